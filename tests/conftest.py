@@ -1,15 +1,13 @@
-"""What all tests share: the size of proofs, the services they may use, a site of a test's own."""
+"""What all tests share: the size of proofs, the services they may use, sites of a test's own."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import proof
-from tests.webapp.commands import environment_of
 
-pytest_plugins = ["tests.services", "tests.skips"]
+pytest_plugins = ["tests.services", "tests.made_once", "tests.skips"]
 
 HYPOTHESIS_FULL = 2000
 settings.register_profile(
@@ -22,8 +20,12 @@ settings.register_profile(
 settings.load_profile("proof")
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses by markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave what can't be made smaller to full proofs."""
+    """Mark the tests that run Blender; leave what can't be made smaller to full proofs."""
+    for item in items:
+        if "blender" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.blender)
     if proof.SHARE < 1:
         left_out = [item for item in items if item.get_closest_marker("full")]
         items[:] = [item for item in items if not item.get_closest_marker("full")]
@@ -50,9 +52,3 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.section(f"proofs at {proof.SHARE} of their full size")
     for label, cases in sorted(proof.SIZES.items()):
         terminalreporter.write_line(f"{cases:>12,}  {label}")
-
-
-@pytest.fixture
-def site_environment(tmp_path: Path) -> dict[str, str]:
-    """Return the environment in which `manage.py` runs a site of this test's own, with defaults otherwise."""
-    return environment_of(tmp_path / "var")

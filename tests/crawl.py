@@ -5,7 +5,7 @@ two sites can be compared to the last byte and header. Pages and APIs that come 
 """
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import product
@@ -35,7 +35,10 @@ VARIANTS: tuple[tuple[str, Mapping[str, str]], ...] = (
 SAFE = {"GET", "HEAD", "OPTIONS"}  # the others may log out
 MOST_FILTERS = 1  # of a link that is followed: pages link to every combination
 
+NAMING = {"slug", "name", "split"}  # parts of an address
+
 Browser = Callable[[], Client]
+Kind = tuple[object, ...]
 
 
 class PlainClient(Client):
@@ -70,6 +73,13 @@ class Request(NamedTuple):
             return resolve(unquote(urlsplit(self.address).path))
         except Resolver404:
             return None
+
+    @property
+    def kind(self) -> Kind:
+        """Return what the address has in common with others: its view, its dataset and split, the name in its query."""
+        route, query = self.route, urlsplit(self.address).query.partition("=")[0]
+        named = [(part, value) for part, value in route.kwargs.items() if part in NAMING] if route else []
+        return (route.view_name if route else self.address, query, *named)
 
 
 class Reply(NamedTuple):
@@ -126,6 +136,7 @@ def crawl(
     queries: Sequence[str],
     changes: bool = True,
     most: int = MOST,
+    most_links: int = MOST,
     observe: Observe = lambda request: nullcontext(),
 ) -> Replies:
     """Return every answer of the site to one kind of visitor.
@@ -142,6 +153,8 @@ def crawl(
         Whether verbs are tried that may change something, which an owner's would.
     most : int
         Of how many addresses of a route other verbs, headers and queries are tried.
+    most_links : int
+        How many links are followed that lead to the same view of the same split with the same kind of query.
     observe : callable
         Gives a context manager around each request.
     """
@@ -174,9 +187,19 @@ def crawl(
             if reply.status == 200 and reply.is_page and any(param in values for param in route.params):
                 for query in queries:
                     get(address + query)
-    while waiting:
-        get(waiting.popleft())
+    for address in _unknown(waiting, replies, most=most_links):
+        get(address)
     return replies
+
+
+def _unknown(waiting: deque[str], replies: Replies, *, most: int) -> Iterator[str]:
+    """Yield addresses until none waits that was not asked; at most so many of one kind."""
+    followed: Counter[Kind] = Counter()
+    while waiting:
+        request = Request("GET", waiting.popleft())
+        if request not in replies and followed[request.kind] < most:
+            followed[request.kind] += 1
+            yield request.address
 
 
 def reply_of(client: Client, request: Request, *, observe: Observe = lambda request: nullcontext()) -> Reply:

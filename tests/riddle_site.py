@@ -17,20 +17,19 @@ from django.core.cache import caches
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
 
-from annotations.answering import slots
+from annotations.answering import slot_assignment
 from annotations.answering.throttle import Throttle
 from annotations.models import Answer, Baseline, Participant, Study
 from annotations.results import baseline
 from annotations.studies import lifecycle
 from generation.access import RESEARCHERS, AccessCheck, What, recorded
 from generation.browsing.pictures import version_of
-from generation.charts import counts, drawing
+from generation.charts import drawing
 from generation.charts.drawing import DrawingOrder
 from generation.engine.worlds import REGISTRY
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Export, Import, Job, Question, Scene, Split
 from generation.queue import leases
-from generation.reports import shortcuts_page
 from generation.splits.recipes import read_recipe
 from generation.storage import files
 from tests import crawl as crawling
@@ -40,8 +39,6 @@ from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.api import authentication
 from webapp.api.files import questions_file
 from webapp.leaderboards import baselines, scoring
-from webapp.leaderboards.analysis import slices
-from webapp.leaderboards.disclosure import figures, ladder
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission, Suite, SuiteMember
 from webapp.models import User
 
@@ -69,7 +66,8 @@ QUERIES: tuple[str, ...] = (
     *("?things=2", "?things=2..4", "?things.from=2&things.to=4", "?shift=gigantic", "?type=riddle&things=3"),
 )
 QUERIES = QUERIES[::8] if BRIEFLY else QUERIES
-MOST = 2 if BRIEFLY else crawling.MOST  # addresses of a route that are asked in other ways too, withheld ones first
+# Addresses of a route that are asked in other ways too, and links of one kind that are followed: withheld ones first.
+MOST, MOST_LINKS = (1, 2) if BRIEFLY else (crawling.MOST, crawling.MOST)
 
 Put = tuple[str, str, What | None]  # a question put to access: dataset, split ("" for the whole), kind of thing
 _sites = itertools.count()
@@ -120,7 +118,8 @@ def crawl_site(who: str, *, changes: bool) -> Crawled:
 
     known = {"values": values(), "published": published(), "canaries": canaries()}
     told_by = {what: texts for what in What if (texts := tellers(what))}
-    replies = crawl(browser(who), values=values(), queries=QUERIES, changes=changes, most=MOST, observe=observe)
+    known_addresses = {"values": values(), "queries": QUERIES, "most": MOST, "most_links": MOST_LINKS}
+    replies = crawl(browser(who), **known_addresses, changes=changes, observe=observe)
     return Crawled(replies=replies, asked=asked, told_by=told_by, **known)
 
 
@@ -143,11 +142,7 @@ def riddle_world() -> Iterator[None]:
         patch.setattr(shutil, "disk_usage", lambda path: free)
         shutil.rmtree(questions_file.folder(), ignore_errors=True)
         patch.setattr(authentication, "throttle", Throttle(10**9, 60.0))
-        patch.setattr(counts, "TOO_FEW", 1)
-        patch.setattr(shortcuts_page, "TOO_FEW", 1)
-        patch.setattr(slices, "LEAST", 1)
-        patch.setattr(figures, "SMALLEST", 1)
-        patch.setattr(ladder, "SMALLEST", 1)
+        patch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
         patch.setattr(drawing, "_drawn", _drawn)
         yield
 
@@ -205,7 +200,7 @@ def _submit_to_link_only(slug: str) -> None:
         )  # fmt: skip
         files.put(row.file, f"{riddles.ANSWERS[0]}\n".encode() * split.questions)
     baselines.begin()
-    scoring.work()
+    scoring.RUNNER.take_turn()
     assert set(Submission.objects.filter(split__dataset__slug=slug).values_list("state", flat=True)) == {"done"}
     suite = Suite.objects.create(slug="mixed", title="Both", owner=User.objects.get(username="owner"), is_public=True)
     both = Split.objects.filter(dataset__slug__in=("riddles", slug), name="train")
@@ -320,7 +315,7 @@ def _answered(slug: str, name: str, *, code: str = "asked") -> None:
         split=split, owner=owner, title=f"People on {name}", code=f"{code}-{name:x<4.4}", per_question=2
     )
     positions = range(split.questions)
-    slots.lay_out(study, [(position, position // 2) for position in positions], ranks=positions)
+    slot_assignment.lay_out(study, [(position, position // 2) for position in positions], ranks=positions)
     for number in range(2):
         person = Participant.objects.create(study=study, secret=f"{code} {name} {number}")
         for position in positions:
@@ -345,7 +340,7 @@ def _submitted(slug: str, name: str) -> None:
         file = f"submissions/rule{number}"
         row = Submission.objects.create(pk=number, method=method, split=split, file=file, filename="rule.txt", **kept)
         files.put(row.file, "\n".join([*answers, ""]).encode())
-        scoring.work()
+        scoring.RUNNER.take_turn()
         row.refresh_from_db()
         assert row.is_scored, row.message
     states = Disclosure.objects.filter(split=split).order_by("pk").values_list("state", "figure", "is_new")
@@ -370,15 +365,15 @@ def _complete(slug: str, secret: str, **options: Any) -> None:
     spec["splits"]["test"]["withheld"] = withheld
     owner = User.objects.get(username="owner")
     options.setdefault("visibility", Dataset.Visibility.PUBLIC)
-    dataset = datasets.start(spec, slug=slug, owner=owner, secrets={"test": secret}, **options)
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(spec, slug=slug, owner=owner, secrets={"test": secret}, **options)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     for scene in Scene.objects.filter(split__dataset=dataset, split__name="test"):
         _rename(scene, str((scene.scene_json or {})["names"][0]))
     DisclosureSettings.objects.create(split=dataset.splits.get(name="test"), step=1000)
     recipe = read_recipe({"parent": "test", "filter": "type=riddle&q=picture", "sample": 5, "seed": 1})
-    part = datasets.derive(Split.objects.for_browse().get(dataset=dataset, name="test"), name="part", recipe=recipe)
+    part = dataset_jobs.derive(Split.objects.for_browse().get(dataset=dataset, name="test"), name="part", recipe=recipe)
     assert part.is_complete and part.withheld == withheld
 
 
@@ -395,12 +390,12 @@ def _rename(scene: Scene, word: str) -> None:
 def _broken(slug: str, secret: str) -> None:
     """Begin a dataset and let it fail, with a message that quotes what is withheld."""
     owner = User.objects.get(username="owner")
-    dataset = datasets.start(riddles.SPEC, slug=slug, visibility="public", owner=owner, secrets={"test": secret})
+    dataset = dataset_jobs.start(riddles.SPEC, slug=slug, visibility="public", owner=owner, secrets={"test": secret})
     job = None
     while Scene.objects.filter(split__dataset=dataset, split__withheld=True).count() == 0:
-        job = datasets.claim(dataset=dataset)
+        job = dataset_jobs.claim(dataset=dataset)
         assert job is not None
-        datasets.run(job)
+        dataset_jobs.RUNNER.run(job)
     scene = Scene.objects.filter(split__dataset=dataset, split__withheld=True).first()
     message = f"Expected a thing, got {(scene.scene_json or {})['names'][0]}."
     dataset.jobs.exclude(state=Job.State.DONE).update(state=Job.State.FAILED, attempts=3, message=message)

@@ -7,7 +7,6 @@ carry words of twelve letters that occur nowhere else.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,21 +20,16 @@ from generation.engine.items import (
     ChartView,
     Chunk,
     Column,
-    Display,
     Element,
     Facet,
     FacetKind,
     Item,
-    Media,
-    Metric,
     Question,
 )
-from generation.engine.program import Function, FunctionTable, Program, Shown, Step
-from generation.engine.programs.ablation import Ablation
+from generation.engine.program import Function, FunctionTable, Shown, Step
 from generation.engine.seeding import Stage, Stream, stream
-from generation.engine.spec import BaseSpec, read
-from generation.engine.worlds import NO_FILES, Maker
-from generation.engine.worlds.boards import BoardView
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds.base import Maker, World, equal_chunks
 
 NAME, WHERE = "riddles", "tests.riddles:WORLD"
 SPEC: dict[str, Any] = {
@@ -73,27 +67,13 @@ def canary(draw: Stream) -> str:
     return "".join(chr(ord("a") + draw.below(26)) for _ in range(12))
 
 
-class RiddleMaker:
+class RiddleMaker(Maker):
     """Makes riddles."""
 
-    def presets(self) -> tuple[str, ...]:
-        return ()
+    bundled: ClassVar = {}
 
-    def preset(self, name: str) -> Mapping[str, Any]:
-        return SPEC
-
-    def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-        return dict(data), {}
-
-    def plan(self, spec: BaseSpec, split: str) -> list[Chunk]:
-        assert isinstance(spec, RiddleSpec)
-        per, total = spec.scenes_per_chunk, spec.splits[split].scenes
-        starts = range(0, total, per)
-        counts = [min(per, total - first) for first in starts]
-        return [
-            Chunk(number, first, count, first * PER_SCENE, count * PER_SCENE)
-            for number, (first, count) in enumerate(zip(starts, counts, strict=True))
-        ]
+    def plan(self, spec: RiddleSpec, split: str) -> list[Chunk]:
+        return equal_chunks(spec.splits[split].scenes, size=spec.scenes_per_chunk, questions_each=PER_SCENE)
 
     def make(self, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
         for index in range(chunk.first_item, chunk.first_item + chunk.items):
@@ -136,33 +116,22 @@ def _shown(value: Any) -> tuple[Any, tuple[int, ...]]:
     return value, ()
 
 
-class RiddleWorld:
+class RiddleWorld(World):
     """How riddles are read."""
 
-    name: ClassVar[str] = NAME
-    label: ClassVar[str] = "Riddles"
-    media: ClassVar[Media] = Media.IMAGE
-    formats: ClassVar[tuple[str, ...]] = ()
-    lengths: ClassVar[Mapping[str, int]] = {}
-    metrics: ClassVar[tuple[Metric, ...]] = ()
-    views: ClassVar[tuple[ChartView, ...]] = (
+    name = NAME
+    label = "Riddles"
+    spec_model = RiddleSpec
+    views = (
         ChartView("types", "Types", "type", "type"),
         ChartView("answers", "Answers", "answer", "answer"),
         ChartView("things", "Things", "things", "things in the scene"),
     )
-    board_views: ClassVar[tuple[BoardView, ...]] = ()
-    ablations: ClassVar[tuple[Ablation, ...]] = ()
-    display: ClassVar[Display] = Display()
-    maker: ClassVar[Maker | None] = RiddleMaker()
-
-    def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BaseSpec:
-        return read(RiddleSpec, dict(data))
+    board_views = ()
+    maker = RiddleMaker()
 
     def read_scene(self, data: Mapping[str, Any]) -> Scene:
         return Scene(tuple(data["names"]), data["shift"])
-
-    def read_view(self, data: Mapping[str, Any]) -> Any:
-        raise NotImplementedError("riddles have no view")
 
     def functions(self, spec: BaseSpec) -> FunctionTable | None:
         return _table()
@@ -188,9 +157,6 @@ class RiddleWorld:
             "shift": [scene.shift] * count,
         }
 
-    def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
-        return {}
-
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return ()
 
@@ -199,18 +165,6 @@ class RiddleWorld:
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
         return AnswerForm(AnswerKind.WORD, ANSWERS, {})
-
-    def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
-        return None
-
-    def draw_colour(self, spec: BaseSpec, name: str, *, which: int, size: int) -> None:
-        return None
-
-    def is_clear(self, spec: BaseSpec, item: Item) -> bool | None:
-        return None
-
-    def prover(self, spec: BaseSpec, *, made: bool) -> None:
-        return None
 
     def story(self, scene: Any) -> tuple[str, ...]:
         return LINES

@@ -1,7 +1,8 @@
-"""`python -m tests.screenshots SITE LINK [NAME ...]`: take the pictures of the documentation anew.
+"""`python -m tests.screenshots SITE LINK [NAME ...]`: take the pictures of the documentation and the README anew.
 
 SITE is the address of a running site that has the demo dataset, LINK the link with which `make run` signs in as admin.
-Each picture is kept as `static/docs/NAME.webp`, where NAME is the page of the documentation that shows it.
+Each picture is kept as `static/docs/NAME.webp`, where NAME is the page of the documentation that shows it. Those of the
+README are `static/readme/...`. The picture of a study makes a study, opens it, and takes part by its test link.
 """
 
 import io
@@ -13,9 +14,10 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-FOLDER = Path(__file__).resolve().parent.parent / "static" / "docs"
+STATIC = Path(__file__).resolve().parent.parent / "static"
 CHROMIUM = "/usr/bin/chromium"
 SIZE = {"width": 1120, "height": 700}
+PHONE = {"width": 390, "height": 740}
 QUALITY = 70
 LONGEST = 120_000  # milliseconds: a preview draws four pictures
 DEMO = "/datasets/clevr-mini"
@@ -64,6 +66,31 @@ def opened(address: str, facet: str) -> Take:
     return take
 
 
+def study(page: Page) -> None:
+    """Show a question of a new study on a phone, as a participant sees it."""
+    page.goto("/studies/new/?split=clevr-mini/val")
+    page.fill("[name=title]", "People on CLEVR")
+    page.fill("[name=practice]", "0")
+    page.fill("[name=practice_right]", "0")
+    page.click("button[value=save]")
+    page.get_by_role("button", name="Open", exact=True).click()
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.get_by_role("link", name="the test link").click()
+    while not page.locator(".choices").count():
+        for same in page.locator("input[value=same]").all():
+            same.check()
+        page.locator("form button[type=submit]").first.click()
+        page.wait_for_load_state("networkidle")
+
+
+def slices(page: Page) -> None:
+    """Show a board by slices, when its charts are drawn."""
+    page.goto("/leaderboards/clevr-mini/val/slices/")
+    while not page.locator(".panels svg").count():
+        page.wait_for_timeout(1000)
+        page.reload()
+
+
 SHOTS: Mapping[str, Take] = {
     "index": at("/"),
     "browsing": at(f"{DEMO}/train/?type=count&sort=-length"),
@@ -84,9 +111,12 @@ SHOTS: Mapping[str, Take] = {
     "studies": at("/studies/new/?split=clevr-mini/val"),
     "leaderboards": at("/leaderboards/clevr-mini/val/"),
     "predictions": at("/submissions/new/?to=clevr-mini/val"),
-    "reading-boards": at("/leaderboards/clevr-mini/val/slices/"),
+    "reading-boards": slices,
     "running": at("/datasets/"),
     "operating": at("/admin/generation/job/"),
+    "readme/browsing": at(f"{DEMO}/train/q/5/?step=3"),
+    "readme/study": study,
+    "readme/board": slices,
 }
 
 
@@ -108,6 +138,7 @@ def main(arguments: list[str]) -> int:
         page.locator("main button[type=submit]").click()
         page.wait_for_url(f"{options.site.rstrip('/')}/")
         for name in options.names or SHOTS:
+            page.set_viewport_size(SIZE)  # type: ignore[arg-type]
             SHOTS[name](page)
             page.wait_for_load_state("networkidle")
             sys.stdout.write(f"{name}: {keep(name, page.screenshot()):,} bytes\n")
@@ -117,8 +148,7 @@ def main(arguments: list[str]) -> int:
 
 def keep(name: str, picture: bytes) -> int:
     """Return how many bytes the picture has that is kept now."""
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"{name}.webp"
+    path = STATIC / f"{name if '/' in name else f'docs/{name}'}.webp"
     Image.open(io.BytesIO(picture)).convert("RGB").save(path, "WEBP", quality=QUALITY, method=6)
     return path.stat().st_size
 

@@ -7,6 +7,7 @@ import shutil
 import urllib.request
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
@@ -30,21 +31,48 @@ def missing(what: str, how: str) -> NoReturn:
     pytest.skip(f"no {what}: {how}")
 
 
-@pytest.fixture
-def postgres_url() -> Iterator[str]:
-    """Return the address of an empty PostgreSQL database that goes away after the test."""
-    name = f"horsesense_test_{uuid.uuid4().hex[:12]}"
+def url_of_database(name: str) -> str:
+    """Return the address of a database of the tests' PostgreSQL."""
+    return f"{POSTGRES_URL.rpartition('/')[0]}/{name}"
+
+
+def create_database(name: str, *, template: str = "template1") -> None:
+    """Create a PostgreSQL database as a copy of another."""
+    command = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+    _tell_postgres(command.format(sql.Identifier(name), sql.Identifier(template)))
+
+
+def drop_database(name: str) -> None:
+    """Drop a PostgreSQL database if it is there, whoever is connected to it."""
+    _tell_postgres(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def _tell_postgres(command: sql.Composed) -> None:
     try:
         server = psycopg.connect(POSTGRES_URL, autocommit=True, connect_timeout=3)
     except psycopg.OperationalError as error:
         reason = str(error).splitlines()[0]
         missing(f"PostgreSQL ({reason})", "start one, or name it in HORSESENSE_TEST_POSTGRES_URL")
     with server:
-        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        try:
-            yield f"{POSTGRES_URL.rpartition('/')[0]}/{name}"
-        finally:
-            server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+        server.execute(command)
+
+
+@contextmanager
+def temporary_database(*, template: str = "template1") -> Iterator[str]:
+    """Give the address of a new PostgreSQL database, a copy of another, that goes away afterwards."""
+    name = f"horsesense_test_{uuid.uuid4().hex[:12]}"
+    create_database(name, template=template)
+    try:
+        yield url_of_database(name)
+    finally:
+        drop_database(name)
+
+
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    """Return the address of an empty PostgreSQL database that goes away after the test."""
+    with temporary_database() as url:
+        yield url
 
 
 @dataclass(frozen=True, kw_only=True)

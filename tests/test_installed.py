@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from generation.engine import ENGINE_VERSION
-from generation.management.worlds import write_world
+from generation.management.world_packages import write_world
 from tests.engine.test_torch_stream import PYTHON as TORCH
 from tests.skips import Unshared
 from tests.webapp.commands import ROOT

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Max
 from django.utils import timezone
 
-from annotations.answering import slots
+from annotations.answering import slot_assignment
 from annotations.answering.session import QUESTION
 from annotations.models import Answer, Baseline, Given, Participant, Showing, Slot, Study
 from annotations.results import baseline
@@ -31,7 +31,7 @@ def opened(split: Split, positions: list[int], **options: Any) -> Study:
     """Return an open study of some of a split's questions."""
     study = Study.objects.create(split=split, owner=owner(), title="How well people count", **options)
     scenes = SplitIndex.open(split).scenes
-    slots.lay_out(study, [(one, int(scenes[one])) for one in positions], ranks=range(len(positions)))
+    slot_assignment.lay_out(study, [(one, int(scenes[one])) for one in positions], ranks=range(len(positions)))
     return study
 
 

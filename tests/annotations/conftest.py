@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from annotations.answering import slots
+from annotations.answering import slot_assignment
 from annotations.models import Participant, Study
 from generation.models import Dataset, Split
 from tests.generation.conftest import begin, fake, made
@@ -33,7 +33,7 @@ def open_study(*, questions: int, per_scene: int = 2, **options: Any) -> Study:
     split, _ = Split.objects.get_or_create(dataset=dataset, name="val", defaults={"ordinal": 0})
     study = Study.objects.create(split=split, owner=owner, title="How well people count", **options)
     places = [(position, position // per_scene) for position in range(questions)]
-    slots.lay_out(study, places, ranks=range(questions))
+    slot_assignment.lay_out(study, places, ranks=range(questions))
     return study
 
 

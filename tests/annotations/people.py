@@ -13,10 +13,9 @@ import django
 
 django.setup()
 
-from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from annotations.answering import slots  # noqa: E402
+from annotations.answering import slot_assignment  # noqa: E402
 from annotations.models import Participant, Study  # noqa: E402
 from tests.annotations.conftest import open_study  # noqa: E402
 
@@ -30,7 +29,6 @@ def say(what: object) -> None:
 
 
 def begin(questions: int) -> None:
-    call_command("migrate", verbosity=0)
     say(open_study(questions=questions, per_scene=1, per_session=1000).pk)
 
 
@@ -50,15 +48,15 @@ def answer(study: Study, people: int, seed: int) -> None:
 def _answer_all(study: Study, chance: random.Random) -> None:
     person = Participant.objects.create(study=study)
     given = set()
-    while (slot := slots.claim(person)) is not None:
+    while (slot := slot_assignment.claim(person)) is not None:
         if slot.question_id in given:
             say(f"AGAIN {slot.question_id}")
         given.add(slot.question_id)
         if chance.random() < LOST:
             study.slots.filter(pk=slot.pk, participant=person, answered=False).update(lease="2000-01-01T00:00:00Z")
-        reply = slots.Reply(client=uuid.UUID(int=chance.getrandbits(128)), text="yes")
+        reply = slot_assignment.Reply(client=uuid.UUID(int=chance.getrandbits(128)), text="yes")
         for _ in range(1 + (chance.random() < SENT_TWICE)):
-            row = slots.answer(person, slot.question_id, reply)
+            row = slot_assignment.answer(person, slot.question_id, reply)
         say(row.pk)
     connection.close()
 

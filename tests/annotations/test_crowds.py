@@ -20,13 +20,13 @@ ROWS = "SELECT a.id, a.slot_id, a.question_id, a.participant_id FROM annotations
 
 
 @pytest.fixture
-def on_sqlite(site_environment: dict[str, str]) -> dict[str, str]:
-    return site_environment
+def on_sqlite(migrated_environment: dict[str, str]) -> dict[str, str]:
+    return migrated_environment
 
 
 @pytest.fixture
-def on_postgres(site_environment: dict[str, str], postgres_url: str) -> dict[str, str]:
-    return {**site_environment, "DATABASE_URL": postgres_url}
+def on_postgres(site_environment: dict[str, str], migrated_postgres_url: str) -> dict[str, str]:
+    return {**site_environment, "DATABASE_URL": migrated_postgres_url}
 
 
 def rows_of(environment: dict[str, str]) -> list[tuple[Any, ...]]:

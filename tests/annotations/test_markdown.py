@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from annotations import markdown
-from annotations.markdown import BadMarkdown, kept, render, rendered
+from annotations.markdown import BadMarkdown, html_of_form, render, render_row
 from annotations.markdown_child import html_of
 from generation.queue import sandbox
 from webapp.leaderboards.models import Method
@@ -162,12 +162,12 @@ class TestOfAMethod:
         self, owner: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         method = Method.objects.create(name="m", owner=owner, description="*late*")
-        assert "<em>late</em>" in rendered(method, "description")
+        assert "<em>late</em>" in render_row(method, "description")
         method.refresh_from_db()
-        assert method.description_html == kept("*late*")
+        assert method.description_html == html_of_form("*late*")
         method.description = "*changed*"
-        assert "<em>changed</em>" in rendered(method, "description")
+        assert "<em>changed</em>" in render_row(method, "description")
 
     def test_a_text_from_before_beyond_the_bounds_is_shown_as_it_is(self, owner: User) -> None:
         method = Method.objects.create(name="m", owner=owner, description="> " * 30 + "<b>a")
-        assert "&gt; &gt; &lt;b&gt;a" in rendered(method, "description")
+        assert "&gt; &gt; &lt;b&gt;a" in render_row(method, "description")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.test import Client
 
-from annotations.answering import color_vision, flow, slots
+from annotations.answering import color_vision, flow, slot_assignment
 from annotations.answering import questions as asked
 from annotations.answering.answer_forms import swatches_of
 from annotations.answering.session import Sitting
@@ -32,7 +32,7 @@ def study_of(dataset: Dataset, *, questions: int = 6, **options: Any) -> Study:
     owner, _ = User.objects.get_or_create(username="rosa")
     splits = {"split": dataset.splits.get(name="val"), "easy": dataset.splits.get(name="train")}
     study = Study.objects.create(**{"owner": owner, "title": "How well people count"} | splits | plain | options)
-    slots.lay_out(study, [(position, position // 4) for position in range(questions)], ranks=range(questions))
+    slot_assignment.lay_out(study, [(position, position // 4) for position in range(questions)], ranks=range(questions))
     return study
 
 

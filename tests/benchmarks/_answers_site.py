@@ -9,7 +9,7 @@ import django
 
 django.setup()
 
-from annotations.answering import slots  # noqa: E402
+from annotations.answering import slot_assignment  # noqa: E402
 from annotations.models import Answer, Study  # noqa: E402
 from generation.models import Dataset  # noqa: E402
 from generation.storage.index import SplitIndex  # noqa: E402
@@ -27,7 +27,7 @@ def begin(questions: int) -> str:
         practice=0, checks=0, attention=0, completed="DONE",
     )  # fmt: skip
     scenes = SplitIndex.open(split).scenes[:questions].tolist()
-    slots.lay_out(study, list(enumerate(scenes)), ranks=random.Random(0).sample(range(questions), questions))
+    slot_assignment.lay_out(study, list(enumerate(scenes)), ranks=random.Random(0).sample(range(questions), questions))
     return study.code
 
 

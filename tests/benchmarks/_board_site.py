@@ -19,7 +19,7 @@ from generation.engine.predictions import Predictions  # noqa: E402
 from generation.models import Split  # noqa: E402
 from generation.storage.index import SplitIndex  # noqa: E402
 from tests.benchmarks._browse_site import SLUG, build  # noqa: E402
-from webapp.leaderboards import prediction_codes, scoring  # noqa: E402
+from webapp.leaderboards import scoring, stored_predictions  # noqa: E402
 from webapp.leaderboards.models import Method, Submission  # noqa: E402
 from webapp.models import ApiToken, User  # noqa: E402
 
@@ -39,7 +39,7 @@ def fill(questions: int, submissions: int) -> dict[str, Any]:
         is_right = chance.random(index.n) < 0.3 + 0.6 * number / submissions
         codes = np.where(is_right, index.answers, chance.integers(len(index.answer_values), size=index.n))
         found = Predictions(codes.astype(np.int32), codes.astype(np.int32), {}, "lines", "")
-        digest = prediction_codes.store(prediction_codes.pack_all(found))
+        digest = stored_predictions.store(stored_predictions.pack_all(found))
         row = Submission.objects.create(
             method=method,
             split=split,

@@ -13,7 +13,7 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from generation.making import datasets  # noqa: E402
+from generation.making import dataset_jobs  # noqa: E402
 from generation.models import Chunk, Dataset, Job, Split, Turn  # noqa: E402
 from generation.queue import leases, runner  # noqa: E402
 
@@ -33,7 +33,7 @@ def main(sizes: list[int]) -> None:
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
         claims = [timed(claim) for _ in range(CLAIMS + 20)][20:]
-        sweeps = [timed(datasets.RUNNER.sweep) for _ in range(SWEEPS)]
+        sweeps = [timed(dataset_jobs.RUNNER.sweep) for _ in range(SWEEPS)]
         sys.stderr.write(f"{size}: {statistics.median(claims):.2f} ms, a sweep {statistics.median(sweeps):.1f} ms\n")
         found.append(
             {
@@ -55,7 +55,7 @@ def timed(do: Callable[[], object]) -> float:
 
 def claim() -> None:
     """Claim a job, and put it back so that as many wait as before."""
-    job = datasets.claim()
+    job = dataset_jobs.claim()
     assert job is not None
     leases.release_untried(job)
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from generation.engine.scoring.nearest_questions import Bags, KnownQuestions, bags_of, grouped
+from generation.engine.scoring.nearest_questions import Bags, KnownQuestions, bags_of, group_questions
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.asking import Asker
-from generation.engine.worlds.clevr.scene import Scene
+from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.benchmarks.figures import figure
 from tests.benchmarks.questions import released, sampled
@@ -27,7 +27,7 @@ def figures_of(known: int) -> list[dict[str, Any]]:
     before = time.perf_counter()
     searched = KnownQuestions(bags, usable, words=words)
     prepared = time.perf_counter()
-    firsts, _ = grouped(bags, asked)
+    firsts, _ = group_questions(bags, asked)
     searched.nearest(bags, firsts)
     took = time.perf_counter() - prepared
     name = f"the nearest of {known:,} questions, by words"
@@ -49,7 +49,7 @@ def _texts(n: int) -> list[str]:
         )
         asker = Asker(spec, search=search, words=words)
         for scene in scenes:
-            asked = asker.ask(Scene(scene.objects, scene.directions, scene.relationships))
+            asked = asker.ask(ClevrScene(scene.objects, scene.directions, scene.relationships))
             texts.extend(question.text for question in asked or ())
     return texts[:n]
 

@@ -8,7 +8,7 @@ from generation.engine.items import Item, Needs
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.asking import Asker
-from generation.engine.worlds.clevr.scene import Scene
+from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.storage.key_hashes import KeyColumns
 from tests.benchmarks.figures import figure, together
@@ -47,13 +47,13 @@ def run(*, most: int = 300) -> dict[str, Any]:
     return together("diagnose", figures)
 
 
-def _asked(spec: ClevrSpec, scenes: list[Scene], *, number: int) -> list[Item]:
+def _asked(spec: ClevrSpec, scenes: list[ClevrScene], *, number: int) -> list[Item]:
     """Return scenes with questions; the scenes remember nothing of what asking worked out, as stored ones don't."""
     search, words = (
         stream(seed=number, split="benchmark", index=0, stage=stage) for stage in (Stage.QUESTIONS, Stage.WORDS)
     )
     asker = Asker(spec, search=search, words=words)
-    fresh = [Scene(scene.objects, scene.directions, scene.relationships) for scene in scenes]
+    fresh = [ClevrScene(scene.objects, scene.directions, scene.relationships) for scene in scenes]
     asked = [(scene, asker.ask(scene)) for scene in fresh]
-    again = [Scene(scene.objects, scene.directions, scene.relationships) for scene in scenes]
+    again = [ClevrScene(scene.objects, scene.directions, scene.relationships) for scene in scenes]
     return [Item(scene, None, questions) for scene, (_, questions) in zip(again, asked, strict=True) if questions]

@@ -11,7 +11,7 @@ from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.sampling import sample_scene
-from generation.engine.worlds.clevr.scene import Scene, read_scene
+from generation.engine.worlds.clevr.scene import ClevrScene, read_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.benchmarks.figures import figure, together
 
@@ -62,7 +62,7 @@ def run() -> dict[str, Any]:
     return together("questions", figures)
 
 
-def ask_all(spec: ClevrSpec, scenes: list[Scene], *, number: int) -> Pass:
+def ask_all(spec: ClevrSpec, scenes: list[ClevrScene], *, number: int) -> Pass:
     """Return one pass over all scenes, in batches as a split has them."""
     questions = replaced = 0
     seconds = []
@@ -73,7 +73,7 @@ def ask_all(spec: ClevrSpec, scenes: list[Scene], *, number: int) -> Pass:
         asker = Asker(spec, search=search, words=words)
         for scene in scenes[first : first + spec.questions.window]:
             # A scene remembers what was worked out about it: each pass gets it fresh, as making does.
-            fresh = Scene(scene.objects, scene.directions, scene.relationships)
+            fresh = ClevrScene(scene.objects, scene.directions, scene.relationships)
             before = time.perf_counter()
             asked = asker.ask(fresh)
             seconds.append(time.perf_counter() - before)
@@ -82,7 +82,7 @@ def ask_all(spec: ClevrSpec, scenes: list[Scene], *, number: int) -> Pass:
     return Pass(questions, replaced, seconds)
 
 
-def sampled(spec: ClevrSpec) -> tuple[list[Scene], float]:
+def sampled(spec: ClevrSpec) -> tuple[list[ClevrScene], float]:
     """Return sampled scenes, and how many a second."""
     numbers = stream(seed=1, split="benchmark", index=0, stage=Stage.SCENE)
     sample_scene(spec, numbers)
@@ -91,7 +91,7 @@ def sampled(spec: ClevrSpec) -> tuple[list[Scene], float]:
     return scenes, SAMPLED / (time.perf_counter() - before)
 
 
-def released() -> list[Scene]:
+def released() -> list[ClevrScene]:
     """Return scenes of the release, none where they are absent."""
     path = Path(os.environ.get("HORSESENSE_SHARED", ROOT.parent / "shared")) / REAL
     return [read_scene(scene) for scene in json.loads(path.read_text())["scenes"]] if path.exists() else []

@@ -15,7 +15,7 @@ from PIL import Image
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.picture import draw, draw_ids
-from generation.engine.worlds.clevr.sampling import Sampled, sample_scene
+from generation.engine.worlds.clevr.sampling import SampledScene, sample_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.benchmarks.figures import figure, together
 
@@ -52,7 +52,7 @@ def one_process() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(1, mp_context=get_context("spawn"))
 
 
-def _draw_all(folder: Path, share: list[Sampled]) -> list[int]:
+def _draw_all(folder: Path, share: list[SampledScene]) -> list[int]:
     """Draw scenes into a folder; return the pictures' sizes in bytes."""
     folder.mkdir(exist_ok=True)
     sizes = []
@@ -77,7 +77,7 @@ def _ids_milliseconds() -> float:
     return 1000 * sorted(times)[len(times) // 2]
 
 
-def scenes(seed: int) -> Iterator[Sampled]:
+def scenes(seed: int) -> Iterator[SampledScene]:
     """Yield CLEVR's scenes without end."""
     source = stream(seed=seed, split="benchmark", index=0, stage=Stage.SCENE)
     while True:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.items import FacetKind
-from generation.engine.predictions import Expected, read_predictions
+from generation.engine.predictions import ExpectedAnswers, read_predictions
 from generation.engine.scoring.score import Slicing, score
 from generation.engine.worlds import find_preset, get_world
 from tests.benchmarks import alike, boards
@@ -45,7 +45,7 @@ print(peak_of(os.getpid()))
 class MadeUp(NamedTuple):
     """Questions with their answers and facets."""
 
-    expected: Expected
+    expected: ExpectedAnswers
     truth: NDArray[np.int32]
     slicings: Mapping[str, Slicing]
 
@@ -85,7 +85,9 @@ def made_up(n: int) -> MadeUp:
     vocabulary = world.answers(spec)
     kinds = chance.integers(TYPES, size=n).astype(np.uint8)
     every = tuple(range(len(vocabulary)))
-    expected = Expected("made-up/val", n, vocabulary, None, kinds, tuple(every[kind::TYPES] for kind in range(TYPES)))
+    expected = ExpectedAnswers(
+        "made-up/val", n, vocabulary, None, kinds, tuple(every[kind::TYPES] for kind in range(TYPES))
+    )
     slicings = {}
     for facet in world.facets(spec):
         is_flags = facet.kind == FacetKind.FLAGS

@@ -14,7 +14,7 @@ import pytest
 from generation.engine.language import families as engine_families
 from generation.engine.language.families import Family, Language
 from generation.engine.language.family_files import read_families
-from generation.engine.search import Objects, Rules, Searcher, objects
+from generation.engine.search import Objects, Searcher, SearchRules, objects
 from generation.engine.seeding import Stage, stream
 from tests.engine.search_twin import RELATIONS, Found, Twin
 from tests.proof import size
@@ -52,7 +52,7 @@ def family_of(template: Mapping[str, Any], *, values: Values = FEW) -> Family:
 
 def searcher(family: Family, *, mode: str, values: Values, seed: int = 0, states: int = MANY_STATES) -> Searcher:
     """Return a search over one family."""
-    rules = Rules(
+    rules = SearchRules(
         strict=mode == "reference", trivial_share=0.1, states=states, ratio=1.1, median_ratio=5.0, median_floor=5
     )
     generator = stream(seed=seed, split="tests", index=0, stage=Stage.QUESTIONS).generator
@@ -340,7 +340,7 @@ def test_two_parameters_that_must_differ_do_and_are_found():
 def test_a_batch_uses_the_least_used_families_first():
     values, chance = VALUES, random.Random(3)
     family_list = tuple(FAMILIES[8].values())
-    rules = Rules(strict=True, trivial_share=0.1, states=300, ratio=1.1, median_ratio=5.0, median_floor=5)
+    rules = SearchRules(strict=True, trivial_share=0.1, states=300, ratio=1.1, median_ratio=5.0, median_floor=5)
     generator = stream(seed=1, split="tests", index=0, stage=Stage.QUESTIONS).generator
     search = Searcher(family_list, language=language(values), rules=rules, generator=generator)
     orders = []

@@ -10,8 +10,7 @@ class FaultsConfig(AppConfig):
     name = "tests.faults"
 
     def ready(self) -> None:
-        from generation import tasks
-        from generation.making import deletion
+        from generation.making import dataset_jobs, deletion
         from generation.queue import leases, workers
         from tests.faults.slow_world import reach
 
@@ -31,5 +30,6 @@ class FaultsConfig(AppConfig):
             reach("finish")
 
         leases.finish = reach_finish
-        tasks.SLICE = float(os.environ.get("FAULTS_SLICE", tasks.SLICE))
+        if "FAULTS_SLICE" in os.environ:
+            object.__setattr__(dataset_jobs.RUNNER, "turn", float(os.environ["FAULTS_SLICE"]))
         deletion.ROWS = int(os.environ.get("FAULTS_BATCH", deletion.ROWS))

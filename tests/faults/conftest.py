@@ -4,21 +4,19 @@ import functools
 import json
 import shutil
 import sys
-import uuid
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
-from psycopg import sql
 
 from tests import proof
 from tests.faults.servers import Bucket, PostgresCluster, RedisProcess, own_postgres, own_redis
 from tests.faults.stack import SLUG, Site
-from tests.services import POSTGRES_URL, S3, missing
-from tests.webapp.commands import environment_of
+from tests.made_once import made_once
+from tests.services import S3
+from tests.webapp.commands import environment_of, manage
 
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.faults.site_settings", "DISK_RESERVE_GB": "0", "GENERATION_PROCESSES": "2"}
 EMBEDDED, SERVICES = "embedded", "services"
@@ -52,15 +50,17 @@ def on_the_other_stack(items: list[pytest.Item]) -> list[pytest.Item]:
 
 
 @pytest.fixture(scope="session")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a VAR_DIR with an empty database, to be copied; all that is compiled is compiled afterwards."""
-    folder = tmp_path_factory.mktemp("migrated") / "var"
-    site = Site(EMBEDDED, folder, environment_of(folder, **SETTINGS))
-    # On a machine that has never run a site, its processes would each compile for minutes, at once.
-    for command in (["migrate", "--verbosity", "0"], ["warm"]):
-        done = site.manage(*command, seconds=600)
+def migrated(migrated_site: Path) -> Path:
+    """Return a VAR_DIR with empty tables, to be copied; all that is compiled is compiled afterwards."""
+
+    def make(folder: Path) -> None:
+        # On a machine that has never run a site, its processes would each compile for minutes, at once.
+        done = manage("warm", environment=environment_of(folder, **SETTINGS), seconds=600)
         assert done.returncode == 0, done.stderr
-    return folder
+        folder.mkdir(exist_ok=True)
+
+    made_once("warm", make)
+    return migrated_site
 
 
 @contextmanager
@@ -89,35 +89,6 @@ def undisturbed(migrated: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
     return lambda spec: made(json.dumps(spec))
 
 
-@pytest.fixture(scope="session")
-def migrated_postgres(migrated: Path) -> Iterator[str]:
-    """Return the name of a PostgreSQL database with empty tables, to be copied."""
-    name = f"horsesense_faults_{uuid.uuid4().hex[:12]}"
-    url = f"{POSTGRES_URL.rpartition('/')[0]}/{name}"
-    tell_postgres(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    try:
-        site = Site(SERVICES, migrated, environment_of(migrated, **SETTINGS, DATABASE_URL=url), database=url)
-        done = site.manage("migrate", "--verbosity", "0")
-        assert done.returncode == 0, done.stderr
-        yield name
-    finally:
-        drop_database(name)
-
-
-def tell_postgres(command: sql.Composed) -> None:
-    try:
-        server = psycopg.connect(POSTGRES_URL, autocommit=True, connect_timeout=3)
-    except psycopg.OperationalError as error:
-        reason = str(error).splitlines()[0]
-        missing(f"PostgreSQL ({reason})", "start one, or name it in HORSESENSE_TEST_POSTGRES_URL")
-    with server:
-        server.execute(command)
-
-
-def drop_database(name: str) -> None:
-    tell_postgres(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
 @pytest.fixture
 def redis_process(tmp_path: Path) -> Iterator[RedisProcess]:
     """Give a Redis of the test's own."""
@@ -126,16 +97,15 @@ def redis_process(tmp_path: Path) -> Iterator[RedisProcess]:
 
 
 @pytest.fixture
-def services_site(migrated_postgres: str, redis_process: RedisProcess, s3: S3, tmp_path: Path) -> Iterator[Site]:
+def services_site(
+    migrated: Path, migrated_postgres_url: str, redis_process: RedisProcess, s3: S3, tmp_path: Path
+) -> Iterator[Site]:
     """Give a site, not started, on a database of the shared PostgreSQL, a Redis of its own, and a bucket."""
-    name = f"horsesense_test_{uuid.uuid4().hex[:12]}"
-    copy = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
-    tell_postgres(copy.format(sql.Identifier(name), sql.Identifier(migrated_postgres)))
-    with ExitStack() as afterwards:
-        afterwards.callback(drop_database, name)
-        site = on_services(f"{POSTGRES_URL.rpartition('/')[0]}/{name}", redis_process, s3, tmp_path / "var")
-        afterwards.callback(site.end)
+    site = on_services(migrated_postgres_url, redis_process, s3, tmp_path / "var")
+    try:
         yield site
+    finally:
+        site.end()
 
 
 def on_services(database: str, redis: RedisProcess, s3: S3, folder: Path) -> Site:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Model, QuerySet
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset
 from generation.splits import sealing
 from generation.storage import files
@@ -20,15 +20,15 @@ STATES = ("complete", "half made", "killed while it was sealed")
 def make_and_delete(spec: dict[str, Any], *, slug: str, state: str, seed: int) -> list[int]:
     """Return how each process that worked on the deletion ended: the last one finished it."""
     chance = random.Random(seed)
-    dataset = datasets.start(spec, slug=slug, secrets={"test": "0f" * 16})
+    dataset = dataset_jobs.start(spec, slug=slug, secrets={"test": "0f" * 16})
     assert end_of(start(lambda: _make(dataset, state, jobs_done=chance.randrange(1, 25)))) in (0, -9)
-    datasets.delete(dataset)
+    dataset_jobs.delete(dataset)
     ends = []
     for _ in range(KILLS):
         at = chance.randrange(1, STEPS)
         ends.append(end_of(start(lambda at=at: _delete(die_at=at))))
-        datasets.recover()
-    return [*ends, end_of(start(datasets.work))]
+        dataset_jobs.RUNNER.recover()
+    return [*ends, end_of(start(dataset_jobs.work))]
 
 
 def _make(dataset: Dataset, state: str, *, jobs_done: int) -> None:
@@ -36,7 +36,7 @@ def _make(dataset: Dataset, state: str, *, jobs_done: int) -> None:
     if state == "killed while it was sealed":
         _wrap(sealing.Draft, "publish", after=die)
     half = state == "half made"
-    datasets.work(dataset=dataset, keep_going=lambda: not half or next(left, None) is not None)
+    dataset_jobs.work(dataset=dataset, keep_going=lambda: not half or next(left, None) is not None)
 
 
 def _delete(*, die_at: int) -> None:
@@ -49,7 +49,7 @@ def _delete(*, die_at: int) -> None:
 
     for owner, name in ((files, "drop"), (files, "drop_folder"), (QuerySet, "delete"), (Model, "delete")):
         _wrap(owner, name, before=step, after=step)
-    datasets.work()
+    dataset_jobs.work()
 
 
 def _wrap(

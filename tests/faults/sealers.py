@@ -8,7 +8,7 @@ import os
 import signal
 from typing import Any
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Split, from_now
 from generation.splits import sealing
 from generation.storage import files
@@ -31,7 +31,7 @@ def race(*, slug: str, split: str, late: str, heir: str) -> dict[str, Any]:
     first = start(lambda: _seal(seal, stop=late))
     wait_until_stopped(first)
     Job.objects.filter(pk=seal.pk).update(lease=from_now(-1))
-    assert datasets.recover() == 1
+    assert dataset_jobs.RUNNER.recover() == 1
     second = start(lambda: _seal(seal, stop=heir))
     wait_until_stopped(second)
     for process in (first, second):
@@ -69,6 +69,6 @@ def _seal(seal: Job, *, stop: str) -> None:
         return result
 
     setattr(owner, name, stopped)
-    job = datasets.claim()
+    job = dataset_jobs.claim()
     assert job is not None and job.pk == seal.pk
-    datasets.run(job)
+    dataset_jobs.RUNNER.run(job)

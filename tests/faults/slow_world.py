@@ -5,14 +5,13 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.items import Chunk, Item
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Maker
 from tests.generation import fake_world
 
 NAME = fake_world.NAME
@@ -49,7 +48,7 @@ class SlowMaker(fake_world.RowMaker):
 class SlowWorld(fake_world.RowWorld):
     """How they are read: as ever."""
 
-    maker: ClassVar[Maker | None] = SlowMaker()
+    maker = SlowMaker()
 
     def facet_codes(self, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
         reach("seal")

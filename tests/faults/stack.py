@@ -60,11 +60,11 @@ DRAFT = re.compile(r"\..+[.-][0-9a-f]{8,}")
 PATIENCE = 180.0  # seconds; a loaded machine is no failure
 PAUSE = 1.0  # seconds between two starts of a process that keeps ending
 BEGIN = """
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 jobs.start(given["spec"], slug=given["slug"], visibility="public", images=given["images"], secrets=given["secrets"])
 """
 RESUME = """
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 from generation.models import Dataset
 jobs.resume(Dataset.objects.get(slug=given))
 """

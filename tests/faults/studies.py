@@ -9,9 +9,9 @@ from tests.generation import fake_world
 WANTED = 3
 PER_SCENE = 3
 BEGIN = """
-from annotations.answering import slots as assign
+from annotations.answering import slot_assignment as assign
 from annotations.models import Study
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 from generation.storage.index import SplitIndex
 from webapp.models import User
 made = jobs.start(given["spec"], slug=given["slug"], visibility="public", images=False)

@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
-from psycopg import sql
 
 from tests import proof
 from tests.crowd import Crowd
-from tests.faults.conftest import EMBEDDED, SETTINGS, drop_database, on_services, tell_postgres
+from tests.faults.conftest import EMBEDDED, SETTINGS, on_services
 from tests.faults.stack import Site
 from tests.faults.studies import begin_study, check_consistent, check_finished, let_leases_end, plain, stored
-from tests.services import POSTGRES_URL
 from tests.webapp.commands import environment_of
 
 THINKING = (1.0, 2.0)  # seconds: few have answered everything before the backup is made
@@ -26,15 +24,10 @@ def empty_site(site: Site, request: pytest.FixtureRequest) -> Iterator[Site]:
         yield other
         other.end()
         return
-    name = f"horsesense_restored_{folder.parent.name.replace('-', '_')[:40]}"
-    tell_postgres(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    try:
-        redis, s3 = request.getfixturevalue("redis_process"), request.getfixturevalue("s3")
-        other = on_services(f"{POSTGRES_URL.rpartition('/')[0]}/{name}", redis, s3, folder)
-        yield other
-        other.end()
-    finally:
-        drop_database(name)
+    redis, s3 = request.getfixturevalue("redis_process"), request.getfixturevalue("s3")
+    other = on_services(request.getfixturevalue("postgres_url"), redis, s3, folder)
+    yield other
+    other.end()
 
 
 @pytest.mark.full

@@ -11,7 +11,7 @@ from tests.proof import size
 
 TOGGLE = """
 import random, time
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 from generation.models import Dataset
 dataset = Dataset.objects.get(slug=given["slug"])
 chance = random.Random(given["seed"])

@@ -33,7 +33,7 @@ def test_a_run_outlives_postgresql_and_the_web_says_that_it_is_away(
         back = time.monotonic() + AWAY / 2
         while time.monotonic() < back:
             status, page = site.get("/datasets/")
-            assert status == 503 and "The site can't reach its database" in page
+            assert status == 503 and "The site cannot reach its database" in page
             status, page = site.get("/health/")
             assert status == 503 and "database" in json.loads(page)["failing"]
             time.sleep(0.5)

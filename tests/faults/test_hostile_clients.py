@@ -22,7 +22,7 @@ BRACKETS = "[" * 10_000
 CPU = 10.0  # seconds for one page; the text alone took minutes when it was rendered without bounds
 ACTION = re.compile(r'<form method="post" action="(/s/[^"]+)"')
 SECOND = """
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 from generation.models import Dataset
 spec = json.loads(Dataset.objects.get(slug=given).spec)
 jobs.work(dataset=jobs.start(spec, slug="second", visibility="public", images=False))

@@ -149,14 +149,14 @@ def imports(site: Site, browser: Browser) -> Attack:
         status, page = browser.ask(0, "/datasets/new/import/", about, [File("files", "q.json", content)])
         assert status == 200, re.findall(r"errorlist.*", page)
         path = browser.address.partition(f":{site.port}")[2]
-        site.wait_until(lambda: "Nothing of it was kept" in browser.ask(0, path)[1], what="a refusal", seconds=WAIT)
+        site.wait_until(lambda: "Nothing was kept" in browser.ask(0, path)[1], what="a refusal", seconds=WAIT)
         return browser.ask(0, path)[1]
 
     keep = chosen(IMPORTS_IN_SHORT)
     files: dict[str, Callable[[], bytes]] = {
         name: lambda content=content: content for name, (content, _) in IMPORTS.items() if keep(name)
     }
-    return Attack(send, files, "Nothing of it was kept")
+    return Attack(send, files, "Nothing was kept")
 
 
 def specs(browser: Browser) -> Attack:

@@ -16,7 +16,7 @@ from tests.proof import size
 HURRIED = {"FAULTS_PACE": "0.02", "FAULTS_HEARTBEAT": "0.5", "FAULTS_SLICE": "0.3"}  # many messages, and short jobs
 JOBS = 27  # of SPEC: 12 of items, 12 of images, 3 of seals
 Undisturbed = Callable[[dict[str, Any]], str]
-WAKE = "from generation.making import datasets as jobs; jobs.wake(1)"
+WAKE = "from generation.making import dataset_jobs as jobs; jobs.RUNNER.wake()"
 
 
 def moments() -> list[int]:

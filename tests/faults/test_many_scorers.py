@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 PROCESSES, SUBMISSIONS, BUDGET = 4, 16, 5
 BEGIN = """
 from generation.storage import files
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 from generation.storage.index import SplitIndex
 from generation.models import Split
 from webapp.leaderboards.models import DisclosureSettings, Method, Submission
@@ -36,7 +36,7 @@ from webapp.leaderboards.models import Submission
 list(Submission.objects.all()[:1])  # the database is reached before anybody begins
 print("ready", flush=True)
 sys.stdin.readline()
-print(scoring.work(), flush=True)
+print(scoring.RUNNER.take_turn(), flush=True)
 """
 
 

@@ -14,7 +14,7 @@ from tests.generation import small
 
 POSTS, UPLOADS = 50, 10
 BEGIN = """
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 from generation.storage.index import SplitIndex
 from generation.models import Split
 from webapp.leaderboards.disclosure import approvals

@@ -18,7 +18,7 @@ LATEST = 30.0  # seconds after a lease, in which what a dead process held is sco
 BEGIN = """
 import random
 
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 from generation.storage.index import SplitIndex
 from generation.models import Split
 from webapp.leaderboards import uploads as receiving

@@ -37,7 +37,7 @@ print(session.session_key, old.session_key)
 """
 TIDY = "from webapp.tasks import tidy; tidy.apply_async(queue='default')"
 BEGIN_MANY = """
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 for number in range(given["count"]):
     jobs.start(given["spec"], slug=f"rows-{number}", images=False)
 """

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection
 
 from generation.engine import worlds
-from generation.making import datasets, reading
+from generation.making import dataset_jobs, import_reading
 from generation.models import Dataset
 from tests.generation import fake_world
 
@@ -38,7 +38,7 @@ def begin(db: None) -> Callable[..., Dataset]:
         options = {key: changes.pop(key) for key in ("images", "owner", "visibility", "secrets") if key in changes}
         if "splits" not in changes:
             options.setdefault("secrets", {"test": "0f" * 16})
-        return datasets.start(spec_of(**changes), slug=slug, **options)
+        return dataset_jobs.start(spec_of(**changes), slug=slug, **options)
 
     return begin_dataset
 
@@ -47,7 +47,7 @@ def begin(db: None) -> Callable[..., Dataset]:
 def made(begin: Callable[..., Dataset]) -> Dataset:
     """Give a complete dataset of the small world."""
     dataset = begin()
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
@@ -92,7 +92,7 @@ Measured = Callable[[], list[tuple[int, float]]]
 def measured(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Measured:
     """Give a function that returns megabytes and seconds of processor time of each child that has read an import."""
     home = tmp_path_factory.mktemp("home")
-    monkeypatch.setattr(reading, "CHILD", "tests.generation.measured")
+    monkeypatch.setattr(import_reading, "CHILD", "tests.generation.measured")
     monkeypatch.setenv("HOME", str(home))
 
     def look() -> list[tuple[int, float]]:

@@ -20,24 +20,18 @@ from generation.engine.items import (
     Answer,
     AnswerForm,
     AnswerKind,
-    ChartView,
     Chunk,
     Column,
-    Display,
     Element,
     Facet,
     FacetKind,
     Item,
-    Media,
-    Metric,
     Question,
 )
-from generation.engine.program import FunctionTable, Program, Step
-from generation.engine.programs.ablation import Ablation
+from generation.engine.program import FunctionTable, Step
 from generation.engine.seeding import Stage, stream
-from generation.engine.spec import BaseSpec, merged, read
-from generation.engine.worlds import NO_FILES, Maker
-from generation.engine.worlds.boards import BoardView
+from generation.engine.spec import NO_FILES, BaseSpec
+from generation.engine.worlds.base import Maker, World, equal_chunks
 
 NAME = "fake-rows"
 WHERE = "tests.generation.fake_world:WORLD"
@@ -90,16 +84,10 @@ def die_at(stage: str, number: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-class RowMaker:
+class RowMaker(Maker):
     """Makes rows."""
 
-    def presets(self) -> tuple[str, ...]:
-        return ("fake-mini",)
-
-    def preset(self, name: str) -> Mapping[str, Any]:
-        if name != "fake-mini":
-            raise BadSpec(f"Expected fake-mini, got {name!r}.", where="base")
-        return PRESET
+    bundled: ClassVar = {"fake-mini": PRESET}
 
     def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
         note = data.get("note")
@@ -112,18 +100,11 @@ class RowMaker:
         digest = hashlib.sha256(content).hexdigest()
         return {**data, "note": digest}, {digest: content}
 
-    def plan(self, spec: BaseSpec, split: str) -> list[Chunk]:
-        assert isinstance(spec, RowSpec)
-        per, asked = spec.scenes_per_chunk, spec.questions_per_scene
-        total = spec.splits[split].scenes
-        return [
-            Chunk(number, first, count, first * asked, count * asked)
-            for number, first in enumerate(range(0, total, per))
-            for count in [min(per, total - first)]
-        ]
+    def plan(self, spec: RowSpec, split: str) -> list[Chunk]:
+        scenes = spec.splits[split].scenes
+        return equal_chunks(scenes, size=spec.scenes_per_chunk, questions_each=spec.questions_per_scene)
 
-    def make(self, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
-        assert isinstance(spec, RowSpec)
+    def make(self, spec: RowSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
         spec = spec.for_split(split)
         for index in range(chunk.first_item, chunk.first_item + chunk.items):
             die_at("items", index)
@@ -137,8 +118,8 @@ class RowMaker:
             asked = tuple(_question(row, kind=WORDS[draw.below(4)]) for _ in range(spec.questions_per_scene))
             yield Item(row, Frame(round(draw.random(), 6)), asked, replaced=draw.below(3))
 
-    def render(self, spec: BaseSpec, split: str, item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
-        assert isinstance(spec, RowSpec) and isinstance(item.scene, Row)
+    def render(self, spec: RowSpec, split: str, item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+        assert isinstance(item.scene, Row)
         die_at("images", item.scene.numbers[0])
         ids = np.zeros((spec.size, spec.size + 4), dtype=np.uint16)
         ids[0, :4] = (0, 1, 2, spec.ids_up_to)
@@ -159,31 +140,20 @@ def _question(row: Row, *, kind: str) -> Question:
     return Question(text, program, Answer(str(value), AnswerKind.INTEGER), kind, family=WORDS.index(kind))
 
 
-class RowWorld:
+class RowWorld(World):
     """How rows are read."""
 
-    name: ClassVar[str] = NAME
-    label: ClassVar[str] = "Rows of numbers"
-    media: ClassVar[Media] = Media.IMAGE
-    formats: ClassVar[tuple[str, ...]] = ()
-    lengths: ClassVar[Mapping[str, int]] = {}
-    metrics: ClassVar[tuple[Metric, ...]] = ()
-    views: ClassVar[tuple[ChartView, ...]] = ()
-    board_views: ClassVar[tuple[BoardView, ...]] = ()
-    ablations: ClassVar[tuple[Ablation, ...]] = ()
-    display: ClassVar[Display] = Display()
-    maker: ClassVar[Maker | None] = RowMaker()
+    name = NAME
+    label = "Rows of numbers"
+    spec_model = RowSpec
+    views = ()
+    board_views = ()
+    maker = RowMaker()
 
     def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BaseSpec:
-        data = dict(data)
-        base = data.pop("base", None)
-        if base is not None:
-            data = merged(RowMaker().preset(base), data)
-        spec = read(RowSpec, data)
+        spec = super().read_spec(data)
         if spec.note is not None and spec.note not in files:
             raise BadSpec(f"Expected a file that came with the spec, got {spec.note!r}.", where="note")
-        for name in spec.splits:
-            spec.for_split(name)
         return spec
 
     def read_scene(self, data: Mapping[str, Any]) -> Row:
@@ -218,9 +188,6 @@ class RowWorld:
             "has": [flags for _ in item.questions],
         }
 
-    def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
-        return {}
-
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return ()
 
@@ -229,18 +196,6 @@ class RowWorld:
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
         return AnswerForm(AnswerKind.INTEGER, self.answers(spec), {})
-
-    def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
-        return None
-
-    def draw_colour(self, spec: BaseSpec, name: str, *, which: int, size: int) -> None:
-        return None
-
-    def is_clear(self, spec: BaseSpec, item: Item) -> bool | None:
-        return None
-
-    def prover(self, spec: BaseSpec, *, made: bool) -> None:
-        return None
 
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         assert isinstance(item.scene, Row)

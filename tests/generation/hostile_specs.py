@@ -80,14 +80,14 @@ def read_spec(data: str, content: bytes) -> None:
     parsed = editor.parse(data)
     draft = editor.draft_of(parsed, files={DIGEST: content} if content else {}, most=most)
     editor.fields_of(parsed, draft.faults, most)
-    fields.expanded(parsed)
+    fields.expand(parsed)
     if draft.refused is not None:
         raise draft.refused
 
 
 def others() -> dict[str, Callable[[], Any]]:
     from annotations.results.payment import read_export
-    from generation.engine import rules
+    from generation.engine import spec_rules
     from generation.splits import recipes
 
     heads = ",".join(f"c{number}" for number in range(90_000))
@@ -95,8 +95,8 @@ def others() -> dict[str, Callable[[], Any]]:
     return {
         "an export with many columns": lambda: read_export(f"{columns},{heads}\n".encode() + b"a\n" * 150_000),
         "an export with a long cell": lambda: read_export(f'{columns}\n"{"a" * 900_000}'.encode()),
-        "rules of brackets": lambda: rules.of_lines("[" * 900_000),
-        "rules of names": lambda: rules.of_lines("a=b,c " * 150_000),
+        "rules of brackets": lambda: spec_rules.of_lines("[" * 900_000),
+        "rules of names": lambda: spec_rules.of_lines("a=b,c " * 150_000),
         "a recipe of brackets": lambda: recipes.read_recipe("[" * 900_000),
         "a recipe of digits": lambda: recipes.read_recipe('{"seed": ' + "9" * 900_000 + "}"),
         "a filter": lambda: recipes.pairs_of_filter("a=1..2&" * 100_000),

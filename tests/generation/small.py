@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Scene
 from generation.storage import files
 
@@ -31,7 +31,7 @@ def begun(slug: str = "shapes", *, visibility: str = "public", with_images: bool
     owner, files = changes.pop("owner", None), changes.pop("files", {})
     spec = {**SPEC, **changes}
     secrets = {name: SECRET for name, split in spec["splits"].items() if split.get("withheld")}
-    return datasets.start(
+    return dataset_jobs.start(
         spec, slug=slug, visibility=visibility, images=with_images, owner=owner, secrets=secrets, files=files
     )
 
@@ -39,7 +39,7 @@ def begun(slug: str = "shapes", *, visibility: str = "public", with_images: bool
 def made(slug: str = "shapes", **changes: Any) -> Dataset:
     """Return a complete dataset."""
     dataset = begun(slug, **changes)
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Heartbeat, Job, Quota
 from generation.queue import workers
 from webapp.models import User
@@ -62,13 +62,13 @@ def retry(client: Client, *wanted: Job) -> str:
 def test_failed_jobs_are_tried_again_from_the_list(staff: Client, begin: Callable[..., Dataset]) -> None:
     begun = begin()
     first, other = begun.jobs.order_by("pk")[:2]
-    assert datasets.run_waiting(other)
+    assert dataset_jobs.RUNNER.run_now(other)
     Job.objects.filter(pk=first.pk).update(state="failed", message="it broke", attempts=3)
     Dataset.objects.filter(pk=begun.pk).update(state="failed", error="it broke")
     assert "1 of 2 jobs are tried again" in retry(staff, first, other)
     assert begun.jobs.get(pk=first.pk).state == "waiting"
     assert begun.jobs.get(pk=other.pk).state == "done"
-    datasets.work(dataset=begun)
+    dataset_jobs.work(dataset=begun)
     assert Dataset.objects.get(pk=begun.pk).state == "complete"
 
 

@@ -16,9 +16,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from generation.engine.errors import BadSpec
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset
-from generation.specs.loading import changed, load
+from generation.specs.loading import change, load
 from generation.specs.reproduction import recipe
 from tests.generation.conftest import MANAGE, Child, child_environment, spec_of
 
@@ -215,7 +215,7 @@ class TestGenerateRefuses:
     def test_a_bad_spec_in_the_exceptions_own_words(self, file: Callable[[Any], str]) -> None:
         data = spec_of(colours=["orange"])
         with pytest.raises(BadSpec) as caught:
-            changed(data)
+            change(data)
         assert refusal("generate", file(data)) == str(caught.value)
 
     def test_all_splits_left_out(self) -> None:
@@ -238,14 +238,14 @@ class TestGenerateRefuses:
 
 def test_scenes_change_that_split_alone() -> None:
     source = load("fake-mini")
-    data = changed(source.data, seed=7, scenes={"train": 5, "val": 0})
+    data = change(source.data, seed=7, scenes={"train": 5, "val": 0})
     assert (data["seed"], list(data["splits"])) == (7, ["train", "test"])
     assert (data["splits"]["train"]["scenes"], data["splits"]["test"]["scenes"]) == (5, 7)
 
 
 def test_a_split_left_out_is_nobodys_reference() -> None:
     data = spec_of(splits={"a": {"scenes": 1}, "b": {"scenes": 1, "reference": "a"}})
-    assert changed(data, scenes={"a": 0})["splits"]["b"]["reference"] is None
+    assert change(data, scenes={"a": 0})["splits"]["b"]["reference"] is None
 
 
 def test_a_spec_may_start_from_a_preset_without_naming_its_world(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_a_spec_may_start_from_a_preset_without_naming_its_world(tmp_path: Path)
     path.write_text(json.dumps({"base": "fake-mini", "seed": 3, "note": "note.txt"}))
     source = load(str(path))
     assert (source.name, list(source.files.values())) == ("mine", [b"hello"])
-    assert changed(source.data, files=source.files)["seed"] == 3
+    assert change(source.data, files=source.files)["seed"] == 3
 
 
 def test_a_spec_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
@@ -312,11 +312,11 @@ class TestOthers:
 
     def test_delete_leaves_nothing_of_it_and_all_of_others(self, made: Dataset, begin: Begin) -> None:
         other = begin("other")
-        datasets.work(dataset=other)
+        dataset_jobs.work(dataset=other)
         call_command("delete", "rows")
         assert [dataset.slug for dataset in Dataset.objects.all()] == ["other"]
         for split in other.splits.all():  # made from the same spec, it keeps its own index
-            datasets.sealing.seal(split)
+            dataset_jobs.sealing.seal(split)
             from generation.storage.index import SplitIndex, open_digest
 
             open_digest.cache_clear()
@@ -324,7 +324,7 @@ class TestOthers:
 
     def test_delete_of_what_is_half_made(self, begin: Begin) -> None:
         begin()
-        datasets.run(datasets.claim())  # type: ignore[arg-type]
+        dataset_jobs.RUNNER.run(dataset_jobs.claim())  # type: ignore[arg-type]
         call_command("delete", "rows")
         assert not Dataset.objects.exists()
 
@@ -332,7 +332,7 @@ class TestOthers:
         dataset = begin()
         call_command("cancel", "rows")
         dataset.refresh_from_db()
-        assert dataset.state == "cancelled" and datasets.claim() is None
+        assert dataset.state == "cancelled" and dataset_jobs.claim() is None
 
     def test_cancel_of_what_is_complete_is_refused(self, made: Dataset) -> None:
         assert "got one that is complete" in refusal("cancel", "rows")

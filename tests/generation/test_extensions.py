@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from generation import extensions
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset
 from tests.referring.models import Study
 
@@ -18,7 +18,7 @@ def test_a_dataset_that_a_study_refers_to_is_not_deleted(begin: Begin) -> None:
     dataset = begin()
     Study.objects.create(dataset=dataset, title="one")
     with pytest.raises(extensions.Referred, match=r"got one that study one refers to\. Archive it instead"):
-        datasets.delete(dataset)
+        dataset_jobs.delete(dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.MAKING
     assert not dataset.jobs.exclude(state="waiting").exists()
@@ -36,11 +36,11 @@ def test_many_referrers_are_counted(begin: Begin) -> None:
     for number in range(7):
         Study.objects.create(dataset=dataset, title=str(number))
     with pytest.raises(extensions.Referred, match=r"study 4 and 2 more refer to"):
-        datasets.delete(dataset)
+        dataset_jobs.delete(dataset)
 
 
 def test_without_referrers_it_goes(begin: Begin) -> None:
     dataset = begin()
-    datasets.delete(dataset)
-    datasets.work(dataset=dataset)
+    dataset_jobs.delete(dataset)
+    dataset_jobs.work(dataset=dataset)
     assert not Dataset.objects.filter(pk=dataset.pk).exists()

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from generation.engine.spec import merged
-from generation.making import datasets
+from generation.engine.spec import merge
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene
 from generation.storage import files
 from generation.storage.index import SplitIndex
@@ -30,13 +30,13 @@ def fewer_others() -> dict[str, Any]:
     """Return it with few other colours and shapes, so that three scenes hold orange cones."""
     dropped = {"colors": ("gray", "green", "brown", "purple", "cyan", "yellow"), "shapes": ("sphere", "cylinder")}
     vocabulary = {part: dict.fromkeys(names) for part, names in dropped.items()}
-    return {**documented(), "vocabulary": merged(vocabulary, documented()["vocabulary"]), "questions": {"per_scene": 8}}
+    return {**documented(), "vocabulary": merge(vocabulary, documented()["vocabulary"]), "questions": {"per_scene": 8}}
 
 
 @pytest.fixture
 def dataset(db: None) -> Dataset:
-    dataset = datasets.start({"world": "clevr", **fewer_others()}, slug="cone")
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start({"world": "clevr", **fewer_others()}, slug="cone")
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
@@ -76,8 +76,8 @@ def test_a_split_with_colours_of_its_own_is_sealed_with_them(db: None) -> None:
     colours = {"red": None, "blue": None, "green": None, "gray": None, "brown": None, "purple": None, "cyan": None}
     test = {"scenes": 16, "overrides": {"vocabulary": {"colors": {**colours, "pink": {"rgb": [255, 130, 180]}}}}}
     spec = {"world": "clevr", "base": "clevr-mini", "splits": {"train": None, "val": None, "test": test}}
-    dataset = datasets.start(spec, slug="pink", images=False)
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(spec, slug="pink", images=False)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     answers = set(Question.objects.filter(kind="query_color").values_list("answer", flat=True))

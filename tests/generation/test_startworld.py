@@ -29,9 +29,9 @@ def pebbles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(str(home))
     monkeypatch.setattr(worlds, "_LOADED", worlds._Loaded())
     invalidate_caches()
-    plugins.found.cache_clear()
+    plugins.entry_points_by_name.cache_clear()
     yield home
-    plugins.found.cache_clear()
+    plugins.entry_points_by_name.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "pebbles"]:
         del sys.modules[name]
 

@@ -60,7 +60,7 @@ def submitted(method: Method, split: Split, answers: list[str], **order: Any) ->
     """Return a submission that was stored and then scored, or refused."""
     received = uploads.receive(method.owner, Order(method, split, **order), as_file(answers), "predictions.json")
     [row] = received.submissions
-    scoring.work()
+    scoring.RUNNER.take_turn()
     row.refresh_from_db()
     return row
 
@@ -70,7 +70,7 @@ def refused(method: Method, split: Split, *, answered: Iterable[int]) -> Submiss
     rows = [{"question_id": number, "answer": "yes"} for number in answered]
     file = io.BytesIO(json.dumps(rows).encode())
     [row] = uploads.receive(method.owner, Order(method, split), file, "predictions.json").submissions
-    scoring.work()
+    scoring.RUNNER.take_turn()
     row.refresh_from_db()
     assert row.state == Submission.State.FAILED
     return row

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 def test_baselines_come_by_themselves_and_are_what_they_say(val: Split) -> None:
     while baselines.begin():
         pass
-    scoring.work()
+    scoring.RUNNER.take_turn()
     found = {row.method.baseline: row for row in Submission.objects.filter(split=val).select_related("method")}
     assert set(found) == {"chance", "majority", "type", "nearest"}
     assert {row.state for row in found.values()} == {Submission.State.DONE}
@@ -65,7 +65,7 @@ def test_chance_is_the_expectation_wherever_it_stands(val: Split) -> None:
     while baselines.begin():
         pass
     Submission.objects.filter(state="waiting").exclude(split=val, method__baseline="chance").delete()
-    scoring.work()
+    scoring.RUNNER.take_turn()
     row, index = Submission.objects.get(method__baseline="chance", split=val), SplitIndex.open(val)
     choices = choices_of(val, index)
     expected = float((1 / choices).mean())
@@ -115,7 +115,7 @@ def test_what_people_send_is_scored_in_the_middle_of_a_baseline(
             assert row.exists()  # what it waited for others is not held against it
 
     between_pieces(meanwhile)
-    assert scoring.work() == 1  # the other one was scored inside of it
+    assert scoring.RUNNER.take_turn() == 1  # the other one was scored inside of it
     baseline.refresh_from_db()
     assert (baseline.state, baseline.attempts, baseline.scores.count()) == ("done", 1, 1)
     assert len(mine) == 1 and mine[0].scores.count() == 1
@@ -131,7 +131,7 @@ def test_a_baseline_that_is_asked_to_stop_waits_as_if_nobody_had_begun_it(
     baseline = nearest_of(val)
     between_pieces(stop)
     with pytest.raises(KeyboardInterrupt):
-        scoring.work()
+        scoring.RUNNER.take_turn()
     baseline.refresh_from_db()
     assert (baseline.state, baseline.attempts) == ("waiting", 0)
 

@@ -8,13 +8,13 @@ from django.test import Client
 
 from annotations.models import Study
 from generation import extensions
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.splits import question_sets
 from tests.generation import small
 from tests.leaderboards import sent
 from webapp.leaderboards import baselines
-from webapp.leaderboards.lookup import HIDDEN, trained_on
+from webapp.leaderboards.board_lookup import HIDDEN, trained_on
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.models import User
 
@@ -68,14 +68,14 @@ def test_an_owner_deletes_a_dataset_to_which_others_submitted(owned: Dataset, pr
     assert refused.status_code == 400 and SECRET not in refused.content.decode() and Submission.objects.count() > 0
     assert client.post(address, {"confirm": owned.slug}).status_code == 302
     assert not Submission.objects.filter(method=private).exists()
-    datasets.work(dataset=owned)
+    dataset_jobs.work(dataset=owned)
     assert not Dataset.objects.filter(pk=owned.pk).exists()
     assert [note.submissions for note in private.removed.all()] == [2]
 
 
 def test_the_owner_of_a_method_reads_what_happened_and_strangers_do_not(owned: Dataset, private: Method) -> None:
-    datasets.delete(owned)
-    datasets.work(dataset=owned)
+    dataset_jobs.delete(owned)
+    dataset_jobs.work(dataset=owned)
     said = "2 submissions to a deleted dataset or question set were removed on"
     assert said in page_of(browser(private.owner), private.get_absolute_url())
     Method.objects.filter(pk=private.pk).update(published="2026-01-01T00:00:00Z")
@@ -98,8 +98,8 @@ def test_the_name_of_a_split_that_was_trained_on_is_kept(
         sent.submitted(method, val, sent.truth_of(val), run=run, trained_on=learned)
     first, second = Submission.objects.filter(method=method).order_by("pk")
     assert "1 submission to other splits keep" in " ".join(extensions.losses_of(owned.splits.all()))
-    datasets.delete(owned)
-    datasets.work(dataset=owned)
+    dataset_jobs.delete(owned)
+    dataset_jobs.work(dataset=owned)
     first.refresh_from_db()
     assert first.trained_on is None and first.configuration != second.configuration
     assert trained_on(User(username="stranger"), first) == read
@@ -113,8 +113,8 @@ def test_suites_of_anybody_lose_a_column(owned: Dataset, val: Split) -> None:
     Suite.objects.filter(pk=suite.pk).update(title=SECRET, is_public=False)
     page = page_of(browser(owned.owner), f"/datasets/{owned.slug}/edit/delete/")
     assert "A column of 1 suite." in page and SECRET not in page
-    datasets.delete(owned)
-    datasets.work(dataset=owned)
+    dataset_jobs.delete(owned)
+    dataset_jobs.work(dataset=owned)
     assert [member.split for member in suite.members.all()] == [val]
 
 
@@ -136,7 +136,9 @@ def recipe() -> Callable[[Dataset], Split]:
 
     def make(dataset: Dataset) -> Split:
         chosen = read_recipe({"parent": "val", "first": 5})
-        return datasets.derive(Split.objects.for_browse().get(dataset=dataset, name="val"), name="few", recipe=chosen)
+        return dataset_jobs.derive(
+            Split.objects.for_browse().get(dataset=dataset, name="val"), name="few", recipe=chosen
+        )
 
     return make
 

@@ -20,7 +20,7 @@ def test_every_example_is_uploaded_and_scored(as_member: Client, method: Method)
         file = SimpleUploadedFile(str(example.file), example.body.encode())
         sending = {"method": method.pk, "file": file, "run": example.file}
         assert as_member.post("/submissions/new/?to=tiny/val", sending).status_code == 302
-    scoring.work()
+    scoring.RUNNER.take_turn()
     rows = Submission.objects.filter(method=method).order_by("pk")
     assert {row.run: (row.state, row.format, row.outside) for row in rows} == {
         name: ("done", form, 0) for name, form in FORMATS.items()

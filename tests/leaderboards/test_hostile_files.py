@@ -172,7 +172,7 @@ def test_checking_and_scoring_one_burdens_neither_web_nor_worker(
         file = SimpleUploadedFile("a.json", content)
         answer = as_member.post("/submissions/new/?to=scored/val", {"file": file, "method": method.pk, **more})
         assert answer.status_code == (422 if more else 302)
-    scoring.work()
+    scoring.RUNNER.take_turn()
     row = Submission.objects.get()
     assert row.state == Submission.State.FAILED and "Format: /docs/predictions/" in row.message
     assert burden.memory() < 100 * MB and burden.seconds() < 2 * MOST_SECONDS

@@ -10,8 +10,8 @@ from django.test import Client
 from generation.engine.errors import BrokenWorld
 from generation.engine.items import Item
 from generation.engine.worlds import get_world
-from generation.engine.worlds.guessing import Baseline
-from generation.making import datasets
+from generation.engine.worlds.base import Baseline
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
 from tests.generation import small
 from webapp.leaderboards import baselines, scoring
@@ -38,8 +38,8 @@ def kept(django_db_setup, django_db_blocker) -> Iterator[int]:
 def stories(slug: str, **spec: Any) -> int:
     """Return the key of a complete public dataset of stories."""
     secrets = {name: small.SECRET for name, one in spec["splits"].items() if one.get("withheld")}
-    dataset = datasets.start(spec, slug=slug, visibility="public", secrets=secrets)
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(spec, slug=slug, visibility="public", secrets=secrets)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset.pk
@@ -55,7 +55,7 @@ def told(kept: int) -> dict[str, Split]:
 def make_all() -> None:
     while baselines.begin():
         pass
-    scoring.work()
+    scoring.RUNNER.take_turn()
 
 
 def test_they_come_by_themselves_and_once(told) -> None:
@@ -118,7 +118,7 @@ def test_one_that_says_too_little_is_refused_in_words(told, monkeypatch) -> None
 
 def test_a_baseline_of_a_world_that_is_gone_stays_on_its_boards(told) -> None:
     gone = Method.objects.create(name="Gone", baseline="nowhere:gone", made=Method.Made.BASELINE)
-    assert baselines.said_of(gone) == "" and baselines.fitted_on(told["test"], "nowhere:gone") is None
+    assert baselines.describe(gone) == "" and baselines.fitted_on(told["test"], "nowhere:gone") is None
 
 
 def test_people_go_first_while_one_is_made(told) -> None:

@@ -132,7 +132,7 @@ def test_rows_are_filtered_and_sorted(member: User, val: Split) -> None:
     assert (row["name"], row["rank"]) == ("Alpha", 2)
     [row] = rows_of(Client(), query="?q=BET")
     assert row["name"] == "Beta"
-    assert "No row is like that" in page_of(Client(), f"{BOARD}?q=gamma")
+    assert "No row matches these filters" in page_of(Client(), f"{BOARD}?q=gamma")
 
 
 def test_tables_as_files_have_every_figure(member: User, val: Split) -> None:
@@ -159,7 +159,7 @@ def test_a_withheld_board_shows_one_figure_by_the_ladder(member: User, withheld:
     assert found["columns"] == {}
     assert row.get_absolute_url() not in page_of(as_member, "/leaderboards/scored/test/")
     page = page_of(as_member, row.get_absolute_url())
-    assert "does not beat the published figure" in page and "73.6 %" in page
+    assert "points higher than the published figure" in page and "73.6 %" in page
     for address in ("/leaderboards/scored/test/", row.get_absolute_url(), made.get_absolute_url(), "/submissions/"):
         page = page_of(as_member, address)
         assert "73.6" in page and "77.5" not in page and "75.0" not in page
@@ -170,8 +170,8 @@ def test_three_scores_a_day_on_what_is_withheld(method: Method, withheld: Split,
     sent.submitted(method, withheld, ["nothing"])  # refused: it doesn't count
     for run in range(3):
         sent.submitted(method, withheld, sent.noisy(withheld, wrong=0.5, seed=run), run=str(run))
-    assert limits.left(method.owner, withheld).scores == 0
-    assert limits.left(method.owner, withheld).next_at is not None
+    assert limits.remaining(method.owner, withheld).scores == 0
+    assert limits.remaining(method.owner, withheld).next_at is not None
     file = sent.as_file(sent.truth_of(withheld))
     file.name = "a.json"
     response = as_member.post(address, {"file": file, "method": method.pk})
@@ -189,15 +189,15 @@ def test_somebody_signs_in_makes_a_method_checks_and_submits(val: Split, as_memb
     file = sent.as_file(answers)
     file.name = "a.json"
     checked = as_member.post("/submissions/new/?to=scored/val", {"file": file, "method": method.pk, "check": "1"})
-    assert "would be taken" in checked.content.decode() and not Submission.objects.filter(method=method).exists()
+    assert "is valid:" in checked.content.decode() and not Submission.objects.filter(method=method).exists()
     file = sent.as_file(answers)
     file.name = "a.json"
     response = as_member.post("/submissions/new/?to=scored/val", {"file": file, "method": method.pk, "run": "7"})
     [row] = Submission.objects.filter(method=method)
     assert response["Location"] == row.get_absolute_url()
-    assert "Waiting to be scored" in page_of(as_member, row.get_absolute_url())
+    assert "This submission waits to be scored" in page_of(as_member, row.get_absolute_url())
     assert "No background process is running" in page_of(as_member, f"/submissions/{row.pk}/progress/")
-    scoring.work()
+    scoring.RUNNER.take_turn()
     page = page_of(as_member, row.get_absolute_url())
     assert "Scored" in page and f"{100 * sent.right_of(val, answers) / val.questions:.1f}" in page
     sent_back = b"".join(as_member.get(f"/submissions/{row.pk}/file/").streaming_content)
@@ -210,15 +210,15 @@ def test_a_new_method_leads_on_to_the_boards(val: Split, as_member: Client) -> N
     made = as_member.post("/methods/new/", {"name": "Mine", "made": "zero-shot"}, follow=True)
     page, method = made.content.decode(), Method.objects.get(name="Mine")
     assert made.redirect_chain[0][0] == method.get_absolute_url()
-    assert "Mine is made." in page and "The next step" in page
+    assert "Mine is made." in page and "Next, choose a split" in page
     [form] = re.findall(r'href="([^"]+to=scored/val&amp;method=\d+)"', page)
     assert 'href="/leaderboards/scored/val/"' in page and 'href="/leaderboards/"' in page
     opened = as_member.get(form.replace("&amp;", "&"))
     assert opened.status_code == 200 and f'value="{method.pk}" selected' in opened.content.decode()
     Method.objects.update(published=timezone.now())
-    assert "The next step" not in page_of(Client(), method.get_absolute_url())
+    assert "Next, choose a split" not in page_of(Client(), method.get_absolute_url())
     sent.submitted(method, val, sent.noisy(val, wrong=0.3))
-    assert "The next step" not in page_of(as_member, method.get_absolute_url())
+    assert "Next, choose a split" not in page_of(as_member, method.get_absolute_url())
 
 
 def test_a_score_leads_to_its_slices_and_says_who_sees_it(method: Method, val: Split, as_member: Client) -> None:
@@ -228,16 +228,16 @@ def test_a_score_leads_to_its_slices_and_says_who_sees_it(method: Method, val: S
     [below_weakest] = re.findall(r'href="([^"]+/slices/[^"]+)">All slices<', shown)
     assert beside_score == below_weakest == f"{BOARD}slices/?entry=s{row.pk}"
     assert method.name in page_of(as_member, beside_score)
-    assert "Only you and staff see it" in shown
+    assert "Only you and staff see this submission" in shown
     Method.objects.filter(pk=method.pk).update(published=row.finished)
-    assert "Only you and staff see it" not in page_of(as_member, f"/submissions/{row.pk}/")
+    assert "Only you and staff see this submission" not in page_of(as_member, f"/submissions/{row.pk}/")
 
 
 def test_a_refused_submission_says_why_and_how_to_go_on(method: Method, val: Split, as_member: Client) -> None:
     row = sent.submitted(method, val, sent.truth_of(val)[:-40])
     page = page_of(as_member, row.get_absolute_url())
-    assert "Refused" in page and "160" in page and "Send it again" in page and "/template.jsonl" in page
-    assert "Questions 120–159 have no answer." in page and "Everything that is wrong" not in page
+    assert "Refused" in page and "160" in page and "Submit again" in page and "/template.jsonl" in page
+    assert "Questions 120–159 have no answer." in page and "All errors" not in page
     assert as_member.get(f"/submissions/{row.pk}/findings/").status_code == 404
 
 
@@ -246,7 +246,7 @@ def test_a_refused_submission_leads_to_all_that_is_wrong_where_the_page_cannot_s
 ) -> None:
     row = sent.refused(method, val, answered=range(0, val.questions, 2))
     page, address = page_of(as_member, row.get_absolute_url()), f"/submissions/{row.pk}/findings/"
-    assert "And 60 more." in page and f'<a href="{address}">Everything that is wrong with it</a>' in page
+    assert "And 60 more." in page and f'<a href="{address}">All errors</a>' in page
     listed = page_of(as_member, address)
     assert listed.splitlines() == [f"Question {number} has no answer." for number in range(1, val.questions, 2)]
     assert Client().get(address).status_code == 404
@@ -258,7 +258,7 @@ def test_a_template_filled_in_is_a_file_that_is_taken(method: Method, val: Split
     file = io.BytesIO("\n".join(json.dumps(row) for row in rows).encode())
     file.name = "filled.jsonl"
     as_member.post("/submissions/new/?to=scored/val", {"file": file, "method": method.pk})
-    scoring.work()
+    scoring.RUNNER.take_turn()
     score = Submission.objects.get(method=method).scores.get(split=val)
     assert score.right == score.n == val.questions
 
@@ -267,7 +267,7 @@ def test_methods_and_submissions_are_deleted_by_their_owner(method: Method, val:
     row = sent.submitted(method, val, sent.truth_of(val))
     for address in (f"/submissions/{row.pk}/delete/", f"/methods/{method.pk}/delete/"):
         assert Client().post(address).status_code in (302, 404)
-        assert "can’t be undone" in page_of(as_member, address)
+        assert "You cannot undo this" in page_of(as_member, address)
     assert as_member.post(f"/submissions/{row.pk}/delete/").status_code == 302
     assert not Submission.objects.filter(pk=row.pk).exists()
     assert as_member.post(f"/methods/{method.pk}/delete/").status_code == 302
@@ -321,7 +321,7 @@ def test_one_zip_carries_the_files_of_a_suite(method: Method, val: Split, scored
     packed.name = "both.zip"
     response = as_member.post("/submissions/new/?to=suite/both", {"file": packed, "method": method.pk})
     assert response.status_code == 302, response.content
-    scoring.work()
+    scoring.RUNNER.take_turn()
     rows = Submission.objects.filter(method=method)
     assert {row.split.name for row in rows} == {"val", "train"} and len({row.batch for row in rows}) == 1
     assert all(row.is_scored for row in rows)
@@ -357,7 +357,7 @@ def test_what_is_not_there_is_404(val: Split, address: str) -> None:
 def test_baselines_say_what_they_see(val: Split) -> None:
     while baselines.begin():
         pass
-    scoring.work()
+    scoring.RUNNER.take_turn()
     page = re.sub(r"\s+", " ", page_of(Client(), BOARD))
     for said in (
         "Sees nothing. Fitted on the reference split",

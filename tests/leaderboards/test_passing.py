@@ -5,10 +5,10 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.scoring.statistics import Averaged
-from generation.engine.worlds.boards import Tasks, tasks_of
+from generation.engine.scoring.figures import Averaged
+from generation.engine.worlds.boards import Tasks
 from tests.worlds.marbles import WORLD as MARBLES
-from webapp.leaderboards.boards import Passed, passed_of
+from webapp.leaderboards.boards import PassedTasks, passed_tasks
 
 AT = Fraction(95, 100)
 SOME = st.integers(30, 400).flatmap(
@@ -19,27 +19,27 @@ SOME = st.integers(30, 400).flatmap(
 @given(st.lists(SOME, min_size=1, max_size=20))
 def test_mean_and_failed_are_counted_over_tasks(tasks: list[Averaged]) -> None:
     shares = [sum(Fraction(right, task.n) for right in task.rights) / len(task.rights) for task in tasks]
-    found = passed_of(tasks, at=AT)
+    found = passed_tasks(tasks, at=AT)
     assert (found.of, found.failed) == (len(tasks), sum(share < AT for share in shares))
     assert found.mean is not None and abs(found.mean - sum(shares) / len(shares)) < 1e-6
 
 
 @given(st.lists(SOME, max_size=5), st.integers(1, 29))
 def test_with_too_few_questions_of_a_task_nothing_is_told(tasks: list[Averaged], n: int) -> None:
-    assert passed_of([*tasks, Averaged(n, (n,))], at=AT) == Passed(len(tasks) + 1)
+    assert passed_tasks([*tasks, Averaged(n, (n,))], at=AT) == PassedTasks(len(tasks) + 1)
 
 
 def test_tasks_without_questions_do_not_count() -> None:
     both = [Averaged(100, (95,)), Averaged(100, (94,))]
-    assert passed_of([*both, Averaged(0, (0,)), Averaged(40, ())], at=AT) == Passed(2, 0.945, 1)
-    assert passed_of([], at=AT) == Passed(0)
+    assert passed_tasks([*both, Averaged(0, (0,)), Averaged(40, ())], at=AT) == PassedTasks(2, 0.945, 1)
+    assert passed_tasks([], at=AT) == PassedTasks(0)
 
 
 def test_just_as_many_as_wanted_are_enough_over_runs_too() -> None:
-    assert passed_of([Averaged(1000, (949, 950, 951))], at=AT).failed == 0
-    assert passed_of([Averaged(1000, (949, 949, 951))], at=AT).failed == 1
+    assert passed_tasks([Averaged(1000, (949, 950, 951))], at=AT).failed == 0
+    assert passed_tasks([Averaged(1000, (949, 949, 951))], at=AT).failed == 1
 
 
 def test_a_world_that_says_nothing_of_tasks_has_none() -> None:
-    assert tasks_of(MARBLES) is None
+    assert MARBLES.tasks is None
     assert Tasks("type", "task", AT).percent == "95"

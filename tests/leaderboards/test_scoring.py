@@ -7,14 +7,14 @@ import pytest
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.queue import leases
 from generation.splits import question_sets
 from generation.splits.recipes import Recipe
 from generation.storage import files
 from tests.leaderboards import sent
-from webapp.leaderboards import deletion, prediction_codes, scoring, uploads
+from webapp.leaderboards import deletion, scoring, stored_predictions, uploads
 from webapp.leaderboards.models import Method, Score, Submission
 from webapp.leaderboards.uploads import Order, UploadRefused
 
@@ -36,7 +36,7 @@ def test_a_file_is_scored_as_a_hand_count_says(method: Method, val: Split) -> No
     columns = score.columns_json
     assert sum(n for _, n in columns.values()) == val.questions
     assert sum(right for right, _ in columns.values()) == score.right
-    kept = prediction_codes.load(row.predictions)
+    kept = stored_predictions.load(row.predictions)
     assert np.array_equal(kept.codes, sent.codes_of(val, answers))
     assert row.file == "" and row.size == len(sent.as_file(answers).getvalue())
 
@@ -49,7 +49,7 @@ def test_answers_outside_the_vocabulary_count_as_wrong_and_are_read_beside(metho
     assert row.outside == third
     assert score.right == val.questions - third
     assert score.right_read == val.questions
-    assert prediction_codes.load(row.predictions).outside[0] == answers[0]
+    assert stored_predictions.load(row.predictions).outside[0] == answers[0]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_answers_outside_the_vocabulary_count_as_wrong_and_are_read_beside(metho
 def test_a_bad_file_is_refused_and_nothing_of_it_stays(method: Method, val: Split, content: bytes, said: str) -> None:
     before = stored()
     received = uploads.receive(method.owner, Order(method, val), io.BytesIO(content), "x.json")
-    scoring.work()
+    scoring.RUNNER.take_turn()
     [row] = received.submissions
     row.refresh_from_db()
     assert row.state == Submission.State.FAILED and row.message and said in row.message
@@ -145,18 +145,18 @@ def test_a_file_for_the_parent_scores_what_is_derived_from_it_before_and_after(m
     early = derived(val, "early", {"first": 50})
     row = sent.submitted(method, val, answers)
     late = derived(val, "late", {"first": 70})
-    assert scoring.catch_up() >= 1
+    assert scoring.add_missing() >= 1
     for split, n in ((early, 50), (late, 70)):
         score = Score.objects.get(submission=row, split=split)
         assert (score.n, score.right) == (n, sent.right_of(split, np.array(answers)[:n].tolist()))
-        assert np.array_equal(prediction_codes.codes_for(row, split), sent.codes_of(val, answers)[:n])
-    assert scoring.catch_up() == 0
+        assert np.array_equal(stored_predictions.codes_for(row, split), sent.codes_of(val, answers)[:n])
+    assert scoring.add_missing() == 0
 
 
 def derived(split: Split, name: str, recipe: dict[str, object]) -> Split:
     """Return a question set of a split, complete."""
     question_sets.create(split, name=name, recipe=Recipe.model_validate({"parent": split.name, **recipe}))
-    datasets.work(dataset=split.dataset)
+    dataset_jobs.work(dataset=split.dataset)
     return Split.objects.select_related("dataset", "parent").get(dataset=split.dataset, name=name)
 
 
@@ -169,7 +169,7 @@ def test_a_submission_whose_process_died_is_scored_by_another(method: Method, va
     scoring.RUNNER.sweep()
     row.refresh_from_db()
     assert row.state == Submission.State.WAITING
-    scoring.work()
+    scoring.RUNNER.take_turn()
     row.refresh_from_db()
     assert row.state == Submission.State.DONE and row.scores.count() == 1
 
@@ -191,7 +191,7 @@ def test_what_is_deleted_while_it_is_scored_leaves_no_score(
         return kept(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(scoring, "score_on", meanwhile)
-    scoring.work()
+    scoring.RUNNER.take_turn()
     assert not Submission.objects.filter(pk=row.pk).exists() and not Score.objects.filter(submission=row.pk).exists()
 
 
@@ -201,22 +201,22 @@ def test_files_without_a_row_are_swept_once_they_are_old(
     row = sent.submitted(method, val, sent.truth_of(val))
     files.put("submissions/left", b"behind")
     files.put("predictions/ab/left", b"behind")
-    assert deletion.sweep_files(now=True) == 0
+    assert deletion.drop_files_without_row() == 0
     monkeypatch.setattr(deletion, "YOUNG", deletion.timedelta(seconds=-1))
-    assert deletion.sweep_files(now=True) >= 2
-    assert default_storage.exists(prediction_codes.name_of(row.predictions))
+    assert deletion.drop_files_without_row() >= 2
+    assert default_storage.exists(stored_predictions.name_of(row.predictions))
     assert not default_storage.exists("submissions/left") and not default_storage.exists("predictions/ab/left")
 
 
 def test_predictions_that_were_changed_are_not_scored(method: Method, val: Split) -> None:
     row = sent.submitted(method, val, sent.truth_of(val))
-    files.put(prediction_codes.name_of(row.predictions), b"something else")
-    prediction_codes._load.cache_clear()
-    with pytest.raises(prediction_codes.Damaged):
-        prediction_codes.load(row.predictions)
-    files.drop(prediction_codes.name_of(row.predictions))
-    with pytest.raises(prediction_codes.Damaged):
-        prediction_codes.load(row.predictions)
+    files.put(stored_predictions.name_of(row.predictions), b"something else")
+    stored_predictions._load.cache_clear()
+    with pytest.raises(stored_predictions.DamagedPredictions):
+        stored_predictions.load(row.predictions)
+    files.drop(stored_predictions.name_of(row.predictions))
+    with pytest.raises(stored_predictions.DamagedPredictions):
+        stored_predictions.load(row.predictions)
 
 
 def test_a_failed_transaction_leaves_no_file(method: Method, val: Split, monkeypatch: pytest.MonkeyPatch) -> None:

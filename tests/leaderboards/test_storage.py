@@ -43,7 +43,7 @@ def test_an_upload_is_kept_as_codes_and_comes_back_as_a_file(method: Method, val
     assert [one["answer"] for one in rows] == answers and [one["question_id"] for one in rows] == list(range(len(rows)))
     assert row.kept == files.size(f"predictions/{row.predictions[:2]}/{row.predictions}")
     received = uploads.receive(method.owner, Order(method, val, run="2"), io.BytesIO(content), "again.jsonl")
-    scoring.work()
+    scoring.RUNNER.take_turn()
     again = received.submissions[0]
     again.refresh_from_db()
     assert again.predictions == row.predictions
@@ -75,7 +75,7 @@ def test_an_account_keeps_no_more_than_it_may(
     assert refused.status_code == 413
     assert "Expected at most 1 MB kept by an account, got 0.8 MB more than the 0.8 MB that yours keeps." in page
     assert len(stored() - before) == 1
-    scoring.work()  # refused: the file goes, and there is room again
+    scoring.RUNNER.take_turn()  # refused: the file goes, and there is room again
     assert stored() == before and account_storage.used_by(method.owner) == 0
     assert send(as_member, method, large).status_code == 302
     own, client = Method.objects.create(name="Staff", owner=admin_user), Client()
@@ -87,7 +87,7 @@ def test_the_page_of_an_account_says_what_uses_it(method: Method, val: Split, as
     settings.ACCOUNT_MB = 3
     sent.submitted(method, val, sent.truth_of(val))
     page = html.unescape(as_member.get("/account/").content.decode()).replace("\xa0", " ")
-    assert "Submissions" in page and "of the 2.9 MB that it may" in page and "Delete submissions on their pages" in page
+    assert "Submissions" in page and "of at most 2.9 MB" in page and "Delete submissions on their pages" in page
 
 
 def test_nothing_is_written_into_the_disk_reserve(

@@ -168,7 +168,7 @@ def test_a_process_that_was_quicker_is_waited_for(
 
     def another(seconds: float) -> None:
         monkeypatch.setattr(leases, "take", take)
-        scoring.work()
+        scoring.RUNNER.take_turn()
 
     monkeypatch.setattr("time.sleep", another)
     call_command("submit", written(tmp_path, sent.truth_of(val)), "--split", "scored/val", "--method", method.name)

@@ -35,7 +35,7 @@ def loaded() -> ModuleType:
 def script(live_server: object, member: User, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Return the script as a module; while it waits, what waits is scored."""
     module = loaded()
-    monkeypatch.setattr(module.time, "sleep", lambda seconds: scoring.work())
+    monkeypatch.setattr(module.time, "sleep", lambda seconds: scoring.RUNNER.take_turn())
     monkeypatch.setenv("HORSESENSE_SITE", str(live_server))
     monkeypatch.setenv("HORSESENSE_TOKEN", ApiToken.objects.make(member, "script"))
     return module

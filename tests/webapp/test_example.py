@@ -12,8 +12,8 @@ from django.test import Client
 
 from generation.models import Dataset, Question, Split
 from tests.generation import small
-from webapp import example
-from webapp.example import example_for
+from webapp import front_page_example
+from webapp.front_page_example import example_for
 
 pytestmark = pytest.mark.django_db
 VISITOR = AnonymousUser()
@@ -21,7 +21,7 @@ VISITOR = AnonymousUser()
 
 @pytest.fixture(autouse=True)
 def _any_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(example, "STEPS", range(2, 30))
+    monkeypatch.setattr(front_page_example, "STEPS", range(2, 30))
     cache.clear()
 
 
@@ -51,9 +51,9 @@ def test_what_is_outlined_is_the_largest_of_those_tried_and_stays(shapes: Datase
     first = example_for(VISITOR)
     assert first is not None
     split = first.question.split
-    tried = [example._example(split, asked, user=VISITOR) for asked in example._readable(split)]
-    sizes = [example._size_of_what_is_outlined(one) for one in tried if one is not None]
-    assert example._size_of_what_is_outlined(first) == max(sizes) > 0
+    tried = [front_page_example._example(split, asked, user=VISITOR) for asked in front_page_example._readable(split)]
+    sizes = [front_page_example._size_of_what_is_outlined(one) for one in tried if one is not None]
+    assert front_page_example._size_of_what_is_outlined(first) == max(sizes) > 0
     again = example_for(VISITOR)
     assert again is not None
     assert again.question == first.question

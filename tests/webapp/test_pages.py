@@ -68,7 +68,7 @@ def troubles(settings: object) -> Client:
 def test_the_front_page_says_what_it_is(client: Client) -> None:
     page = client.get("/")
     assert page.status_code == 200
-    assert "answer is known from a program" in page.text
+    assert "a program that computes its answer" in page.text
     assert page.text.count("<h1") == 1
 
 
@@ -88,9 +88,9 @@ def test_only_looking_is_allowed_at_the_front(client: Client) -> None:
     ("address", "status", "title"),
     [
         ("/nothing/", 404, "There is nothing at this address"),
-        ("/t/forbidden/", 403, "Not with this account"),
-        ("/t/broken/", 500, "Our mistake"),
-        ("/t/away/", 503, "Away for a moment"),
+        ("/t/forbidden/", 403, "You may not see this page"),
+        ("/t/broken/", 500, "An error on our side"),
+        ("/t/away/", 503, "The site is not available at the moment"),
     ],
 )
 def test_what_went_wrong_has_a_page(troubles: Client, address: str, status: int, title: str) -> None:
@@ -105,20 +105,20 @@ def test_too_large_a_request_has_a_page(troubles: Client) -> None:
     with override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=10):
         page = troubles.post("/t/too-big/", data={"text": "x" * 100})
     assert page.status_code == 413
-    assert "That is more than this page takes" in page.text
+    assert "The file is too large" in page.text
 
 
 def test_a_host_that_is_not_ours_has_a_page(troubles: Client) -> None:
     page = troubles.get("/", headers={"host": "evil.example.org"})
     assert page.status_code == 400
-    assert "This request makes no sense here" in page.text
+    assert "This request is not valid" in page.text
 
 
 def test_a_form_without_its_token_says_what_to_do() -> None:
     page = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "x", "password": "y"})
     assert page.status_code == 403
     assert "<h1>This form was refused</h1>" in page.text
-    assert "load the page again" in page.text
+    assert "reload the page" in page.text
 
 
 def test_the_form_to_sign_in_says_what_belongs_into_it(client: Client) -> None:
@@ -169,7 +169,7 @@ def test_sign_up_can_be_closed(client: Client, settings: object) -> None:
     assert "No new accounts" in client.get("/accounts/signup/").text
     sign_up(client)
     assert not User.objects.exists()
-    assert "Make an account" not in client.get("/accounts/login/").text
+    assert "Create an account" not in client.get("/accounts/login/").text
 
 
 def test_a_wrong_password_is_said_above_the_form(client: Client) -> None:

@@ -8,9 +8,9 @@ import zipfile
 
 import pytest
 
-from generation.engine.predictions import read_predictions, rows, unpacking
-from generation.engine.predictions.checking import EXTRA
-from generation.engine.predictions.vocabulary import NUMBERS
+from generation.engine.predictions import read_predictions, reading, unpacking
+from generation.engine.predictions.answers import NUMBERS
+from generation.engine.predictions.matching import EXTRA
 from generation.exchange import prediction_files
 from tests.engine.predictions.asked import KINDS, VOCABULARY, expected
 from tests.webapp.test_docs import Block, blocks
@@ -61,12 +61,14 @@ def test_the_table_of_free_text_is_what_is_read() -> None:
 
 def test_names_and_limits_are_those_of_the_code() -> None:
     text = " ".join(documentation.source("predictions").split())
-    ids = [f"`{name}`" for name in rows.IDS]
-    assert f"An id is called {', '.join(ids[:-1])} or {ids[-1]}, an answer `answer` or `prediction`" in text
-    assert f"A row has at most {rows.LONGEST:,} characters" in text
-    assert f"{unpacking.LEAST_ROOM >> 20} MB of text, {unpacking.EACH_ROOM:,} bytes more for each question" in text
-    assert f"{unpacking.RATIO} more for each packed byte, at most {unpacking.LARGEST >> 20:,} MB" in text
+    ids = [f"`{name}`" for name in reading.IDS]
+    assert (
+        f"The id is in the field {', '.join(ids[:-1])} or {ids[-1]}, and the answer in `answer` or `prediction`" in text
+    )
+    assert f"A row has at most {reading.LONGEST:,} characters" in text
+    assert f"{unpacking.LEAST_ROOM >> 20} MB of text, plus {unpacking.EACH_ROOM:,} bytes for each question" in text
+    assert f"{unpacking.RATIO} for each compressed byte, at most {unpacking.LARGEST >> 20:,} MB" in text
     assert f"{prediction_files.SECONDS} seconds of processor time" in text
     assert f"a page waits {uploads.LONGEST_CHECK:g} seconds for it" in text
-    assert f"where a file has {EXTRA:,} rows more than there are questions" in text
+    assert f"if a file has {EXTRA:,} more rows than questions" in text
     assert f"`{NUMBERS.split()[0]}` to `{NUMBERS.split()[-1]}`" in text

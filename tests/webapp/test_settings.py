@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from tests.services import S3
 from tests.webapp.commands import ROOT, manage
 from webapp import settings as site
-from webapp.environment import Environment, Variable, located, resolved
+from webapp.environment import Environment, Variable, locate, resolve
 from webapp.running.processes import NAMES, command
 from webapp.running.secret_files import kept_secret
 
@@ -172,8 +172,8 @@ def test_an_empty_variable_is_an_absent_one(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_relative_folder_is_meant_from_the_base(tmp_path: Path) -> None:
-    assert resolved("var", base=tmp_path) == tmp_path / "var"
-    assert resolved("/srv/x", base=tmp_path) == Path("/srv/x")
+    assert resolve("var", base=tmp_path) == tmp_path / "var"
+    assert resolve("/srv/x", base=tmp_path) == Path("/srv/x")
 
 
 def test_the_secret_key_is_made_once_for_its_owner_alone(site_environment: dict[str, str]) -> None:
@@ -269,6 +269,6 @@ def test_a_program_is_meant_with_its_links_kept(tmp_path: Path) -> None:
     program = tmp_path / "bin" / "python"
     program.parent.mkdir()
     program.symlink_to("/bin/true")
-    assert located("bin/python", base=tmp_path) == program
-    assert located(program, base=Path("/nowhere")) == program
-    assert resolved(program, base=tmp_path) != program
+    assert locate("bin/python", base=tmp_path) == program
+    assert locate(program, base=Path("/nowhere")) == program
+    assert resolve(program, base=tmp_path) != program

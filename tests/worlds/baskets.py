@@ -3,13 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from generation.engine.errors import BadScene, BadSpec
+from generation.engine.errors import BadScene
 from generation.engine.items import (
     JOINT,
     Answer,
@@ -17,23 +13,16 @@ from generation.engine.items import (
     AnswerKind,
     ChartView,
     Chunk,
-    Column,
-    Display,
     Element,
-    Facet,
-    FacetKind,
     Item,
     Media,
-    Metric,
     Question,
     SceneData,
 )
-from generation.engine.program import Function, FunctionTable, Program, Shown, Step
-from generation.engine.programs.ablation import Ablation
-from generation.engine.scoring.score import ACCURACY
+from generation.engine.program import Function, FunctionTable, Shown, Step
 from generation.engine.seeding import Stage, Stream, stream
-from generation.engine.spec import BaseSpec, check_references, read
-from generation.engine.worlds import NO_FILES, Maker
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds.base import Maker, World, equal_chunks
 from generation.engine.worlds.boards import BoardView
 
 NAME, WHERE = "baskets", "tests.worlds.baskets:WORLD"
@@ -95,26 +84,13 @@ def first_two(deeds: Sequence[tuple[str, str, str]]) -> Found:
     return Found(tuple(first)[:2], tuple(first.values())[:2])
 
 
-class BasketMaker:
+class BasketMaker(Maker):
     """Makes tales."""
 
-    def presets(self) -> tuple[str, ...]:
-        return tuple(PRESETS)
-
-    def preset(self, name: str) -> Mapping[str, Any]:
-        if name not in PRESETS:
-            raise BadSpec(f"Expected baskets, got {name!r}.", where="base")
-        return PRESETS[name]
-
-    def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-        return dict(data), {}
+    bundled = PRESETS
 
     def plan(self, spec: BaseSpec, split: str) -> list[Chunk]:
-        count, asked = spec.splits[split].scenes, len(TEXTS)
-        return [
-            Chunk(number, first, min(WINDOW, count - first), asked * first, asked * min(WINDOW, count - first))
-            for number, first in enumerate(range(0, count, WINDOW))
-        ]
+        return equal_chunks(spec.splits[split].scenes, size=WINDOW, questions_each=len(TEXTS))
 
     def make(self, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
         chance = stream(seed=spec.seed, split=split, index=chunk.number, stage=Stage.SCENE, secret=secret)
@@ -142,9 +118,6 @@ class BasketMaker:
         answer = Answer(said_of(kind, found.value), KINDS[kind])
         return Question(TEXTS[kind], program, answer, kind, family=tuple(TEXTS).index(kind), scope=SCOPES[kind])
 
-    def render(self, spec: BaseSpec, split: str, item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
-        raise BadScene("Expected something that can be drawn, got a story.")
-
 
 def said_of(kind: str, fruit: Sequence[str]) -> str:
     """Return an answer's canonical text."""
@@ -153,34 +126,23 @@ def said_of(kind: str, fruit: Sequence[str]) -> str:
     return JOINT.join(fruit) or EMPTY
 
 
-class BasketWorld:
+class BasketWorld(World):
     """How tales are read."""
 
-    name: ClassVar[str] = NAME
-    label: ClassVar[str] = "Baskets"
-    media: ClassVar[Media] = Media.STORY
-    formats: ClassVar[tuple[str, ...]] = ()
-    lengths: ClassVar[Mapping[str, int]] = {}
-    metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
-    views: ClassVar[tuple[ChartView, ...]] = (ChartView("kinds", "Kinds", "type", "kind of question"),)
-    board_views: ClassVar[tuple[BoardView, ...]] = (BoardView("kinds", "By kind", "type", "kind of question"),)
-    ablations: ClassVar[tuple[Ablation, ...]] = ()
-    display: ClassVar[Display] = Display()
-    maker: ClassVar[Maker | None] = BasketMaker()
-
-    def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BaseSpec:
-        spec = read(BasketSpec, data)
-        check_references(spec)
-        return spec
+    name = NAME
+    label = "Baskets"
+    spec_model = BasketSpec
+    kinds = tuple(TEXTS)
+    media = Media.STORY
+    views = (ChartView("kinds", "Kinds", "type", "kind of question"),)
+    board_views = (BoardView("kinds", "By kind", "type", "kind of question"),)
+    maker = BasketMaker()
 
     def read_scene(self, data: Mapping[str, Any]) -> Tale:
         try:
             return Tale(tuple((who, way, fruit) for who, way, fruit in data["deeds"]))
         except (KeyError, ValueError) as error:
             raise BadScene(f"Expected deeds, got {data!r}.", where="scene") from error
-
-    def read_view(self, data: Mapping[str, Any]) -> Tale:
-        raise BadScene("Expected no view.", where="view")
 
     def story(self, scene: SceneData) -> tuple[str, ...]:
         assert isinstance(scene, Tale)
@@ -209,25 +171,6 @@ class BasketWorld:
     def answers(self, spec: BaseSpec) -> tuple[str, ...]:
         return tuple(dict.fromkeys(answer for answers in ANSWERS.values() for answer in answers))
 
-    def facets(self, spec: BaseSpec) -> tuple[Facet, ...]:
-        return (
-            Facet("type", "kind", FacetKind.CATEGORY, tuple(TEXTS), reveals=False),
-            Facet("answer", "answer", FacetKind.CATEGORY, self.answers(spec), reveals=True),
-        )
-
-    def facet_codes(self, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
-        kinds, answers = tuple(TEXTS), self.answers(spec)
-        return {
-            "type": [kinds.index(question.kind) for question in item.questions],
-            "answer": [answers.index(question.answer.text) if question.answer else 0 for question in item.questions],
-        }
-
-    def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
-        return {}
-
-    def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
-        return tuple(Column(kind, "type", kind) for kind in TEXTS)
-
     def prompt(self, question: Question) -> str:
         return f"{question.text}\nAnswer with words joined by commas."
 
@@ -238,18 +181,6 @@ class BasketWorld:
         if kind == "first":
             return AnswerForm(AnswerKind.SEQUENCE, WAYS, {}, "Choose one for each place.", FRUIT, length=2)
         return AnswerForm(AnswerKind.WORD, NUMBERS, {})
-
-    def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
-        return None
-
-    def draw_colour(self, spec: BaseSpec, name: str, *, which: int, size: int) -> None:
-        return None
-
-    def is_clear(self, spec: BaseSpec, item: Item) -> bool | None:
-        return None
-
-    def prover(self, spec: BaseSpec, *, made: bool) -> None:
-        return None
 
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         assert item.scene is not None

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.errors import BadScene, BadSpec
+from generation.engine.errors import BadScene
 from generation.engine.items import (
     Answer,
     AnswerForm,
@@ -21,16 +20,13 @@ from generation.engine.items import (
     Facet,
     FacetKind,
     Item,
-    Media,
-    Metric,
     Question,
 )
 from generation.engine.program import Function, FunctionTable, Program, Shown, Step, without
 from generation.engine.programs.ablation import Ablation
-from generation.engine.scoring.score import ACCURACY
 from generation.engine.seeding import Stage, stream
-from generation.engine.spec import BaseSpec, check_references, read
-from generation.engine.worlds import NO_FILES, Maker
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds.base import Maker, World, equal_chunks
 from generation.engine.worlds.boards import BoardView
 
 NAME, WHERE = "marbles", "tests.worlds.marbles:WORLD"
@@ -60,26 +56,13 @@ class Row:
         return {"marbles": list(self.marbles), "width": self.width}
 
 
-class MarbleMaker:
+class MarbleMaker(Maker):
     """Makes marbles."""
 
-    def presets(self) -> tuple[str, ...]:
-        return tuple(PRESETS)
-
-    def preset(self, name: str) -> Mapping[str, Any]:
-        if name not in PRESETS:
-            raise BadSpec(f"Expected marbles, got {name!r}.", where="base")
-        return PRESETS[name]
-
-    def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-        return dict(data), {}
+    bundled = PRESETS
 
     def plan(self, spec: BaseSpec, split: str) -> list[Chunk]:
-        count = spec.splits[split].scenes
-        return [
-            Chunk(number, first, min(WINDOW, count - first), 2 * first, 2 * min(WINDOW, count - first))
-            for number, first in enumerate(range(0, count, WINDOW))
-        ]
+        return equal_chunks(spec.splits[split].scenes, size=WINDOW, questions_each=len(COLORS))
 
     def make(self, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
         chance = stream(seed=spec.seed, split=split, index=chunk.number, stage=Stage.SCENE, secret=secret)
@@ -110,25 +93,17 @@ def leave_out(program: Program) -> Program | None:
     return without(program, found[-1], instead=program[found[-1]].inputs[0]) if found else None
 
 
-class MarbleWorld:
+class MarbleWorld(World):
     """How marbles are read."""
 
-    name: ClassVar[str] = NAME
-    label: ClassVar[str] = "Marbles"
-    media: ClassVar[Media] = Media.IMAGE
-    formats: ClassVar[tuple[str, ...]] = ()
-    lengths: ClassVar[Mapping[str, int]] = {}
-    metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
-    views: ClassVar[tuple[ChartView, ...]] = (ChartView("colors", "Colours", "color", "colour asked for"),)
-    board_views: ClassVar[tuple[BoardView, ...]] = (BoardView("colors", "By colour", "color", "colour asked for"),)
-    ablations: ClassVar[tuple[Ablation, ...]] = (Ablation("color", "colour", leave_out),)
-    display: ClassVar[Display] = Display(scale=8, smooth=False, needs_colour=True)
-    maker: ClassVar[Maker | None] = MarbleMaker()
-
-    def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BaseSpec:
-        spec = read(MarbleSpec, data)
-        check_references(spec)
-        return spec
+    name = NAME
+    label = "Marbles"
+    spec_model = MarbleSpec
+    views = (ChartView("colors", "Colours", "color", "colour asked for"),)
+    board_views = (BoardView("colors", "By colour", "color", "colour asked for"),)
+    ablations = (Ablation("color", "colour", leave_out),)
+    display = Display(scale=8, smooth=False, needs_colour=True)
+    maker = MarbleMaker()
 
     def read_scene(self, data: Mapping[str, Any]) -> Row:
         try:
@@ -174,9 +149,6 @@ class MarbleWorld:
             "answer": [int(question.answer.text) if question.answer else 0 for question in item.questions],
         }
 
-    def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
-        return {}
-
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return tuple(Column(color, "color", color) for color in COLORS)
 
@@ -185,18 +157,6 @@ class MarbleWorld:
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
         return AnswerForm(AnswerKind.INTEGER, NUMBERS, {}, "Count the marbles of the row.")
-
-    def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
-        return None
-
-    def draw_colour(self, spec: BaseSpec, name: str, *, which: int, size: int) -> None:
-        return None
-
-    def is_clear(self, spec: BaseSpec, item: Item) -> bool | None:
-        return None
-
-    def prover(self, spec: BaseSpec, *, made: bool) -> None:
-        return None
 
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         assert isinstance(item.scene, Row)

@@ -27,7 +27,7 @@ from generation.engine.reading.published import find_reader
 from generation.engine.worlds import READERS
 from generation.engine.worlds.stories import seen_by, story_of
 from generation.exchange import exports
-from generation.making import datasets, imports
+from generation.making import dataset_jobs, imports
 from generation.models import Dataset, Question, Scene, Split
 from generation.storage.items import engine_question
 from generation.verification.dataset import scope_of, verify
@@ -89,8 +89,8 @@ def spec_of(case: Case) -> dict[str, Any]:
 def made(case: Case, *, slug: str, images: bool = True) -> Dataset:
     """Return a complete dataset of the world."""
     spec, with_images = spec_of(case), images and case.world.media == Media.IMAGE
-    dataset = datasets.start(spec, slug=slug, visibility="public", images=with_images, secrets={"test": SECRET})
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(spec, slug=slug, visibility="public", images=with_images, secrets={"test": SECRET})
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
@@ -188,9 +188,9 @@ def it_is_exported_in_every_format_and_read_again(site: Site) -> None:
         format_ = formats.find(name, world)
         if name in OF_PICTURES and world.media != Media.IMAGE:
             with pytest.raises(BadExport, match="choose another format"):
-                exports.write(stored, folder, format_=format_, options=formats.checked(format_, {}))
+                exports.write(stored, folder, format_=format_, options=formats.check_options(format_, {}))
             continue
-        exports.write(stored, folder, format_=format_, options=formats.checked(format_, {}))
+        exports.write(stored, folder, format_=format_, options=formats.check_options(format_, {}))
         assert any(path.is_file() for path in folder.rglob("*")), name
         if name in READERS:
             _read_again(site, name, folder)
@@ -204,7 +204,7 @@ def it_is_exported_in_every_format_and_read_again(site: Site) -> None:
 def _read_again(site: Site, name: str, folder: Path) -> None:
     found = find_reader(name).find([folder])
     dataset = imports.begin(found, imports.ImportRequest(slug=f"read-{name}", format=name, images="none"))
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     hashes = dict(dataset.splits.values_list("name", "fingerprint"))
     for split in ("train", "val"):
         assert hashes[split] == site.split(split).fingerprint, f"{name}, {split}"
@@ -252,7 +252,7 @@ def models_are_ranked(site: Site) -> None:
     assert set(columns) <= {column.label for column in site.case.world.columns(site.val.read_spec())}
     assert all(right == n for right, n in columns.values())
     baselines.begin()
-    scoring.work()
+    scoring.RUNNER.take_turn()
     client = Client()
     client.force_login(owner)
     board = f"/leaderboards/{site.dataset.slug}/val/"

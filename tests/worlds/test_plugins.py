@@ -1,5 +1,6 @@
 """Worlds of other packages are found by their entry points; a broken one is told, and the site goes on without it."""
 
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,8 +10,10 @@ from django.test import Client
 
 from generation.engine import worlds
 from generation.engine.errors import BadSpec, BrokenWorld
-from generation.engine.worlds import REGISTRY, find_preset, get_world, names, plugins, usable
-from generation.management.worlds import check_worlds
+from generation.engine.worlds import REGISTRY, base, find_preset, get_world, names, plugins, usable
+from generation.management.world_packages import check_worlds
+from generation.queue import sandbox
+from generation.specs.presets import preset_groups
 from tests.worlds import marbles
 
 Install = Callable[..., None]
@@ -32,11 +35,11 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         lines = "".join(f"{name} = {value}\n" for name, value in points.items())
         info.joinpath("entry_points.txt").write_text(f"[horsesense.worlds]\n{lines}")
         tmp_path.joinpath(f"{package}.py").write_text(source)
-        plugins.found.cache_clear()
+        plugins.entry_points_by_name.cache_clear()
 
-    plugins.found.cache_clear()
+    plugins.entry_points_by_name.cache_clear()
     yield lay
-    plugins.found.cache_clear()
+    plugins.entry_points_by_name.cache_clear()
     for name in list(sys.modules):
         if name.startswith("stones"):
             del sys.modules[name]
@@ -50,6 +53,17 @@ def test_a_world_of_another_package_is_as_good_as_ours(install: Install) -> None
     assert get_world("marbles") in usable()
     assert find_preset("marbles")["world"] == "marbles"
     assert check_worlds(None) == []
+
+
+def test_a_world_of_another_package_gets_its_group_and_makes_its_thumbnail(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "KEPT", (*sandbox.KEPT, "PYTHONPATH"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    install("stones", {"marbles": WHERE})
+    group = next(group for group in preset_groups() if group.world == "Marbles")
+    assert [card.name for card in group.cards] == ["marbles"]
+    assert group.cards[0].thumbnail.image.startswith("data:image/webp")
 
 
 def test_without_other_packages_there_are_ours(install: Install) -> None:
@@ -67,7 +81,7 @@ def test_without_other_packages_there_are_ours(install: Install) -> None:
         (
             "stones:WORLD",
             "WORLD = 3",
-            r"Expected a world at stones:WORLD \(stones\), got one without ablations, answer_",
+            r"Expected an instance of generation.engine.worlds.base.World at stones:WORLD \(stones\), got int",
         ),
         ("stones:WORLD", NAMED, r"Expected the world at stones:WORLD \(stones\) to go by its name, got 'pebbles'"),
     ],
@@ -101,3 +115,8 @@ def test_pages_stand_without_a_broken_world(install: Install, client: Client) ->
     install("stones", {"marbles": "stones:WORLD"}, "1 / 0")
     page = client.get("/datasets/?world=clevr").text
     assert "CLEVR" in page and "Marbles" not in page
+
+
+def test_earlier_names_of_the_base_classes_still_work() -> None:
+    plain = importlib.import_module("generation.engine.worlds.plain")
+    assert (plain.PlainWorld, plain.PlainMaker, plain.PlainScene) == (base.World, base.SceneMaker, base.FieldScene)

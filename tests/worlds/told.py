@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from generation.engine.worlds import REGISTRY
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset
 from tests.worlds import baskets
 
@@ -25,8 +25,8 @@ def registered() -> Iterator[None]:
 def made(slug: str = "tales") -> Dataset:
     """Return a complete public dataset; the answers of its split test are withheld."""
     spec = {"world": baskets.NAME, "title": "Tales", "splits": SPLITS}
-    dataset = datasets.start(spec, slug=slug, visibility="public", secrets={"test": SECRET})
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(spec, slug=slug, visibility="public", secrets={"test": SECRET})
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.answering.answer_forms import pressed_of
+from annotations.answering.answer_forms import buttons_of
 from generation.engine.items import AnswerForm, AnswerKind
 
 EITHER = AnswerForm(AnswerKind.YES_NO, ("yes", "no"), {})
@@ -23,5 +23,5 @@ WAY = AnswerForm(AnswerKind.SEQUENCE, ("n,e", "e,n"), {}, parts=("n", "e"), leng
     ],
 )
 def test_an_answer_says_which_buttons_were_pressed(form: AnswerForm, text: str, places: tuple[int, ...] | None) -> None:
-    found = pressed_of(form, text)
+    found = buttons_of(form, text)
     assert (None if found is None else found.places) == places

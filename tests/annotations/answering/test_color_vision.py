@@ -10,7 +10,7 @@ from PIL import Image
 
 from annotations.answering import color_vision
 from annotations.answering.answer_forms import swatches_of
-from annotations.answering.color_vision import Pair
+from annotations.answering.color_vision import ColourPair
 from annotations.models import Participant
 from generation.engine.worlds.clevr.world import ClevrWorld
 from generation.models import Dataset, Split
@@ -47,7 +47,7 @@ def test_two_colours_are_enough(joined: Joined) -> None:
 
 def test_mistakes_are_counted_both_ways() -> None:
     red, green = (255, 0, 0), (0, 255, 0)
-    pairs = [Pair(red, red), Pair(red, green), Pair(green, green)]
+    pairs = [ColourPair(red, red), ColourPair(red, green), ColourPair(green, green)]
     assert color_vision.mistakes(pairs, [True, False, True]) == 0
     assert color_vision.mistakes(pairs, [False, True, True]) == 2
 
@@ -57,15 +57,15 @@ def test_one_slip_passes(mistaken: int | None, expected: bool) -> None:
     assert color_vision.is_mistaken(mistaken) is expected
 
 
-def opened(pair: Pair, split: Split) -> NDArray[np.int16]:
-    with Image.open(BytesIO(color_vision.drawn(pair, split))) as image:
+def opened(pair: ColourPair, split: Split) -> NDArray[np.int16]:
+    with Image.open(BytesIO(color_vision.draw_pair(pair, split))) as image:
         return np.asarray(image.convert("RGB"), np.int16)
 
 
 def test_a_pair_is_two_things_of_the_datasets_own_material_and_light(shapes: Dataset) -> None:
     split = shapes.splits.get(name="val")
     seen = swatches_of(split)
-    rubber, metal = (opened(Pair(seen["red"], seen["cyan"], which), split) for which in (0, 1))
+    rubber, metal = (opened(ColourPair(seen["red"], seen["cyan"], which), split) for which in (0, 1))
     assert rubber.shape == (color_vision.SIZE, 2 * color_vision.SIZE, 3)
     side = color_vision.SIZE // 2
     for picture in (rubber, metal):
@@ -74,7 +74,7 @@ def test_a_pair_is_two_things_of_the_datasets_own_material_and_light(shapes: Dat
         ground = picture[2, 2]
         assert ground.max() - ground.min() < 12
     assert np.abs(rubber - metal).mean() > 5
-    same = opened(Pair(seen["red"], seen["red"]), split)
+    same = opened(ColourPair(seen["red"], seen["red"]), split)
     assert (same[:, : color_vision.SIZE] == same[:, color_vision.SIZE :]).all()
 
 
@@ -82,9 +82,9 @@ def test_where_the_world_draws_nothing_plain_balls_stand_in(shapes: Dataset, mon
     split = shapes.splits.get(name="val")
     seen = swatches_of(split)
     monkeypatch.setattr(ClevrWorld, "draw_colour", lambda *_, **__: None)
-    color_vision.drawn_colour.cache_clear()
-    picture = opened(Pair(seen["red"], seen["cyan"]), split)
-    color_vision.drawn_colour.cache_clear()
+    color_vision.draw_sample.cache_clear()
+    picture = opened(ColourPair(seen["red"], seen["cyan"]), split)
+    color_vision.draw_sample.cache_clear()
     middle = color_vision.SIZE // 2
     assert tuple(picture[0, 0]) == color_vision.GROUND
     assert picture[middle, middle][0] > 2 * picture[middle, middle][1]

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotations.answering import exclusion_rules, flow, participants, slots
-from annotations.answering.answer_forms import Pressed
-from annotations.answering.exclusion_rules import Fast, Rules, Straight
+from annotations.answering import exclusion_rules, flow, participants, slot_assignment
+from annotations.answering.answer_forms import PressedButtons
+from annotations.answering.exclusion_rules import ExclusionRules, Fast, Straight
 from annotations.answering.participants import Person, apply, people_of
 from annotations.answering.session import Sitting
 from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
-from annotations.results import exclusions, figures
+from annotations.results import exclusions, study_figures
 from annotations.results.methods_text import methods_text
 from annotations.results.payment import PlatformRow, reconcile
 from annotations.studies import lifecycle
@@ -30,25 +30,25 @@ from tests.annotations.studies.test_lifecycle import make
 
 pytestmark = pytest.mark.django_db
 Stage = Participant.Stage
-ALL = Rules(2, 1, Fast(1500), Straight(), Straight(), 2, unfinished=True)
+ALL = ExclusionRules(2, 1, Fast(1500), Straight(), Straight(), 2, unfinished=True)
 EITHER, COLOURS = ("yes", "no"), ("gray", "red", "blue")
 
 
-def yes(place: int) -> Pressed:
-    return Pressed(EITHER, (place,))
+def yes(place: int) -> PressedButtons:
+    return PressedButtons(EITHER, (place,))
 
 
-def colour(place: int) -> Pressed:
-    return Pressed(COLOURS, (place,))
+def colour(place: int) -> PressedButtons:
+    return PressedButtons(COLOURS, (place,))
 
 
-def mixed(place: int, times: int) -> list[Pressed]:
+def mixed(place: int, times: int) -> list[PressedButtons]:
     """Return the same place so often, now among these and now among those buttons, after another place."""
     numbers = tuple(map(str, range(11)))
-    return [colour((place + 1) % 3), *(Pressed((COLOURS, numbers)[one % 2], (place,)) for one in range(times))]
+    return [colour((place + 1) % 3), *(PressedButtons((COLOURS, numbers)[one % 2], (place,)) for one in range(times))]
 
 
-def always_yes(times: int) -> list[Pressed]:
+def always_yes(times: int) -> list[PressedButtons]:
     """Return yes so often, and another colour after each."""
     return [one for number in range(times) for one in (yes(0), colour(1 + number % 2))]
 
@@ -59,7 +59,7 @@ def asked(made: Dataset) -> Study:
     return answered.opened(made.splits.get(name="train"), [0, 1, 2], per_question=2, completed="C1DONE")
 
 
-def state(study: Study, stated: Rules) -> Study:
+def state(study: Study, stated: ExclusionRules) -> Study:
     """Return a study that was opened with these rules."""
     text = exclusion_rules.text_of(study, stated)
     digest = hashlib.sha256(text.encode()).hexdigest()
@@ -85,7 +85,7 @@ def at_work(study: Study, **more: Any) -> Participant:
 
 
 def sides_of(study: Study) -> exclusions.Sides:
-    return exclusions.sides(study, figures.gather(study), people_of(study))
+    return exclusions.sides(study, study_figures.gather(study), people_of(study))
 
 
 def text_of(study: Study) -> str:
@@ -99,9 +99,9 @@ def test_opening_freezes_the_rules_with_time_and_hash(shapes: Dataset) -> None:
     draft = make(
         shapes, out_attention=2, out_checks=1, out_fast="1.5", out_straight=True, out_buttons=True, out_unfinished=True
     )
-    stated = exclusion_rules.stated(draft)
+    stated = exclusion_rules.rules_of(draft)
     lifecycle.open_study(draft)
-    assert exclusion_rules.stated(draft) == stated == ALL._replace(colours=None)
+    assert exclusion_rules.rules_of(draft) == stated == ALL._replace(colours=None)
     assert draft.rules_digest == hashlib.sha256(draft.rules.encode()).hexdigest()
     assert draft.rules_frozen == draft.opened is not None
     assert json.loads(draft.rules)["study"] == draft.code
@@ -123,23 +123,26 @@ def test_what_was_frozen_stands_whatever_becomes_of_fields_or_of_the_code(
     lifecycle.open_study(draft)
     exclusion_rules.freeze(draft)
     assert (draft.rules, draft.rules_digest, draft.rules_frozen) == frozen
-    assert exclusion_rules.stated(draft).attention == 2
+    assert exclusion_rules.rules_of(draft).attention == 2
     assert '"in_a_row":12' in draft.rules
 
 
 def test_a_rule_about_what_a_study_does_not_have_is_off(shapes: Dataset, asked: Study) -> None:
     draft = make(shapes, out_attention=2, out_checks=1, attention=0, checks=0)
-    assert exclusion_rules.stated(draft).on == []
+    assert exclusion_rules.rules_of(draft).on == []
     asked.out_colours = draft.out_colours = True
-    assert (exclusion_rules.drafted(asked).colours, exclusion_rules.drafted(draft).colours) == (
+    assert (exclusion_rules.draft_rules(asked).colours, exclusion_rules.draft_rules(draft).colours) == (
         None,
         2,
     )  # numbers have no colours
-    assert exclusion_rules.stated(make(shapes, out_attention=2, out_checks=1, easy=None)).on == ["attention"]
+    assert exclusion_rules.rules_of(make(shapes, out_attention=2, out_checks=1, easy=None)).on == ["attention"]
 
 
-@pytest.mark.parametrize("stated", [ALL, Rules(), Rules(checks=3), Rules(fast=Fast(700, 20)), Rules(hours=9)])
-def test_rules_are_read_back_as_they_were_written(stated: Rules) -> None:
+@pytest.mark.parametrize(
+    "stated",
+    [ALL, ExclusionRules(), ExclusionRules(checks=3), ExclusionRules(fast=Fast(700, 20)), ExclusionRules(hours=9)],
+)
+def test_rules_are_read_back_as_they_were_written(stated: ExclusionRules) -> None:
     assert exclusion_rules.read(exclusion_rules.text_of(Study(code="abc"), stated)) == stated
     assert list(exclusion_rules.in_words(stated)) == stated.on
 
@@ -242,7 +245,7 @@ def test_who_is_left_out_is_paid_like_everybody_else(asked: Study, careless: Par
 
 
 def test_without_rules_nobody_is_left_out(asked: Study, careless: Participant) -> None:
-    state(asked, Rules())
+    state(asked, ExclusionRules())
     careless.refresh_from_db()
     flow.finish_questions(Sitting(careless))
     assert careless.excluded is None
@@ -263,7 +266,7 @@ def test_who_came_by_the_test_link_is_never_judged(asked: Study) -> None:
 
 def test_who_is_taken_back_stays_and_it_counts_as_after_the_fact(asked: Study, careless: Participant) -> None:
     flow.finish_questions(Sitting(careless))
-    slots.take_back(careless)
+    slot_assignment.take_back(careless)
     flow.comment(careless, "")
     assert apply(asked) == []
     careless.refresh_from_db()
@@ -271,14 +274,14 @@ def test_who_is_taken_back_stays_and_it_counts_as_after_the_fact(asked: Study, c
     found = sides_of(asked)
     assert ([one.pseudonym for one in found.spared], found.by_rules.left_out, found.now.left_out) == (["P001"], 1, 0)
     assert found.text == (
-        "What stands now differs from the stated rules: P001 is taken back, though the rules leave them out."
+        "The current exclusions differ from the rules: P001 is included again, although a rule excludes them."
     )
     assert "1 participant whom the rules leave out were taken back" not in text_of(asked)
     assert "1 participant whom the rules leave out was taken back and counts." in text_of(asked)
 
 
 def test_the_unfinished_are_left_out_by_the_button_and_count_once_they_finish(asked: Study) -> None:
-    state(asked, Rules(unfinished=True))
+    state(asked, ExclusionRules(unfinished=True))
     person = at_work(asked)
     answered.put(person, asked, 0, "yes", number=0, received=timezone.now() - timedelta(hours=4))
     assert [one.pseudonym for one in apply(asked)] == ["P001"]
@@ -291,7 +294,7 @@ def test_the_unfinished_are_left_out_by_the_button_and_count_once_they_finish(as
 
 
 def test_the_button_leaves_out_so_many_at_a_time(asked: Study) -> None:
-    state(asked, Rules(unfinished=True))
+    state(asked, ExclusionRules(unfinished=True))
     long_ago = timezone.now() - timedelta(hours=4)
     for number, person in enumerate([at_work(asked), at_work(asked), at_work(asked)]):
         answered.put(person, asked, number, "yes", number=0, received=long_ago)
@@ -303,10 +306,10 @@ def test_the_button_leaves_out_so_many_at_a_time(asked: Study) -> None:
 
 
 def test_whom_somebody_left_out_by_hand_the_rules_do_not_take_back(asked: Study) -> None:
-    state(asked, Rules(unfinished=True))
+    state(asked, ExclusionRules(unfinished=True))
     person = at_work(asked)
     answered.put(person, asked, 0, "yes", number=0)
-    slots.exclude(person, reason="took part twice")
+    slot_assignment.exclude(person, reason="took part twice")
     flow.finish_questions(Sitting(person))
     assert person.excluded is not None and not person.by_rule
     assert [one.pseudonym for one in sides_of(asked).extra] == ["P001"]
@@ -344,7 +347,7 @@ def test_three_accuracies_stand_side_by_side_as_counted_by_hand(made: Dataset) -
     differ = 0
     for seed in range(proof.size(100, least=8, name="studies with people left out three ways")):
         chance = random.Random(seed)
-        study = state(answered.answered(made, chance), Rules(checks=1))
+        study = state(answered.answered(made, chance), ExclusionRules(checks=1))
         crowd = list(study.participants.filter(is_test=False))
         Participant.objects.filter(study=study).update(stage=Stage.COMPLETED)
         due = {one.pk for one in crowd if chance.random() < 0.4}
@@ -356,7 +359,7 @@ def test_three_accuracies_stand_side_by_side_as_counted_by_hand(made: Dataset) -
         for one in crowd:
             one.refresh_from_db()
             if chance.random() < 0.3:
-                slots.exclude(one, reason="odd") if one.excluded is None else slots.take_back(one)
+                slot_assignment.exclude(one, reason="odd") if one.excluded is None else slot_assignment.take_back(one)
         out = set(study.participants.exclude(excluded=None).values_list("pk", flat=True))
         worked = set(Answer.objects.filter(participant__in=crowd).values_list("participant", flat=True))
         found = sides_of(study)
@@ -377,7 +380,7 @@ def text_after_exclusions(asked: Study, careless: Participant) -> str:
     other = at_work(asked)
     for position in range(2):
         answered.put(other, asked, position, "no", number=1)
-    slots.exclude(other, reason="Took part twice.")
+    slot_assignment.exclude(other, reason="Took part twice.")
     return text_of(asked)
 
 
@@ -403,7 +406,7 @@ def test_methods_text_has_the_accuracy_three_ways(
 
 
 def test_methods_text_says_that_no_rule_was_stated_and_that_nobody_was_left_out(asked: Study) -> None:
-    state(asked, Rules())
+    state(asked, ExclusionRules())
     answered.put(at_work(asked), asked, 0, "yes", number=0)
     said = text_of(asked)
     assert "No rule of exclusion was stated" in said and asked.rules_digest in said

@@ -9,13 +9,13 @@ from decimal import Decimal
 
 import pytest
 
-from annotations.answering import participants, slots
-from annotations.answering.answer_forms import Pressed, forms_of
+from annotations.answering import participants, slot_assignment
+from annotations.answering.answer_forms import PressedButtons, forms_of
 from annotations.answering.exclusion_rules import is_straight_lining, is_too_fast
 from annotations.answering.participants import Person, people_of
 from annotations.models import Answer, EasyAnswer, Participant, Study
 from annotations.results.baseline import still_open
-from annotations.results.payment import BadExport, Payment, code_of, read_export, reconcile
+from annotations.results.payment import BadPlatformFile, Payment, code_of, read_export, reconcile
 from generation.engine.scoring.figures import Share
 from generation.models import Dataset
 from generation.storage.index import SplitIndex
@@ -139,7 +139,7 @@ def test_who_always_says_yes_is_flagged(crowd: tuple[Study, list[Participant]]) 
     either = [one for one in right.pressed if one.buttons == ("yes", "no")]
     others = [one for one in right.pressed if one.buttons != ("yes", "no")]
     lazy = Person(participants[3], "P004", pressed=[*others, *(one._replace(places=(0,)) for one in either)])
-    lazy.pressed += [Pressed(("yes", "no"), (0,))] * (8 - len(either))
+    lazy.pressed += [PressedButtons(("yes", "no"), (0,))] * (8 - len(either))
     assert any(flag.startswith("“yes” in 8 of 8 answers to questions") for flag in lazy.flags)
     lazy.pressed.pop()
     assert lazy.flags == []
@@ -192,7 +192,7 @@ def test_who_is_excluded_is_nobodys_measure(asked: Study) -> None:
     answered.put(mine, asked, 0, "yes", number=0)
     answered.put(other, asked, 0, "no", number=1)
     assert person_of(mine).agreement == Share(0, 1)
-    slots.exclude(other, reason="pressed one key")
+    slot_assignment.exclude(other, reason="pressed one key")
     assert person_of(mine).agreement == Share(0, 0)
     assert person_of(other).agreement == Share(0, 1)
 
@@ -304,7 +304,7 @@ def test_who_failed_two_attention_items_is_for_the_researcher_to_decide(asked: S
 
 def test_excluding_from_the_data_refuses_no_pay(asked: Study) -> None:
     person = came(asked, "odd", "completed")
-    slots.exclude(person, reason="does not see colours")
+    slot_assignment.exclude(person, reason="does not see colours")
     assert reconciled(asked, ("s-odd", "odd", AWAITING, "", "600", "C1DONE")).approve == ["s-odd"]
 
 
@@ -325,7 +325,7 @@ def test_who_came_by_the_test_link_is_unknown(asked: Study) -> None:
     ],
 )
 def test_what_is_no_export_is_refused_with_the_place(content: bytes, said: str) -> None:
-    with pytest.raises(BadExport, match=said):
+    with pytest.raises(BadPlatformFile, match=said):
         read_export(content)
 
 

@@ -13,10 +13,9 @@ from generation.engine.items import Item
 from generation.engine.worlds import find_preset, get_world
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.picture import draw_ids
-from generation.engine.worlds.clevr.scene import Scene as ClevrScene
-from generation.engine.worlds.clevr.scene import SceneObject
+from generation.engine.worlds.clevr.scene import ClevrScene, SceneObject
 from generation.engine.worlds.clevr.world import ClevrWorld
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
 from generation.storage.index import SplitIndex
 from generation.storage.items import item_of
@@ -113,8 +112,8 @@ def test_too_few_give_way_to_short_ones_and_these_to_the_shortest(train: Split) 
 )
 def test_other_worlds_have_easy_questions_too(preset: str, most: dict[str, int], db: None) -> None:
     spec = {**find_preset(preset), "splits": {"train": {"scenes": 200}}}
-    dataset = datasets.start(spec, slug="others", images=False, visibility="public")
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(spec, slug="others", images=False, visibility="public")
+    dataset_jobs.work(dataset=dataset)
     train = Split.objects.for_browse().get(dataset=dataset)
     found = questions.positions(train, least=14).tolist()
     assert 14 <= len(found) < train.questions

@@ -8,8 +8,8 @@ from django.db import IntegrityError
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from annotations.answering import slots
-from annotations.answering.prepared import Prepared, PreparedUpdate, ask_together
+from annotations.answering import slot_assignment
+from annotations.answering.prepared_statements import Prepared, PreparedUpdate, ask_together
 from annotations.models import Given, Participant, Slot, Study
 from generation.models import from_now
 
@@ -25,7 +25,7 @@ def slots_of(who: int, *, seconds: float) -> "QuerySet[Slot, tuple[Any, ...]]":
 def test_the_same_rows_come_for_everybody(study: Study, joined: Joined) -> None:
     people = [joined() for _ in range(3)]
     for person in people:
-        slots.claim(person)
+        slot_assignment.claim(person)
     prepared = Prepared(slots_of)
     for person in [*people, people[0]]:
         for seconds in (0.0, 1e6):
@@ -86,7 +86,11 @@ def test_a_change_and_a_row_are_stored_together_or_not_at_all(study: Study, join
 
 def test_what_is_asked_together_is_what_is_asked_one_by_one(study: Study, joined: Joined) -> None:
     person = joined()
-    slots.claim(person)
-    several = slots.asking_given(person), slots.asking_held(person), slots.asking_given(joined())
+    slot_assignment.claim(person)
+    several = (
+        slot_assignment.asking_given(person),
+        slot_assignment.asking_held(person),
+        slot_assignment.asking_given(joined()),
+    )
     assert ask_together(*several) == [one.rows() for one in several]
     assert len(ask_together(*several)[0]) == 1

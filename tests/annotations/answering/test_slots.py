@@ -9,8 +9,8 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from annotations.answering import slots as assign
-from annotations.answering.slots import Claim, NotGiven, Reply
+from annotations.answering import slot_assignment as assign
+from annotations.answering.slot_assignment import Claim, NotGiven, Reply
 from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
 from generation.models import from_now
 from tests import proof

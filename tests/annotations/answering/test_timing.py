@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from annotations.answering import exclusion_rules, timing
 from annotations.answering.participants import people_of
-from annotations.answering.session import QUESTION, Item
-from annotations.answering.timing import MILLISECOND, Reported, count
+from annotations.answering.session import QUESTION, SessionItem
+from annotations.answering.timing import MILLISECOND, ReportedAnswer, count
 from annotations.models import Answer, EasyAnswer, Given, Participant, Showing, Slot, Study
-from annotations.results import figures, payment
+from annotations.results import payment, study_figures
 from annotations.results.answer_files import lines
 from annotations.results.payment import PlatformRow, reconcile
 from annotations.studies.planning import times_of
@@ -110,8 +110,8 @@ class TestAttacks:
             worker.look()
         [person] = people_of(worker.study)
         assert exclusion_rules.is_too_fast(person.times * 2)
-        times = timing.counted(worker.study)
-        assert (figures.median_seconds(figures.gather(worker.study), times) or 0) < 1.5
+        times = timing.count_time(worker.study)
+        assert (study_figures.median_seconds(study_figures.gather(worker.study), times) or 0) < 1.5
         assert max(times_of(worker.study)) < 15_000  # of 20,000 reported; a busy machine may take seconds for one
         assert {line.visible_ms for line in lines(worker.study)} == {20_000}
 
@@ -179,28 +179,28 @@ class TestAttacks:
 
 
 @st.composite
-def sessions(draw: st.DrawFn) -> tuple[list[Reported], dict[Item, datetime]]:
+def sessions(draw: st.DrawFn) -> tuple[list[ReportedAnswer], dict[SessionItem, datetime]]:
     """Return answers with any times reported, and when their items were shown, by the site's clock."""
     moments = sorted(draw(st.lists(st.integers(0, 5_000_000), min_size=2, max_size=40)))
-    shown: dict[Item, datetime] = {}
-    rows: list[Reported] = []
-    turns: dict[Item, int] = {}
+    shown: dict[SessionItem, datetime] = {}
+    rows: list[ReportedAnswer] = []
+    turns: dict[SessionItem, int] = {}
     for key, moment in enumerate(moments):
         at = NOON + moment * MILLISECOND
-        item = Item(draw(st.sampled_from([QUESTION, "check"])), draw(st.integers(0, 4)))
+        item = SessionItem(draw(st.sampled_from([QUESTION, "check"])), draw(st.integers(0, 4)))
         if item not in shown or draw(st.booleans()):
             shown.setdefault(item, at)
             continue
         turn = draw(st.integers(0, 3))
         text = draw(st.one_of(st.integers(-5, 10**16).map(str), st.sampled_from(STRANGE), st.text(max_size=5)))
-        rows.append(Reported(item, key, turn, timing.report_of(text), at, superseded=turn < turns.get(item, 0)))
+        rows.append(ReportedAnswer(item, key, turn, timing.report_of(text), at, superseded=turn < turns.get(item, 0)))
         turns[item] = max(turn, turns.get(item, 0))
     return rows, shown
 
 
 @given(sessions())
 def test_paid_time_is_at_most_the_clock_whatever_is_reported(
-    session: tuple[list[Reported], dict[Item, datetime]],
+    session: tuple[list[ReportedAnswer], dict[SessionItem, datetime]],
 ) -> None:
     rows, shown = session
     times = count(rows, shown, longest=10**9)
@@ -227,7 +227,7 @@ def test_the_clock_is_the_database_s(worker: Visitor) -> None:
         cursor.execute("SELECT CURRENT_TIMESTAMP")
     showing = Showing.objects.get()
     assert abs((timezone.now() - showing.at).total_seconds()) < 60
-    timing.record_showing(worker.participant, Item(showing.kind, showing.number))
+    timing.record_showing(worker.participant, SessionItem(showing.kind, showing.number))
     assert Showing.objects.get().at == showing.at
 
 
@@ -240,6 +240,6 @@ def test_somebody_elses_time_is_their_own(shapes: Dataset) -> None:
     push_back(30)
     for visitor in visitors:
         visitor.send("answer", answer=visitor.choices()[0], visible="20000")
-    assert set(timing.counted(study).people.values()) == {20_000}
+    assert set(timing.count_time(study).people.values()) == {20_000}
     one: Participant = visitors[0].participant
-    assert set(timing.counted(study, people=[one.pk]).people) == {one.pk}
+    assert set(timing.count_time(study, people=[one.pk]).people) == {one.pk}

@@ -74,13 +74,13 @@ def test_a_closed_study_becomes_the_human_row(
     page = context.new_page()
     page.goto(f"/studies/{study.code}/results/")
     page.get_by_role("link", name="Publish the human baseline").click()
-    page.get_by_label("I have seen what becomes public").check()
+    page.get_by_label("I have read what becomes public").check()
     page.get_by_role("button", name="Publish").click()
-    expect(page.locator("h1")).to_have_text("People on Some shapes/train")
+    expect(page.locator("h1")).to_have_text("Human baseline of Some shapes/train")
     visitor = browser.new_context(base_url=live_server.url, java_script_enabled=scripts).new_page()
     visitor.goto("/datasets/shapes/")
     visitor.get_by_role("link", name="People: ").click()
-    expect(visitor.get_by_text("questions right by majority")).to_be_visible()
+    expect(visitor.get_by_text("questions answered correctly by the majority")).to_be_visible()
     assert visitor.context.cookies() == []
     visitor.context.close()
     context.close()
@@ -100,7 +100,7 @@ def test_what_a_filter_finds_is_asked_about(
     expect(page.locator("#plan")).to_contain_text("of 36 questions of train where group is query attribute")
     page.get_by_role("button", name="Make the study").click()
     page.get_by_role("button", name="Open").click()
-    expect(page.get_by_text("0 of 6 answers are in.")).to_be_visible()
+    expect(page.get_by_text("0 of 6 answers", exact=True)).to_be_visible()
     assert Study.objects.get().split.is_derived
     context.close()
 

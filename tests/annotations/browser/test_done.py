@@ -43,8 +43,8 @@ SETTINGS = {
     "Of them right to go on": "1",
     "Check questions per session": "2",
     "Attention items per session": "2",
-    "Attention items failed, so many or more": "",  # Bob is to be left out by hand
-    "Median time of an answer below": "",  # nobody here reads
+    "Failed attention items, at least": "",  # Bob is to be left out by hand
+    "Median answer time below": "",  # nobody here reads
     "Pay per hour": "12",
     "Pay for a session": "2",
     "Completed": "DONE-1",
@@ -411,11 +411,11 @@ def set_up(page: Page) -> str:
     for label, value in SETTINGS.items():
         page.get_by_label(label, exact=True).fill(value)
     page.get_by_label("Practice and check questions from").select_option(label="shapes/train")
-    page.get_by_label("Who takes colours for one another").select_option("screen-out")
+    page.get_by_label("Participants who confuse colours").select_option("screen-out")
     expect(page.locator("#plan dd").first).to_have_text(str(QUESTIONS * WANTED))
     page.get_by_role("button", name="Make the study").click()
     page.get_by_role("button", name="Open").click()
-    expect(page.get_by_text(f"0 of {QUESTIONS * WANTED} answers are in.")).to_be_visible()
+    expect(page.get_by_text(f"0 of {QUESTIONS * WANTED} answers", exact=True)).to_be_visible()
     return page.locator(".address code").first.inner_text()
 
 
@@ -436,18 +436,18 @@ def open_part(page: Page, name: str, key: Key) -> None:
 
 
 def leave_out(page: Page, pseudonym: str, key: Key) -> None:
-    open_part(page, "People", key)
+    open_part(page, "Participants", key)
     row = page.locator(f"#{pseudonym}")
-    row.get_by_text("Leave out", exact=True).first.click()
-    row.get_by_label(f"Why {pseudonym} is left out").fill(REASON)
-    row.get_by_role("button", name="Leave out").click()
-    expect(row).to_contain_text(f"Left out: {REASON}")
+    row.get_by_text("Exclude", exact=True).first.click()
+    row.get_by_label(f"Why you exclude {pseudonym}").fill(REASON)
+    row.get_by_role("button", name="Exclude").click()
+    expect(row).to_contain_text(f"Excluded: {REASON}")
 
 
 def take_back(page: Page, pseudonym: str, key: Key) -> None:
-    open_part(page, "People", key)
-    page.get_by_role("button", name=f"Take back {pseudonym}").click()
-    expect(page.locator(f"#{pseudonym}")).not_to_contain_text("Left out")
+    open_part(page, "Participants", key)
+    page.get_by_role("button", name=f"Include {pseudonym} again").click()
+    expect(page.locator(f"#{pseudonym}")).not_to_contain_text("Excluded")
 
 
 # The day
@@ -524,7 +524,7 @@ def _failing_first(person: Person) -> Rule:
 
 def check_progress(page: Page, key: Key, answers: int) -> None:
     open_part(page, "Results", key)
-    expect(page.get_by_text(f"{answers} of {QUESTIONS * WANTED} wanted")).to_be_visible()
+    expect(page.get_by_text(f"{answers} of {QUESTIONS * WANTED}", exact=True)).to_be_visible()
 
 
 def check_figures(page: Page, key: Key, count: Count) -> None:
@@ -586,21 +586,21 @@ def check_payment(page: Page, key: Key, lines: list[dict[str, str]]) -> None:
         ("sub-Eve", "pid-Eve", "TIMED-OUT", "", "", ""),
         ("sub-Zoe", "pid-Zoe", "AWAITING REVIEW", "", "3", "DONE-1"),
     ]
-    open_part(page, "People", key)
+    open_part(page, "Participants", key)
     content = "\n".join(",".join(row) for row in rows).encode()
     page.get_by_label("Prolific’s export").set_input_files({"name": "x.csv", "mimeType": "text/csv", "buffer": content})
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_label("Submissions to approve")).to_have_value("sub-Ann\nsub-Cleo")
     seconds = Decimal(sum(int(line["visible_ms"]) for line in lines if line["participant"] == "P005")) / 1000
     amount = (12 * seconds / 3600).quantize(Decimal("0.01"), ROUND_UP)
-    expect(page.get_by_label("Bonuses for what the unfinished did")).to_have_value(f"pid-Eve,{amount}")
+    expect(page.get_by_label("Bonuses for unfinished sessions")).to_have_value(f"pid-Eve,{amount}")
     for label, n in (
-        ("Finished here and there", 1), ("Finished here, code missing there", 1),
-        ("Finished, two attention items failed", 1), ("Screened out, or no place", 1), ("Unfinished here", 1),
+        ("Finished here and on the platform", 1), ("Finished here, no code on the platform", 1),
+        ("Finished, two attention items failed", 1), ("Screened out, or no questions left", 1), ("Unfinished here", 1),
         ("Unknown here", 1), ("Finished here, not in the export", 0),
     ):  # fmt: skip
         expect(page.locator("#pay ~ dl div", has_text=label).first.locator("dd")).to_have_text(str(n))
-    expect(page.get_by_text("To decide by yourself: sub-Bob.")).to_be_visible()
+    expect(page.get_by_text("For you to decide: sub-Bob.")).to_be_visible()
     hourly = page.locator("dl div", has_text="Median pay per hour").locator("dd")
     expect(hourly).to_have_text("GBP 12.00 GBP 2.00 a session")  # 2 for 600 seconds, the median of three
     key.look_over(page, "Rosa")
@@ -614,9 +614,9 @@ def publish(page: Page, key: Key) -> None:
     open_part(page, "Results", key)
     page.get_by_role("link", name="Publish the human baseline").click()
     key.look_over(page, "Rosa")
-    page.get_by_label("I have seen what becomes public").check()
+    page.get_by_label("I have read what becomes public").check()
     page.get_by_role("button", name="Publish").click()
-    expect(page.locator("h1")).to_have_text("People on Some shapes/val")
+    expect(page.locator("h1")).to_have_text("Human baseline of Some shapes/val")
     key.look_over(page, "Rosa")
 
 
@@ -632,7 +632,7 @@ def check_baseline(page: Page, key: Key, count: Count) -> None:
     ties = sum(text is None for text in majority.values())
     shown = re.sub(r"\s+", " ", page.locator("main").inner_text())
     for said in (
-        f"{good} of {QUESTIONS} questions right by majority", f"{single} n = {len(votes)}",
+        f"{good} of {QUESTIONS} questions answered correctly by the majority", f"{single} n = {len(votes)}",
         f"Ties, counted as wrong {ties}", f"alpha {count.alpha():.3f}",
         f"{QUESTIONS * WANTED - len(votes)} of {QUESTIONS * WANTED} times",
     ):  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotations.answering import slots
+from annotations.answering import slot_assignment
 from annotations.models import Participant, Study
 from annotations.studies import lifecycle
 from generation.models import Dataset, Question
@@ -53,7 +53,7 @@ def study(shapes: Dataset, rosa: User) -> Study:
     left_out = Participant.objects.create(study=study, identity=SHORT, session=SHORT, comment=ATTACK, stage="completed")
     position = study.questions.values_list("position", flat=True)[0]
     answered.put(left_out, study, position, ATTACK[:200], number=0)
-    slots.exclude(left_out, reason=ATTACK[:500])
+    slot_assignment.exclude(left_out, reason=ATTACK[:500])
     split = Participant.objects.create(study=study, identity="+cmd|' /C calc'!A0", comment=MARKDOWN, stage="comment")
     answered.put(split, study, position, "=HYPERLINK(1)", number=0)
     return study

@@ -48,7 +48,7 @@ def test_figures_move_and_leave_alone_what_the_reader_has_at_hand(
     context = signed_in(browser, rosa, live_server)
     page = context.new_page()
     page.goto(f"/studies/{run.code}/results/?flag=every")
-    answers = page.locator("dt:has-text('Answers in') + dd")
+    answers = page.locator("dt:text-is('Answers') + dd")
     before = answers.inner_text()
     raw = page.locator("table.listed details").first
     raw.locator("summary").click()
@@ -66,7 +66,7 @@ def test_figures_move_and_leave_alone_what_the_reader_has_at_hand(
     answered.put(person, run, question.question.position, "cube", number=question.number)
     poll(page)
     now = Answer.objects.counted().filter(question__study=run).count()
-    expect(answers).to_have_text(f"{now} of {run.slots.count()} wanted")
+    expect(answers).to_have_text(f"{now} of {run.slots.count()}")
     assert answers.inner_text() != before
     assert page.evaluate("window.kept === document.activeElement && window.kept.isConnected")
     assert page.evaluate("window.scrollY") == 600
@@ -87,10 +87,10 @@ def test_rules_are_applied_and_a_value_leads_to_its_questions(
     page = context.new_page()
     page.goto(f"/studies/{run.code}/people/")
     expect(page.get_by_text("P001: 1 attention item failed")).to_be_visible()
-    page.get_by_role("button", name="Leave this person out").click()
-    expect(page.get_by_role("status")).to_contain_text("1 person is left out by the stated rules: P001.")
+    page.get_by_role("button", name="Exclude this participant").click()
+    expect(page.get_by_role("status")).to_contain_text("1 participant is excluded by the rules: P001.")
     page.get_by_role("link", name="Results").click()
-    expect(page.get_by_text("What stands now is what the stated rules say.")).to_be_visible()
+    expect(page.get_by_text("The current exclusions follow the rules.")).to_be_visible()
     value = page.locator("#by-type tbody th a").first
     if not value.is_visible():
         page.locator("#by-type > summary").click()

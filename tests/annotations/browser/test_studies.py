@@ -55,7 +55,7 @@ def test_a_study_is_set_up_and_opened(browser: Browser, live_server: Any, rosa: 
     page.get_by_role("button", name="Make the study").click()
     expect(page.locator("h1")).to_have_text("People on shapes/train")
     page.get_by_role("button", name="Open").click()
-    expect(page.get_by_text("0 of 24 answers are in.")).to_be_visible()
+    expect(page.get_by_text("0 of 24 answers", exact=True)).to_be_visible()
     page.get_by_role("link", name="the test link").click()
     expect(page).to_have_url(
         f"{live_server.url}/s/{Study.objects.get().code}/{Study.objects.get().participants.get().secret}/"

@@ -148,7 +148,7 @@ def test_every_page_can_be_used_by_everybody(study: Study, open_browser: Open, s
         page.goto(f"/s/{study.code}/{person.secret}/{address}")
         assert troubles(page) == [], address
     page.goto(f"/s/{study.code}/?PROLIFIC_PID=p")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Somebody came with this name")
+    expect(page.get_by_role("heading", level=1)).to_have_text("This link was used before")
     assert troubles(page) == []
 
 
@@ -214,7 +214,7 @@ def test_who_has_to_wait_or_shares_a_name_can_use_the_page(study: Study, open_br
     study.slots.filter(participant=None).update(participant=other, claimed=Now(), lease=from_now(300))
     page = open_browser(viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True).new_page()
     page.goto(f"/s/{study.code}/?PROLIFIC_PID=p1&SESSION_ID=v1")
-    for heading in ("Please wait a moment", "Somebody came with this name"):
+    for heading in ("Please wait a moment", "This link was used before"):
         expect(page.get_by_role("heading", level=1)).to_have_text(heading)
         for summary in page.locator("summary").all():
             summary.tap()
@@ -223,9 +223,9 @@ def test_who_has_to_wait_or_shares_a_name_can_use_the_page(study: Study, open_br
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         assert troubles(page) == []
         page.goto(f"/s/{study.code}/?PROLIFIC_PID=p1&SESSION_ID=v2")
-    page.get_by_role("button", name="It was not me: begin").tap()
+    page.get_by_role("button", name="It was not me: start").tap()
     expect(page.get_by_role("heading", level=1)).to_have_text("Please wait a moment")
     study.slots.update(lease=from_now(-1))
-    page.get_by_role("link", name="Look again").tap()
+    page.get_by_role("link", name="Try again").tap()
     page.get_by_role("button", name="Take part").tap()
     assert study.participants.filter(identity="p1").count() == 2

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from annotations.answering import slots
+from annotations.answering import slot_assignment
 from annotations.models import Answer, EasyAnswer, Participant, Study
 from annotations.results.answer_files import AnswerLine, as_csv, as_jsonl, lines
 from generation.models import Dataset
@@ -68,7 +68,7 @@ def test_who_is_excluded_says_so_and_who_tests_is_left_out(asked: Study) -> None
     person = Participant.objects.create(study=asked)
     answered.put(tester, asked, first, "yes")
     answered.put(person, asked, first, "yes", number=0)
-    slots.exclude(person, reason="by mistake")
+    slot_assignment.exclude(person, reason="by mistake")
     [line] = lines(asked)
     assert (line.participant, line.excluded, line.slot, line.surplus) == ("P002", True, None, False)
 

@@ -9,10 +9,10 @@ import pytest
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
-from annotations.answering import participants, slots
+from annotations.answering import participants, slot_assignment
 from annotations.models import Answer, Baseline, Participant, Study
 from annotations.results import baseline
-from annotations.results import figures as results
+from annotations.results import study_figures as results
 from annotations.results.baseline import NotPublished
 from annotations.studies import lifecycle
 from generation.engine.scoring.score import NONE, TIE, score
@@ -76,10 +76,10 @@ def test_figures_are_those_of_the_results(run: Study) -> None:
 
 
 def test_it_is_found_by_who_looks_for_human_rows(run: Study) -> None:
-    assert not baseline.published().exists()
+    assert not baseline.published_baselines().exists()
     row = publish(run)
-    assert list(baseline.published()) == list(baseline.published(run.split)) == [row]
-    assert not baseline.published(run.split.dataset.splits.get(name="train")).exists()
+    assert list(baseline.published_baselines()) == list(baseline.published_baselines(run.split)) == [row]
+    assert not baseline.published_baselines(run.split.dataset.splits.get(name="train")).exists()
 
 
 # Only what is settled
@@ -98,7 +98,7 @@ def test_what_its_publisher_did_not_see_is_not_published(run: Study) -> None:
     seal = baseline.draft(run).seal
     first = run.participants.filter(is_test=False, answers__slot__isnull=False).first()
     assert first is not None
-    slots.exclude(first, reason="by mistake")
+    slot_assignment.exclude(first, reason="by mistake")
     with pytest.raises(NotPublished, match="Something has changed since you looked"):
         baseline.publish(run, by=run.owner_id, seal=seal)
     assert not Baseline.objects.exists()
@@ -132,14 +132,14 @@ def test_excluding_later_leaves_what_is_published_and_makes_another_version(run:
     assert not baseline.is_outdated(first, results.gather(run))
     someone = Participant.objects.filter(answers__slot__isnull=False, study=run).first()
     assert someone is not None
-    slots.exclude(someone, reason="does not see colours")
+    slot_assignment.exclude(someone, reason="does not see colours")
     assert baseline.is_outdated(first, results.gather(run))
     stored = Baseline.objects.get()
     assert {name: getattr(stored, name) for name in before} == before
     second = publish(run)
     assert (first.number, second.number) == (1, 2)
     assert second.digest != first.digest and files.get(baseline.name_of(first.digest)) == content
-    assert list(baseline.published()) == [second]
+    assert list(baseline.published_baselines()) == [second]
     assert json.loads(second.figures)["excluded"] == [["does not see colours", 1]]
 
 
@@ -164,25 +164,25 @@ def test_a_withdrawn_one_keeps_its_row_and_stands_no_longer(run: Study) -> None:
     assert baseline.withdraw(row, "Half the pictures were black.")
     assert not baseline.withdraw(row, "again")
     assert (row.is_withdrawn, row.reason) == (True, "Half the pictures were black.")
-    assert not baseline.published().exists()
+    assert not baseline.published_baselines().exists()
     again = publish(run)
-    assert (again.number, list(baseline.published())) == (2, [again])
+    assert (again.number, list(baseline.published_baselines())) == (2, [again])
 
 
 def test_a_version_stands_again_where_the_one_after_it_is_withdrawn(run: Study) -> None:
     first = publish(run)
     someone = Participant.objects.filter(answers__slot__isnull=False, study=run).first()
     assert someone is not None
-    slots.exclude(someone, reason="by mistake")
+    slot_assignment.exclude(someone, reason="by mistake")
     baseline.withdraw(publish(run), "The wrong person was left out.")
-    assert list(baseline.published()) == [first]
+    assert list(baseline.published_baselines()) == [first]
 
 
 def test_versions_of_several_studies_of_a_split_are_counted_together(made: Dataset) -> None:
     one, other = (closed(answered.answered(made, random.Random(seed))) for seed in (3, 5))
     rows = [publish(one), publish(other)]
     assert [row.number for row in rows] == [1, 2]
-    assert set(baseline.published(one.split)) == set(rows)
+    assert set(baseline.published_baselines(one.split)) == set(rows)
 
 
 @pytest.mark.parametrize("change", [{"withdrawn": "2026-01-01T00:00:00Z"}, {"reason": "x"}, {"right": 10**6}])
@@ -198,11 +198,11 @@ def test_a_file_that_was_changed_is_not_taken_for_it(run: Study) -> None:
     baseline.load_digest.cache_clear()
     name = baseline.name_of(row.digest)
     other = arrays._replace(predictions=arrays.predictions + 1)
-    for content in (baseline.packed(other), b"no such file"):
+    for content in (baseline.pack_arrays(other), b"no such file"):
         files.put(name, content)
-        with pytest.raises(baseline.Damaged):
+        with pytest.raises(baseline.DamagedBaseline):
             baseline.load(row)
-    files.put(name, baseline.packed(arrays))
+    files.put(name, baseline.pack_arrays(arrays))
     assert baseline.load(row).words == arrays.words
 
 

@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotations.answering import slots
+from annotations.answering import slot_assignment
 from annotations.models import Baseline, Participant, Study
 from annotations.results import baseline
 from annotations.studies import lifecycle
@@ -60,11 +60,11 @@ def everywhere(dataset: Dataset, *, split: str = "val", wrong: int = 3) -> Study
 @pytest.fixture
 def public(begin: Callable[..., Dataset]) -> Dataset:
     """Give a public dataset of which split test is withheld, with enough questions to tell shares of."""
-    from generation.making import datasets
+    from generation.making import dataset_jobs
 
     splits = {"val": {"scenes": 24}, "test": {"scenes": 24, "withheld": True}}
     dataset = begin(splits=splits, visibility="public", owner=answered.owner(), secrets={"test": "0f" * 16})
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     return dataset
 
@@ -96,7 +96,7 @@ def test_publishing_shows_first_what_becomes_public_and_then_does_it(rosa: Clien
     at = f"/studies/{run.code}/publish/"
     assert "Publish the human baseline" in text(rosa.get(f"/studies/{run.code}/results/"))
     page = rosa.get(at)
-    assert "What becomes public" in text(page) and "every wanted answer is in" in text(page)
+    assert "What becomes public" in text(page) and "all answers have been given" in text(page)
     assert not Baseline.objects.exists()
     seal = page.context["draft"].seal
     unsure = rosa.post(at, {"seal": seal})
@@ -105,7 +105,7 @@ def test_publishing_shows_first_what_becomes_public_and_then_does_it(rosa: Clien
     assert done.redirect_chain == [(f"{AT}1/", 302)]
     row = Baseline.objects.get()
     assert f"{100 * row.right / row.asked:.1f} %" in text(done)
-    assert "Published already" in text(rosa.get(at))
+    assert "These figures are already published" in text(rosa.get(at))
     rosa.post(at, {"seal": seal, "confirm": "yes"})
     assert Baseline.objects.count() == 1
 
@@ -114,11 +114,11 @@ def test_the_page_names_what_is_missing_and_who_to_look_at(rosa: Client, public:
     study = answered.answered(public, random.Random(3))
     at = f"/studies/{study.code}/publish/"
     page = text(rosa.get(at))
-    assert "The study is open" in page and "Close it first" in page
+    assert "The study is open" in page and "Close the study first" in page
     assert rosa.post(at, {"seal": "x", "confirm": "yes"}).status_code == 409
     lifecycle.close(study)
     missing = study.slots.filter(answered=False).count()
-    assert f"{missing} wanted answers are missing" in text(rosa.get(at))
+    assert f"{missing} answers are missing" in text(rosa.get(at))
 
 
 def test_what_changed_meanwhile_is_shown_before_it_is_published(rosa: Client, run: Study) -> None:
@@ -126,7 +126,7 @@ def test_what_changed_meanwhile_is_shown_before_it_is_published(rosa: Client, ru
     seal = rosa.get(at).context["draft"].seal
     person = run.participants.first()
     assert person is not None
-    slots.exclude(person, reason="by mistake")
+    slot_assignment.exclude(person, reason="by mistake")
     answer = rosa.post(at, {"seal": seal, "confirm": "yes"})
     assert (answer.status_code, Baseline.objects.count()) == (409, 0)
     assert "Something has changed since you looked" in text(answer)
@@ -136,11 +136,11 @@ def test_what_changed_meanwhile_is_shown_before_it_is_published(rosa: Client, ru
 def test_results_say_that_the_published_one_differs_now(rosa: Client, run: Study) -> None:
     row = published(run)
     at = f"/studies/{run.code}/results/"
-    assert f'href="{AT}1/"' in text(rosa.get(at)) and "differs from what stands here now" not in text(rosa.get(at))
+    assert f'href="{AT}1/"' in text(rosa.get(at)) and "differs from the current results" not in text(rosa.get(at))
     person = run.participants.first()
     assert person is not None
-    slots.exclude(person, reason="by mistake")
-    assert "differs from what stands here now" in text(rosa.get(at))
+    slot_assignment.exclude(person, reason="by mistake")
+    assert "differs from the current results" in text(rosa.get(at))
     row.refresh_from_db()
     assert json.loads(row.figures)["people"] == 3
 
@@ -181,8 +181,8 @@ def test_everybody_reads_the_human_row_of_an_open_split(others: list[Client], ru
     for client in others:
         page = text(client.get(AT))
         assert client.get(f"{AT}1/").status_code == 200
-        assert f"<b>{100 * row.right / row.asked:.1f} %</b> <span>of {row.asked} questions right by majority" in page
-        for said in ("Krippendorff’s alpha", "Answers taken for others", "Broken down", "We drew", "GBP 12.00 an hour"):
+        assert f"<b>{100 * row.right / row.asked:.1f} %</b> <span>of {row.asked} questions answered correctly" in page
+        for said in ("Krippendorff’s alpha", "Wrong answers", "majority by slice", "We drew", "GBP 12.00 an hour"):
             assert said in page
         assert run.code not in page  # nobody is led into the study
 
@@ -252,8 +252,8 @@ def test_of_a_withheld_split_one_share_rounded_down_is_shown(
     for client in others:
         page, data = text(client.get(at)), client.get(f"{at}1/slices.json").json()
         assert f"{100 * share:.1f} %" in page and f"{100 * row.right / row.asked:.1f} %" not in page
-        assert not re.search(r"\d %–|A single answer|Left out|Broken down|How it came about", page)
-        assert "Answers taken for others" not in page and "predictions.jsonl" not in page and row.digest not in page
+        assert not re.search(r"\d %–|Accuracy of a single answer|Excluded<|majority by slice|Methods</h2>", page)
+        assert 'id="taken"' not in page and "predictions.jsonl" not in page and row.digest not in page
         assert client.get(f"{at}1/predictions.jsonl").status_code == 404
         assert (data["n"], data["accuracy"], data["single"], data["facets"]) == (row.asked, share, None, {})
         assert not {"correct", "low", "high"} & set(data)

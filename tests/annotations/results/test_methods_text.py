@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotations.answering import slots
+from annotations.answering import slot_assignment
 from annotations.answering.participants import people_of
 from annotations.models import Participant, Study
-from annotations.results import figures
+from annotations.results import study_figures
 from annotations.results.exclusions import sides
 from annotations.results.methods_text import methods_text
 from generation.models import Dataset
@@ -34,7 +34,7 @@ def study_of(made: Dataset, n: int) -> Study:
 def text_of(study: Study) -> str:
     study.refresh_from_db()
     people = people_of(study)
-    return methods_text(study, sides(study, figures.gather(study), people), people)
+    return methods_text(study, sides(study, study_figures.gather(study), people), people)
 
 
 def answer_all(study: Study, person: Participant, *, wrong: int, received: datetime) -> None:
@@ -65,7 +65,7 @@ def test_it_tells_of_questions_people_and_figures(asked: Study) -> None:
 def test_it_names_reasons_and_what_would_be_with_everybody(asked: Study) -> None:
     bad, good = (Participant.objects.create(study=asked) for _ in range(2))
     answer_all(asked, bad, wrong=40, received=datetime(2026, 3, 2, 12, tzinfo=UTC))
-    slots.exclude(bad, reason="Pressed one key.")
+    slot_assignment.exclude(bad, reason="Pressed one key.")
     answer_all(asked, good, wrong=0, received=datetime(2026, 3, 4, 12, tzinfo=UTC))
     said = text_of(asked)
     assert "2 participants answered, from 2 March 2026 to 4 March 2026." in said
@@ -78,7 +78,7 @@ def test_few_questions_have_no_accuracy(made: Dataset) -> None:
     study = study_of(made, 29)
     bad, good = (Participant.objects.create(study=study) for _ in range(2))
     answer_all(study, bad, wrong=29, received=datetime(2026, 3, 2, 12, tzinfo=UTC))
-    slots.exclude(bad, reason="Pressed one key.")
+    slot_assignment.exclude(bad, reason="Pressed one key.")
     answer_all(study, good, wrong=0, received=datetime(2026, 3, 2, 12, tzinfo=UTC))
     said = text_of(study)
     assert "The answers of 1 participant were excluded" in said

@@ -15,9 +15,9 @@ from django.db.models.functions import Now
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotations.answering import exclusion_rules, slots
+from annotations.answering import exclusion_rules, slot_assignment
 from annotations.models import Answer, EasyAnswer, Participant, Study
-from annotations.results import figures
+from annotations.results import study_figures
 from annotations.results.answer_files import lines
 from annotations.studies import lifecycle
 from annotations.views import results as views
@@ -111,30 +111,30 @@ def test_the_owner_of_a_study_sees_nothing_of_a_dataset_that_became_private(rosa
 
 def test_results_say_what_was_counted(rosa: Client, run: Study, at: str) -> None:
     page = text(rosa.get(f"{at}results/"))
-    top, far = figures.headline(figures.gather(run)), figures.progress(run)
-    assert f"{far.answers} of {run.slots.count()} wanted" in page
+    top, far = study_figures.headline(study_figures.gather(run)), study_figures.progress(run)
+    assert f"{far.answers} of {run.slots.count()}" in page
     assert f"{top.ties} of {top.majority.n} questions" in page
     assert f"{top.refusals} of {top.answers} times" in page
     assert top.single.text in page
-    for row in figures.confusion(figures.gather(run))[:5]:
+    for row in study_figures.confusion(study_figures.gather(run))[:5]:
         assert f"<td>{row.right}</td><td>{row.given}</td>" in page
-    assert "Nobody is left out, by the stated rules or otherwise." in page
+    assert "Nobody is excluded." in page
 
 
 def test_what_is_excluded_stands_beside_what_is_not(rosa: Client, run: Study, at: str) -> None:
     rosa.post(f"{at}people/2/exclude/", {"reason": "Pressed one key."})
     page = text(rosa.get(f"{at}results/"))
     assert re.findall(r'<th scope="row">([^<]*)</th><td class="num">(\d+)</td>', page) == 2 * [
-        ("Nobody", "0"), ("By the stated rules", "0"), ("As it stands now, after the fact", "1"),
+        ("Nobody", "0"), ("By the stated rules", "0"), ("Currently, with later exclusions", "1"),
     ]  # fmt: skip
-    assert "What stands now differs from the stated rules: P002 is left out besides." in page
+    assert "The current exclusions differ from the rules: P002 is excluded without a rule." in page
     assert "The answers of 1 participant were excluded: Pressed one key (n = 1)." in page
 
 
 def test_methods_text_has_the_figures(rosa: Client, run: Study, at: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 0)
     page = text(rosa.get(f"{at}results/"))
-    top = figures.headline(figures.gather(run))
+    top = study_figures.headline(study_figures.gather(run))
     share = f"{100 * top.majority.right / top.majority.n:.1f} % (n = {top.majority.n})"
     assert f"We drew {run.questions.count()} questions uniformly at random" in page
     assert f"is right on {share} of questions" in page
@@ -143,8 +143,8 @@ def test_methods_text_has_the_figures(rosa: Client, run: Study, at: str, monkeyp
 
 
 def test_questions_to_look_at_are_linked_and_filtered(rosa: Client, run: Study, at: str) -> None:
-    found = figures.gather(run)
-    tied = figures.ties(found)
+    found = study_figures.gather(run)
+    tied = study_figures.ties(found)
     assert tied
     page = text(rosa.get(f"{at}results/?flag=split"))
     shown = [int(number) for number in re.findall(r'href="/datasets/rows/val/q/(\d+)/"', page)]
@@ -157,9 +157,9 @@ def test_questions_to_look_at_are_linked_and_filtered(rosa: Client, run: Study, 
 
 def test_a_draft_and_a_study_without_answers_say_so(rosa: Client, run: Study) -> None:
     draft = Study.objects.create(split=run.split, owner=run.owner, title="Draft")
-    assert "Nobody was asked yet" in text(rosa.get(f"/studies/{draft.code}/results/"))
+    assert "No participants yet" in text(rosa.get(f"/studies/{draft.code}/results/"))
     assert rosa.get(f"/studies/{draft.code}/results/live/").status_code == 404
-    assert "Nobody came yet" in text(rosa.get(f"/studies/{draft.code}/people/"))
+    assert "No participants yet" in text(rosa.get(f"/studies/{draft.code}/people/"))
     empty = answered.opened(run.split, [run.questions.values_list("position", flat=True)[0]])
     assert "No answer yet" in text(rosa.get(f"/studies/{empty.code}/results/"))
 
@@ -202,7 +202,7 @@ def test_excluding_needs_a_reason_and_is_taken_back(rosa: Client, run: Study, fi
     assert done.headers["Location"] == f"{at}people/?page=1#P001"
     assert first.excluded is not None and first.reason == "does not see colours"
     assert not Answer.objects.counted().filter(participant=first).exists()
-    assert "Left out: does not see colours" in text(rosa.get(f"{at}people/"))
+    assert "Excluded: does not see colours" in text(rosa.get(f"{at}people/"))
     rosa.post(f"{at}people/1/take-back/")
     first.refresh_from_db()
     assert (first.excluded, first.reason) == (None, "")
@@ -246,7 +246,7 @@ def test_pay_below_what_was_stated_is_said(rosa: Client, first: Participant, at:
     page = text(rosa.post(f"{at}people/", {"file": SimpleUploadedFile("export.csv", rows.encode())}))
     assert "GBP 8.99" in page
     assert "less than the GBP 12.00 an hour that you stated" in page
-    assert "a session is worth GBP 2.01" in page  # 601 s at 12 an hour are 2.0033, rounded up
+    assert "a session should pay GBP 2.01" in page  # 601 s at 12 an hour are 2.0033, rounded up
 
 
 def test_what_is_no_export_is_refused_beside_the_field(rosa: Client, at: str) -> None:
@@ -293,19 +293,19 @@ def test_people_says_whom_the_rules_leave_out_before_it_does(rosa: Client, run: 
     freeze(run, out_unfinished=True)
     Participant.objects.update(stage="completed")
     Participant.objects.filter(pk=run.participants.order_by("pk")[1].pk).update(stage="questions")
-    assert "1 person is still answering, and judged at the end" in text(rosa.get(f"{at}people/"))
+    assert "1 participant is still answering; the rules apply at the end" in text(rosa.get(f"{at}people/"))
     Answer.objects.update(received="2026-01-01T00:00:00Z")
     page = text(rosa.get(f"{at}people/"))
-    assert "1 person breaks a stated rule and still counts:" in page
+    assert "1 participant meets an exclusion rule and is not excluded yet:" in page
     assert "<b>P002</b>: did not finish" in page
-    assert "P002 is left out by the rules, and not yet here" in text(rosa.get(f"{at}results/"))
+    assert "P002 is not excluded yet, although a rule excludes them" in text(rosa.get(f"{at}results/"))
     answer = rosa.post(f"{at}people/apply-rules/", follow=True)
-    assert "1 person is left out by the stated rules: P002." in text(answer)
-    assert "Left out by rule: did not finish" in text(answer)
+    assert "1 participant is excluded by the rules: P002." in text(answer)
+    assert "Excluded by rule: did not finish" in text(answer)
     assert list(run.participants.exclude(excluded=None)) == [run.participants.order_by("pk")[1]]
-    assert "Everybody whom the rules leave out is left out" in text(answer)
+    assert "Every participant who meets a rule is excluded" in text(answer)
     rosa.post(f"{at}people/2/take-back/")
-    assert "Taken back, though the rules leave them out" in text(rosa.get(f"{at}people/"))
+    assert "Included again, although a rule excludes them" in text(rosa.get(f"{at}people/"))
 
 
 # The list of questions
@@ -326,16 +326,16 @@ def test_every_row_of_a_breakdown_leads_to_the_questions_behind_it(rosa: Client,
         assert found.count("chip remove") == 1
     index = SplitIndex.open(run.split)
     facet = index.facets["type"]
-    asked = figures.gather(run).asked.nonzero()[0].tolist()
+    asked = study_figures.gather(run).asked.nonzero()[0].tolist()
     for code, value in enumerate(facet.values):
         page = text(rosa.get(f"{at}results/", {"by": "type", "value": value, "flag": "every"}))
         assert set(listed(page)) >= {one for one in asked if facet.codes[one] == code}
 
 
 def test_every_row_of_the_confusion_leads_to_the_questions_behind_it(rosa: Client, run: Study, at: str) -> None:
-    found = figures.gather(run)
+    found = study_figures.gather(run)
     truth = {position: found.vocabulary[int(found.truth[position])] for position in found.votes.questions.tolist()}
-    for row in figures.confusion(found):
+    for row in study_figures.confusion(found):
         page = text(rosa.get(f"{at}results/", {"right": row.right, "given": row.given, "flag": "every"}))
         rows = Answer.objects.counted().filter(question__study=run, text=row.given)
         positions = set(rows.values_list("question__position", flat=True))
@@ -423,7 +423,7 @@ def test_the_moving_part_is_the_one_of_the_page(rosa: Client, run: Study, at: st
 @pytest.mark.parametrize("what", ["answer", "undo", "exclude", "take back", "check", "finish", "close"])
 def test_the_moving_part_moves_once_something_happens(rosa: Client, run: Study, at: str, what: str) -> None:
     person, question = run.participants.order_by("pk")[0], run.questions.all()[0]
-    slots.exclude(run.participants.order_by("pk")[2], reason="odd")
+    slot_assignment.exclude(run.participants.order_by("pk")[2], reason="odd")
     address = live_of(rosa.get(f"{at}results/").content.decode())
     assert rosa.get(address).status_code == 204
     match what:
@@ -432,11 +432,13 @@ def test_the_moving_part_moves_once_something_happens(rosa: Client, run: Study, 
             answered.put(new, run, question.position, "yes")
         case "undo":
             row = Answer.objects.current().filter(participant=person)[0]
-            slots.answer(person, row.question_id, slots.Reply(client=uuid.uuid4(), text="no", turn=row.turn + 1))
+            slot_assignment.answer(
+                person, row.question_id, slot_assignment.Reply(client=uuid.uuid4(), text="no", turn=row.turn + 1)
+            )
         case "exclude":
-            slots.exclude(person, reason="odd")
+            slot_assignment.exclude(person, reason="odd")
         case "take back":
-            slots.take_back(run.participants.order_by("pk")[2])
+            slot_assignment.take_back(run.participants.order_by("pk")[2])
         case "check":
             EasyAnswer.objects.create(participant=person, kind="check", number=0, client=uuid.uuid4(), is_right=True)
         case "finish":

@@ -9,7 +9,7 @@ import pytest
 from annotations.models import Study
 from annotations.studies import lifecycle, planning
 from annotations.studies.lifecycle import NotReady
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.splits.recipes import read_recipe
 from webapp.models import User
@@ -146,7 +146,7 @@ def test_what_people_were_told_stays_on_record(ready: Study) -> None:
 
 
 def derived(parent: Split, name: str, **recipe: Any) -> Split:
-    split = datasets.derive(parent, name=name, recipe=read_recipe({"parent": parent.name, **recipe}))
+    split = dataset_jobs.derive(parent, name=name, recipe=read_recipe({"parent": parent.name, **recipe}))
     split.refresh_from_db()
     return split
 

@@ -66,7 +66,7 @@ def test_the_plan_foretells_no_interval_that_results_withhold() -> None:
     for n in (1, 12, 20, 29, 30, 31):
         is_shown = not Share(n // 2, n).is_too_small
         assert (plan(draft(wanted=n)).interval_text != f"too few (n = {n})") is is_shown is (n >= 30)
-    assert planning.Slice("red", 29, planning.expected_interval(29)).text == "too few (n = 29)"
+    assert planning.SampleSlice("red", 29, planning.expected_interval(29)).text == "too few (n = 29)"
 
 
 SHORT = {"wanted": 12, "per_session": 12, "practice": 3, "checks": 2, "attention": 2, "per_question": 3}  # 5.8 minutes

@@ -8,14 +8,15 @@ import pytest
 from django.test import Client
 
 from annotations.models import Study
-from annotations.results import figures
+from annotations.results import study_figures
 from annotations.studies import lifecycle, planning, question_filter, sampling
 from annotations.studies.lifecycle import NotReady
 from annotations.studies.question_filter import BadFilter
 from annotations.studies.sampling import BadSample
 from generation import extensions
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Split
+from generation.queue.runner import Runner
 from generation.splits.recipes import read_recipe
 from generation.storage.index import SplitIndex
 from tests.annotations import answered
@@ -89,7 +90,7 @@ def test_results_and_links_hold_for_the_question_set(mine: Dataset, rosa: Client
     index, person = SplitIndex.open(study.split), study.participants.create()
     for position in study.questions.values_list("position", flat=True):
         answered.put(person, study, position, index.answer_values[index.answers[position]], number=0)
-    found = figures.headline(figures.gather(study))
+    found = study_figures.headline(study_figures.gather(study))
     assert (found.majority.right, found.majority.n) == (study.wanted, study.wanted)
     page = text_of(rosa.get(f"/studies/{study.code}/results/?flag=every"))
     assert f'href="/datasets/shapes/{study.split.name}/q/' in page
@@ -136,7 +137,7 @@ def test_two_tabs_at_once_make_one_question_set(mine: Dataset, monkeypatch: pyte
 def test_killed_in_the_middle_it_goes_on(mine: Dataset, monkeypatch: pytest.MonkeyPatch, rosa: Client) -> None:
     study = study_of(mine)
     with monkeypatch.context() as patch:
-        patch.setattr(question_filter.datasets, "run_waiting", lambda job: False)  # as a process that ended here
+        patch.setattr(Runner, "run_now", lambda self, job: False)  # as a process that ended here
         with pytest.raises(NotReady, match="Open the study once that is complete") as error:
             lifecycle.open_study(study)
     assert error.value.where == "split"
@@ -152,7 +153,7 @@ def test_killed_in_the_middle_it_goes_on(mine: Dataset, monkeypatch: pytest.Monk
 def test_a_question_set_that_failed_is_made_again(mine: Dataset, monkeypatch: pytest.MonkeyPatch, rosa: Client) -> None:
     study = study_of(mine)
     with monkeypatch.context() as patch:
-        patch.setattr(question_filter.datasets, "run_waiting", lambda job: False)
+        patch.setattr(Runner, "run_now", lambda self, job: False)
         with pytest.raises(NotReady):
             lifecycle.open_study(study)
     Job.objects.filter(split=study.split).update(state="failed", message="The disk is gone.")
@@ -165,14 +166,14 @@ def test_a_question_set_that_failed_is_made_again(mine: Dataset, monkeypatch: py
 
 def test_a_large_question_set_is_left_to_background_processes(mine: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     study = study_of(mine)
-    woken: list[int] = []
+    woken: list[str] = []
     monkeypatch.setattr(question_filter.question_sets, "AT_ONCE", 0)
-    monkeypatch.setattr(question_filter.datasets, "wake", woken.append)
+    monkeypatch.setattr(Runner, "wake", lambda self: woken.append(self.name))
     for _ in range(2):
         with pytest.raises(NotReady, match="are being made"):
             lifecycle.open_study(study)
-    assert woken == [1, 1]
-    datasets.work(dataset=mine)
+    assert woken == ["datasets", "datasets"]
+    dataset_jobs.work(dataset=mine)
     lifecycle.open_study(Study.objects.select_related("split__parent").get(pk=study.pk))
     assert Study.objects.get(pk=study.pk).state == "open" and len(sets_of(mine)) == 1
 
@@ -180,7 +181,9 @@ def test_a_large_question_set_is_left_to_background_processes(mine: Dataset, mon
 def test_its_name_gives_way_to_one_that_is_taken(mine: Dataset) -> None:
     study = study_of(mine)
     recipe = read_recipe({"parent": "train", "first": 2})
-    datasets.derive(Split.objects.for_browse().get(dataset=mine, name="train"), name=f"study-{study.pk}", recipe=recipe)
+    dataset_jobs.derive(
+        Split.objects.for_browse().get(dataset=mine, name="train"), name=f"study-{study.pk}", recipe=recipe
+    )
     lifecycle.open_study(study)
     assert study.split.name == f"study-{study.pk}-2"
 
@@ -230,7 +233,7 @@ def test_a_filter_that_would_tell_what_is_withheld_is_refused(mine: Dataset) -> 
 
 def test_a_question_set_is_not_filtered_once_more(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
     recipe = read_recipe({"parent": "train", "first": 12})
-    datasets.derive(Split.objects.for_browse().get(dataset=mine, name="train"), name="few", recipe=recipe)
+    dataset_jobs.derive(Split.objects.for_browse().get(dataset=mine, name="train"), name="few", recipe=recipe)
     answer = rosa.post("/studies/new/?split=shapes/few", form | {"filter": FILTER, "wanted": 1})
     assert (answer.status_code, list(answer.context["form"].errors)) == (400, ["filter"])
     assert "got shapes/few, which is derived. Derive from shapes/train" in text_of(answer)
@@ -283,7 +286,10 @@ def test_the_page_of_what_is_found_leads_to_a_study_of_it(rosa: Client, mine: Da
     assert parse_qs(urlsplit(offer.address).query) == {"split": ["shapes/train"], "filter": [FILTER]}
     n = len(found_by(mine))
     shown = text_of(rosa.get(f"{offer.address}&wanted=1"))
-    assert f"Of {n} of 16 questions of train where group is count and program length is at most 12." in shown
+    assert (
+        f"The sample is drawn from {n} of 16 questions of train where group is count and program length is at most 12."
+        in shown
+    )
     assert 'href="/datasets/shapes/train/?group=count&amp;length=..12"' in shown
     assert rosa.get("/datasets/shapes/train/?q=zebras").context["links"] == []
 
@@ -292,7 +298,7 @@ def test_the_form_of_a_filter_makes_a_study_that_opens(rosa: Client, mine: Datas
     answer = rosa.post(f"{NEW}&filter=group%3Dcount", form | {"filter": FILTER, "wanted": 2}, follow=True)
     study = Study.objects.get()
     assert (study.filter, answer.status_code) == (question_filter.plain(study.split, FILTER, user=study.owner), 200)
-    assert "Opening it makes a question set of what its filter finds." in text_of(answer)
+    assert "the questions that match its filter become a question set." in text_of(answer)
     opened = rosa.post(f"/studies/{study.code}/open/", follow=True)
     assert "The study is open." in text_of(opened)
     assert browser_of("eve").get("/datasets/shapes/").status_code == 200

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from annotations.models import Study
 from annotations.studies import sampling
 from annotations.studies.sampling import BadSample, even_quotas
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Split
 from generation.splits.recipes import read_recipe
 from generation.storage.index import SplitIndex
@@ -88,7 +88,7 @@ def test_what_is_withheld_is_no_reason_to_draw_a_question(shapes: Dataset) -> No
 
 
 def test_a_question_set_is_drawn_from_like_any_split(train: Split) -> None:
-    few = datasets.derive(train, name="few", recipe=read_recipe({"parent": "train", "sample": 6}))
+    few = dataset_jobs.derive(train, name="few", recipe=read_recipe({"parent": "train", "sample": 6}))
     few.refresh_from_db()
     sample = sampling.draw(draft(few, wanted=6))
     assert [position for position, _ in sample.places] == list(range(6))

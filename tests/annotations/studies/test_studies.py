@@ -6,7 +6,7 @@ from django.db.models import ProtectedError
 from annotations.models import Study
 from generation import extensions
 from generation.extensions import Referred
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset
 
 pytestmark = pytest.mark.django_db
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 def test_a_dataset_that_a_study_asks_about_is_not_deleted(study: Study) -> None:
     dataset = study.split.dataset
     with pytest.raises(Referred, match="study How well people count refers to"):
-        datasets.delete(dataset)
+        dataset_jobs.delete(dataset)
     with pytest.raises(Referred):
         extensions.check_split_unreferred(study.split)
     with pytest.raises(ProtectedError):

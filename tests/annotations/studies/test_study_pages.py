@@ -10,11 +10,11 @@ from django.contrib.auth.models import Group
 from django.core import signing
 from django.test import Client
 
-from annotations.answering import exclusion_rules, slots
+from annotations.answering import exclusion_rules, slot_assignment
 from annotations.models import Participant, Study
 from annotations.studies import lifecycle
 from annotations.views import drafting
-from generation.engine.worlds.published import Published
+from generation.engine.worlds.base import Published
 from generation.models import Dataset
 from generation.storage.index import SplitIndex
 from tests.annotations.visitors import Visitor
@@ -91,7 +91,7 @@ def test_the_form_makes_a_draft(rosa: Client, form: dict[str, Any]) -> None:
     study = Study.objects.get()
     assert answer.redirect_chain == [(f"/studies/{study.code}/", 302)]
     assert (study.state, str(study.split), study.owner.username, study.wanted) == ("draft", "shapes/train", "rosa", 4)
-    assert "Everything is there." in text_of(answer)
+    assert "The study is ready to open." in text_of(answer)
 
 
 def test_a_study_begins_with_a_choice_of_splits(rosa: Client, shapes: Dataset) -> None:
@@ -119,7 +119,7 @@ def test_a_new_form_asks_for_no_more_questions_than_there_are(
     found = index.select({"type": {index.facets["type"].values.index("count")}})
     answer = rosa.get(f"/studies/new/?split=shapes/train{query}")
     assert answer.context["form"].initial["wanted"] == (wanted or len(found))
-    assert ("No plan yet" in text_of(answer)) == ("nonsense" in query)
+    assert ("There is no plan yet" in text_of(answer)) == ("nonsense" in query)
 
 
 def test_the_plan_stands_beside_the_form_by_get_and_by_post(rosa: Client, form: dict[str, Any]) -> None:
@@ -134,7 +134,7 @@ def test_the_plan_stands_beside_the_form_by_get_and_by_post(rosa: Client, form: 
 
 def test_slices_stand_with_their_n(rosa: Client, shapes: Dataset) -> None:
     page = text_of(rosa.get("/studies/new/?split=shapes/train&wanted=16"))
-    assert "How sure each slice will be" in page
+    assert "95 % interval for each slice" in page
     assert "too few (n = " in page
 
 
@@ -149,9 +149,9 @@ def test_a_world_whose_paper_asked_nobody_has_no_such_button(
     rosa: Client, shapes: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = text_of(rosa.get("/studies/new/?split=shapes/train"))
-    assert "The human row of Johnson et al. 2017: 5,500 questions, 3 people each." in page
+    assert "The human baseline of Johnson et al. 2017 has 5,500 questions with 3 participants each." in page
     monkeypatch.setattr(type(shapes.get_world()), "published", Published())
-    assert "As the paper" not in text_of(rosa.get("/studies/new/?split=shapes/train"))
+    assert "Use the paper’s numbers" not in text_of(rosa.get("/studies/new/?split=shapes/train"))
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_the_consent_takes_the_duration_of_the_plan(rosa: Client, form: dict[str
     rosa.post("/studies/new/?split=shapes/train", form | {"consent": first["consent"]})
     study = Study.objects.get()
     page = text_of(rosa.get(f"/studies/{study.code}/"))
-    assert "<dd>4.8 minutes</dd>" in page and "Before you open it" not in page
+    assert "<dd>about 4.8 minutes</dd>" in page and "Check these before you open" not in page
     rosa.post(f"/studies/{study.code}/open/")
     study.refresh_from_db()
     assert "It takes about 5 minutes." in study.consent
@@ -223,9 +223,9 @@ def test_a_consent_that_states_another_duration_is_warned_about(rosa: Client, fo
     rosa.post("/studies/new/?split=shapes/train", form | texts)
     study = Study.objects.get()
     page = text_of(rosa.get(f"/studies/{study.code}/"))
-    assert said in page and "Before you open it" in page and f"/studies/{study.code}/edit/#id_consent" in page
+    assert said in page and "Check these before you open" in page and f"/studies/{study.code}/edit/#id_consent" in page
     assert rosa.post(f"/studies/{study.code}/open/").status_code == 302  # it is a warning
-    assert "People read another duration" in text_of(rosa.get(f"/studies/{study.code}/"))
+    assert "Participants read a different duration" in text_of(rosa.get(f"/studies/{study.code}/"))
 
 
 def test_people_of_an_earlier_study_are_kept_out(
@@ -265,7 +265,7 @@ def test_the_overview_has_prolifics_address_to_copy(rosa: Client, draft: Study, 
         "&amp;STUDY_ID={{%STUDY_ID%}}&amp;SESSION_ID={{%SESSION_ID%}}"
     )
     assert address in page
-    assert "number of places to ask for: <b>3</b>" in page
+    assert "Ask for <b>3</b> places" in page
 
 
 def test_buttons_open_close_and_open_again(rosa: Client, draft: Study) -> None:
@@ -290,12 +290,12 @@ def test_what_keeps_a_study_closed_is_told_with_a_link_to_the_field(rosa: Client
 def test_progress_counts_answers_and_people_but_no_tests(rosa: Client, opened: Study) -> None:
     person = Participant.objects.create(study=opened, stage=Participant.Stage.COMPLETED)
     Participant.objects.create(study=opened, is_test=True)
-    slot = slots.claim(person)
+    slot = slot_assignment.claim(person)
     assert slot is not None
-    slots.answer(person, slot.question_id, slots.Reply(client="0" * 32, text="yes", visible=3000))  # type: ignore[arg-type]
+    slot_assignment.answer(person, slot.question_id, slot_assignment.Reply(client="0" * 32, text="yes", visible=3000))  # type: ignore[arg-type]
     page = text_of(rosa.get(f"/studies/{opened.code}/"))
-    assert "1 of 12 answers are in." in page
-    assert "<dt>People who came</dt><dd>1</dd>" in page
+    assert "1 of 12 answers" in page
+    assert "<dt>Participants</dt><dd>1</dd>" in page
     assert "<dt>Completed</dt><dd>1</dd>" in page
     row = text_of(rosa.get("/studies/"))
     assert '<td class="num">1</td><td class="num">12</td>' in row
@@ -407,7 +407,7 @@ def test_the_form_states_rules_that_opening_fixes(rosa: Client, form: dict[str, 
     assert "The rules are fixed, with time and hash, when the study is opened." in text_of(rosa.get(at))
     rosa.post(f"{at}open/")
     study.refresh_from_db()
-    assert exclusion_rules.stated(study).on == ["attention", "fast", "unfinished"]
+    assert exclusion_rules.rules_of(study).on == ["attention", "fast", "unfinished"]
     page = text_of(rosa.get(f"{at}edit/"))
     assert all(re.search(rf'<input[^>]*name="{name}"[^>]* disabled', page) for name in exclusion_rules.FIELDS)
     assert rosa.post(f"{at}edit/", form | {"out_attention": "1", "out_straight": "on"}).status_code == 302

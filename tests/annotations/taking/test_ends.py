@@ -55,5 +55,5 @@ def test_stopping_says_what_it_means_and_changes_nothing(shapes: Dataset) -> Non
     visitor = Visitor(study_of(shapes))
     visitor.to_questions()
     visitor.answer()
-    assert "no completion code" in visitor.look("?stop=1") and "1 of 6" in visitor.page
+    assert "you get no code" in visitor.look("?stop=1") and "1 of 6" in visitor.page
     assert "2 of 6" in visitor.look()

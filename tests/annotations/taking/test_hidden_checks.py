@@ -12,7 +12,7 @@ from PIL import Image
 
 from annotations.answering import color_vision, questions
 from annotations.answering.answer_forms import swatches_of
-from annotations.answering.session import QUESTION, Item, Sitting
+from annotations.answering.session import QUESTION, SessionItem, Sitting
 from annotations.models import EasyAnswer, Participant, Study
 from annotations.studies import sampling
 from generation.models import Dataset
@@ -25,10 +25,10 @@ AHEAD = re.compile(r'data-ahead="([^"]*)"')
 PICTURE = re.compile(r'<img[^>]* src="([^"]*/picture/[^"]*)"')
 
 
-def guessed_places(visitor: Visitor, *, asked_at_most: int) -> list[tuple[int, Item]]:
+def guessed_places(visitor: Visitor, *, asked_at_most: int) -> list[tuple[int, SessionItem]]:
     """Return where checks would stand, were they drawn from the address alone."""
     secret = visitor.address.split("/")[3]
-    items = [Item("check", 0), Item("check", 1), Item("attention", 0), Item("attention", 1)]
+    items = [SessionItem("check", 0), SessionItem("check", 1), SessionItem("attention", 0), SessionItem("attention", 1)]
     chance = random.Random(f"places {secret}")
     chance.shuffle(items)
     return [(1 + int((index + chance.random()) * (asked_at_most - 1) / 4), item) for index, item in enumerate(items)]
@@ -44,7 +44,7 @@ def guessed_pairs(visitor: Visitor, study: Study) -> dict[str, str]:
     return {f"pair-{number}": "same" if one == two else "different" for number, (one, two) in enumerate(pairs)}
 
 
-def places_met(visitor: Visitor) -> list[tuple[int, Item]]:
+def places_met(visitor: Visitor) -> list[tuple[int, SessionItem]]:
     """Return after how many answers each check comes, as somebody meets it who answers everything."""
     visitor.to_questions()
     found, answered = [], 0
@@ -93,14 +93,14 @@ def test_pictures_of_pairs_differ_in_nothing_but_what_is_seen(shapes: Dataset) -
 def test_a_padded_picture_is_still_one(shapes: Dataset, tmp_path: Any) -> None:
     split = shapes.splits.get(name="val")
     red, cyan = (swatches_of(split)[name] for name in ("red", "cyan"))
-    for number, pair in enumerate((color_vision.Pair(red, red), color_vision.Pair(red, cyan))):
-        (tmp_path / f"{number}.png").write_bytes(color_vision.drawn(pair, split))
+    for number, pair in enumerate((color_vision.ColourPair(red, red), color_vision.ColourPair(red, cyan))):
+        (tmp_path / f"{number}.png").write_bytes(color_vision.draw_pair(pair, split))
         with Image.open(tmp_path / f"{number}.png") as image:
             image.load()
             assert image.size == (2 * color_vision.SIZE, color_vision.SIZE)
 
 
-def pages(visitor: Visitor) -> Iterator[tuple[Item, str]]:
+def pages(visitor: Visitor) -> Iterator[tuple[SessionItem, str]]:
     """Yield each item that is asked, with its page, until the session ends."""
     visitor.to_questions()
     while visitor.choices():

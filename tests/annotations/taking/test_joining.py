@@ -62,7 +62,7 @@ def test_a_bare_name_opens_one_session_and_is_sent_to_the_own_link(shapes: Datas
     assert Visitor(study, "?PROLIFIC_PID=p1").joined.status_code == 303
     second = Visitor(study, again).joined
     assert second.status_code == 409
-    assert "go on with your own link" in second.content.decode() and "Location" not in second
+    assert "continue with your own link" in second.content.decode() and "Location" not in second
     assert Participant.objects.count() == 1
 
 
@@ -96,8 +96,8 @@ def test_who_comes_to_a_study_that_is_not_open_gets_the_full_code(
     response = Visitor(study, PROLIFIC).joined
     page = response.content.decode()
     assert response.status_code == 409 and f"<h1>{title}</h1>" in page
-    assert "<code>FULL-1</code>" in page and "Enter it at the platform that sent you" in page
-    assert "did not work" not in page and "Nothing of it was kept" not in page
+    assert "<code>FULL-1</code>" in page and "Enter this code on the platform that sent you" in page
+    assert "did not work" not in page and "Nothing was kept" not in page
     assert ("2999-12-31 at 08:00 (UTC)" in page) == (changed == EARLY)
     assert not Participant.objects.exists()
 
@@ -106,7 +106,7 @@ def test_the_full_code_may_be_an_address_or_missing(shapes: Dataset) -> None:
     address = study_of(shapes, full="https://example.org/?cc=F", state=Study.State.CLOSED)
     Study.objects.filter(pk=address.pk).update(**CLOSED)
     page = Visitor(address).joined.content.decode()
-    assert 'href="https://example.org/?cc=F"' in page and "Enter it at" not in page
+    assert 'href="https://example.org/?cc=F"' in page and "Enter this code on" not in page
     Study.objects.filter(pk=address.pk).update(full="")
     assert "return your place there" in Visitor(address).joined.content.decode()
 
@@ -135,13 +135,13 @@ def test_the_page_of_a_deleted_study_says_what_to_do(shapes: Dataset, address: s
     response = visitor.client.get(address)
     page = response.content.decode()
     assert response.status_code == 404 and "did not work" not in page
-    assert "or it was deleted" in page and "return your place there" in page
+    assert "This study was not found" in page and "return your place there" in page
 
 
 def test_who_comes_by_the_test_link_never_counts(shapes: Dataset) -> None:
     study = study_of(shapes, questions=4, per_question=1)
     visitor = Visitor(study, f"?test={tokens.test_token(study)}")
-    assert "Test: nothing" in visitor.to_questions()
+    assert "This is a test" in visitor.to_questions()
     for _ in range(4):
         visitor.answer()
     assert "One last thing" in visitor.page

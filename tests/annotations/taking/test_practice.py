@@ -16,11 +16,11 @@ def test_practice_says_what_is_right_and_lets_go_on(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes, practice=2, practice_right=1))
     visitor.to_questions()
     wrong, right = wrong_answer(visitor), right_answer(visitor)
-    assert f"You said “{wrong}”. Right is “{right}”." in visitor.answer(wrong)
+    assert f"You answered “{wrong}”. The right answer is “{right}”." in visitor.answer(wrong)
     visitor.look()
     assert "2 of 2" in visitor.page
     assert "is right." in visitor.answer(right_answer(visitor))
-    assert "1 of 2 were right" in visitor.page
+    assert "1 of 2 answers were right" in visitor.page
     assert visitor.participant.stage == "questions"
     assert "1 of 6" in visitor.look()
     assert Answer.objects.count() == 0

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 import pytest
 from django.test import Client
 
-from annotations.answering import questions, slots
+from annotations.answering import questions, slot_assignment
 from annotations.answering.session import QUESTION, Sitting
 from annotations.models import Answer, Participant, Slot
 from generation.models import Dataset, Question
@@ -41,7 +41,7 @@ def test_undo_asks_once_more_and_the_new_answer_stands(shapes: Dataset) -> None:
     visitor.answer(first)
     following = visitor.asked()
     visitor.look("?again=1")
-    assert visitor.asked() == question and f"You answered “{first}”" in visitor.page
+    assert visitor.asked() == question and f"Your answer was “{first}”" in visitor.page
     visitor.answer(second)
     assert visitor.asked() == following
     answers = list(Answer.objects.order_by("pk").values_list("text", "turn", "superseded"))
@@ -105,7 +105,7 @@ def test_an_answer_after_the_lease_is_kept_and_progress_counts_it(asked_one: Vis
     for _ in range(asked_one.study.per_question):
         other = Participant.objects.create(study=asked_one.study)
         other.given.create(question=taken.question)
-        slots.answer(other, taken.question_id, slots.Reply(client=uuid.uuid4(), text="yes"))
+        slot_assignment.answer(other, taken.question_id, slot_assignment.Reply(client=uuid.uuid4(), text="yes"))
     assert "2 of 6" in asked_one.answer()
     assert Answer.objects.surplus().get().participant == asked_one.participant
 

@@ -143,7 +143,7 @@ def test_pages_around_the_questions_speak_of_stories(tales: Dataset) -> None:
         seen.append(visitor.asked())
         visitor.answer()
     assert any("This one has no story" in text for text in seen)
-    assert "about stories of the study" in visitor.page
+    assert "You answered" in visitor.page
     assert "picture" not in visitor.page
 
 

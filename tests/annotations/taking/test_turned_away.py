@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotations.answering import flow, participants, slots, throttle
+from annotations.answering import flow, participants, slot_assignment, throttle
 from annotations.answering.participants import people_of
 from annotations.answering.throttle import Throttle
 from annotations.models import Answer, Participant, Slot, Study
@@ -52,11 +52,11 @@ def test_sessions_that_stop_at_their_first_question_keep_20_people_from_nothing(
     study = study_of(shapes, questions=8, per_question=20, per_session=8)
     idle = [Participant.objects.create(study=study, stage="questions") for _ in range(500)]
     for person in idle:
-        slots.claims(person, most=2, held=(), given=())
+        slot_assignment.claims(person, most=2, held=(), given=())
     assert not Slot.objects.free().exists()
     early = Visitor(study)
     assert "Please wait a moment" in early.to_questions() and "FULL-1" in early.page
-    earlier(slots.GRACE + 1)
+    earlier(slot_assignment.GRACE + 1)
     for visitor in [early, *(Visitor(study) for _ in range(19))]:
         assert "DONE-1" in to_the_end(visitor)
     assert Answer.objects.counted().count() == 160
@@ -78,7 +78,7 @@ def test_who_has_answered_keeps_a_question_for_its_whole_time(shapes: Dataset) -
     busy, late = Visitor(study), Visitor(study)
     busy.to_questions()
     busy.answer()
-    earlier(slots.GRACE + 60)
+    earlier(slot_assignment.GRACE + 60)
     assert "Please wait a moment" in late.to_questions()
     assert "DONE-1" in to_the_end(busy)
     assert Answer.objects.counted().filter(participant=busy.participant).count() == 2
@@ -88,10 +88,10 @@ def test_an_answer_counts_before_the_hold_of_somebody_idle(shapes: Dataset) -> N
     study = study_of(shapes, questions=1, per_question=1)
     slow, idle = Visitor(study), Visitor(study)
     slow.to_questions()
-    earlier(slots.GRACE + 1)
+    earlier(slot_assignment.GRACE + 1)
     idle.to_questions()
     assert Slot.objects.get().participant == idle.participant
-    earlier(slots.GRACE + 1)
+    earlier(slot_assignment.GRACE + 1)
     slow.answer()
     assert Answer.objects.counted().get().participant == slow.participant
 
@@ -128,7 +128,7 @@ def test_a_complete_study_is_full_for_good_and_a_closed_one_too(shapes: Dataset)
     study = study_of(shapes, questions=1, per_question=1)
     assert "DONE-1" in to_the_end(Visitor(study))
     late = Visitor(study)
-    assert "FULL-1" in late.look() and "All questions are taken" in late.page
+    assert "FULL-1" in late.look() and "There are no questions left" in late.page
     assert late.participant.stage == "full"
     other = study_of(shapes, questions=1, per_question=1)
     first, second = Visitor(other), Visitor(other)

@@ -9,7 +9,7 @@ import yaml
 
 from generation.engine.formats.huggingface.card import size_category, table, yaml_text
 from generation.engine.formats.huggingface.card_licence import address, hub_name
-from generation.engine.formats.huggingface.card_statistics import Tally, lines
+from generation.engine.formats.huggingface.card_statistics import FacetCounter, lines
 from generation.engine.formats.huggingface.croissant import version_of
 from generation.engine.formats.huggingface.dataset import FORMAT
 from generation.engine.items import Facet
@@ -59,7 +59,7 @@ def test_a_cell_stays_one_cell() -> None:
 
 def test_answers_are_tallied_as_a_slow_count_has_them() -> None:
     [split, _] = marbles().splits
-    tally = Tally()
+    tally = FacetCounter()
     for item in split.items():
         tally.add(item)
     answers = [q.answer.text for item in split.items() for q in item.item.questions if q.answer]
@@ -73,7 +73,7 @@ def test_answers_are_tallied_as_a_slow_count_has_them() -> None:
 
 def test_what_is_withheld_is_not_tallied() -> None:
     [split] = marbles(names=("test",), hides=frozenset({"test"})).splits
-    tally = Tally()
+    tally = FacetCounter()
     for item in split.items():
         tally.add(item)
     assert (tally.majority(), tally.answered) == (None, 0)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from generation.engine.errors import BadExport
-from generation.engine.formats import checked
+from generation.engine.formats import check_options
 from generation.engine.formats.vlmevalkit import CHOICES, FORMAT, OPEN
 from generation.engine.items import AnswerForm, AnswerKind, Question
 from generation.engine.spec import BaseSpec
@@ -114,7 +114,7 @@ def test_what_has_no_letters_is_refused_and_open_answers_are_offered(
 
 def test_another_form_is_refused() -> None:
     with pytest.raises(BadExport, match="form: Expected one of choices, open, got 'essay'"):
-        checked(FORMAT, {"form": "essay"})
+        check_options(FORMAT, {"form": "essay"})
 
 
 def test_without_pictures_there_is_nothing_to_evaluate(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from generation.engine.language.family_files import read_families
 from generation.engine.language.wording import Forms, Lexicon, Speaker, most_words, read_wording
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.worlds import get_world
-from generation.engine.worlds.clevr.lexicon import lexicon
+from generation.engine.worlds.clevr.saying import lexicon
 from generation.engine.worlds.clevr.spec import ClevrSpec
-from generation.engine.worlds.clevr.vocabulary import Vocabulary, regular_plural
+from generation.engine.worlds.clevr.vocabulary import ClevrVocabulary, regular_plural
 from tests.proof import size
 
 SPEC = get_world("clevr").read_spec({"base": "clevr-mini"})
@@ -116,7 +116,7 @@ def test_plurals_by_rule(noun: str, plural: str):
 def test_a_stated_plural_wins():
     data = json.loads(json.dumps(SPEC.vocabulary.model_dump(mode="json")))
     data["shapes"]["torus"] = {"solid": "torus", "plural": "tori", "synonyms": {"ring": "rings"}}
-    forms = lexicon(Vocabulary.model_validate_json(json.dumps(data))).forms["Shape"]["torus"]
+    forms = lexicon(ClevrVocabulary.model_validate_json(json.dumps(data))).forms["Shape"]["torus"]
     assert forms == Forms(("torus", "ring"), ("tori", "rings"))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from generation.engine.predictions import BadPredictions, Expected, Predictions, read_predictions
+from generation.engine.predictions import BadPredictions, ExpectedAnswers, Predictions, read_predictions
 
 COUNTS = tuple(str(number) for number in range(11))
 VOCABULARY = ("yes", "no", "red", "blue", "light blue", "cube", "sphere", *COUNTS)
@@ -15,11 +15,11 @@ ADMITTED = tuple(tuple(VOCABULARY.index(answer) for answer in answers) for answe
 SOURCES = tuple(f"q-{7 * number % 1009:04}" for number in range(300))
 
 
-def expected(n: int, *, sources: bool = False) -> Expected:
+def expected(n: int, *, sources: bool = False) -> ExpectedAnswers:
     """Return `n` questions whose kinds take turns."""
     names = np.array([name.encode() for name in SOURCES[:n]]) if sources else None
     kinds = np.arange(n, dtype=np.uint8) % len(KINDS)
-    return Expected("riddles/val", n, VOCABULARY, names, kinds, ADMITTED)
+    return ExpectedAnswers("riddles/val", n, VOCABULARY, names, kinds, ADMITTED)
 
 
 def right(n: int) -> list[str]:

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.engine.items import AnswerForm, AnswerKind
-from generation.engine.predictions import Expected, read_predictions
-from generation.engine.predictions.reply import ReplyReader
-from generation.engine.predictions.vocabulary import AnswerVocabulary
+from generation.engine.predictions import ExpectedAnswers, read_predictions
+from generation.engine.predictions.answers import AnswerVocabulary, ReplyReader
 from generation.engine.scoring.score import OUTSIDE
 from tests import proof
 from tests.worlds.baskets import EMPTY, FRUIT, NUMBERS, SETS
@@ -106,7 +105,7 @@ def test_replies_name_what_a_set_has(kind: int, said: str, meant: str | None) ->
 @pytest.mark.parametrize("is_object", [True, False])
 def test_json_lists_are_answers_where_there_are_parts(is_object: bool) -> None:
     said = [["pear", "apple"], ["w", "n"], [], "three"]
-    expected = Expected("x", 4, ANSWERS, None, np.array([0, 1, 0, 2], np.uint8), ADMITTED, FORMS)
+    expected = ExpectedAnswers("x", 4, ANSWERS, None, np.array([0, 1, 0, 2], np.uint8), ADMITTED, FORMS)
     rows = [{"question_id": number, "answer": one} for number, one in enumerate(said)]
     text = json.dumps(dict(enumerate(said))) if is_object else "".join(json.dumps(row) + "\n" for row in rows)
     found = read_predictions(io.BytesIO(text.encode()), expected)

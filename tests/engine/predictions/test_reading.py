@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.engine.errors import BadPredictions
-from generation.engine.predictions import checking, members, read_predictions, rows, template, unpacking
-from generation.engine.predictions import said as said_
-from generation.engine.predictions.findings import Findings
-from generation.engine.predictions.said import TextBuffer
+from generation.engine.predictions import members, packed, read_predictions, reading, template, unpacking
+from generation.engine.predictions.matching import ExpectedAnswers, Findings
+from generation.engine.predictions.packed import TextBuffer
 from generation.engine.scoring.score import OUTSIDE
 from tests import proof
 from tests.engine.predictions.asked import (
@@ -90,10 +89,10 @@ def test_how_a_file_is_cut_into_pieces_does_not_matter(name: str, size: int, mon
     said = ["a wörd", *right(30)[1:]]
     content = FORMATS[name].write(range(30), said).encode()
     monkeypatch.setattr(unpacking, "PIECE", size)
-    monkeypatch.setattr(rows, "PIECE", size)
-    monkeypatch.setattr(rows, "MANY", 1 + size // 8)
-    for packed in PACKINGS.values():
-        assert answers(read(packed(content), 30)) == said
+    monkeypatch.setattr(reading, "PIECE", size)
+    monkeypatch.setattr(reading, "MANY", 1 + size // 8)
+    for pack in PACKINGS.values():
+        assert answers(read(pack(content), 30)) == said
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
@@ -107,7 +106,7 @@ def turned() -> Any:
     """Return five questions that were published under each other's positions."""
     asked = expected(5)
     names = np.array([b"4", b"3", b"2", b"1", b"0"])
-    return checking.Expected(asked.name, 5, asked.vocabulary, names, asked.kinds, asked.admitted)
+    return ExpectedAnswers(asked.name, 5, asked.vocabulary, names, asked.kinds, asked.admitted)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +122,7 @@ def test_ids_that_could_mean_either_are_told_by_their_name(name: str, is_publish
 def test_published_ids_that_occur_twice_are_no_names() -> None:
     asked = expected(3)
     names = np.array([b"a", b"a", b""])
-    twice = checking.Expected(asked.name, 3, asked.vocabulary, names, asked.kinds, asked.admitted)
+    twice = ExpectedAnswers(asked.name, 3, asked.vocabulary, names, asked.kinds, asked.admitted)
     with pytest.raises(BadPredictions, match="no question is called 'a'"):
         read_predictions(io.BytesIO(b'{"a": "yes", "1": "no", "2": "red"}'), twice)
     assert answers(read_predictions(io.BytesIO(b'{"0": "yes", "1": "no", "2": "red"}'), twice)) == ["yes", "no", "red"]
@@ -306,6 +305,6 @@ def test_texts_by_position_are_those_of_a_dictionary(texts: dict[int, str]) -> N
 
 
 def test_past_a_bound_only_the_beginnings_of_texts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(said_, "ROOM", 300)
+    monkeypatch.setattr(packed, "ROOM", 300)
     found = read("\n".join(["x" * 200] * 3), 3)
     assert [len(text) for text in found.outside.values()] == [200, 200, 50]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.engine.programs.ablation import LEAST, Explained, alike, best, skipped
+from generation.engine.programs.ablation import ExplainedErrorCount, alike, best, count_explained
+from generation.engine.scoring.figures import TOO_FEW, Interval, wilson
 from generation.engine.scoring.score import NONE, OUTSIDE
-from generation.engine.scoring.statistics import Interval, wilson
 
 QUESTION = st.tuples(
     st.integers(-3, 3),  # said
@@ -51,7 +51,7 @@ def hits_of_every_shuffle(kept):
 @given(QUESTIONS)
 def test_share_chance_and_p_are_those_of_all_shuffles(questions):
     said, true, without, kinds, choices = columns(questions)
-    [found] = skipped([said], true, without[None], kinds, choices=choices)
+    [found] = count_explained([said], true, without[None], kinds, choices=choices)
     kept = counting(questions)
     assert found.n == len(kept)
     if not kept:
@@ -89,7 +89,7 @@ def test_who_skips_a_step_is_found_out_and_nothing_else_is(runs):
     random, answers, without, kinds, choices = asked(3000)
     other = np.where(random.random(3000) < 0.6, random.integers(0, 6, 3000), -1)
     said = [np.where((random.random(3000) < 0.7) & (without >= 0), without, answers) for _ in range(runs)]
-    found = skipped(said, answers, np.stack([other, without]), kinds, choices=choices)
+    found = count_explained(said, answers, np.stack([other, without]), kinds, choices=choices)
     assert best(found) == 1
     assert found[1].share == 1 and found[1].chance < 0.3
     assert not found[0].is_certain
@@ -101,7 +101,7 @@ def test_who_errs_by_chance_skips_nothing():
         random, answers, _, kinds, choices = asked(800, seed=seed)
         without = random.integers(-1, 6, (12, 800))
         noisy = np.where(random.random(800) < 0.5, (answers + random.integers(1, 6, 800)) % 6, answers)
-        false += best(skipped([noisy], answers, without, kinds, choices=choices)) is not None
+        false += best(count_explained([noisy], answers, without, kinds, choices=choices)) is not None
     assert false <= 7  # of 40, where 2 are to be expected
 
 
@@ -110,12 +110,12 @@ def test_near_misses_are_no_skipped_step():
     random, answers, _, kinds, choices = asked(3000, values=9)
     without = np.minimum(8, answers + random.integers(1, 3, 3000))
     close = np.where(random.random(3000) < 0.5, np.minimum(8, answers + 1), answers)
-    assert best(skipped([close], answers, without[None], kinds, choices=choices)) is None
+    assert best(count_explained([close], answers, without[None], kinds, choices=choices)) is None
 
 
 def test_yes_or_no_questions_tell_nothing():
     _random, answers, _, kinds, _ = asked(500, values=2)
-    [found] = skipped([1 - answers], answers, (1 - answers)[None], kinds, choices=np.full(500, 2))
+    [found] = count_explained([1 - answers], answers, (1 - answers)[None], kinds, choices=np.full(500, 2))
     assert (found.n, found.is_certain) == (0, False)
 
 
@@ -123,8 +123,8 @@ def test_several_runs_are_as_sure_as_the_least_sure_of_them():
     random, answers, without, kinds, choices = asked(2000)
     skips = np.where(without >= 0, without, answers)
     guesses = random.integers(0, 6, 2000)
-    alone = [skipped([run], answers, without[None], kinds, choices=choices)[0] for run in (skips, guesses)]
-    [both] = skipped([skips, guesses], answers, without[None], kinds, choices=choices)
+    alone = [count_explained([run], answers, without[None], kinds, choices=choices)[0] for run in (skips, guesses)]
+    [both] = count_explained([skips, guesses], answers, without[None], kinds, choices=choices)
     assert both.p == max(one.p for one in alone)
     hits = sum(one.n * one.share for one in alone)
     assert both.share == pytest.approx(hits / sum(one.n for one in alone))
@@ -156,8 +156,8 @@ def test_who_copies_is_most_alike_to_whom_it_copies():
 
 
 def test_too_few_wrong_answers_are_not_tried():
-    one = Explained(LEAST - 1, 1.0, 0.1, Interval(0.8, 1.0), 1e-9)
+    one = ExplainedErrorCount(TOO_FEW - 1, 1.0, 0.1, Interval(0.8, 1.0), 1e-9)
     assert not one.is_certain
     _random, answers, without, kinds, choices = asked(30)
-    [found] = skipped([without], answers, without[None], kinds, choices=choices)
-    assert found.n < LEAST and found.adjusted == 1
+    [found] = count_explained([without], answers, without[None], kinds, choices=choices)
+    assert found.n < TOO_FEW and found.adjusted == 1

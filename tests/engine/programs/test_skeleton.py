@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 
 from generation.engine.program import from_json
-from generation.engine.programs.skeleton import descriptions, pairs, said, skeleton
+from generation.engine.programs.skeleton import describe_skeleton, descriptions, pairs, skeleton
 from tests.worlds.clevr.drawn import FEW, questions
 
 Published = list[dict[str, Any]]
@@ -63,4 +63,7 @@ def test_a_skeleton_drops_values_and_merges_filters():
 
 
 def test_skeletons_are_said_with_branches_apart():
-    assert said("scene-filter-count-scene-count-less_than") == "scene → filter → count; scene → count → less than"
+    assert (
+        describe_skeleton("scene-filter-count-scene-count-less_than")
+        == "scene → filter → count; scene → count → less than"
+    )

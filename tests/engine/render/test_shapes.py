@@ -8,7 +8,7 @@ import pytest
 from generation.engine.render import shapes
 from generation.engine.render.mesh import build_mesh
 from generation.engine.render.rays import hit_solid, normal_at
-from generation.engine.render.stage import Material, Solid, Stage, pack_solids
+from generation.engine.render.stage import Solid, Stage, SurfaceMaterial, pack_solids
 
 STEP = 0.002
 CASES = {
@@ -65,7 +65,7 @@ def test_a_ray_meets_a_solid_where_walking_along_it_first_gets_inside(name):
     for start, way in rays(rng, count=160):
         centre, scale, turn = rng.uniform(-1, 1, size=3), rng.uniform(0.2, 2), turn_of(rng)
         solid = Solid(kind, tuple(centre), scale, 0, 0, par=par, turn=tuple(map(tuple, turn)))
-        packed = pack_solids(Stage(solids=[solid], materials=[Material((1, 1, 1))]))
+        packed = pack_solids(Stage(solids=[solid], materials=[SurfaceMaterial((1, 1, 1))]))
         walked = np.arange(0, 5, STEP)
         within = inside(kind, par, start + walked[:, None] * way)
         where, ray = centre + scale * (turn @ start), turn @ way
@@ -86,7 +86,9 @@ def test_a_ray_meets_a_solid_where_walking_along_it_first_gets_inside(name):
 @pytest.mark.parametrize("name", CASES)
 def test_a_ray_that_stays_outside_meets_nothing(name):
     kind, par = CASES[name]
-    packed = pack_solids(Stage(solids=[Solid(kind, (0, 0, 0), 1.0, 0, 0, par=par)], materials=[Material((1, 1, 1))]))
+    packed = pack_solids(
+        Stage(solids=[Solid(kind, (0, 0, 0), 1.0, 0, 0, par=par)], materials=[SurfaceMaterial((1, 1, 1))])
+    )
     rng = np.random.default_rng(6)
     misses = 0
     for start, way in rays(rng, count=150):
@@ -105,7 +107,7 @@ def test_a_ray_that_starts_on_a_convex_surface_does_not_meet_it_again():
         if kind == shapes.TORUS:
             continue
         packed = pack_solids(
-            Stage(solids=[Solid(kind, (0, 0, 0), 1.0, 0, 0, par=par)], materials=[Material((1, 1, 1))])
+            Stage(solids=[Solid(kind, (0, 0, 0), 1.0, 0, 0, par=par)], materials=[SurfaceMaterial((1, 1, 1))])
         )
         rng = np.random.default_rng(7)
         for start, way in rays(rng, count=40):
@@ -127,7 +129,7 @@ def test_a_mesh_is_met_where_the_nearest_of_all_its_triangles_is():
     faces = faces[[len(set(face)) == 3 for face in faces.tolist()]]
     mesh = build_mesh(points, faces)
     packed = pack_solids(
-        Stage(solids=[Solid(shapes.MESH, (0, 0, 0), 1.0, 0, 0, mesh=mesh)], materials=[Material((1, 1, 1))])
+        Stage(solids=[Solid(shapes.MESH, (0, 0, 0), 1.0, 0, 0, mesh=mesh)], materials=[SurfaceMaterial((1, 1, 1))])
     )
     met = 0
     for start, way in rays(rng, count=150):
@@ -158,7 +160,7 @@ def soup(triangles: np.ndarray, start: np.ndarray, way: np.ndarray) -> float:
 def test_the_ball_around_a_solid_holds_it_and_no_more_than_needed(name):
     kind, par = CASES[name]
     reach = pack_solids(
-        Stage(solids=[Solid(kind, (0, 0, 0), 1.0, 0, 0, par=par)], materials=[Material((1, 1, 1))])
+        Stage(solids=[Solid(kind, (0, 0, 0), 1.0, 0, 0, par=par)], materials=[SurfaceMaterial((1, 1, 1))])
     ).solids[0, 17]
     points = np.random.default_rng(9).uniform(-1.5, 1.5, size=(200_000, 3))
     far = np.sqrt((points[inside(kind, par, points)] ** 2).sum(axis=1)).max()

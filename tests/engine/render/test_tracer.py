@@ -8,14 +8,14 @@ import pytest
 
 from generation.engine.errors import BadScene
 from generation.engine.render import shapes
-from generation.engine.render.chance import chance
 from generation.engine.render.mesh import parse_mesh
-from generation.engine.render.stage import Camera, Light, Material, Solid, Stage, Surroundings
+from generation.engine.render.pixel_random import chance
+from generation.engine.render.stage import Camera, Light, Solid, Stage, SurfaceMaterial, Surroundings
 from generation.engine.render.tracer import object_ids, render
 from tests.engine.render.test_mesh import sphere_obj
 
-WHITE, RED = Material((0.8, 0.8, 0.8)), Material((0.8, 0.05, 0.05))
-MIRROR = Material((0.9, 0.9, 0.9), metal=True, roughness=0.02)
+WHITE, RED = SurfaceMaterial((0.8, 0.8, 0.8)), SurfaceMaterial((0.8, 0.05, 0.05))
+MIRROR = SurfaceMaterial((0.9, 0.9, 0.9), metal=True, roughness=0.02)
 BALL = Solid(shapes.SPHERE, (0.0, 0.0, 1.0), 1.0, 0, 0)
 TURN = ((0.8, -0.6, 0.0), (0.6, 0.8, 0.0), (0.0, 0.0, 1.0))
 LAMP = Light((-4.0, 3.0, 8.0), (40.0, 40.0, 40.0))

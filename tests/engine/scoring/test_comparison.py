@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_others
 from statsmodels.stats.multitest import multipletests
 
-from generation.engine.scoring.comparison import MCNEMAR, PERMUTATION, compare, holm, mcnemar, permuted
+from generation.engine.scoring.comparison import MCNEMAR, PERMUTATION, compare, holm, mcnemar, permutation_test
 from generation.engine.scoring.score import GUESS, NONE, Slicing, score
 
 COUNTS = st.integers(0, 400)
@@ -174,4 +174,4 @@ def test_chance_is_what_is_expected_of_guesses():
     counted = score(guesses, truth, {"f": Slicing(choices.astype(np.uint8), 12)})
     assert counted.right == pytest.approx(expected.sum(), abs=1e-5)
     assert counted.facets["f"].right[11] == pytest.approx(expected[choices == 11].sum(), abs=1e-5)
-    assert permuted(np.array([1, -1]), np.array([5, 0])) == mcnemar(5, 0)
+    assert permutation_test(np.array([1, -1]), np.array([5, 0])) == mcnemar(5, 0)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.scoring.nearest_questions import KnownQuestions, bags_of, grouped
+from generation.engine.scoring.nearest_questions import KnownQuestions, bags_of, group_questions
 
 FEW, MANY = (
     [f"w{number}" for number in range(6)],
@@ -88,7 +88,7 @@ def test_words_that_nobody_has_make_everything_less_near():
 def test_groups_are_the_questions_with_the_same_words(pair, places):
     words, questions, _ = pair
     places = sorted(place for place in places if place < len(questions))
-    firsts, numbers = grouped(stored(questions, words), np.array(places, dtype=np.int64))
+    firsts, numbers = group_questions(stored(questions, words), np.array(places, dtype=np.int64))
     first_of = {}
     for place in places:
         first_of.setdefault(questions[place], place)
@@ -101,7 +101,7 @@ def test_bags_that_look_alike_by_accident_are_not_taken_for_one(monkeypatch):
     monkeypatch.setattr(
         "generation.engine.scoring.nearest_questions._hashes", lambda bags, places, salt: np.zeros(3, dtype=np.uint64)
     )
-    firsts, numbers = grouped(bags, np.arange(3))
+    firsts, numbers = group_questions(bags, np.arange(3))
     assert firsts[numbers].tolist() == [0, 1, 2]
 
 

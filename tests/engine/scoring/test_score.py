@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.scoring.score import Slicing, banded, crossed, score, tally
-from generation.engine.scoring.statistics import Averaged, wilson
+from generation.engine.scoring.figures import Averaged, wilson
+from generation.engine.scoring.score import Slicing, cross_facets, in_bands, score, tally
 
 VALUES = 4
 NOTHING = 255
@@ -59,7 +59,7 @@ def test_every_slice_is_what_counting_one_by_one_gives(questions):
 def test_every_cell_of_two_facets_is_what_counting_one_by_one_gives(questions, one_is_flags, two_is_flags):
     said, true, plain, flags, among = arrays(questions)
     one, two = flags if one_is_flags else plain, flags if two_is_flags else plain
-    found = crossed(said, true, one, two, among=among)
+    found = cross_facets(said, true, one, two, among=among)
     assert found.n.shape == found.right.shape == (VALUES, VALUES)
     for a in range(VALUES):
         for b in range(VALUES):
@@ -72,7 +72,7 @@ def test_every_cell_of_two_facets_is_what_counting_one_by_one_gives(questions, o
 @given(QUESTIONS)
 def test_crossing_is_the_same_both_ways_and_adds_up(questions):
     said, true, plain, flags, _ = arrays(questions)
-    there, back = crossed(said, true, plain, flags), crossed(said, true, flags, plain)
+    there, back = cross_facets(said, true, plain, flags), cross_facets(said, true, flags, plain)
     assert np.array_equal(there.right, back.right.T)
     everything = Slicing(np.zeros(len(said), np.uint8), 1)
     assert np.array_equal(tally(everything, plain)[0], score(said, true, {"plain": plain}).facets["plain"].n)
@@ -83,7 +83,7 @@ def test_a_band_has_the_questions_whose_numbers_lie_in_it(codes, ends):
     numbers = [3 * code for code in range(10)]
     firsts = sorted(ends)
     bands = list(zip(firsts, [*(first - 1 for first in firsts[1:]), 14], strict=True))
-    found = banded(np.array(codes, np.uint8), numbers, bands)
+    found = in_bands(np.array(codes, np.uint8), numbers, bands)
     assert found.values == len(bands)
     for code, place in zip(codes, found.codes.tolist(), strict=True):
         inside = [at for at, (low, high) in enumerate(bands) if code != NOTHING and low <= numbers[code] <= high]

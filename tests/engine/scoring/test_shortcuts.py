@@ -7,7 +7,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.scoring.shortcuts import NONE, UNKNOWN, distinct, known, modes, sampled, score, table
+from generation.engine.scoring.shortcuts import (
+    NONE,
+    UNKNOWN,
+    count_known,
+    distinct,
+    modes,
+    sample_positions,
+    score,
+    table,
+)
 
 CODES = st.lists(st.tuples(st.integers(-1, 5), st.integers(-2, 4)), max_size=40)
 
@@ -71,13 +80,13 @@ def test_codes_are_translated_by_their_values():
 def test_texts_are_counted_as_sets_and_lists_do(asked, learned):
     texts, others = np.array(asked, dtype=np.uint64), np.array(learned, dtype=np.uint64)
     assert distinct(texts) == len(set(asked))
-    assert known(texts, others) == sum(text in set(learned) for text in asked)
+    assert count_known(texts, others) == sum(text in set(learned) for text in asked)
 
 
 @given(st.integers(0, 5000), st.integers(1, 50))
 def test_a_sample_takes_one_position_of_each_part(n, most):
-    found = sampled(n, most).tolist()
-    assert found == sampled(n, most).tolist()
+    found = sample_positions(n, most).tolist()
+    assert found == sample_positions(n, most).tolist()
     assert len(found) == min(n, most)
     ends = [part * n // most for part in range(most + 1)] if n > most else range(n + 1)
     assert all(low <= position < high for position, (low, high) in zip(found, pairwise(ends), strict=True))

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa
 
+from generation.engine.scoring.figures import wilson
 from generation.engine.scoring.score import NONE, OUTSIDE, TIE, Slicing, score
-from generation.engine.scoring.statistics import crossed_bootstrap, krippendorff_alpha, wilson
-from generation.engine.scoring.votes import PRIOR, Votes, counted, dawid_skene, majority
+from generation.engine.scoring.statistics import crossed_bootstrap, krippendorff_alpha
+from generation.engine.scoring.votes import PRIOR, Votes, count_votes, dawid_skene, majority
 from tests import proof
 
 CELLS = st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 3))  # question, person, answer
@@ -226,5 +227,5 @@ def test_lengths_that_differ_are_refused() -> None:
 
 
 def test_weights_count_some_answers_more() -> None:
-    pairs = counted(votes_of([(0, 0, 1), (0, 1, 1), (0, 2, 2)]), np.array([1.0, 2.0, 5.0]))
+    pairs = count_votes(votes_of([(0, 0, 1), (0, 1, 1), (0, 2, 2)]), np.array([1.0, 2.0, 5.0]))
     assert (pairs.answers.tolist(), pairs.times.tolist()) == ([1, 2], [3.0, 5.0])

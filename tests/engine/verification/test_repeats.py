@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.verification.repeats import Repeats
+from generation.engine.verification.repeats import RepeatCounter
 from generation.engine.verification.verdict import Verdict
-from generation.engine.worlds.repeats import HasRepeats, Repeatable
+from generation.engine.worlds.base import Repeatable
 from tests.worlds.marbles import MarbleWorld
 
 ROWS, QUESTIONS = Repeatable("seen_row", "rows", True), Repeatable("seen_question", "questions", False)
@@ -28,7 +28,7 @@ Items = list[tuple[int, list[int]]]  # of an item its key and those of its quest
 ITEMS = st.lists(st.tuples(st.integers(0, 5), st.lists(st.integers(0, 8), min_size=1, max_size=3)), max_size=8)
 
 
-def take(repeats: Repeats, split: str, items: Items) -> None:
+def take(repeats: RepeatCounter, split: str, items: Items) -> None:
     for key, questions in items:
         repeats.add(split, {"seen_row": [key] * len(questions), "seen_question": questions, "other": [1]}, items=1)
 
@@ -39,7 +39,7 @@ def said(count: int, label: str, different: int) -> str:
 
 @given(ITEMS, ITEMS)
 def test_counts_are_those_of_sets(train: Items, test: Items) -> None:
-    repeats, verdict = Repeats(Rows()), Verdict()
+    repeats, verdict = RepeatCounter(Rows()), Verdict()
     take(repeats, "train", train)
     take(repeats, "test", test)
     repeats.note({"train": None, "test": "train"}, verdict)
@@ -59,11 +59,10 @@ def test_counts_are_those_of_sets(train: Items, test: Items) -> None:
 
 
 def test_a_world_that_names_nothing_is_not_counted() -> None:
-    repeats, verdict = Repeats(MarbleWorld()), Verdict()
+    repeats, verdict = RepeatCounter(MarbleWorld()), Verdict()
     take(repeats, "train", [(1, [1, 1])])
     repeats.note({"train": None}, verdict)
     assert not verdict.notes and not repeats.hashes
-    assert isinstance(Rows(), HasRepeats) and not isinstance(MarbleWorld(), HasRepeats)
     assert not list(verdict.lines())
 
 

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from generation.charts import counts, drawing
+from generation.charts import drawing
 from tests.generation import small
 
 pytestmark = [pytest.mark.slow, pytest.mark.full]
@@ -27,7 +27,7 @@ def page(
 ) -> Iterator[Page]:
     """Give a page of a site whose small dataset is large enough for charts."""
     settings.VAR_DIR = tmp_path
-    monkeypatch.setattr(counts, "TOO_FEW", 4)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 4)
     monkeypatch.setattr(drawing, "SECONDS", 60)
     small.made()
     context = browser.new_context(base_url=live_server.url)

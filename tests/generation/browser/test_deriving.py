@@ -40,7 +40,7 @@ def test_owner_makes_and_deletes_a_question_set(transactional_db: None, browser:
     try:
         page.goto(f"{live_server.url}/datasets/shapes/train/?length=1..30")
         assert holds(page)
-        page.get_by_role("link", name="Make a question set of these 16 questions").press("Enter")
+        page.get_by_role("link", name="Make a question set from these 16 questions").press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("Make a question set")
         count = page.locator("#count")
         expect(count).to_contain_text("It will have 16 of 16 questions of train where program length is 1 to 30.")

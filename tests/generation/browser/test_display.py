@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from generation.engine.worlds import REGISTRY
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, study_of
 from tests.generation.browser.test_pages import barriers
@@ -23,8 +23,8 @@ def beads(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Dataset:
     """Give a complete public dataset of strings of beads, 48 pixels wide."""
     monkeypatch.setitem(REGISTRY, "starter", "generation.starter.world:WORLD")
     spec = {"world": "starter", "splits": {"train": {"scenes": 6}, "val": {"scenes": 3}}}
-    dataset = datasets.start(spec, slug="beads", visibility="public", images=True)
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(spec, slug="beads", visibility="public", images=True)
+    dataset_jobs.work(dataset=dataset)
     return dataset
 
 

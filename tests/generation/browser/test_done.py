@@ -29,11 +29,9 @@ SET_UP = f"""
 import django
 django.setup()
 from django.contrib.auth.models import Group
-from django.core.management import call_command
 from generation.making.warmup import warm
 from webapp.running.housekeeping import prepare_broker
 from webapp.models import User
-call_command("migrate", verbosity=0)
 prepare_broker()
 warm()
 ada = User.objects.create_user("ada", "ada@example.org", {PASSWORD!r})
@@ -79,9 +77,9 @@ def start(site_environment: dict[str, str], tmp_path: Path) -> Iterator[Start]:
 
 
 @pytest.fixture
-def site(site_environment: dict[str, str], start: Start) -> Iterator[str]:
+def site(migrated_environment: dict[str, str], start: Start) -> Iterator[str]:
     """Give the address of a web server whose one account, ada, is a researcher; no background process runs yet."""
-    variables = site_environment | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
+    variables = migrated_environment | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
     subprocess.run([sys.executable, "-c", SET_UP], env=variables, cwd=ROOT, check=True, timeout=600)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         start("web", bind=f"fd://{listener.fileno()}", sockets=(listener.fileno(),))

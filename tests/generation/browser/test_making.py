@@ -11,7 +11,7 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Heartbeat, Job
 from tests.generation import small
 from tests.generation.browser.screens import SCREENS
@@ -56,7 +56,7 @@ def page(request: pytest.FixtureRequest, browser: Browser, live_server: Any, ada
 def fill(page: Page) -> None:
     """Make the first preset a tiny dataset, by the form and then by the JSON."""
     page.goto(NEW)
-    page.get_by_label("Title").fill("Three by hand")
+    page.get_by_label("Title", exact=True).fill("Three by hand")
     page.get_by_label("Name in addresses").fill("three-by-hand")
     page.locator("#split-0-scenes").fill("3")
     for number in (1, 2):
@@ -100,12 +100,12 @@ def test_cancel_resume_and_delete(page: Page, ada: User) -> None:
     small.begun(owner=ada)
     page.goto("/datasets/shapes/")
     page.get_by_role("button", name="Cancel").click()
-    expect(page.locator("#making-head")).to_have_text("Making it was cancelled")
+    expect(page.locator("#making-head")).to_have_text("Making this dataset was cancelled")
     page.get_by_role("button", name="Resume").click()
-    expect(page.locator("#making-head")).to_have_text("Being made")
+    expect(page.locator("#making-head")).to_have_text("This dataset is being made")
     page.get_by_role("link", name="Delete …").click()
     page.get_by_label("Type shapes to confirm").fill("shapes")
-    page.get_by_role("button", name="Delete it").click()
+    page.get_by_role("button", name="Delete the dataset").click()
     expect(page.locator(".banner")).to_have_text("Some shapes is being deleted.")
 
 
@@ -141,14 +141,14 @@ def test_the_page_follows_by_itself(browser: Browser, live_server: Any, ada: Use
     page = context.new_page()
     page.goto("/datasets/shapes/")
     page.get_by_role("button", name="Cancel").focus()
-    job = datasets.claim()
+    job = dataset_jobs.claim()
     assert job is not None
-    datasets.run(job)
+    dataset_jobs.RUNNER.run(job)
     expect(page.locator(".making-figures")).to_contain_text("4 of 8 scenes", timeout=10_000)
     expect(page.get_by_role("button", name="Cancel")).to_be_focused()
     Job.objects.filter(dataset=dataset, state="waiting").update(state="failed", message="it broke")
     Dataset.objects.filter(pk=dataset.pk).update(state="failed", error="it broke")
-    expect(page.locator("#making-head")).to_have_text("Making it failed", timeout=10_000)
+    expect(page.locator("#making-head")).to_have_text("Making this dataset failed", timeout=10_000)
     expect(page.get_by_role("button", name="Try").first).to_be_visible()
     context.close()
 

@@ -339,7 +339,7 @@ def test_questions_are_picked_out_over_pages_and_presented_by_keyboard(
     expect(page).to_have_url(re.compile(r"/q/8/\?list=4,8&present=1$"))
     page.keyboard.press("b")
     expect(page).to_have_url(re.compile(r"/train/\?list=4,8$"))
-    page.get_by_role("link", name="Leave out question 4").click()
+    page.get_by_role("link", name="Remove question 4").click()
     expect(page.locator(".chosen [role=status]")).to_have_text("1 chosen")
     expect(page).to_have_url(re.compile(r"/train/\?list=8$"))
 
@@ -352,6 +352,6 @@ def test_questions_are_picked_out_without_scripts(plain: Page) -> None:
     plain.get_by_role("button", name="Keep the choice").click()
     expect(plain).to_have_url(re.compile(rf"\?q=the&list={first}$"))
     boxes.last.check()
-    plain.get_by_role("button", name="Step through the chosen").click()
+    plain.get_by_role("button", name="Open the chosen questions").click()
     expect(plain).to_have_url(re.compile(rf"/q/{first}/\?list={first},{last}$"))
     expect(plain.locator(".way")).to_have_text("1 of 2 chosen")

@@ -17,7 +17,7 @@ from generation.charts.counts import Chart, CountCell, CountColumn, CountRow
 from generation.charts.drawing import DrawingOrder, drawings, folder_of
 from generation.charts.vega import ELSEWHERE, MOST_BARS, OF_PAPER, OF_THE_PAGE, most_frequent, spec_of
 from generation.engine.items import ChartView
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.making.deletion import remove
 from generation.models import Dataset
 from generation.queue import sandbox
@@ -198,7 +198,7 @@ def test_a_disk_that_is_full_does_not_cost_the_drawing(patient: None, monkeypatc
 
 def test_drawings_go_with_their_dataset(patient: None, begin: Callable[..., Dataset]) -> None:
     dataset = begin()
-    datasets.cancel(dataset)
+    dataset_jobs.cancel(dataset)
     for slug in (dataset.slug, "another"):
         folder_of(slug).mkdir(parents=True)
         (folder_of(slug) / "drawing").touch()

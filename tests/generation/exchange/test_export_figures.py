@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from pytest_django.plugin import DjangoDbBlocker
 
-from generation.charts import counts, drawing
+from generation.charts import drawing
 from generation.charts.drawing import DrawingOrder
 from generation.exchange.exports import StoredDataset, Viewer
 from generation.models import Dataset
@@ -37,7 +37,7 @@ def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
 def enough(kept: int, db: None, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Dataset:
     """Give a private dataset, large enough for charts, which are drawn by nobody in particular."""
     settings.VAR_DIR = tmp_path / "var"
-    monkeypatch.setattr(counts, "TOO_FEW", 4)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 4)
     monkeypatch.setattr(drawing, "_drawn", drawn)
     return Dataset.objects.get(pk=kept)
 

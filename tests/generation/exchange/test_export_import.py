@@ -11,7 +11,7 @@ from generation.engine import formats
 from generation.engine.reading.published import find_reader
 from generation.engine.verification.folders import Scope, verify
 from generation.exchange import exports
-from generation.making import datasets, imports
+from generation.making import dataset_jobs, imports
 from generation.models import Dataset, ImportedSplit, Question, Scene
 from tests.generation import small
 from tests.worlds.clevr.formats import releases
@@ -30,7 +30,7 @@ def exported(dataset: Dataset, folder: Path, *, name: str = "clevr", images: boo
 def imported(path: Path, *, images: str = "none", slug: str = "again") -> Dataset:
     found = find_reader("clevr").find([path])
     dataset = imports.begin(found, imports.ImportRequest(slug=slug, format="clevr", images=images))
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from generation.exchange import export_jobs, export_requests
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Export
 from tests.generation.conftest import Child
 
@@ -25,13 +25,13 @@ def slow(dataset, folder, **options):
     print("written", flush=True)
     time.sleep(600)
 exporting.fill = slow
-export_jobs.work()
+export_jobs.RUNNER.take_turn()
 """
 
 
 def test_kill_9_while_building(begin: Callable[..., Dataset], child: Child) -> None:
     dataset = begin(splits={"train": {"scenes": 3}})
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     export = export_requests.ask(dataset, None, name="jsonl", splits=[], options={})
     process: Any = child("-c", BUILD, stdout=subprocess.PIPE)
@@ -42,5 +42,5 @@ def test_kill_9_while_building(begin: Callable[..., Dataset], child: Child) -> N
     assert Export.objects.get().state == "running" and len(left) == 1
     export_jobs.RUNNER.sweep()
     assert Export.objects.get().state == "waiting"
-    assert export_jobs.work() == 1
+    assert export_jobs.RUNNER.take_turn() == 1
     assert Export.objects.get().state == "done" and not left[0].exists()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from generation.engine import formats
-from generation.engine.formats import checked
+from generation.engine.formats import check_options
 from generation.exchange import exports
 from generation.models import Dataset
 from tests import riddle_site
@@ -51,7 +51,7 @@ def files(row: Dataset, way: str, folder: Path, *, withheld: bool, hashes: Itera
     """Return the files of an export, published hashes left out."""
     dataset = exports.StoredDataset(row, splits=["test"], viewer=exports.Viewer(withheld=withheld))
     format_ = formats.find(way.partition(",")[0], row.get_world())
-    exports.write(dataset, folder, format_=format_, options=checked(format_, WAYS[way]))
+    exports.write(dataset, folder, format_=format_, options=check_options(format_, WAYS[way]))
     paths = (path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
     return {path.relative_to(folder).as_posix(): without(path.read_bytes(), hashes) for path in paths}
 

@@ -17,7 +17,7 @@ from generation.engine.canonical import Fingerprint
 from generation.engine.errors import BadExport
 from generation.exchange import exports
 from generation.exchange.exports import StoredDataset, Viewer
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.splits.recipes import read_recipe
 from tests.generation import small
@@ -231,7 +231,7 @@ def test_content_hashes_are_those_of_what_was_exported(shapes: Dataset) -> None:
 
 def test_a_question_set_has_its_questions_and_the_pictures_these_need(shapes: Dataset, tmp_path: Path) -> None:
     recipe = read_recipe({"parent": "train", "filter": "", "sample": 3, "seed": 2})
-    part = datasets.derive(Split.objects.for_browse().get(dataset=shapes, name="train"), name="part", recipe=recipe)
+    part = dataset_jobs.derive(Split.objects.for_browse().get(dataset=shapes, name="train"), name="part", recipe=recipe)
     export("--split", "part", output=tmp_path / "out")
     told = lines(tmp_path / "out", "part")
     assert [one["question_id"] for one in told] == [0, 1, 2]
@@ -245,7 +245,7 @@ def test_a_question_set_has_its_questions_and_the_pictures_these_need(shapes: Da
 
 def test_a_question_set_of_a_withheld_split_is_withheld_too(shapes: Dataset, tmp_path: Path) -> None:
     recipe = read_recipe({"parent": "test", "filter": "", "first": 2})
-    datasets.derive(Split.objects.for_browse().get(dataset=shapes, name="test"), name="few", recipe=recipe)
+    dataset_jobs.derive(Split.objects.for_browse().get(dataset=shapes, name="test"), name="few", recipe=recipe)
     Split.objects.filter(name="few").update(withheld=False)
     export("--split", "few", output=tmp_path / "out")
     assert {told["answer"] for told in lines(tmp_path / "out", "few")} == {None}
@@ -276,6 +276,6 @@ def test_an_option_has_one_kind_whichever_format_has_it() -> None:
 
 def test_values_of_options_are_checked() -> None:
     coco = next(format_ for format_ in formats.every() if format_.name == "coco")
-    assert formats.checked(coco, {}) == {"category": "", "masks": "compressed"}
+    assert formats.check_options(coco, {}) == {"category": "", "masks": "compressed"}
     with pytest.raises(BadExport, match="Expected a text, got True"):
-        formats.checked(coco, {"category": True})
+        formats.check_options(coco, {"category": True})

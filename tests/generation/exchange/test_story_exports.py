@@ -37,7 +37,7 @@ def exported(folder: Path, name: str, **options: Any) -> Path:
     dataset = Dataset.objects.get(slug="tales")
     format_ = formats.find(name, dataset.get_world())
     stored = exports.StoredDataset(dataset)
-    exports.write(stored, folder / name, format_=format_, options=formats.checked(format_, options))
+    exports.write(stored, folder / name, format_=format_, options=formats.check_options(format_, options))
     return folder / name
 
 

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from generation.engine import worlds
 from generation.engine.canonical import Fingerprint, dataset_fingerprint
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.making import deletion as removal
 from generation.making.chunk_writer import ChunkWriter
 from generation.models import Dataset, Job, Scene, from_now
@@ -44,7 +44,7 @@ def stored_files() -> set[Path]:
 
 
 def claim() -> Job:
-    job = datasets.claim()
+    job = dataset_jobs.claim()
     assert job is not None
     return job
 
@@ -52,14 +52,14 @@ def claim() -> Job:
 def run_until(dataset: Dataset, kind: str) -> Job:
     """Return a claimed job of that kind, all before it done."""
     while (job := claim()).kind != kind:
-        datasets.run(job)
+        dataset_jobs.RUNNER.run(job)
     return job
 
 
 def test_a_plan_made_twice_is_the_same_plan(begin: Begin) -> None:
     dataset = begin()
     before = states(dataset)
-    datasets.plan(dataset)
+    dataset_jobs.plan(dataset)
     assert states(dataset) == before == {("items", "waiting"): 5, ("seal", "waiting"): 3}
 
 
@@ -92,8 +92,8 @@ def test_a_split_is_sealed_when_nothing_else_of_it_is_left(begin: Begin) -> None
 def test_a_failed_neighbour_keeps_a_split_from_being_sealed(begin: Begin) -> None:
     dataset = begin(splits={"train": {"scenes": 30}})
     first = claim()
-    while (job := datasets.claim()) is not None:
-        datasets.run(job)
+    while (job := dataset_jobs.claim()) is not None:
+        dataset_jobs.RUNNER.run(job)
     assert job is None and first.state == "running"
     assert states(dataset)["seal", "waiting"] == 1
 
@@ -104,7 +104,7 @@ def test_datasets_take_turns(begin: Begin) -> None:
     for _ in range(6):
         job = claim()
         order.append(job.dataset.slug)
-        datasets.run(job)
+        dataset_jobs.RUNNER.run(job)
     assert Counter(order) == {"one": 3, "two": 3}
     assert {one.slug, two.slug} == set(order)
 
@@ -124,14 +124,14 @@ def test_the_first_pictures_come_early(begin: Begin) -> None:
     for _ in range(3):
         job = claim()
         order.append((job.kind, job.part, job.chunk and job.chunk.number))
-        datasets.run(job)
+        dataset_jobs.RUNNER.run(job)
     assert order == [("items", 0, 0), ("images", 0, 0), ("items", 0, 1)]
 
 
 def test_claims_of_one_dataset_leave_others_alone(begin: Begin) -> None:
     begin("one")
     two = begin("two")
-    job = datasets.claim(dataset=two)
+    job = dataset_jobs.claim(dataset=two)
     assert job is not None and job.dataset == two
 
 
@@ -139,12 +139,12 @@ def test_an_expired_lease_frees_the_job_and_the_old_holder_writes_nothing(begin:
     dataset = begin()
     old = claim()
     expire(old)
-    assert datasets.recover() == 1
+    assert dataset_jobs.RUNNER.recover() == 1
     new = claim()
     assert new.pk == old.pk and new.token != old.token and (new.attempts, new.crashes) == (1, 1)
-    datasets.run(old)
+    dataset_jobs.RUNNER.run(old)
     assert not Scene.objects.exists()
-    datasets.run(new)
+    dataset_jobs.RUNNER.run(new)
     assert Scene.objects.count() == 12
     assert states(dataset)["items", "done"] == 1
 
@@ -154,8 +154,8 @@ def test_old_holders_of_pictures_and_seals_write_nothing_either(begin: Begin) ->
     for kind in ("images", "seal"):
         old = run_until(dataset, kind)
         expire(old)
-        datasets.recover()
-        datasets.run(old)
+        dataset_jobs.RUNNER.recover()
+        dataset_jobs.RUNNER.run(old)
         assert Job.objects.get(pk=old.pk).state == "waiting"
     assert not dataset.splits.filter(state="complete").exists()
 
@@ -164,7 +164,7 @@ def test_a_lease_that_holds_is_left_alone(begin: Begin) -> None:
     begin()
     job = claim()
     leases.renew(job)
-    assert datasets.recover() == 0
+    assert dataset_jobs.RUNNER.recover() == 0
     assert Job.objects.get(pk=job.pk).token == job.token
     assert Job.objects.filter(pk=job.pk, lease__gt=from_now(50), lease__lt=from_now(70)).exists()
 
@@ -173,19 +173,19 @@ def test_a_job_of_a_process_that_ended_here_is_freed_at_once(begin: Begin) -> No
     begin()
     job = claim()
     Job.objects.filter(pk=job.pk).update(worker=f"{leases.host_name()}:{2**22 + 1}")
-    assert datasets.recover() == 1
+    assert dataset_jobs.RUNNER.recover() == 1
 
 
 def test_a_job_of_another_host_waits_for_its_lease(begin: Begin) -> None:
     begin()
     job = claim()
     Job.objects.filter(pk=job.pk).update(worker=f"elsewhere:{2**22 + 1}")
-    assert datasets.recover() == 0
+    assert dataset_jobs.RUNNER.recover() == 0
 
 
 def test_a_bug_is_tried_three_times_and_named(begin: Begin) -> None:
     dataset = begin(broken_scene=2)
-    datasets.work()
+    dataset_jobs.work()
     dataset.refresh_from_db()
     job = dataset.jobs.get(state="failed")
     assert job.attempts == 3
@@ -194,7 +194,7 @@ def test_a_bug_is_tried_three_times_and_named(begin: Begin) -> None:
 
 def test_what_the_engine_refuses_is_not_tried_again(begin: Begin) -> None:
     dataset = begin(impossible_scene=13)
-    datasets.work()
+    dataset_jobs.work()
     dataset.refresh_from_db()
     assert dataset.error == "scene 13: Expected a row within 3 tries, got none."
     assert dataset.jobs.get(state="failed").attempts == 1
@@ -209,7 +209,7 @@ def test_asked_to_stop_a_job_waits_as_if_untouched(begin: Begin, monkeypatch: py
     job = claim()
     monkeypatch.setattr(fake_world.RowMaker, "make", stop)
     with pytest.raises(KeyboardInterrupt):
-        datasets.run(job)
+        dataset_jobs.RUNNER.run(job)
     job.refresh_from_db()
     assert (job.state, job.attempts, job.token) == ("waiting", 0, "")
 
@@ -217,12 +217,12 @@ def test_asked_to_stop_a_job_waits_as_if_untouched(begin: Begin, monkeypatch: py
 def test_a_cancelled_dataset_is_left_alone_and_can_be_gone_on_with(begin: Begin, made: Dataset) -> None:
     dataset = begin("again")
     held = claim()
-    assert datasets.cancel(dataset) and not datasets.cancel(dataset)
-    assert datasets.claim() is None
-    datasets.run(held)
+    assert dataset_jobs.cancel(dataset) and not dataset_jobs.cancel(dataset)
+    assert dataset_jobs.claim() is None
+    dataset_jobs.RUNNER.run(held)
     assert not Scene.objects.filter(split__dataset=dataset).exists()
-    datasets.resume(dataset)
-    datasets.work()
+    dataset_jobs.resume(dataset)
+    dataset_jobs.work()
     dataset.refresh_from_db()
     assert (dataset.state, dataset.fingerprint) == ("complete", made.fingerprint)
 
@@ -249,7 +249,7 @@ def test_what_is_written_while_its_dataset_is_deleted_does_not_stay(
         return result
 
     monkeypatch.setattr(*place[kind], deleted_meanwhile)
-    datasets.run(job)
+    dataset_jobs.RUNNER.run(job)
     assert not stored_files()
 
 
@@ -257,11 +257,11 @@ def test_a_failed_dataset_can_be_gone_on_with(begin: Begin, made: Dataset, monke
     dataset = begin("again")
     with monkeypatch.context() as patched:
         patched.setattr(Pictures, "store", lambda *_: 1 / 0)
-        datasets.work()
+        dataset_jobs.work()
     dataset.refresh_from_db()
     assert dataset.state == "failed"
-    datasets.resume(dataset)
-    datasets.work()
+    dataset_jobs.resume(dataset)
+    dataset_jobs.work()
     dataset.refresh_from_db()
     assert (dataset.state, dataset.error, dataset.fingerprint) == ("complete", "", made.fingerprint)
 
@@ -270,9 +270,9 @@ def test_another_engine_version_does_not_go_on(begin: Begin) -> None:
     dataset = begin()
     Dataset.objects.update(engine_version="0")
     dataset.refresh_from_db()
-    with pytest.raises(datasets.WrongVersion, match="got version 0"):
-        datasets.resume(dataset)
-    datasets.work()
+    with pytest.raises(dataset_jobs.WrongVersion, match="got version 0"):
+        dataset_jobs.resume(dataset)
+    dataset_jobs.work()
     dataset.refresh_from_db()
     assert dataset.state == "failed" and "got version 0" in dataset.error
 
@@ -280,7 +280,7 @@ def test_another_engine_version_does_not_go_on(begin: Begin) -> None:
 def test_too_little_disk_makes_work_wait_and_says_so(begin: Begin, settings: LazySettings) -> None:
     dataset = begin()
     settings.DISK_RESERVE_GB = 1e9
-    assert datasets.claim() is None
+    assert dataset_jobs.claim() is None
     assert "Waiting for disk space" in dataset.jobs.order_by("pk")[0].message
     settings.DISK_RESERVE_GB = 0
     assert claim().message == ""
@@ -297,35 +297,35 @@ def test_a_disk_that_is_full_in_the_middle_of_a_job_makes_it_wait(
     with monkeypatch.context() as patched:
         patched.setattr(Pictures, "store", full)
         for _ in range(5):
-            datasets.work()
+            dataset_jobs.work()
     job = dataset.jobs.filter(kind="images").exclude(message="")[0]
     assert (job.state, job.attempts) == ("waiting", 0)
     assert job.message.startswith("Waiting for disk space: [Errno 28] No space left on device.")
     Job.objects.update(not_before=None)
-    datasets.work()
+    dataset_jobs.work()
     dataset.refresh_from_db()
     assert dataset.state == "complete"
 
 
 def test_deleting_goes_on_when_the_disk_is_full(made: Dataset, settings: LazySettings) -> None:
     settings.DISK_RESERVE_GB = 1e9
-    datasets.delete(made)
-    datasets.work()
+    dataset_jobs.delete(made)
+    dataset_jobs.work()
     assert not Dataset.objects.exists()
 
 
 def test_a_deletion_that_failed_is_tried_again_after_a_while(made: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    datasets.delete(made)
+    dataset_jobs.delete(made)
     with monkeypatch.context() as patched:
         patched.setattr(removal, "remove", lambda *_, **__: 1 / 0)
-        datasets.work()
+        dataset_jobs.work()
     deletion = made.jobs.get(kind="delete")
     assert (deletion.state, deletion.attempts) == ("failed", 3)
-    datasets.sweep()
-    assert datasets.claim() is None
-    made.jobs.filter(pk=deletion.pk).update(finished=from_now(-datasets.DELETED_AGAIN - 1))
-    datasets.sweep()
-    datasets.work()
+    dataset_jobs.RUNNER.sweep()
+    assert dataset_jobs.claim() is None
+    made.jobs.filter(pk=deletion.pk).update(finished=from_now(-dataset_jobs.DELETED_AGAIN - 1))
+    dataset_jobs.RUNNER.sweep()
+    dataset_jobs.work()
     assert not Dataset.objects.exists()
 
 
@@ -338,13 +338,13 @@ def test_what_a_killed_sealer_left_goes_with_its_dataset(begin: Begin, monkeypat
     def die(*_: Any) -> None:
         raise SystemExit
 
-    monkeypatch.setattr(datasets, "_store_seal", die)
+    monkeypatch.setattr(dataset_jobs, "_store_seal", die)
     monkeypatch.setattr(sealing.Draft, "__exit__", lambda *_: None)
     with pytest.raises(SystemExit):
-        datasets.run(job)
+        dataset_jobs.RUNNER.run(job)
     assert stored_files()
-    datasets.delete(dataset)
-    datasets.work()
+    dataset_jobs.delete(dataset)
+    dataset_jobs.work()
     assert not stored_files() and not Dataset.objects.exists()
 
 
@@ -352,10 +352,10 @@ def test_sweeping_wakes_while_there_is_work(begin: Begin, monkeypatch: pytest.Mo
     hints: list[str] = []
     monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: hints.append(name))
     begin()
-    datasets.sweep()
+    dataset_jobs.RUNNER.sweep()
     assert hints == 5 * ["generation.tasks.work"]
-    datasets.work()
-    datasets.sweep()
+    dataset_jobs.work()
+    dataset_jobs.RUNNER.sweep()
     assert len(hints) == 5
 
 
@@ -363,7 +363,7 @@ def test_a_turn_that_is_over_hints_at_the_rest(begin: Begin, monkeypatch: pytest
     hints: list[str] = []
     monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: hints.append(name))
     begin()
-    assert datasets.work(seconds=0) == 0
+    assert dataset_jobs.RUNNER.work(seconds=0) == 1
     assert hints == ["generation.tasks.work"]
 
 
@@ -375,7 +375,7 @@ def test_a_broker_that_is_away_does_no_harm(begin: Begin, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(app, "send_task", away)
     begin()
-    datasets.sweep()
+    dataset_jobs.RUNNER.sweep()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -388,7 +388,7 @@ def test_two_claimers_never_get_the_same_job(begin: Begin) -> None:
     def claim_all() -> None:
         barrier.wait()
         try:
-            while (job := datasets.claim()) is not None:
+            while (job := dataset_jobs.claim()) is not None:
                 got.append(job.pk)
         finally:
             connection.close()

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from generation.making import datasets, pool
+from generation.making import dataset_jobs, pool
 from generation.models import Dataset, Job
 from tests.generation import small
 
@@ -23,7 +23,7 @@ def delete(dataset: Dataset) -> int:
 
 def test_a_process_ends_when_its_dataset_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = small.begun(with_images=False)
-    monkeypatch.setattr(datasets, "work", lambda **options: delete(dataset))
+    monkeypatch.setattr(dataset_jobs, "work", lambda **options: delete(dataset))
     call_command("work", "--dataset", dataset.slug)
     assert not Dataset.objects.exists()
 
@@ -46,16 +46,16 @@ def test_what_goes_wrong_in_a_job_that_is_gone_is_no_error(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     dataset = small.begun(with_images=False)
-    job = datasets.claim(dataset=dataset)
+    job = dataset_jobs.claim(dataset=dataset)
     assert job is not None
 
     def perform(job: Job, lease: Any) -> None:
         delete(dataset)
         Dataset.objects.get(pk=dataset.pk)
 
-    monkeypatch.setattr(datasets, "PERFORMERS", {Job.Kind(job.kind): perform})
+    monkeypatch.setattr(dataset_jobs, "PERFORMERS", {Job.Kind(job.kind): perform})
     with caplog.at_level(logging.INFO):
-        assert datasets.run(job)
+        assert dataset_jobs.RUNNER.run(job)
     assert [record.levelname for record in caplog.records] == ["INFO"]
 
 

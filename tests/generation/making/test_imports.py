@@ -15,7 +15,7 @@ from django.core.management.base import CommandError
 
 from generation.engine.errors import BadRecord, BadSpec
 from generation.engine.reading.published import find_reader
-from generation.making import datasets, import_records, imports, pool, reading
+from generation.making import dataset_jobs, import_reading, import_records, imports, pool
 from generation.making.chunk_writer import question_row
 from generation.management import console
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
@@ -38,7 +38,7 @@ def begun(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
 def imported(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
     """Return a dataset that was imported to its end."""
     dataset = begun(*paths, slug=slug, **wanted)
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
@@ -128,9 +128,9 @@ def test_an_import_that_is_stopped_goes_on(
     stops_after(count)
     if count < 6:
         with pytest.raises(KeyboardInterrupt):
-            datasets.work(dataset=dataset)
+            dataset_jobs.work(dataset=dataset)
         assert Scene.objects.filter(split__dataset=dataset).count() == count // 2 * 2
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert (dataset.state, dataset.fingerprint) == ("complete", expected.fingerprint)
     assert report_of(dataset, "val") == report_of(expected, "val")
@@ -174,7 +174,7 @@ def test_a_broken_record_leaves_nothing_but_why(tmp_path: Path, monkeypatch: pyt
     data["questions"][-1]["answer"] = "orange"
     write(root / "questions" / "CLEVR_val_questions.json", data)
     dataset = begun(root)
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     assert nothing_is_left()
     message = Import.objects.get().message
     assert message.startswith("CLEVR_val_questions.json, questions[23], answer: Expected yes, no, a number")
@@ -264,7 +264,7 @@ def test_an_import_goes_on_only_with_the_files_it_began_with(tmp_path: Path) -> 
     root = release(tmp_path / "r", ("val",))
     dataset = begun(root)
     write(root / "questions" / "CLEVR_val_questions.json", questions_of("val", 2))
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     assert nothing_is_left()
     assert "Expected the file as it was when the import began" in Import.objects.get().message
 
@@ -279,14 +279,14 @@ def test_a_name_that_addresses_do_not_allow_is_refused(tmp_path: Path, slug: str
 def test_an_account_imports_no_more_than_its_quota(tmp_path: Path, django_user_model: Any) -> None:
     owner = django_user_model.objects.create_user("eve", "eve@example.com", "x")
     Quota.objects.create(user=owner, scenes=2)
-    datasets.work(dataset=begun(release(tmp_path / "r", ("val",)), owner=owner))
+    dataset_jobs.work(dataset=begun(release(tmp_path / "r", ("val",)), owner=owner))
     assert nothing_is_left()
     assert "Expected room for these scenes" in Import.objects.get().message
 
 
 def test_only_files_of_the_storage_or_this_machine_are_opened() -> None:
     with pytest.raises(BadRecord, match="Expected a file"):
-        reading.sort("clevr", ["imports/none/gone.json"])
+        import_reading.sort("clevr", ["imports/none/gone.json"])
 
 
 @pytest.fixture
@@ -298,7 +298,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
             self.dataset = dataset
 
         def watch(self, *, show: Callable[[], None]) -> None:
-            datasets.work(dataset=self.dataset)
+            dataset_jobs.work(dataset=self.dataset)
             pool.state_of(self.dataset)
             show()
 

@@ -18,7 +18,7 @@ from PIL import Image
 from generation.engine.errors import BadSpec, NotDrawn
 from generation.engine.render import blender
 from generation.engine.worlds import get_world
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.making.pool import Pool
 from generation.models import Dataset, Job, Scene
 from generation.specs import estimates
@@ -75,7 +75,7 @@ def test_without_blender_generate_refuses_in_one_line_and_stores_nothing(file: s
 
 @pytest.mark.django_db
 def test_without_blender_nothing_is_gone_on_with(file: str) -> None:
-    dataset = datasets.start(get_world("clevr").read_spec(ONE).to_json(), slug="cycles", visibility="public")
+    dataset = dataset_jobs.start(get_world("clevr").read_spec(ONE).to_json(), slug="cycles", visibility="public")
     blender.configure(blender.Setup(python=Path("/nowhere/python")))
     try:
         with pytest.raises(CommandError, match="make blender"):
@@ -89,24 +89,24 @@ def test_without_blender_nothing_is_gone_on_with(file: str) -> None:
 @pytest.mark.django_db
 @pytest.mark.usefixtures("without")
 def test_scenes_and_questions_need_no_blender() -> None:
-    dataset = datasets.start(ONE, slug="cycles", images=False)
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(ONE, slug="cycles", images=False)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == "complete"
     with pytest.raises(BadSpec, match="make blender"):
-        datasets.start(ONE, slug="drawn")
+        dataset_jobs.start(ONE, slug="drawn")
 
 
 @pytest.mark.django_db
 def test_a_scene_that_cannot_be_drawn_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blender, "check", lambda: None)
-    dataset = datasets.start(ONE, slug="cycles")
+    dataset = dataset_jobs.start(ONE, slug="cycles")
 
     def fail(*_: Any, **__: Any) -> None:
         raise NotDrawn("Expected a picture from Blender, got none in 3 tries; the last time it hung.")
 
     monkeypatch.setattr(blender, "render", fail)
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     said = "cycles/train, scene 0: Expected a picture from Blender, got none in 3 tries; the last time it hung."
     assert (dataset.state, dataset.error) == ("failed", said)
@@ -146,17 +146,17 @@ def test_what_a_stored_spec_says_of_a_split_is_what_the_spec_says() -> None:
 def test_rates_are_measured_for_each_renderer_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blender, "check", lambda: None)
     small.made("plain")
-    tracer = estimates.measured("clevr")
+    tracer = estimates.measured_rates("clevr")
     assert tracer.slow_sample == blender.SAMPLE
     split = {"train": {"scenes": 2, "overrides": {"images": {"renderer": "blender", "samples": 2}}}}
-    other = datasets.start(small.SPEC | {"splits": split}, slug="cycles")
+    other = dataset_jobs.start(small.SPEC | {"splits": split}, slug="cycles")
     monkeypatch.setattr(blender, "render", black)
-    datasets.work(dataset=other)
+    dataset_jobs.work(dataset=other)
     other.refresh_from_db()
     assert other.state == "complete", other.error
     job = Job.objects.get(dataset=other, kind="images")
     took = (job.finished - job.started).total_seconds()  # type: ignore[operator]
-    rates = estimates.measured("clevr")
+    rates = estimates.measured_rates("clevr")
     assert rates.slow_sample == pytest.approx(took / (2 * 120 * 80 * 2))
     assert rates.sample == tracer.sample
 
@@ -165,7 +165,7 @@ def test_rates_are_measured_for_each_renderer_apart(monkeypatch: pytest.MonkeyPa
 def test_a_job_of_blenders_may_run_long_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blender, "check", lambda: None)
     images = {"renderer": "blender"}
-    dataset = datasets.start(small.SPEC | {"splits": {"train": {"scenes": 25}}, "images": images}, slug="cycles")
+    dataset = dataset_jobs.start(small.SPEC | {"splits": {"train": {"scenes": 25}}, "images": images}, slug="cycles")
     chunk = dataset.splits.get().chunks.get()
     job = Job(kind="images", dataset=dataset, split=dataset.splits.get(), chunk=chunk)
     ordinary = 25 * blender.SAMPLE * 480 * 320 * 512

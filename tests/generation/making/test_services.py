@@ -28,10 +28,8 @@ RULES = [
 ]
 BEGIN = """
 import django; django.setup()
-from django.core.management import call_command
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 from tests.generation.fake_world import PRESET
-call_command("migrate", verbosity=0)
 for number in range({datasets}):
     changes = {{"scenes_per_chunk": {chunk}, "splits": {{"train": {{"scenes": 45}}}}}}
     jobs.start({{**PRESET, **changes}}, slug=f"rows-{{number}}")
@@ -39,7 +37,7 @@ for number in range({datasets}):
 CLAIM_ALL = """
 import django; django.setup()
 import sys
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 list(jobs.Job.objects.all()[:1])  # the database is reached before anybody begins
 print("ready", flush=True)
 sys.stdin.readline()
@@ -75,9 +73,10 @@ def on_sqlite(site_environment: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.fixture
-def site(on_sqlite: dict[str, str], postgres_url: str, tmp_path: Path) -> Site:
+def site(on_sqlite: dict[str, str], migrated_postgres_url: str, tmp_path: Path) -> Site:
     """Give a site with its own files and PostgreSQL."""
-    return Site(postgres_url, {**on_sqlite, "DATABASE_URL": postgres_url, "VAR_DIR": str(tmp_path / "postgres")})
+    changes = {"DATABASE_URL": migrated_postgres_url, "VAR_DIR": str(tmp_path / "postgres")}
+    return Site(migrated_postgres_url, {**on_sqlite, **changes})
 
 
 def fingerprint_on(environment: dict[str, str]) -> str:

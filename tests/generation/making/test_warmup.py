@@ -5,13 +5,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from generation.engine.compiling import watched
+from generation.engine.numba_compiler import watch
 from generation.making import warmup
 from generation.management import console
 from tests.generation.small import SPEC
@@ -19,9 +20,9 @@ from tests.generation.small import SPEC
 LIST = """
 import json
 from generation.engine import warm
-from generation.engine.compiling import watched
+from generation.engine.numba_compiler import watch
 names = []
-with watched(names.append):
+with watch(names.append):
     warm.warm(["babi"])
 print(json.dumps(names))
 """
@@ -33,7 +34,7 @@ def test_functions_are_named_as_they_are_compiled() -> None:
         return 2 * number
 
     names: list[str] = []
-    with watched(names.append):
+    with watch(names.append):
         assert twice(2) == 4 and twice(3) == 6
     assert names == ["twice"]
 
@@ -74,11 +75,39 @@ def test_worlds_of_other_packages_are_passed_over() -> None:
     warmup.warm_world("nothing", draws=True)
 
 
+def test_all_is_compiled_once_and_again_when_a_source_changes(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[int] = []
+    source = tmp_path / "engine" / "loops.py"
+    source.parent.mkdir()
+    source.touch()
+    settings.NUMBA_CACHE_DIR = tmp_path / "numba"
+    monkeypatch.setattr(warmup, "SOURCES", [source.parent])
+    monkeypatch.setattr(warmup, "_compile_all", lambda: compiled.append(len(compiled)))
+    for _ in range(2):
+        warmup.warm()
+    assert compiled == [0]
+    os.utime(source, (0, 0))
+    warmup.warm()
+    assert compiled == [0, 1]
+
+
+def test_a_compilation_that_fails_is_tried_again(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.NUMBA_CACHE_DIR = tmp_path
+    monkeypatch.setattr(warmup, "_compile_all", lambda: 1 / 0)
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            warmup.warm()
+
+
 def test_a_command_says_what_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([0.0, 1.0, 5.0, 9.0, 12.0])
     monkeypatch.setattr(console.time, "monotonic", lambda: next(times))
     lines: list[str] = []
-    told = console.Compiled(lines.append)
+    told = console.CompilingNotice(lines.append)
     for name in "abcde":
         told(name)
     assert lines == [

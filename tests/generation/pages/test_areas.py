@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.browsing.outlines import Place, Seen
+from generation.browsing.outlines import ElementPlace, VisibleElement
 from generation.browsing.pictures import Picture
 from generation.browsing.question import areas_of, text_of, tip_for
 from generation.engine.items import Element
@@ -12,7 +12,7 @@ PICTURE = Picture("x.png", 480, 320, "")
 
 
 def seen_at(x, top, bottom):
-    return Seen(Place(x, (top + bottom) / 2, 50), "M0 0Z", top, bottom)
+    return VisibleElement(ElementPlace(x, (top + bottom) / 2, 50), "M0 0Z", top, bottom)
 
 
 @given(st.integers(0, 480), st.integers(0, 319), st.integers(0, 319), st.integers(1, 50))

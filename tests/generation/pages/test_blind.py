@@ -9,7 +9,7 @@ from django.test import Client
 
 from generation.engine.errors import BadSpec
 from generation.models import BlindReport, Dataset, Heartbeat, Split
-from generation.reports import shortcut_jobs, shortcuts_page
+from generation.reports import background
 from tests.generation import small
 
 PAGE, PROGRESS, OVERVIEW = "/datasets/shapes/shortcuts/", "/datasets/shapes/shortcuts/progress/", "/datasets/shapes/"
@@ -23,13 +23,13 @@ def text_of(response):
 @pytest.fixture
 def many(monkeypatch):
     """Let the small dataset have questions enough for shares."""
-    monkeypatch.setattr(shortcuts_page, "TOO_FEW", 1)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
 
 
 @pytest.fixture
 def large(monkeypatch):
     """Let the small dataset be too large for a report at once."""
-    monkeypatch.setattr(shortcut_jobs, "SMALL", 1)
+    monkeypatch.setattr(background, "SMALL_DATASET", 1)
 
 
 def test_page_shows_each_cue_beside_chance_with_its_n(client, shapes, many):
@@ -50,23 +50,23 @@ def test_too_few_questions_have_no_share(client, shapes):
 
 def test_a_strangers_page_tells_nothing_of_a_withheld_split(client, as_owner, shapes, many):
     strangers, owners = (text_of(who.get(PAGE)) for who in (client, as_owner))
-    assert "Answers are withheld, of test or of train" in strangers
+    assert "The answers of test or of train are withheld" in strangers
     assert "/shapes/test/?type=" not in strangers
     assert "/shapes/test/?type=" in owners
-    assert "Answers are withheld" not in owners
+    assert "are withheld, and these figures" not in owners
 
 
 def test_what_was_learned_on_a_withheld_split_is_withheld_too(client, shapes, many):
     secret = {"secret": "0f" * 16, "secret_sha256": "a5" * 32}
     Split.objects.filter(dataset=shapes, name="train").update(withheld=True, **secret)
     page = text_of(client.get(PAGE))
-    assert page.count("Answers are withheld") == 2
+    assert page.count("are withheld, and these figures") == 2
     assert "<svg" not in page.partition("<main")[2]
 
 
 def test_texts_are_counted_for_everybody(client, shapes):
     page = text_of(client.get(PAGE))
-    assert "Questions that are alike" in page
+    assert "Repeated questions" in page
     assert "85.4 %" in page and "11.6 %" in page
 
 
@@ -99,7 +99,7 @@ def test_a_dataset_without_a_train_split_says_why_nothing_is_scored(client, db):
     small.made("alone", with_images=False, splits={"val": {"scenes": 2}})
     page = text_of(client.get("/datasets/alone/shortcuts/"))
     assert "No split of this dataset has a reference" in page
-    assert "Questions that are alike" in page
+    assert "Repeated questions" in page
 
 
 def test_a_dataset_that_is_not_complete_says_so(client, shapes):
@@ -115,16 +115,16 @@ def test_a_dataset_that_is_not_complete_says_so(client, shapes):
 
 def test_a_large_dataset_is_not_computed_in_the_request(client, shapes, large):
     page = text_of(client.get(PAGE))
-    assert "About to be computed" in page
+    assert "The report will be computed soon" in page
     assert f'data-progress="{PROGRESS}"' in page and "js/progress.js" in page
     assert BlindReport.objects.get().state == State.WAITING
 
 
 def test_a_background_process_computes_it_and_the_page_shows_it(client, shapes, large):
     client.get(PAGE)
-    assert shortcut_jobs.RUNNER.work() == 1
+    assert background.SHORTCUTS.work() == 1
     progress = text_of(client.get(PROGRESS))
-    assert 'data-state="done"' in progress and "It is computed" in progress
+    assert 'data-state="done"' in progress and "The report is ready" in progress
     page = text_of(client.get(PAGE))
     assert "Q-type mode" in page and "data-progress" not in page
 

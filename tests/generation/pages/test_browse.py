@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.items import Facet, FacetKind
-from generation.splits.filters import MAX_CONDITIONS, BadAddress, ranges_joined, read_query
+from generation.splits.filters import MAX_CONDITIONS, BadAddress, QueryString, join_ranges, read_query
 
 TYPE = Facet(
     "type", "Type", FacetKind.CATEGORY, ("count", "exist", "query_color"), False, labels=("Count", "Exist", "Colour")
@@ -118,13 +118,13 @@ def test_labels_are_for_people():
 
 
 def test_ranges_of_forms_become_one_value():
-    assert ranges_joined([("length.from", "8"), ("type", "count"), ("length.to", "12")]) == (
-        [("type", "count"), ("length", "8..12")],
-        True,
-    )
-    assert ranges_joined([("length.from", "8"), ("length.to", "")]) == ([("length", "8..")], True)
-    assert ranges_joined([("length.from", ""), ("length.to", "")]) == ([], True)
-    assert ranges_joined([("type", "count")]) == ([("type", "count")], False)
+    for sent, read_as in [
+        ("length.from=8&type=count&length.to=12", "type=count&length=8..12"),
+        ("length.from=8&length.to=", "length=8.."),
+        ("length.from=&length.to=", ""),
+        ("type=count", "type=count"),
+    ]:
+        assert join_ranges(QueryString.parse(sent)) == QueryString.parse(read_as)
 
 
 @given(

@@ -81,7 +81,7 @@ def test_active_filters_are_chips_that_take_themselves_away(client, shapes):
 def test_nothing_found_says_so_and_how_to_go_on(client, shapes):
     response = client.get(TRAIN, {"q": "zebra"})
     assert response.status_code == 200
-    assert "No question passes these filters" in text_of(response)
+    assert "No question matches these filters" in text_of(response)
 
 
 def test_the_form_of_a_range_leads_to_its_address(client, shapes):
@@ -129,7 +129,7 @@ def test_a_range_without_questions_keeps_the_list_and_can_be_removed(client, sha
     assert response.status_code == 200
     assert response.context["page"].total == 0
     assert [(one.value, one.address) for one in response.context["chips"]][-1] == (chip, "?type=count")
-    assert "No question passes these filters" in text_of(response)
+    assert "No question matches these filters" in text_of(response)
 
 
 def test_a_range_box_takes_no_number_that_its_address_would_not(client, shapes):

@@ -43,7 +43,7 @@ def drawn(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
 def enough(shapes: Dataset, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Dataset:
     """Give the dataset, large enough for charts, which are drawn by nobody in particular and kept for no other test."""
     settings.VAR_DIR = tmp_path
-    monkeypatch.setattr(charts, "TOO_FEW", 4)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 4)
     monkeypatch.setattr(drawing, "_drawn", drawn)
     return shapes
 
@@ -279,7 +279,7 @@ def test_shares_of_few_questions_are_not_told(client: Client, shapes: Dataset, m
 def test_a_split_that_is_too_small_stands_aside(
     client: Client, enough: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(charts, "TOO_FEW", 10)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 10)
     page = text_of(client.get(OVERVIEW))
     assert "val: too few (n = 8)" in page
     assert "/datasets/shapes/train/?type=" in page
@@ -296,7 +296,7 @@ def test_where_drawing_fails_the_table_stays(
         tried.append(given)
         raise sandbox.Broken("no V8 today")
 
-    monkeypatch.setattr(charts, "TOO_FEW", 4)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 4)
     monkeypatch.setattr(sandbox, "run", run)
     for _ in range(2):
         response = client.get(OVERVIEW)

@@ -91,8 +91,9 @@ def test_a_preview_complains_of_nothing_but_the_spec(page: Client) -> None:
 
 def test_presets_are_grouped_by_world_and_folded_once_one_is_chosen(page: Client) -> None:
     first, chosen = page.get(NEW), page.get(NEW, {"preset": "babi"})
-    assert next(iter(first.context["worlds"])) == "CLEVR"
-    assert {"ShapeWorld", "bAbI"} < set(first.context["worlds"])
+    worlds = [group.world for group in first.context["worlds"]]
+    assert worlds[0] == "CLEVR"
+    assert {"ShapeWorld", "bAbI"} < set(worlds)
     assert '<details class="preset-choice" open>' in text(first)
     assert '<details class="preset-choice">' in text(chosen)
     assert chosen.context["chosen"].name == "babi"
@@ -172,12 +173,21 @@ def test_two_changes_without_an_order_are_not_guessed(page: Client) -> None:
     assert not Dataset.objects.exists()
 
 
-def test_every_preset_is_offered_with_its_mini(page: Client) -> None:
-    names = [card.name for card in page.get(NEW).context["worlds"]["CLEVR"]]
+def test_full_size_presets_are_folded_behind_the_mini_ones(page: Client) -> None:
+    response = page.get(NEW)
+    clevr = response.context["worlds"][0]
     plain = ["clevr", "clevr-cogent", "clevr-length", "clevr-skeleton"]
-    assert names == [name + end for name in plain for end in ("", "-mini")]
-    for name in names:
-        assert page.get(NEW, {"preset": name}).status_code == 200
+    assert [card.name for card in clevr.cards] == [f"{name}-mini" for name in plain]
+    assert [card.name for card in clevr.full_size] == plain
+    assert "Full size: 4 presets" in text(response)
+    for card in (*clevr.cards, *clevr.full_size):
+        assert page.get(NEW, {"preset": card.name}).status_code == 200
+
+
+def test_each_preset_shows_its_thumbnail(page: Client) -> None:
+    shown = text(page.get(NEW))
+    assert "presets/clevr-mini.webp" in shown
+    assert "Mary went over to the garden." in shown
 
 
 def test_the_form_shows_rules_as_lines_under_all_settings(page: Client) -> None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from generation.engine.errors import BadSpec
 from generation.exchange.exports import StoredDataset, Viewer
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Heartbeat, Job, SpecFile, Split
 from generation.specs import loading
 from generation.splits.withheld import open_answers
@@ -181,7 +181,7 @@ def test_failed_jobs_show_their_message_to_the_owner_only(client, as_owner, owne
     assert "Expected room, got none." in page
     assert "python manage.py generate broken.json --name broken --resume" in page
     page = text_of(client.get(dataset.get_absolute_url()))
-    assert "Its owner is shown why." in page
+    assert "Only the owner of the dataset sees the reason." in page
     assert "A job failed." not in page
     assert "Expected room" not in page
 
@@ -206,7 +206,7 @@ def test_head_works_where_get_does(client, shapes):
 def test_a_file_of_scenes_whose_answers_are_withheld_is_in_nobodys_download(client, db, tmp_path):
     theirs = write(tmp_path / "theirs.json", scenes_of("val", 2))
     spec = {**small.SPEC, "splits": {"val": {"scenes": 2, "withheld": True}}, "scenes_from": theirs.name}
-    begun = loading.gathered(spec, name="asked", folder=tmp_path)
+    begun = loading.gather_spec(spec, name="asked", folder=tmp_path)
     (digest,) = begun.files
     asked = small.made("asked", with_images=False, **begun.data, files=begun.files)
     staff = Client()
@@ -240,8 +240,8 @@ def test_the_downloaded_zip_makes_the_same_dataset(client, shapes, tmp_path):
         "splits": {"train": {"scenes": 2}},
         "questions": {"per_scene": 1, "families": "mine.json"},
     }
-    begun = loading.gathered(spec, name="mine", folder=tmp_path)
-    mine = datasets.start(begun.data, slug="mine", files=begun.files, visibility="public", images=False)
+    begun = loading.gather_spec(spec, name="mine", folder=tmp_path)
+    mine = dataset_jobs.start(begun.data, slug="mine", files=begun.files, visibility="public", images=False)
     archive = zipfile.ZipFile(io.BytesIO(client.get("/datasets/mine/spec.zip").content))
     archive.extractall(tmp_path / "again")
     source = loading.load(str(tmp_path / "again" / "spec.json"))

@@ -7,8 +7,9 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from generation import extensions
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Question, Split
+from generation.queue.runner import Runner
 from generation.splits import question_sets
 from generation.splits.recipes import read_recipe
 from generation.splits.withheld import open_answers
@@ -26,7 +27,7 @@ def text(response: Any) -> str:
 def few(shapes: Dataset) -> Split:
     """Give a question set of five of the sixteen questions of train."""
     train = Split.objects.for_browse().get(dataset=shapes, name="train")
-    return datasets.derive(train, name="few", recipe=read_recipe({"parent": "train", "sample": 5, "seed": 7}))
+    return dataset_jobs.derive(train, name="few", recipe=read_recipe({"parent": "train", "sample": 5, "seed": 7}))
 
 
 def in_train(split: Split) -> list[int]:
@@ -39,8 +40,8 @@ def in_train(split: Split) -> list[int]:
 def test_the_list_leads_its_owner_to_the_form(as_owner: Client) -> None:
     page = text(as_owner.get("/datasets/shapes/train/?length=1..30&page=1&list=3"))
     assert f'href="{MAKE}?length=1..30"' in page
-    assert "Make a question set of these 16 questions" in page
-    assert "Make a question set of some of them" in text(as_owner.get("/datasets/shapes/train/"))
+    assert "Make a question set from these 16 questions" in page
+    assert "Make a question set from some of them" in text(as_owner.get("/datasets/shapes/train/"))
 
 
 @pytest.mark.parametrize("who", ["client", "as_stranger"])
@@ -56,7 +57,7 @@ def test_a_set_is_made_and_shown_at_once(as_owner: Client) -> None:
     reply = as_owner.post(MAKE, FEW, follow=True)
     assert reply.redirect_chain == [("/datasets/shapes/few/", 302)]
     page = text(reply)
-    assert "5 of 16 questions of train, sampled with seed 7. They ask about" in page
+    assert "5 of 16 questions of train, sampled with seed 7, about" in page
     assert "<b>5</b> questions" in page.replace("\n", "")
     few = Split.objects.get(name="few")
     for number, position in enumerate(in_train(few)):
@@ -131,7 +132,7 @@ def test_a_bad_address_or_wrong_parent_is_refused(as_owner: Client, few: Split) 
 
 def test_a_large_one_is_waited_for(as_owner: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question_sets, "AT_ONCE", 4)
-    monkeypatch.setattr(datasets, "wake", lambda count: None)
+    monkeypatch.setattr(Runner, "wake", lambda self: None)
     assert "made in the background" in text(as_owner.post(MAKE, {**FEW, "action": "count"}))
     page = text(as_owner.post(MAKE, FEW, follow=True))
     assert "This question set is being made" in page
@@ -173,7 +174,7 @@ def test_a_set_has_an_end_a_list_and_steps(client: Client, few: Split) -> None:
 
 def test_other_questions_of_a_scene_are_those_of_the_set(client: Client, shapes: Dataset) -> None:
     train = Split.objects.for_browse().get(dataset=shapes, name="train")
-    datasets.derive(train, name="few", recipe=read_recipe({"parent": "train", "first": 6}))
+    dataset_jobs.derive(train, name="few", recipe=read_recipe({"parent": "train", "first": 6}))
     page = text(client.get("/datasets/shapes/few/q/4/"))
     assert 'Other questions of this scene <span class="count">n = 1</span>' in page
     assert 'href="/datasets/shapes/few/q/5/"' in page

@@ -13,7 +13,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from annotations.models import Study
 from generation.browsing.outlines import path_of
 from generation.engine.worlds import REGISTRY
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset
 from generation.storage.pictures import shrunk
 from tests.annotations.visitors import Visitor, study_of
@@ -29,8 +29,8 @@ def key(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[i
     with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():
         patch.setitem(REGISTRY, marbles.NAME, marbles.WHERE)
         spec = {"world": marbles.NAME, "splits": {"train": {"scenes": 6}, "val": {"scenes": 3}}}
-        dataset = datasets.start(spec, slug="rows", visibility="public", images=True)
-        datasets.work(dataset=dataset)
+        dataset = dataset_jobs.start(spec, slug="rows", visibility="public", images=True)
+        dataset_jobs.work(dataset=dataset)
         yield dataset.pk
         Study.objects.filter(split__dataset=dataset).delete()
         Dataset.objects.filter(pk=dataset.pk).delete()

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from generation.exchange import export_jobs, export_requests
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Export, Heartbeat, Split, from_now
 from generation.queue import leases
 from generation.storage import files
@@ -38,7 +38,7 @@ def asked(shapes: Dataset, user: User | None = None, **changes: Any) -> Export:
 
 def built(shapes: Dataset, user: User | None = None, **changes: Any) -> Export:
     export = asked(shapes, user, **changes)
-    assert export_jobs.work() == 1
+    assert export_jobs.RUNNER.take_turn() == 1
     export.refresh_from_db()
     assert export.state == "done", export.message
     return export
@@ -63,7 +63,7 @@ def test_a_member_asks_and_gets_one_file(shapes: Dataset, as_stranger: Client) -
     form = {"format": "clevr", "splits": ["train", "val", "test"], "images": "on"}
     assert as_stranger.post(PAGE, form).status_code == 302
     assert "Waiting since" in text(as_stranger.get(PAGE))
-    assert export_jobs.work() == 1
+    assert export_jobs.RUNNER.take_turn() == 1
     page = text(as_stranger.get(PAGE))
     assert "CLEVR, as released" in page and "kept until" in page
     export = Export.objects.get()
@@ -133,14 +133,14 @@ def test_a_dataset_that_is_not_complete_has_no_form(shapes: Dataset, as_stranger
 def test_strangers_cannot_ask_for_what_is_withheld(shapes: Dataset, as_stranger: Client) -> None:
     as_stranger.post(PAGE, {"format": "jsonl", "splits": ["test"], "view": "all"})
     assert Export.objects.get().view == "public"
-    export_jobs.work()
+    export_jobs.RUNNER.take_turn()
     content = body(as_stranger.get(f"{PAGE}{Export.objects.get().pk}/file.zip"))
     assert not any("scenes" in name for name in names_in(content))
 
 
 def test_what_is_withheld_is_the_owners_alone(shapes: Dataset, as_owner: Client, as_stranger: Client) -> None:
     as_owner.post(PAGE, {"format": "jsonl", "splits": ["test"], "images": "on", "view": "all"})
-    assert export_jobs.work() == 1
+    assert export_jobs.RUNNER.take_turn() == 1
     export = Export.objects.get()
     address = f"{PAGE}{export.pk}/file.zip"
     assert "shapes-test-jsonl/test/scenes.jsonl.gz" in names_in(body(as_owner.get(address)))
@@ -210,10 +210,10 @@ def test_its_owner_cancels_tries_again_and_deletes(shapes: Dataset, as_owner: Cl
     export = asked(shapes, owner)
     assert as_owner.post(f"{PAGE}{export.pk}/retry/").status_code == 409
     assert as_owner.post(f"{PAGE}{export.pk}/cancel/").status_code == 302
-    assert export_jobs.work() == 0
+    assert export_jobs.RUNNER.take_turn() == 0
     assert as_owner.post(f"{PAGE}{export.pk}/cancel/").status_code == 409
     assert as_owner.post(f"{PAGE}{export.pk}/retry/").status_code == 302
-    assert export_jobs.work() == 1
+    assert export_jobs.RUNNER.take_turn() == 1
     path = files.local_path(Export.objects.get().file)
     assert path is not None and path.exists()
     assert as_owner.post(f"{PAGE}{export.pk}/delete/").status_code == 302
@@ -224,7 +224,7 @@ def test_a_failure_is_told_to_whom_it_concerns(
     shapes: Dataset, as_owner: Client, as_stranger: Client, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export = asked(shapes, owner, name="coco", options={"category": "weight"})
-    export_jobs.work()
+    export_jobs.RUNNER.take_turn()
     assert Export.objects.get().state == "failed"
     assert "got &#x27;weight&#x27;" in text(as_owner.get(PAGE))
     assert "weight" not in text(as_stranger.get(PAGE))
@@ -240,7 +240,7 @@ def test_one_that_is_cancelled_while_it_is_built_leaves_nothing(
 ) -> None:
     export = asked(shapes, owner)
     monkeypatch.setattr(export_jobs, "NOTED", 0.0)
-    claimed = export_jobs.claim()
+    claimed = export_jobs.RUNNER.claim()
     assert claimed is not None
     monkeypatch.setattr(export_jobs.exports, "fill", cancelling(export_jobs.exports.fill, export))
     export_jobs.RUNNER.run(claimed)
@@ -261,7 +261,7 @@ def test_what_a_killed_process_left_is_built_again(
     shapes: Dataset, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export = asked(shapes, owner)
-    claimed = export_jobs.claim()
+    claimed = export_jobs.RUNNER.claim()
     assert claimed is not None
     draft = export_jobs.drafts_folder() / f".export-{export.pk}.0123abcd"
     draft.mkdir(parents=True)
@@ -271,7 +271,7 @@ def test_what_a_killed_process_left_is_built_again(
     export_jobs.RUNNER.sweep()
     assert Export.objects.get().state == "waiting"
     assert "stopped answering" in Export.objects.get().message
-    assert export_jobs.work() == 1
+    assert export_jobs.RUNNER.take_turn() == 1
     assert Export.objects.get().state == "done"
     late = files.local_path("exports/1/late.zip")
     assert not draft.exists() and late is not None and not late.exists()
@@ -280,7 +280,7 @@ def test_what_a_killed_process_left_is_built_again(
 def test_it_fails_after_three_tries(shapes: Dataset, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     asked(shapes, owner)
     monkeypatch.setattr(export_jobs.exports, "fill", lambda *args, **options: 1 / 0)
-    assert [export_jobs.work() for _ in range(4)] == [1, 1, 1, 0]
+    assert [export_jobs.RUNNER.take_turn() for _ in range(4)] == [1, 1, 1, 0]
     export = Export.objects.get()
     assert export.state == "failed" and "tried 3 times" in export.message
     assert export.expires is not None
@@ -289,15 +289,15 @@ def test_it_fails_after_three_tries(shapes: Dataset, owner: User, monkeypatch: p
 def test_a_full_disk_lets_it_wait(shapes: Dataset, owner: User, settings: Any) -> None:
     asked(shapes, owner)
     settings.DISK_RESERVE_GB = 10**9
-    assert export_jobs.work() == 0
+    assert export_jobs.RUNNER.take_turn() == 0
     assert "Waiting for disk space" in Export.objects.get().message
 
 
 def test_one_is_built_at_a_time(shapes: Dataset, owner: User) -> None:
     asked(shapes, owner, splits=["train"])
     asked(shapes, owner, splits=["val"])
-    assert export_jobs.claim() is not None
-    assert export_jobs.claim() is None
+    assert export_jobs.RUNNER.claim() is not None
+    assert export_jobs.RUNNER.claim() is None
 
 
 def test_its_days_end(shapes: Dataset, owner: User, settings: Any) -> None:
@@ -325,8 +325,8 @@ def test_a_deleted_dataset_takes_its_exports_with_it(owner: User) -> None:
     export = built(dataset, owner)
     path = files.local_path(export.file)
     assert path is not None and path.exists()
-    datasets.delete(dataset)
-    datasets.work(dataset=dataset)
+    dataset_jobs.delete(dataset)
+    dataset_jobs.work(dataset=dataset)
     assert not Dataset.objects.filter(pk=dataset.pk).exists() and not path.exists()
 
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from generation.engine.spec import LIMITS
 from generation.engine.worlds import REGISTRY, get_world
 from generation.engine.worlds.clevr import scene
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Chunk, Dataset, Job, Limit, Quota, Scene, Upload
 from generation.specs import limits, loading, previews
 from generation.specs.editor import text_of
@@ -80,9 +80,9 @@ def test_asking_for_the_moon_by_form_is_refused_once(page: Client, field: str, v
 def test_what_staff_raise_for_one_holds_for_her_alone(page: Client, researcher: User) -> None:
     other = User.objects.create_user("bob")
     Limit.objects.create(name="objects", user=researcher, most=50)
-    assert (limits.of(researcher)["objects"], limits.of(other)["objects"]) == (50, 40)
+    assert (limits.limits_for(researcher)["objects"], limits.limits_for(other)["objects"]) == (50, 40)
     Limit.objects.create(name="objects", most=45)
-    assert (limits.of(researcher)["objects"], limits.of(other)["objects"]) == (50, 45)
+    assert (limits.limits_for(researcher)["objects"], limits.limits_for(other)["objects"]) == (50, 45)
     assert "at most 50</p>" in text(page.get(NEW))
 
 
@@ -96,7 +96,7 @@ def test_a_raised_limit_works_to_the_end(page: Client, researcher: User, monkeyp
     assert len(previewed.context["preview"]) == 2
     assert page.post(NEW, sent(MANY, action="create")).status_code == 302
     dataset = Dataset.objects.get(slug="mine")
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     assert {len((one.scene_json or {})["objects"]) for one in Scene.objects.all()} == {42}
@@ -140,7 +140,7 @@ def test_staff_raise_limits_in_the_admin_pages(client: Client) -> None:
     assert "Expected 1 to 63 objects in a scene, got 99." in text(refused)
     assert client.post(add, {"name": "objects", "user": "", "most": 60}).status_code == 302
     assert client.post(add, {"name": "objects", "user": "", "most": 61}).status_code == 200  # there is a row already
-    assert limits.of(User.objects.create_user("ada"))["objects"] == 60
+    assert limits.limits_for(User.objects.create_user("ada"))["objects"] == 60
     assert "everybody: 60 objects in a scene" in text(client.get(reverse("admin:generation_limit_changelist")))
 
 
@@ -149,7 +149,7 @@ def test_the_command_line_is_bound_by_the_program_alone(tmp_path: Any) -> None:
     path = tmp_path / "many.json"
     path.write_text(text_of(MANY))
     source = loading.load(str(path))
-    assert loading.changed(source.data)["scene"]["objects_max"] == 42
+    assert loading.change(source.data)["scene"]["objects_max"] == 42
     path.write_text(text_of({**MANY, "scene": {"objects_max": 64}}))
     with pytest.raises(Exception, match="less than or equal to 63, got 64"):
         call_command("generate", str(path))

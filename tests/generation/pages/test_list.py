@@ -40,7 +40,13 @@ def rows(count, **values):
 
 
 @pytest.fixture
-def five(db, owner):
+def none(db):
+    """Take away, for the length of a test, the dataset that other tests of the file look at."""
+    Dataset.objects.all().delete()
+
+
+@pytest.fixture
+def five(none, owner):
     """Give five datasets that differ in everything that the list is filtered by."""
     rows(5)
     change = Dataset.objects.filter
@@ -50,7 +56,7 @@ def five(db, owner):
     change(slug="set-3").update(state="cancelled", visibility="link", owner=owner)
 
 
-def test_pages_follow_one_another_from_the_newest_to_the_oldest(client, db):
+def test_pages_follow_one_another_from_the_newest_to_the_oldest(client, none):
     rows(2 * PER_PAGE + 1)
     found, address = [], LIST
     while address:
@@ -119,11 +125,11 @@ def test_a_few_datasets_need_no_form(client, shapes):
 
 
 def test_nothing_found_says_so_and_how_to_go_on(client, shapes):
-    assert "No dataset passes these filters" in text_of(client.get(LIST + "?q=zebra"))
+    assert "No dataset matches these filters" in text_of(client.get(LIST + "?q=zebra"))
 
 
 def test_who_may_make_datasets_is_led_there_from_an_empty_list(page, private):
-    assert "Describe the first one in a form" in text_of(page.get(LIST))
+    assert "Make the first one: the preset" in text_of(page.get(LIST))
 
 
 @pytest.mark.parametrize(

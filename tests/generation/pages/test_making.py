@@ -6,7 +6,7 @@ import pytest
 from django.db.models.functions import Now
 from django.test import Client
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Heartbeat, Job, Split, from_now
 from generation.storage import files
 from tests.generation import small
@@ -96,10 +96,10 @@ def test_progress_is_a_part_of_the_overview(page: Client, dataset: Dataset) -> N
 def test_progress_counts_rates_and_tells_what_is_left(page: Client, dataset: Dataset) -> None:
     Heartbeat.objects.create(name="generation@here", host="here", pid=1, queues="generation")
     for _ in range(2):
-        job = datasets.claim()
+        job = dataset_jobs.claim()
         assert job is not None
-        datasets.run(job)
-    datasets.claim()
+        dataset_jobs.RUNNER.run(job)
+    dataset_jobs.claim()
     part = text(page.get(EDIT + "progress/"))
     assert "<b>4</b> of 6 scenes" in part and "a second)" in part and "left</span>" in part
     assert "No background process" not in part
@@ -108,7 +108,7 @@ def test_progress_counts_rates_and_tells_what_is_left(page: Client, dataset: Dat
 def test_visitors_see_progress_and_no_buttons(client: Client, dataset: Dataset) -> None:
     fail(dataset, "the scene holds a red cube")
     part = text(client.get(EDIT + "progress/"))
-    assert "Making it failed" in part
+    assert "Making this dataset failed" in part
     assert "<form" not in part and "Failed jobs" not in part
 
 
@@ -122,7 +122,7 @@ def test_progress_refuses_other_verbs(page: Client, dataset: Dataset) -> None:
 
 
 def test_progress_of_a_complete_dataset_says_so(page: Client, dataset: Dataset) -> None:
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     part = text(page.get(EDIT + "progress/"))
     assert 'data-state="complete"' in part and "data-progress" not in part
 
@@ -146,7 +146,7 @@ def test_without_a_background_process_the_truth_is_told(page: Client, dataset: D
 
 
 def test_a_job_whose_process_died_does_not_hide_that_none_is_alive(page: Client, dataset: Dataset) -> None:
-    job = datasets.claim()
+    job = dataset_jobs.claim()
     assert job is not None
     assert "No background process" not in text(page.get(EDIT + "progress/"))  # one is at work, whoever it is
     Job.objects.filter(pk=job.pk).update(lease=from_now(-1))
@@ -155,7 +155,7 @@ def test_a_job_whose_process_died_does_not_hide_that_none_is_alive(page: Client,
 
 def test_a_full_disk_is_told(page: Client, dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "disk_shortage", lambda: "Waiting for disk space: expected 2 GB, got 1.")
-    assert datasets.claim() is None
+    assert dataset_jobs.claim() is None
     assert "Waiting for disk space" in text(page.get(EDIT + "progress/"))
 
 
@@ -166,7 +166,7 @@ def test_cancel_and_resume(page: Client, dataset: Dataset) -> None:
     assert page.post(EDIT + "cancel/")["Location"] == PAGE + "#making"
     assert state_of(dataset) == "cancelled"
     assert page.post(EDIT + "resume/")["Location"] == PAGE + "#making"
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     assert state_of(dataset) == "complete"
 
 
@@ -190,7 +190,7 @@ def test_a_failing_job_has_its_message_and_a_button(page: Client, dataset: Datas
     part = text(page.get(PAGE))
     assert "&lt;b&gt;it broke&lt;/b&gt;" in part and f"/edit/retry/{job.pk}/" in part
     assert page.post(f"{EDIT}retry/{job.pk}/").status_code == 302
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     assert state_of(dataset) == "complete"
     assert page.post(f"{EDIT}retry/{job.pk}/").status_code == 409
 
@@ -216,7 +216,7 @@ def test_delete_asks_first(page: Client, dataset: Dataset) -> None:
 def test_deleting(page: Client, dataset: Dataset) -> None:
     assert page.post(EDIT + "delete/", {"confirm": "shapes"})["Location"] == "/datasets/"
     assert page.get(PAGE).status_code == 404
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     assert not Dataset.objects.exists()
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset
 from tests.generation import small
 from webapp.models import User
@@ -32,7 +32,7 @@ def test_page_says_what_becomes_public_and_opens_nothing(as_owner, shapes):
     page = text_of(response)
     assert response.status_code == 200
     assert page.count("<h1") == 1
-    assert "This can't be taken back" in page
+    assert "You cannot undo this" in page
     assert "2 scenes and 8 questions" in page
     for what in ("the answers", "the programs", "the objects", "the secret", "filters and counts by answer"):
         assert what in page
@@ -41,7 +41,7 @@ def test_page_says_what_becomes_public_and_opens_nothing(as_owner, shapes):
     assert split_of(shapes).withheld
 
 
-@pytest.mark.parametrize(("visibility", "said"), [("link", "Whoever has the link"), ("private", "only you and staff")])
+@pytest.mark.parametrize(("visibility", "said"), [("link", "who has the link"), ("private", "only you and staff")])
 def test_page_says_who_will_see(as_owner, shapes, visibility, said):
     Dataset.objects.filter(pk=shapes.pk).update(visibility=visibility)
     assert said in text_of(as_owner.get(OPEN))
@@ -140,7 +140,7 @@ def test_owner_sees_the_secret_and_that_others_do_not(as_owner, shapes):
 @pytest.mark.full
 @pytest.mark.slow
 def test_the_command_on_the_overview_proves_on_another_site_what_was_published(
-    as_owner, client, tmp_path, site_environment, shapes
+    as_owner, client, tmp_path, migrated_environment, shapes
 ):
     as_owner.post(OPEN)
     page = text_of(client.get(OVERVIEW))
@@ -150,15 +150,14 @@ def test_the_command_on_the_overview_proves_on_another_site_what_was_published(
     (tmp_path / "shapes.json").write_bytes(client.get(OVERVIEW + "spec.json").content)
 
     def run(*command: str) -> str:
-        there = {"cwd": tmp_path, "env": site_environment, "check": True, "capture_output": True, "text": True}
+        there = {"cwd": tmp_path, "env": migrated_environment, "check": True, "capture_output": True, "text": True}
         return subprocess.run([sys.executable, str(settings.BASE_DIR / "manage.py"), *command], **there).stdout
 
-    run("migrate", "--verbosity", "0")
     assert run(*shlex.split(script)[2:], "--no-images").split()[-1] == shapes.fingerprint
 
 
 def test_without_the_secret_the_split_is_another(shapes):
-    again = datasets.start(small.SPEC, slug="again", images=False)
-    datasets.work(dataset=again)
+    again = dataset_jobs.start(small.SPEC, slug="again", images=False)
+    dataset_jobs.work(dataset=again)
     hashes = [{split.name: split.fingerprint for split in one.splits.all()} for one in (shapes, again)]
     assert {name for name in hashes[0] if hashes[0][name] == hashes[1][name]} == {"train", "val"}

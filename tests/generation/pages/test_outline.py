@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from generation.browsing.outlines import loops, path_of, places, silhouette, simplified, smoothed
+from generation.browsing.outlines import loops, path_of, places, silhouette, simplify, smooth_border
 
 MASKS = arrays(np.bool_, st.tuples(st.integers(1, 9), st.integers(1, 9)))
 
@@ -50,7 +50,7 @@ def test_the_outline_of_a_disc_stays_within_a_pixel_of_it():
     rows, columns = np.mgrid[:80, :80]
     mask = (rows + 0.5 - 40) ** 2 + (columns + 0.5 - 40) ** 2 < 30**2
     (loop,) = loops(mask)
-    points = simplified(smoothed(loop))
+    points = simplify(smooth_border(loop))
     radii = np.hypot(points[:, 0] - 40, points[:, 1] - 40)
     assert np.all(np.abs(radii - 30) < 0.8)
     assert len(points) < len(loop) / 3

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from generation.browsing.question import counted, graph
+from generation.browsing.question import count_noun, graph
 from generation.engine.program import Step, execute
 from generation.models import Dataset, Question, Scene, Split
 from generation.storage.items import item_of
@@ -61,7 +61,7 @@ def test_every_step_says_what_it_gave(client, shapes):
     rows = client.get(PAGE).context["shown"].rows
     for row, step in zip(rows, traced(question), strict=True):
         if step.type == "ObjectSet":
-            assert row.outcome == counted(len(step.elements), "object")
+            assert row.outcome == count_noun(len(step.elements), "object")
         assert [element.id for element in row.elements] == list(step.elements)
     assert rows[-1].outcome == question.answer
 
@@ -243,11 +243,11 @@ def test_a_step_used_twice_keeps_its_lane_until_it_is_used_up():
 
 
 def test_the_page_is_the_same_for_a_world_without_functions(client, db):
-    from generation.making import datasets
+    from generation.making import dataset_jobs
     from tests.generation import fake_world
 
-    dataset = datasets.start({**fake_world.PRESET}, slug="rows", visibility="public", secrets={"test": "0f" * 16})
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start({**fake_world.PRESET}, slug="rows", visibility="public", secrets={"test": "0f" * 16})
+    dataset_jobs.work(dataset=dataset)
     assert Dataset.objects.get(slug="rows").state == Dataset.State.COMPLETE
     response = client.get("/datasets/rows/train/q/0/")
     assert response.status_code == 200

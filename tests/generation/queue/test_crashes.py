@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Question, Scene
 from generation.queue import leases, runner
 from generation.storage import files
@@ -23,7 +23,7 @@ Begin = Callable[..., Dataset]
 def expected(begin: Begin) -> str:
     """Give the fingerprint of a dataset that nothing happened to."""
     dataset = begin("expected", scenes_per_chunk=150, questions_per_scene=50, splits={"train": {"scenes": 150}})
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     return dataset.fingerprint
 
@@ -45,8 +45,8 @@ def test_killed_half_way_it_ends_the_same(
     held = dataset.jobs.get(state="running")
     assert held.kind == kind
     assert Scene.objects.filter(split__dataset=dataset).count() == scenes
-    datasets.recover()
-    datasets.work(dataset=dataset)
+    dataset_jobs.RUNNER.recover()
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert (dataset.state, dataset.fingerprint) == ("complete", expected)
     assert Question.objects.filter(split__dataset=dataset).count() == 7500
@@ -58,8 +58,8 @@ def test_killed_half_way_it_ends_the_same(
 
 def test_a_deletion_that_was_killed_is_finished(made: Dataset, child: Child, monkeypatch: Any) -> None:
     images = files.local_path(f"datasets/{made.pk}")
-    datasets.delete(made)
-    job = datasets.claim()
+    dataset_jobs.delete(made)
+    job = dataset_jobs.claim()
     assert job is not None and job.kind == "delete"
 
     def die(*_: Any) -> None:
@@ -69,7 +69,7 @@ def test_a_deletion_that_was_killed_is_finished(made: Dataset, child: Child, mon
         patched.setattr(files, "drop_folder", die)
         patched.setattr(leases, "release_untried", lambda job: False)  # as if it had had no time for that
         with pytest.raises(SystemExit):
-            datasets.run(job)
+            dataset_jobs.RUNNER.run(job)
     Job.objects.filter(pk=job.pk).update(worker=f"{leases.host_name()}:{2**22 + 1}")
     assert not Dataset.objects.visible_to(None).exists()
     finishing = child(MANAGE, "delete", made.slug)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Split
 
 pytestmark = pytest.mark.django_db
@@ -23,38 +23,38 @@ def broken(begin: Begin) -> tuple[Dataset, list[Job]]:
 
 def test_a_dataset_whose_failed_jobs_are_tried_again_is_completed(begin: Begin) -> None:
     dataset, failed = broken(begin)
-    assert all(datasets.retry(job) for job in failed)
-    datasets.work(dataset=dataset)
+    assert all(dataset_jobs.retry(job) for job in failed)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == "complete"
 
 
 def test_a_job_is_tried_again_once(begin: Begin) -> None:
     _, failed = broken(begin)
-    assert [datasets.retry(failed[0]), datasets.retry(failed[0])] == [True, False]
+    assert [dataset_jobs.retry(failed[0]), dataset_jobs.retry(failed[0])] == [True, False]
 
 
 def test_a_cancelled_dataset_is_not_gone_on_with_by_retrying(begin: Begin) -> None:
     dataset, failed = broken(begin)
     Dataset.objects.filter(pk=dataset.pk).update(state="cancelled")
-    assert not datasets.retry(failed[0])
+    assert not dataset_jobs.retry(failed[0])
     assert set(dataset.jobs.filter(pk=failed[0].pk).values_list("state", flat=True)) == {"failed"}
 
 
 def test_what_still_waits_for_a_failed_job_fails_with_it(begin: Begin) -> None:
     dataset, failed = broken(begin)
-    datasets.retry(failed[0])
-    assert datasets.settle() == 0  # there is work
-    datasets.work(dataset=dataset)
-    assert datasets.settle() == 1
+    dataset_jobs.retry(failed[0])
+    assert dataset_jobs.settle() == 0  # there is work
+    dataset_jobs.work(dataset=dataset)
+    assert dataset_jobs.settle() == 1
     dataset.refresh_from_db()
     assert (dataset.state, dataset.error) == ("failed", "it broke")
-    assert datasets.settle() == 0
+    assert dataset_jobs.settle() == 0
 
 
 def test_a_dataset_with_a_running_job_is_left_alone(begin: Begin) -> None:
     _, failed = broken(begin)
-    datasets.retry(failed[0])
-    while datasets.claim() is not None:
+    dataset_jobs.retry(failed[0])
+    while dataset_jobs.claim() is not None:
         pass
-    assert datasets.settle() == 0
+    assert dataset_jobs.settle() == 0

@@ -16,7 +16,7 @@ from django.db import OperationalError, ProgrammingError
 from django.utils import timezone
 
 from generation.engine.errors import BadRecord
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.making.chunk_writer import ChunkWriter
 from generation.making.progress import making_of
 from generation.models import Dataset, Job, JobEvent, from_now
@@ -30,7 +30,7 @@ Begin = Callable[..., Dataset]
 
 
 def claim() -> Job:
-    job = datasets.claim()
+    job = dataset_jobs.claim()
     assert job is not None
     return job
 
@@ -45,7 +45,7 @@ def count(event: str) -> int:
 
 def crash(job: Job) -> None:
     Job.objects.filter(pk=job.pk).update(lease=from_now(-1), worker="elsewhere:1")
-    assert datasets.recover() == 1
+    assert dataset_jobs.RUNNER.recover() == 1
 
 
 def end_pauses() -> None:
@@ -75,7 +75,7 @@ def test_pauses_between_crashes_grow_up_to_a_limit(begin: Begin) -> None:
         assert until is not None
         pauses.append((until - timezone.now()).total_seconds())
         if len(pauses) > 1:
-            assert datasets.claim() is None
+            assert dataset_jobs.claim() is None
         end_pauses()
     expected = [0, 1, 2, 4, 8, 16, 32, 64, 120, 120, 120, 120]
     assert pauses == pytest.approx(expected, abs=10), pauses
@@ -94,8 +94,8 @@ def test_a_job_whose_process_always_dies_fails_at_last_and_says_so(begin: Begin)
         "times. A signal, such as 11, or too little memory may end each of them: the log says which on elsewhere:1."
     )
     assert dataset.splits.get(name="train").state == "failed"
-    assert datasets.claim() is None
-    datasets.resume(dataset)
+    assert dataset_jobs.claim() is None
+    dataset_jobs.resume(dataset)
     assert claim().crashes == 0
 
 
@@ -107,7 +107,7 @@ def test_crashes_and_errors_are_counted_apart(begin: Begin, monkeypatch: pytest.
     monkeypatch.setattr(ChunkWriter, "write", lambda *_, **__: 1 / 0)
     for left in (2, 1, 0):
         assert dataset.jobs.filter(kind="items", state="waiting").count() == (1 if left < 3 else 0)
-        datasets.run(claim())
+        dataset_jobs.RUNNER.run(claim())
     dataset.refresh_from_db()
     assert dataset.state == "failed" and dataset.error.endswith("It was tried 3 times.")
     assert (count("crashed"), count("retried"), count("failed")) == (5, 2, 1)
@@ -195,12 +195,12 @@ def test_an_outage_uses_no_attempt_waits_ever_longer_and_the_page_says_so(
     def away(*_: Any) -> None:
         raise botocore.exceptions.EndpointConnectionError(endpoint_url="http://s3.example.org")
 
-    datasets.run(claim())
+    dataset_jobs.RUNNER.run(claim())
     pauses = []
     with monkeypatch.context() as patched:
         patched.setattr(Pictures, "store", away)
         for _ in range(8):
-            assert datasets.work() == 0
+            assert dataset_jobs.work() == 0
             job = dataset.jobs.get(kind="images")
             assert (job.state, job.attempts) == ("waiting", 0) and job.not_before is not None
             pauses.append((job.not_before - timezone.now()).total_seconds())
@@ -210,7 +210,7 @@ def test_an_outage_uses_no_attempt_waits_ever_longer_and_the_page_says_so(
             end_pauses()
     assert pauses == pytest.approx([5, 10, 20, 40, 80, 160, 180, 180], abs=10)
     assert count("waited") == 8
-    datasets.work()
+    dataset_jobs.work()
     dataset.refresh_from_db()
     assert (dataset.state, dataset.error) == ("complete", "")
 
@@ -220,24 +220,54 @@ def test_a_paused_job_leaves_others_their_turn(begin: Begin) -> None:
     begin("two", splits={"train": {"scenes": 5}})
     Job.objects.filter(dataset__slug="one").update(not_before=from_now(60))
     assert claim().dataset.slug == "two"
-    assert datasets.claim() is None
+    assert dataset_jobs.claim() is None
 
 
 def test_a_lost_lease_is_counted(begin: Begin) -> None:
     begin()
     crash(old := claim())
-    datasets.run(claim())
-    datasets.run(old)
+    dataset_jobs.RUNNER.run(claim())
+    dataset_jobs.RUNNER.run(old)
     assert count("lost") == 1
 
 
+TASKS = {
+    "datasets": "generation.tasks.work",
+    "exports": "generation.tasks.export",
+    "shortcut reports": "generation.tasks.report",
+    "skipped-step reports": "generation.tasks.ablate",
+    "submissions": "webapp.leaderboards.tasks.score",
+}
+
+
 def test_every_kind_of_job_is_retried_by_the_same_rules() -> None:
-    assert set(runner.RUNNERS) == {
-        "datasets", "exports", "shortcut reports", "skipped-step reports", "submissions",
-    }  # fmt: skip
+    assert {kind.name: kind.task for kind in runner.RUNNERS.values()} == TASKS
+
+
+@pytest.mark.parametrize(("name", "task"), TASKS.items())
+def test_a_kinds_task_takes_its_turn(name: str, task: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from webapp.celery import app
+
+    app.loader.import_default_modules()
+    turns_of: list[str] = []
+    monkeypatch.setattr(runner.Runner, "take_turn", lambda self: turns_of.append(self.name))
+    app.tasks[task]()
+    assert turns_of == [name]
+
+
+def test_a_claim_is_one_of_the_kinds_own_jobs(begin: Begin) -> None:
+    dataset = begin()
+    claimed = dataset_jobs.RUNNER.claim()
+    assert claimed is not None and (claimed.dataset_id, claimed.state) == (dataset.pk, "running")
 
 
 # Being asked to stop
+
+
+def forget_stopping() -> None:
+    """Go on as if nobody had asked."""
+    stopping._SHARED[:] = stopping.NEVER
+    stopping._HERE.clear()
 
 
 @pytest.fixture
@@ -246,13 +276,13 @@ def asked(settings: LazySettings) -> Iterator[None]:
     settings.STOP_SECONDS = 50
     stopping.ask()
     yield
-    stopping.forget()
+    forget_stopping()
 
 
 def test_whoever_is_asked_to_stop_claims_nothing(begin: Begin, asked: None) -> None:
     begin()
-    assert datasets.claim() is None
-    assert datasets.work() == 0
+    assert dataset_jobs.claim() is None
+    assert dataset_jobs.work() == 0
 
 
 def test_a_long_seal_notices_that_it_is_to_stop_and_waits_again_untried(
@@ -260,7 +290,7 @@ def test_a_long_seal_notices_that_it_is_to_stop_and_waits_again_untried(
 ) -> None:
     dataset = begin(splits={"train": {"scenes": 5}})
     while (job := claim()).kind != "seal":
-        datasets.run(job)
+        dataset_jobs.RUNNER.run(job)
     sealed = sealing.seal
 
     def meanwhile(*given: Any) -> Any:
@@ -269,13 +299,13 @@ def test_a_long_seal_notices_that_it_is_to_stop_and_waits_again_untried(
 
     monkeypatch.setattr(sealing, "seal", meanwhile)
     try:
-        assert datasets.run(job) is False
+        assert dataset_jobs.RUNNER.run(job) is False
     finally:
-        stopping.forget()
+        forget_stopping()
     assert (row(job).state, row(job).attempts, row(job).crashes) == ("waiting", 0, 0)
     assert count("released") == 1
     monkeypatch.undo()
-    datasets.work()
+    dataset_jobs.work()
     dataset.refresh_from_db()
 
 
@@ -292,7 +322,7 @@ def test_a_job_that_does_not_look_is_given_back_before_its_process_is_killed(
         try:
             assert lease.lost.wait(20)
         finally:
-            stopping.forget()
+            forget_stopping()
     assert (row(job).state, row(job).attempts, row(job).crashes) == ("waiting", 0, 0)
 
 
@@ -314,6 +344,6 @@ def test_a_database_that_comes_back_is_told_how_the_run_ended(begin: Begin, monk
 
     monkeypatch.setattr(leases, "release_to_wait", release)
     monkeypatch.setattr(ChunkWriter, "write", away)
-    datasets.run(job)
+    dataset_jobs.RUNNER.run(job)
     assert (row(job).state, row(job).attempts, row(job).crashes, row(job).waits) == ("waiting", 0, 0, 1)
     assert row(job).message.startswith("Waiting for the database: the server went away.")

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Subquery
 
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 from generation.models import Dataset, Job, Turn, from_now
 from generation.models.work import NEVER
 from generation.queue import leases, turns
@@ -25,7 +25,7 @@ def test_many_datasets_take_turns(begin: Begin) -> None:
         begin(f"rows-{number}", scenes_per_chunk=1, splits={"train": {"scenes": 3}}, images=False)
     served: Counter[int] = Counter()
     while (job := jobs.claim()) is not None:
-        jobs.run(job)
+        jobs.RUNNER.run(job)
         served[job.dataset_id] += 1
         busy = Dataset.objects.filter(state="making").values_list("pk", flat=True)
         counts = [served[pk] for pk in busy]
@@ -46,7 +46,7 @@ def test_a_dataset_that_comes_late_is_served_at_once(begin: Begin) -> None:
 def run() -> Job:
     job = jobs.claim()
     assert job is not None
-    jobs.run(job)
+    jobs.RUNNER.run(job)
     return job
 
 
@@ -110,7 +110,7 @@ def end_of(job: Job, act: str) -> None:
     elif act == "crash" and not job.crashes:
         leases.release_after_crash(job, message="crashed")
     else:
-        jobs.run(job)
+        jobs.RUNNER.run(job)
 
 
 def by_all_jobs() -> int | None:

@@ -8,7 +8,8 @@ from django.test import Client
 from generation import tasks
 from generation.charts import drawing
 from generation.models import BlindReport, Dataset
-from generation.reports import charts_ahead, shortcut_jobs
+from generation.queue import runner
+from generation.reports import background, charts_ahead, shortcuts
 from tests.generation import small
 from webapp.models import User
 
@@ -42,9 +43,11 @@ def test_the_charts_of_a_split_are_drawn_by_the_task(client: Client, enough: Dat
     assert all(chart.drawing for chart in charts if chart.is_drawable)
 
 
-def test_a_report_is_drawn_with_its_dataset(client: Client, shapes: Dataset) -> None:
+def test_a_report_is_drawn_with_its_dataset(client: Client, shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     Dataset.objects.filter(pk=shapes.pk).update(owner=User.objects.create_user("owner"))
-    shortcut_jobs.begin(shapes, shortcut_jobs.complete_splits(shapes))
+    background.begin_shortcuts(shapes, shortcuts.complete_splits(shapes))
+    monkeypatch.setattr(charts_ahead, "current_task", object())  # as in a background process
+    monkeypatch.setattr(runner.current_app, "send_task", lambda name, args, **_: tasks.draw(*args))
     tasks.report()
     assert BlindReport.objects.get().state == "done"
     found = client.get("/datasets/shapes/shortcuts/").context
@@ -62,7 +65,7 @@ def test_a_split_asks_for_its_charts_only_in_a_background_process(
     monkeypatch: pytest.MonkeyPatch, shapes: Dataset
 ) -> None:
     sent: list[tuple[str, list[int]]] = []
-    monkeypatch.setattr(charts_ahead.current_app, "send_task", lambda name, args, **_: sent.append((name, args)))
+    monkeypatch.setattr(runner.current_app, "send_task", lambda name, args, **_: sent.append((name, args)))
     split = shapes.splits.get(name="train")
     charts_ahead.ask(split)
     assert sent == []

@@ -15,7 +15,7 @@ from generation.engine import formats
 from generation.engine.errors import BadPredictions
 from generation.engine.items import FacetKind
 from generation.exchange import exports
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Split
 from generation.reports.scoring import expected_of, score_file
 from generation.splits import question_sets
@@ -122,7 +122,7 @@ def test_what_is_expected_is_what_rows_say(val: Split) -> None:
 
 def test_questions_of_a_derived_split_have_their_parents_names_too(val: Split) -> None:
     question_sets.create(val, name="half", recipe=Recipe(parent="val", sample=6, seed=1))
-    datasets.work(dataset=val.dataset)
+    dataset_jobs.work(dataset=val.dataset)
     half = Split.objects.for_browse().get(dataset=val.dataset, name="half")
     positions = SplitIndex.open(half).positions
     assert positions is not None and positions.tolist() != list(range(6))

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Split
-from generation.reports import shortcut_jobs, shortcuts
+from generation.reports import shortcuts
 from tests.generation import small
 
 SPLITS = {"train": {"scenes": 12}, "val": {"scenes": 6}, "other": {"scenes": 4, "reference": "val"}}
@@ -29,7 +29,7 @@ def shapes(kept, db):
 
 
 def report_of(dataset):
-    return shortcuts.report(dataset.get_world(), shortcut_jobs.complete_splits(dataset))
+    return shortcuts.report(dataset.get_world(), shortcuts.complete_splits(dataset))
 
 
 def rows_of(dataset, name):
@@ -122,8 +122,8 @@ def test_the_nearest_question_is_looked_for_on_a_sample_that_is_bounded(shapes, 
 
 def test_questions_without_answers_neither_teach_nor_count(begin):
     dataset = begin(splits={"train": {"scenes": 6}, "val": {"scenes": 4}})
-    datasets.work(dataset=dataset)
-    found = shortcuts.report(dataset.get_world(), shortcut_jobs.complete_splits(dataset))["splits"][1]
+    dataset_jobs.work(dataset=dataset)
+    found = shortcuts.report(dataset.get_world(), shortcuts.complete_splits(dataset))["splits"][1]
     answered = Question.objects.filter(split__dataset=dataset, split__name="val", answer__isnull=False).count()
     assert found["cues"][0]["n"] == answered < found["questions"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.making.progress import IGNORED, making_of
 from generation.models import Dataset, Job, from_now
 from generation.queue import leases, workers
@@ -19,7 +19,7 @@ Begin = Callable[..., Dataset]
 
 HANG = """
 import django; django.setup()
-from generation.making import datasets as jobs
+from generation.making import dataset_jobs as jobs
 from generation.queue import leases
 from generation.models import Job
 leases.RENEWAL, leases.GRACE = 0.2, {grace}
@@ -29,7 +29,7 @@ def hang(job, lease):
 jobs.PERFORMERS = {{**jobs.PERFORMERS, Job.Kind.ITEMS: hang}}
 job = jobs.claim()
 print(job.pk, flush=True)
-jobs.run(job)
+jobs.RUNNER.run(job)
 """
 
 
@@ -38,7 +38,7 @@ def overdue(job: Job) -> None:
 
 
 def claimed() -> Job:
-    job = datasets.claim()
+    job = dataset_jobs.claim()
     assert job is not None
     return job
 
@@ -55,10 +55,10 @@ def test_a_job_that_hangs_while_its_lease_is_renewed_fails_and_its_process_ends(
     while Job.objects.get(pk=job.pk).lease == first:  # it is heard of
         assert time.monotonic() < end
         time.sleep(0.05)
-    datasets.sweep()
+    dataset_jobs.RUNNER.sweep()
     assert Job.objects.get(pk=job.pk).state == "running"
     overdue(job)
-    datasets.sweep()
+    dataset_jobs.RUNNER.sweep()
     job.refresh_from_db()
     assert (job.state, job.token, job.lease, job.deadline) == ("failed", "", None, None)
     assert "expected an end within" in job.message and "it hangs" in job.message
@@ -66,8 +66,8 @@ def test_a_job_that_hangs_while_its_lease_is_renewed_fails_and_its_process_ends(
     dataset.refresh_from_db()
     assert (dataset.state, dataset.error) == ("failed", job.message)
     assert job in making_of(dataset).failures
-    assert datasets.retry(job)
-    datasets.work(dataset=dataset)
+    assert dataset_jobs.retry(job)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == "complete"
 
@@ -79,7 +79,7 @@ def test_a_process_that_may_still_notice_is_left_alone(begin: Begin, child: Chil
     hanging = child("-c", HANG.format(grace=3600), stdout=-1)
     assert hanging.stdout is not None
     overdue(Job.objects.get(pk=int(hanging.stdout.readline())))
-    datasets.sweep()
+    dataset_jobs.RUNNER.sweep()
     with pytest.raises(TimeoutError):
         wait(hanging, 2)
     hanging.send_signal(signal.SIGKILL)
@@ -105,15 +105,15 @@ def test_a_job_has_a_deadline_while_it_runs(begin: Begin) -> None:
 def test_whoever_finishes_late_but_unswept_has_finished(begin: Begin) -> None:
     dataset = begin()
     overdue(job := claimed())
-    datasets.run(job)
+    dataset_jobs.RUNNER.run(job)
     assert dataset.jobs.get(pk=job.pk).state == "done"
 
 
 def test_whoever_finishes_after_the_sweep_writes_nothing(begin: Begin) -> None:
     dataset = begin()
     overdue(job := claimed())
-    assert datasets.RUNNER.fail_overdue() == 1
-    datasets.run(job)
+    assert dataset_jobs.RUNNER.fail_overdue() == 1
+    dataset_jobs.RUNNER.run(job)
     assert dataset.jobs.get(pk=job.pk).state == "failed"
     assert not dataset.splits.filter(chunks__made=True).exists()
 
@@ -138,11 +138,11 @@ def test_work_that_nobody_takes_though_processes_are_alive_is_noticed(begin: Beg
     Job.objects.update(created=from_now(-IGNORED - 60))
     assert making_of(dataset).is_ignored
     other = begin("other")
-    datasets.run(claimed_of(other))
+    dataset_jobs.RUNNER.run(claimed_of(other))
     assert not making_of(dataset).is_ignored
 
 
 def claimed_of(dataset: Dataset) -> Job:
-    job = datasets.claim(dataset=dataset)
+    job = dataset_jobs.claim(dataset=dataset)
     assert job is not None
     return job

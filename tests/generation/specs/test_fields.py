@@ -12,7 +12,7 @@ NUMBERS = fields.Knob("tasks", "Tasks", "", "numbers", True, [1, 2, 3, 5])
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=12))
 def test_numbers_mean_what_they_show(numbers: list[int]) -> None:
-    assert fields.meant(NUMBERS, fields.shown(NUMBERS, {"tasks": numbers})) == numbers
+    assert fields.json_value(NUMBERS, fields.form_value(NUMBERS, {"tasks": numbers})) == numbers
 
 
 @pytest.mark.parametrize(
@@ -20,16 +20,16 @@ def test_numbers_mean_what_they_show(numbers: list[int]) -> None:
     [("1-3, 5", [1, 2, 3, 5]), ("7", [7]), ("2 - 4,9", [2, 3, 4, 9]), ("", None), ("one", "one"), ("1;2", "1;2")],
 )
 def test_what_is_typed(text: str, meant: object) -> None:
-    assert fields.meant(NUMBERS, text) == meant
+    assert fields.json_value(NUMBERS, text) == meant
 
 
 def test_the_default_is_shown_as_it_is_typed() -> None:
-    assert fields.shown(NUMBERS, {}) == "1-3, 5"
-    assert fields.shown(NUMBERS, {"tasks": "one"}) == "one"
+    assert fields.form_value(NUMBERS, {}) == "1-3, 5"
+    assert fields.form_value(NUMBERS, {"tasks": "one"}) == "one"
 
 
 def test_a_range_without_end_is_cut() -> None:
-    assert len(fields.meant(NUMBERS, "1-99999")) == fields.MANY + 1
+    assert len(fields.json_value(NUMBERS, "1-99999")) == fields.MANY + 1
 
 
 @pytest.mark.parametrize("world", [name for name in names() if name != "clevr"])

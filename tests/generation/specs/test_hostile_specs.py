@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-REFUSALS = ("BadSpec", "BadExport", "BadRecipe")
+REFUSALS = ("BadSpec", "BadPlatformFile", "BadRecipe")
 
 
 @pytest.fixture(scope="module")

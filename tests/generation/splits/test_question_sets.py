@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from generation import extensions
 from generation.engine.canonical import canonical
 from generation.engine.seeding import Stage, stream
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.making.progress import progress_of
 from generation.models import Dataset, Job, Question, Split
 from generation.queue import leases
+from generation.queue.runner import Runner
 from generation.splits import question_sets, recipes, sealing
 from generation.splits.recipes import BadRecipe, Recipe, read_recipe
 from generation.splits.withheld import open_answers
@@ -84,15 +85,15 @@ def half_up(number: float) -> int:
 def both(django_db_setup: None, django_db_blocker: Any) -> Any:
     """Give a split's chooser and its twin; they need no database any more."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
-        patched.setitem(datasets.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
+        patched.setitem(dataset_jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
         spec = {**fake_world.PRESET, "splits": {"train": {"scenes": 60}}, "questions_per_scene": 5}
-        dataset = datasets.start(spec, slug="for-recipes", images=False)
-        datasets.work(dataset=dataset)
+        dataset = dataset_jobs.start(spec, slug="for-recipes", images=False)
+        dataset_jobs.work(dataset=dataset)
         split = dataset.splits.get()
         opened = SplitIndex.open(split)
         yield recipes.Chooser(split, opened), Twin(split), opened
-        datasets.delete(dataset)
-        datasets.work(dataset=dataset)
+        dataset_jobs.delete(dataset)
+        dataset_jobs.work(dataset=dataset)
 
 
 @given(
@@ -138,16 +139,18 @@ def test_an_index_taken_from_the_parents_says_the_same(both: Any, chosen: set[in
 def derive(dataset: Dataset, name: str = "few", parent: str = "train", **recipe: Any) -> Split:
     """Return a split that is derived now."""
     split = Split.objects.for_browse().get(dataset=dataset, name=parent)
-    return datasets.derive(split, name=name, recipe=read_recipe({"parent": parent, **recipe}))
+    return dataset_jobs.derive(split, name=name, recipe=read_recipe({"parent": parent, **recipe}))
 
 
 @pytest.fixture(scope="module")
 def kept(django_db_setup: None, django_db_blocker: Any) -> Any:
     """Give the key of a complete dataset that stays for all tests of the file; what they change of it is undone."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
-        patched.setitem(datasets.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
-        dataset = datasets.start({**fake_world.PRESET, **SPEC}, slug="rows", images=False, secrets={"test": "0f" * 16})
-        datasets.work(dataset=dataset)
+        patched.setitem(dataset_jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
+        dataset = dataset_jobs.start(
+            {**fake_world.PRESET, **SPEC}, slug="rows", images=False, secrets={"test": "0f" * 16}
+        )
+        dataset_jobs.work(dataset=dataset)
         yield dataset.pk
         Dataset.objects.filter(pk=dataset.pk).delete()
 
@@ -162,7 +165,7 @@ def test_a_derived_split_is_complete_at_once_and_names_what_it_is(rows_of_number
     few = derive(rows_of_numbers, filter="type=sum", sample=7, seed=3)
     assert (few.state, few.kind, few.parent.name) == ("complete", "derived", "train")
     assert (few.questions, few.ordinal, few.withheld, few.reference) == (7, 2, False, None)
-    assert question_sets.described(few) == "7 of 120 questions of train where type is sum, sampled with seed 3"
+    assert question_sets.describe_recipe(few) == "7 of 120 questions of train where type is sum, sampled with seed 3"
     assert not few.scene_set.exists()
     assert not few.question_set.exists()
     assert not few.chunks.exists()
@@ -171,8 +174,8 @@ def test_a_derived_split_is_complete_at_once_and_names_what_it_is(rows_of_number
 def test_everything_read_of_it_is_what_the_parents_rows_say(rows_of_numbers: Dataset) -> None:
     few = derive(rows_of_numbers, share=40, seed=5)
     own = [Question.objects.get(split=few.parent, position=at) for at in SplitIndex.open(few).positions.tolist()]
-    assert [row.text for row in items.browsed(few, list(range(few.questions)))] == [row.text for row in own]
-    assert [row.position for row in items.browsed(few, [5, 2])] == [5, 2]
+    assert [row.text for row in items.questions_at(few, list(range(few.questions)))] == [row.text for row in own]
+    assert [row.position for row in items.questions_at(few, [5, 2])] == [5, 2]
     assert few.scenes == len({row.scene_id for row in own})
     stored = list(items.load_items(few, 0, few.scenes))
     assert [one.pk for some in stored for one in some.questions] == [row.pk for row in own]
@@ -225,16 +228,16 @@ def test_a_share_of_some_values_leaves_the_others_whole(rows_of_numbers: Dataset
     kept = SplitIndex.open(few).counts({})["type"].tolist()
     assert kept == [half_up(train[0] / 10), train[1], 0, train[3]]
     said = "of those whose type is sum only 10 %, odd none, sampled with seed 4"
-    assert question_sets.described(few) == f"{sum(kept)} of 120 questions of train, {said}"
+    assert question_sets.describe_recipe(few) == f"{sum(kept)} of 120 questions of train, {said}"
 
 
 def test_a_large_one_waits_for_a_background_process(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question_sets, "AT_ONCE", 5)
-    woken: list[int] = []
-    monkeypatch.setattr(datasets, "wake", woken.append)
+    woken: list[str] = []
+    monkeypatch.setattr(Runner, "wake", lambda self: woken.append(self.name))
     few = derive(rows_of_numbers, sample=6)
-    assert (few.state, woken, Job.objects.queue().oldest is None) == ("waiting", [1], False)
-    assert datasets.work() == 1
+    assert (few.state, woken, Job.objects.queue().oldest is None) == ("waiting", ["datasets"], False)
+    assert dataset_jobs.work() == 1
     few.refresh_from_db()
     assert few.is_complete
     rows_of_numbers.refresh_from_db()
@@ -248,7 +251,7 @@ def test_one_whose_making_fails_says_so_and_leaves_the_dataset_complete(rows_of_
     assert few.jobs.get().message == "rows/few: Expected 10 questions, got 9."
     rows_of_numbers.refresh_from_db()
     assert rows_of_numbers.state == Dataset.State.COMPLETE
-    datasets.settle()
+    dataset_jobs.settle()
     question_sets.remove(few)
     assert not Split.objects.filter(name="few").exists()
 
@@ -362,12 +365,12 @@ def test_a_deleted_one_leaves_no_file_and_its_parent_alone(rows_of_numbers: Data
 
 def test_a_deleted_dataset_takes_them_along(begin: Begin) -> None:
     dataset = begin("gone", images=False, splits={"train": {"scenes": 4}})
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     few = derive(dataset, first=10)
     assert is_stored(few)
-    datasets.delete(dataset)
-    datasets.work(dataset=dataset)
+    dataset_jobs.delete(dataset)
+    dataset_jobs.work(dataset=dataset)
     assert not Split.objects.filter(dataset=dataset.pk).exists()
     assert not is_stored(few)
     assert not is_stored(few.parent)
@@ -395,7 +398,7 @@ def test_one_that_is_deleted_while_it_is_made_leaves_no_file(
     made = question_sets.make
     digests: list[str] = []
 
-    def slow(split: Split, lease: Any) -> sealing.Sealed:
+    def slow(split: Split, lease: Any) -> sealing.SealedSplit:
         sealed = made(split, lease)
         question_sets.remove(Split.objects.get(pk=split.pk))
         digests.append(sealed.index_digest)
@@ -406,7 +409,7 @@ def test_one_that_is_deleted_while_it_is_made_leaves_no_file(
     train = Split.objects.for_browse().get(name="train")
     job = question_sets.create(train, name="few", recipe=read_recipe({"parent": "train", "first": 3}))
     assert leases.take(job)
-    datasets.run(job)
+    dataset_jobs.RUNNER.run(job)
     assert not default_storage.exists(f"{FOLDER}/{digests[0]}/late")
     assert not Split.objects.filter(name="few").exists()
 
@@ -433,7 +436,7 @@ def test_a_filter_is_read_as_an_address_and_kept_plain(rows_of_numbers: Dataset)
     few = derive(rows_of_numbers, filter="?q=largest&page=3&total.from=5&total.to=30", first=2)
     assert read_recipe(few.recipe).filter == "total=5..30&q=largest"
     said = "where total is 5 to 30 and the words “largest” occur, the first of them"
-    assert question_sets.described(few) == f"2 of 120 questions of train {said}"
+    assert question_sets.describe_recipe(few) == f"2 of 120 questions of train {said}"
 
 
 # The command line -------------------------------------------------------------------------------------------

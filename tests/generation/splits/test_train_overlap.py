@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from generation.engine.worlds import SEEN, UNSEEN
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Question, Split
 from generation.splits import train_overlap
 from generation.storage import files
@@ -48,7 +48,7 @@ def run_without(dataset: Dataset, kind: str) -> None:
     """Run every job but those of one kind, and what waits for them."""
     waiting = dataset.jobs.filter(kind=kind)
     waiting.update(state="cancelled")
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     waiting.update(state="waiting")
 
 
@@ -70,7 +70,7 @@ def test_texts_and_programs_that_train_has_are_seen() -> None:
     mine, theirs = (Question.objects.filter(split__dataset=begun, split__name=name) for name in ("val", "train"))
     for row, other in zip(mine.order_by("position")[:5], theirs.order_by("position"), strict=False):
         Question.objects.filter(pk=row.pk).update(text=other.text, program=other.program)
-    datasets.work(dataset=begun)
+    dataset_jobs.work(dataset=begun)
     val, train = begun.splits.get(name="val"), begun.splits.get(name="train")
     for name in NAMES:
         assert values(val, name) == twin(val, train, name)
@@ -97,11 +97,11 @@ def test_it_does_not_matter_which_split_is_sealed_first(made: Dataset, first: st
     begun = small.begun("again", splits=SPLITS, with_images=False)
     seals = Job.objects.filter(dataset=begun, kind="seal")
     seals.exclude(split__name=first).update(state="cancelled")
-    datasets.work(dataset=begun)
+    dataset_jobs.work(dataset=begun)
     assert [split.name for split in begun.splits.all() if split.is_complete] == [first]
     assert begun.jobs.get(kind="seen").state == "waiting"
     seals.filter(state="cancelled").update(state="waiting")
-    datasets.work(dataset=begun)
+    dataset_jobs.work(dataset=begun)
     begun.refresh_from_db()
     assert begun.state == "complete"
     val, again = made.splits.get(name="val"), begun.splits.get(name="val")
@@ -111,16 +111,16 @@ def test_it_does_not_matter_which_split_is_sealed_first(made: Dataset, first: st
 
 def test_a_pass_that_breaks_off_leaves_the_split_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = small.begun(splits=SPLITS, with_images=False)
-    for place in ((train_overlap.Draft, "publish"), (datasets.leases, "finish")):
+    for place in ((train_overlap.Draft, "publish"), (dataset_jobs.leases, "finish")):
         run_without(begun, "seen")
         with monkeypatch.context() as patched:
             patched.setattr(*place, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
-                datasets.work(dataset=begun)
+                dataset_jobs.work(dataset=begun)
         val = begun.splits.get(name="val")
         assert (val.state, val.seen_digest) == ("complete", "")
         assert not set(NAMES) & SplitIndex.open(val).facets.keys()
-    datasets.work(dataset=begun)
+    dataset_jobs.work(dataset=begun)
     val = begun.splits.get(name="val")
     assert [values(val, name) for name in NAMES] == [twin(val, begun.splits.get(name="train"), n) for n in NAMES]
     folder = files.local_path(FOLDER)
@@ -133,11 +133,11 @@ def test_a_pass_that_fails_leaves_the_split_sealed_and_can_be_tried_again(monkey
     begun = small.begun(splits=SPLITS, with_images=False)
     with monkeypatch.context() as patched:
         patched.setattr(train_overlap, "seen_codes", lambda *_: 1 / 0)
-        datasets.work(dataset=begun)
+        dataset_jobs.work(dataset=begun)
     begun.refresh_from_db()
     assert (begun.state, begun.splits.get(name="val").state) == ("failed", "complete")
-    assert datasets.retry(begun.jobs.get(kind="seen"))
-    datasets.work(dataset=begun)
+    assert dataset_jobs.retry(begun.jobs.get(kind="seen"))
+    dataset_jobs.work(dataset=begun)
     begun.refresh_from_db()
     assert (begun.state, len(values(begun.splits.get(name="val"), "seen_text"))) == ("complete", 24)
 
@@ -158,8 +158,8 @@ def test_deleting_a_dataset_leaves_nothing_of_it(made: Dataset) -> None:
     folder = files.local_path(FOLDER)
     assert folder is not None
     digests = [split.index_digest for split in made.splits.all()]
-    datasets.delete(made)
-    datasets.work(dataset=made)
+    dataset_jobs.delete(made)
+    dataset_jobs.work(dataset=made)
     assert not [digest for digest in digests if (folder / digest).exists()]
 
 

@@ -86,5 +86,5 @@ def test_every_stored_file_is_written_where_the_disk_reserve_is_asked_about() ->
     writing = [path for path in sources if re.search(r"default_storage\.save\(|shutil\.move\(", path.read_text())]
     names = {str(path.relative_to(root)) for path in writing}
     assert names == {"generation/storage/files.py", "generation/views/importing.py"}
-    for path in (*writing, root / "webapp/backups/stored.py"):
+    for path in (*writing, root / "webapp/backups/stored_files.py"):
         assert re.search(r"check_reserve\(\)|disk_shortage\(\)", path.read_text()), path

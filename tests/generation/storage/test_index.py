@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from generation.engine.errors import BadScene
 from generation.engine.items import FacetKind
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question
 from generation.splits import sealing
 from generation.storage import files, index, items
@@ -73,14 +73,14 @@ class Twin:
 def both(django_db_setup: None, django_db_blocker: Any) -> Any:
     """Give a split's index and its twin; they need no database any more."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
-        patched.setitem(datasets.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
+        patched.setitem(dataset_jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
         spec = {**fake_world.PRESET, "splits": {"train": {"scenes": 60}}, "questions_per_scene": 5}
-        dataset = datasets.start(spec, slug="for-the-index", images=False)
-        datasets.work(dataset=dataset)
+        dataset = dataset_jobs.start(spec, slug="for-the-index", images=False)
+        dataset_jobs.work(dataset=dataset)
         pair = SplitIndex.open(dataset.splits.get()), Twin(dataset)
-        datasets.delete(dataset)
+        dataset_jobs.delete(dataset)
         yield pair
-        datasets.work(dataset=dataset)
+        dataset_jobs.work(dataset=dataset)
 
 
 def filters() -> st.SearchStrategy[dict[str, Any]]:

@@ -12,7 +12,7 @@ from PIL import Image
 
 from generation.engine.errors import BadScene, BadSpec
 from generation.engine.worlds import get_maker
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.making.chunk_writer import ChunkWriter
 from generation.making.creation import SlugTaken
 from generation.making.progress import progress_of
@@ -59,7 +59,7 @@ def test_bad_input_names_its_place_and_leaves_nothing(
     slug: str, changes: dict[str, Any], options: dict[str, Any], where: str
 ) -> None:
     with pytest.raises(BadSpec) as caught:
-        datasets.start(spec_of(**changes), slug=slug, **options)
+        dataset_jobs.start(spec_of(**changes), slug=slug, **options)
     assert caught.value.where == where
     assert "Expected" in str(caught.value)
     assert not any(model.objects.exists() for model in (Dataset, Split, Chunk, Job, SpecFile))
@@ -94,7 +94,7 @@ def test_a_withheld_split_gets_a_secret_whose_digest_is_known_from_the_start(beg
 
 
 def test_a_specs_files_come_along(db: None) -> None:
-    dataset = datasets.start(spec_of(note="digest"), slug="rows", files={"digest": b"\0bytes"})
+    dataset = dataset_jobs.start(spec_of(note="digest"), slug="rows", files={"digest": b"\0bytes"})
     assert bytes(dataset.files.get().content) == b"\0bytes"
     assert dataset.read_spec().note == "digest"
 
@@ -110,7 +110,7 @@ def test_what_comes_out_is_what_was_made(made: Dataset, split: str) -> None:
 
 def test_another_secret_gives_other_questions(begin: Begin) -> None:
     one, two = begin("one", secrets={"test": "01" * 16}), begin("two", secrets={"test": "02" * 16})
-    datasets.work()
+    dataset_jobs.work()
     prints = {d.slug: {s.name: s.fingerprint for s in d.splits.all()} for d in (one, two)}
     assert prints["one"]["train"] == prints["two"]["train"]
     assert prints["one"]["test"] != prints["two"]["test"]
@@ -119,11 +119,11 @@ def test_another_secret_gives_other_questions(begin: Begin) -> None:
 def test_a_job_run_twice_stores_the_same_rows(begin: Begin) -> None:
     dataset = begin()
     job = claimed(dataset)
-    datasets.run(job)
+    dataset_jobs.RUNNER.run(job)
     first = list(Question.objects.order_by("position").values_list("position", "text", "answer"))
     Job.objects.filter(pk=job.pk).update(state="waiting")
     assert leases.take(job)
-    datasets.run(job)
+    dataset_jobs.RUNNER.run(job)
     job.refresh_from_db()
     assert job.state == "done"
     assert list(Question.objects.order_by("position").values_list("position", "text", "answer")) == first
@@ -141,7 +141,7 @@ def test_a_chunk_of_many_rows_is_stored_in_small_transactions(begin: Begin, monk
         flush(writer)
 
     monkeypatch.setattr(ChunkWriter, "_flush", noting)
-    datasets.run(claimed(dataset))
+    dataset_jobs.RUNNER.run(claimed(dataset))
     assert sum(sizes) == 12_000 and max(sizes) <= 5_000
     assert Scene.objects.count() + Question.objects.count() == 12_000
 
@@ -150,7 +150,7 @@ def test_a_holder_who_lost_the_job_writes_nothing(begin: Begin) -> None:
     dataset = begin()
     job = claimed(dataset)
     Job.objects.filter(pk=job.pk).update(token="someone else's")
-    datasets.run(job)
+    dataset_jobs.RUNNER.run(job)
     assert not Scene.objects.exists() and not Question.objects.exists()
     assert not Chunk.objects.filter(made=True).exists()
     assert Job.objects.get(pk=job.pk).state == "running"
@@ -168,7 +168,7 @@ def test_a_world_that_makes_too_little_is_found_out(begin: Begin) -> None:
 @pytest.mark.parametrize(("largest", "mode"), [(4, "L"), (255, "L"), (256, "I;16"), (65535, "I;16")])
 def test_object_ids_are_kept_exactly(begin: Begin, largest: int, mode: str) -> None:
     begin(ids_up_to=largest, splits={"train": {"scenes": 1}})
-    datasets.work()
+    dataset_jobs.work()
     scene = Scene.objects.get()
     with Image.open(io.BytesIO(files.get(scene.ids_image))) as image:
         assert image.mode == mode
@@ -192,7 +192,7 @@ def test_no_draft_of_a_file_stays_behind(made: Dataset) -> None:
 
 def test_without_images_none_are_drawn(begin: Begin) -> None:
     dataset = begin(images=False)
-    datasets.work()
+    dataset_jobs.work()
     dataset.refresh_from_db()
     assert dataset.state == "complete"
     assert not Scene.objects.exclude(image="").exists()

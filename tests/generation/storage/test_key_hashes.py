@@ -41,7 +41,7 @@ def test_questions_are_seen_where_the_twin_says_so(block: int, mine: list[list[s
 @given(QUESTIONS)
 def test_each_key_is_kept_once(questions: list[list[str]]):
     found = gathered(questions)
-    hashes = [sorted({key_hashes.hashed(key) for key in question}) for question in questions]
+    hashes = [sorted({key_hashes.hash_key(key) for key in question}) for question in questions]
     kept = [
         sorted(set(found.distinct[found.places[first:end]].tolist()))
         for first, end in zip(found.starts, found.starts[1:], strict=False)

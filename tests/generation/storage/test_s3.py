@@ -7,7 +7,7 @@ from typing import Any
 import boto3
 import pytest
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset
 from tests.generation.conftest import MANAGE, Child
 
@@ -47,4 +47,4 @@ def test_a_dataset_lives_in_a_bucket(s3: Any, begin: Callable[..., Dataset], chi
     assert reader.communicate(timeout=60)[0] == b"9 True\n"
     assert child(MANAGE, "delete", "rows", environment=s3.environment).wait(60) == 0
     assert kept() == before
-    assert datasets.claim() is None
+    assert dataset_jobs.claim() is None

@@ -17,7 +17,7 @@ from generation.engine import ENGINE_VERSION
 from generation.engine.canonical import canonical, dataset_fingerprint
 from generation.engine.errors import BadSpec
 from generation.engine.verification.verdict import Finding, Verdict
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
 from generation.splits import question_sets, sealing
 from generation.splits.recipes import Recipe
@@ -278,7 +278,7 @@ def test_changed_pictures_and_index_files_are_found():
 @pytest.mark.slow
 def test_what_the_train_split_had_seen_is_proved_too():
     dataset = small.made(with_images=False)
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     val = dataset.splits.get(name="val")
     assert val.seen_digest
     verdict = verdict_of(dataset)
@@ -300,7 +300,7 @@ def test_derived_splits_are_proved_against_their_recipe():
     dataset = small.made(with_images=False)
     train = dataset.splits.get(name="train")
     question_sets.create(train, name="some", recipe=Recipe(parent="train", sample=6, seed=3))
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     some = dataset.splits.get(name="some")
     verdict = verdict_of(dataset)
     assert verdict.findings == []
@@ -402,7 +402,7 @@ def test_bad_input_is_refused():
     dataset = small.begun(with_images=False)
     with pytest.raises(BadSpec, match="Expected a dataset with a complete split, got one that is making"):
         scope_of(dataset)
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     for command, words in (
         (["verify"], "Expected a dataset or --folder, got none"),
         (["verify", "nothing"], "Expected a dataset (shapes), got 'nothing'"),

@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 from generation.engine.errors import BadExport, BadRecord
 from generation.engine.verification import folders
 from generation.engine.verification.verdict import Verdict
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.splits import question_sets
 from generation.splits.recipes import Recipe
 from tests.generation import small
@@ -166,7 +166,7 @@ def test_several_processes_and_the_command_say_the_same(folder: Path):
 def test_derived_splits_promise_less(tmp_path: Path):
     dataset = small.made(with_images=False)
     question_sets.create(dataset.splits.get(name="train"), name="some", recipe=Recipe(parent="train", sample=6, seed=3))
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     out = tmp_path / "out"
     call_command("export", "shapes", "--format", "clevr", "--split", "some", "--output", str(out), stdout=StringIO())
     verdict = verdict_of(out)

@@ -4,14 +4,13 @@ import re
 
 from django.test import Client
 
-from generation.engine.scoring.comparison import MCNEMAR, Compared
-from generation.engine.scoring.statistics import Averaged, Interval
+from generation.engine.scoring.comparison import MCNEMAR, MethodComparison
+from generation.engine.scoring.figures import Averaged, Interval, figure
 from generation.models import Split
 from tests.leaderboards import sent
 from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue, Sheet
 from webapp.leaderboards.analysis.slices import SliceCell
-from webapp.leaderboards.analysis.summary import Weak, largest, told_of_row, told_of_two, weakest
-from webapp.leaderboards.disclosure.figures import figure
+from webapp.leaderboards.analysis.summary import Weak, describe_difference, describe_row, largest, weakest
 from webapp.leaderboards.models import Method, Submission
 
 NAMES = ("A", "B")
@@ -20,7 +19,7 @@ NAMES = ("A", "B")
 def line(label: str, first: float, second: float, *, n: int = 200, p: float = 0.001, only: int = 40) -> ComparedValue:
     difference = first - second
     interval = Interval(difference - 0.0446, difference + 0.0434)
-    return ComparedValue(label, (("type", label),), Compared(n, first, second, only, n - only, interval, p, p))
+    return ComparedValue(label, (("type", label),), MethodComparison(n, first, second, only, n - only, interval, p, p))
 
 
 def sheet(whole: ComparedValue, *lines: ComparedValue) -> Sheet:
@@ -33,18 +32,20 @@ def test_who_is_better_stands_first_with_where() -> None:
     said = (
         "A is 16.7 points better than B (12.2 to 21.0); better at count (+58.0), worse at compare attributes (−23.0)."
     )
-    assert told_of_two(found, NAMES, "type") == said
-    assert told_of_two(found, NAMES, "length").endswith("than B (12.2 to 21.0).")
+    assert describe_difference(found, NAMES, "type") == said
+    assert describe_difference(found, NAMES, "length").endswith("than B (12.2 to 21.0).")
     back = sheet(line("all", 0.633, 0.8, n=600), line("count", 0.32, 0.9))
-    assert told_of_two(back, NAMES, "type").startswith("B is 16.7 points better than A (12.4 to 21.2); better at count")
+    assert describe_difference(back, NAMES, "type").startswith(
+        "B is 16.7 points better than A (12.4 to 21.2); better at count"
+    )
 
 
 def test_what_may_be_chance_is_called_so() -> None:
-    assert told_of_two(sheet(line("all", 0.71, 0.7, p=0.4)), NAMES, "type") == (
+    assert describe_difference(sheet(line("all", 0.71, 0.7, p=0.4)), NAMES, "type") == (
         "A is 1.0 points better than B (−3.5 to 5.3), which may be chance."
     )
-    assert told_of_two(sheet(line("all", 0.7, 0.7, p=1.0)), NAMES, "type") == "A and B are right equally often."
-    assert told_of_two(sheet(line("all", 0.9, 0.1, n=12)), NAMES, "type") == (
+    assert describe_difference(sheet(line("all", 0.7, 0.7, p=1.0)), NAMES, "type") == "A and B are right equally often."
+    assert describe_difference(sheet(line("all", 0.9, 0.1, n=12)), NAMES, "type") == (
         "12 questions are too few to compare A with B."
     )
 
@@ -62,7 +63,7 @@ def weak(label: str, right: int, n: int = 100) -> Weak:
 
 def test_a_row_is_told_with_chance_and_its_best_and_weakest() -> None:
     whole, slices = figure(Averaged(400, (260,))), [weak("count", 30), weak("exist", 90), weak("color", 65)]
-    assert told_of_row("Mine", whole, 0.358, slices) == (
+    assert describe_row("Mine", whole, 0.358, slices) == (
         "Mine is right on 65.0 % of 400 questions (60.2 to 69.5); guessing would give 35.8 %. "
         "It is best at exist (90.0 %) and weakest at count (30.0 %)."
     )
@@ -70,7 +71,7 @@ def test_a_row_is_told_with_chance_and_its_best_and_weakest() -> None:
     many = [weak(f"v{at}", at) for at in range(40)]
     assert [one.label for one in weakest(many, whole)] == [f"v{at}" for at in range(5)]
     few = figure(Averaged(12, (6,)))
-    assert told_of_row("Mine", few, 0.5, []) == "12 questions are too few to say how often Mine is right."
+    assert describe_row("Mine", few, 0.5, []) == "12 questions are too few to say how often Mine is right."
     assert weakest(slices, few) == []
 
 

@@ -19,12 +19,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from generation.charts import drawing
-from generation.engine.programs import ablation
 from generation.models import Question, Split
-from generation.reports import skipped_step_jobs, skipped_steps
+from generation.reports import background, skipped_steps
 from tests.generation import small
 from webapp.leaderboards import baselines, scoring
-from webapp.leaderboards.analysis import skipped_steps as skipped
 
 pytestmark = [pytest.mark.slow, pytest.mark.full]
 
@@ -40,8 +38,8 @@ def val(transactional_db: None, settings: Any, tmp_path: Path, monkeypatch: pyte
     """Give a split of 240 questions about 24 scenes, beside its reference."""
     settings.VAR_DIR = tmp_path
     monkeypatch.setattr(drawing, "SECONDS", 60)
-    for module in (ablation, skipped):  # 240 questions have few wrong answers that tell anything
-        monkeypatch.setattr(module, "LEAST", 2)
+    # 240 questions have few wrong answers that tell anything
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 2)
     splits = {"train": {"scenes": 24}, "val": {"scenes": 24}}
     made = small.made(with_images=False, splits=splits, questions={"per_scene": 10})
     return Split.objects.for_browse().get(dataset=made, name="val")
@@ -106,7 +104,7 @@ def test_from_signing_up_to_the_skipped_step(page: Page, val: Split, tmp_path: P
         upload(page, tmp_path, NAMES["noisy"], known.sent[f"noisy {size}"][0], run="", size=size)
     while baselines.begin():
         pass
-    scoring.work()
+    scoring.RUNNER.take_turn()
     check_board(page, known)
     check_slices(page, known)
     check_comparison(page, known)
@@ -142,8 +140,8 @@ def upload(page: Page, folder: Path, method: str, answers: list[str], *, run: st
     page.get_by_label("Run").fill(run)
     page.get_by_label("Training examples").fill(str(size))
     page.get_by_role("button", name="Submit", exact=True).click()
-    expect(page.get_by_role("heading", name="Waiting to be scored")).to_be_visible()
-    scoring.work()
+    expect(page.get_by_role("heading", name="This submission waits to be scored")).to_be_visible()
+    scoring.RUNNER.take_turn()
     expect(page.get_by_role("heading", name="Scored")).to_be_visible(timeout=15_000)  # the page follows by itself
     assert Axe().run(page).response["violations"] == []
 
@@ -237,9 +235,9 @@ def check_curve(page: Page, known: Known) -> None:
 def check_steps(page: Page, known: Known, val: Split) -> None:
     page.goto(f"{BOARD}steps/?{keys_of(page, NAMES['noisy'])}")
     for _ in range(60):
-        if not page.get_by_text("Being found").count():
+        if not page.get_by_text("The report is being computed").count():
             break
-        skipped_step_jobs.RUNNER.work()
+        background.SKIPPED_STEPS.work()
         page.reload()
     wrong = [n - right for right in known.rights("noisy")[0] for n in [known.rights("noisy")[1]]]
     expect(

@@ -14,7 +14,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from generation.engine.scoring.ladder import usual_budget
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.storage.index import SplitIndex
 from tests import riddles
@@ -43,8 +43,10 @@ def attacked(settings: Settings) -> Iterator[Split]:
         spec = json.loads(json.dumps(riddles.SPEC)) | {"scenes_per_chunk": 100}
         spec["splits"]["test"]["scenes"] = QUESTIONS // riddles.PER_SCENE
         owner = User.objects.create_user("owner")
-        dataset = datasets.start(spec, slug="attacked", owner=owner, visibility="public", secrets={"test": "0f" * 16})
-        datasets.work(dataset=dataset)
+        dataset = dataset_jobs.start(
+            spec, slug="attacked", owner=owner, visibility="public", secrets={"test": "0f" * 16}
+        )
+        dataset_jobs.work(dataset=dataset)
         assert Dataset.objects.get(pk=dataset.pk).state == Dataset.State.COMPLETE
         split = Split.objects.for_browse().get(dataset=dataset, name="test")
         assert split.questions == QUESTIONS
@@ -78,7 +80,7 @@ def submit(client: Client, method: Method, answers: np.ndarray) -> str:
         file.name = "answers.txt"
         reply = client.post("/api/v1/submissions/", {"file": file, "method": str(method.pk), "split": NAME})
         if reply.status_code == 202:
-            scoring.work()
+            scoring.RUNNER.take_turn()
             url: str = reply.json()["url"]
             return url
         assert reply.status_code == 429, reply.content

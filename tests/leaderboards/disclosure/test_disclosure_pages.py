@@ -149,7 +149,7 @@ def test_all_accounts_together_have_three_published_figures_a_day(
     for user in people[:3]:
         sent.submitted(Method.objects.create(name="M", owner=user), withheld, sent.truth_of(withheld))
     last = Method.objects.create(name="M", owner=people[3])
-    left = limits.left(people[3], withheld)
+    left = limits.remaining(people[3], withheld)
     assert (left.scores, left.shared, left.published, left.is_open) == (3, 0, 17, False)
     reply = post(browser(people[3]), withheld, last)
     assert reply.status_code == 429 and "3 scores a day of all accounts together" in reply.json()["error"]["message"]
@@ -162,9 +162,9 @@ def test_who_submits_after_the_budget_is_spent_is_told_before_and_after(
     member: User, method: Method, withheld: Split, as_member: Client
 ) -> None:
     DisclosureSettings.objects.create(split=withheld, budget=0)
-    assert "their figure <b>opens with the answers</b>" in text(as_member.get(FORM))
+    assert "their figure <b>is shown when the answers are opened</b>" in text(as_member.get(FORM))
     row = sent.submitted(method, withheld, sent.truth_of(withheld))
-    assert "Its figure <b>opens with the answers</b>" in text(as_member.get(row.get_absolute_url()))
+    assert "The figure <b>is shown when the answers are opened</b>" in text(as_member.get(row.get_absolute_url()))
     [score] = as_member.get(f"/api/v1/submissions/{row.pk}/").json()["scores"]
     assert (score["accuracy"], score["disclosure"]["state"], score["disclosure"]["figure"]) == (None, "deferred", None)
     assert "opens with the answers" in text(as_member.get(BOARD))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from generation.making import datasets, deletion
+from generation.making import dataset_jobs, deletion
 from generation.models import Dataset, Split
 from generation.splits import question_sets
 from generation.splits.recipes import read_recipe
@@ -79,7 +79,7 @@ def test_a_question_set_spends_its_own_budget_and_that_of_its_source(
     method: Method, withheld: Split, free: None
 ) -> None:
     sets = [
-        datasets.derive(
+        dataset_jobs.derive(
             withheld, name=f"part{seed}", recipe=read_recipe({"parent": "test", "sample": 100, "seed": seed})
         )
         for seed in range(3)
@@ -96,19 +96,19 @@ def test_a_question_set_spends_its_own_budget_and_that_of_its_source(
 
 def test_deleting_a_question_set_gives_its_source_no_figure_back(method: Method, withheld: Split, free: None) -> None:
     recipe = read_recipe({"parent": "test", "sample": 100, "seed": 1})
-    part = Split.objects.for_browse().get(pk=datasets.derive(withheld, name="part", recipe=recipe).pk)
+    part = Split.objects.for_browse().get(pk=dataset_jobs.derive(withheld, name="part", recipe=recipe).pk)
     for _ in range(2):
         submitted(method, part, with_right(part, 0.5))
     question_sets.remove(part)
     assert not Split.objects.filter(pk=part.pk).exists()
     assert ladder.spending_on(withheld)[:3] == (2, 1, 1)
-    assert limits.left(User.objects.create_user("other"), withheld).published == 1
+    assert limits.remaining(User.objects.create_user("other"), withheld).published == 1
 
 
 def test_fewer_than_30_questions_have_no_figure_and_spend_nothing(method: Method, withheld: Split, free: None) -> None:
     for size, state in ((29, "deferred"), (30, "published")):
         recipe = read_recipe({"parent": "test", "sample": size, "seed": 1})
-        made = datasets.derive(withheld, name=f"of{size}", recipe=recipe)
+        made = dataset_jobs.derive(withheld, name=f"of{size}", recipe=recipe)
         part = Split.objects.for_browse().get(pk=made.pk)
         assert ladder.submissions_left(part) == (0 if state == "deferred" else 3)
         submitted(method, part, truth_of(part))
@@ -120,7 +120,7 @@ def test_a_score_on_a_question_set_that_was_sent_to_its_source_is_not_published(
     method: Method, withheld: Split, free: None
 ) -> None:
     recipe = read_recipe({"parent": "test", "sample": 100, "seed": 1})
-    part = datasets.derive(withheld, name="part", recipe=recipe)
+    part = dataset_jobs.derive(withheld, name="part", recipe=recipe)
     row = submitted(method, withheld, with_right(withheld, 0.5))
     assert row.scores.count() == 2
     assert not Disclosure.objects.filter(split=part).exists()
@@ -142,7 +142,7 @@ def test_parts_have_ladders_of_their_own_and_each_counts(method: Method, withhel
 
 def test_of_the_sites_baselines_only_the_guess_by_type_has_a_figure(withheld: Split) -> None:
     baselines.begin()
-    scoring.work()
+    scoring.RUNNER.take_turn()
     found = Disclosure.objects.filter(split=withheld, method__baseline__gt="")
     states = dict(found.values_list("method__baseline", "state"))
     assert states.pop("type") == "published"

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from generation.engine.predictions.packed import pack
 from generation.models import Split
-from webapp.leaderboards import prediction_codes, scoring
+from webapp.leaderboards import scoring, stored_predictions
 from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.models import Method, Submission
 
@@ -23,7 +23,7 @@ def submit(
 ) -> Submission:
     """Return a scored submission of these codes."""
     own = codes.astype(np.int32)
-    digest = prediction_codes.store(pack(own, own, outside or {}))
+    digest = stored_predictions.store(pack(own, own, outside or {}))
     made = Submission.objects.create(
         method=by, split=split, state=Submission.State.DONE, predictions=digest, finished=Now(), **more
     )

@@ -17,19 +17,19 @@ from generation.charts.counts import Chart, CountCell, CountColumn, CountRow
 from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_THE_PAGE
 from generation.engine.items import ChartView
-from generation.engine.scoring.comparison import Compared
-from generation.engine.scoring.statistics import Averaged, Interval
+from generation.engine.scoring.comparison import MethodComparison
+from generation.engine.scoring.figures import Averaged, Interval
 from generation.reports import shortcuts_page
-from generation.reports.shortcuts_page import GuessScore, Scored
-from webapp.leaderboards.analysis import curves_chart, differences_chart, panels_chart, slices
+from generation.reports.shortcuts_page import GuessScore, SplitGuesses
+from webapp.leaderboards.analysis import differences_chart, learning_curves_chart, slice_panels_chart, slices
 from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue
-from webapp.leaderboards.analysis.curves import Curve, CurvePoint
+from webapp.leaderboards.analysis.learning_curves import Curve, CurvePoint
 
 pytestmark = pytest.mark.slow
 
 SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = re.compile(r"[+−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?")
-DRAWING = {vega, shortcuts_page, panels_chart, curves_chart, differences_chart}
+DRAWING = {vega, shortcuts_page, slice_panels_chart, learning_curves_chart, differences_chart}
 HIGHEST = (0.0008, 0.004, 0.021, 0.3, 1.0)
 
 
@@ -42,26 +42,28 @@ def shares(highest: float, *, is_along: bool) -> Any:
 
 def guesses(highest: float) -> Any:
     cue = GuessScore("majority", "nothing", 100_000, int(highest * 100_000), highest / 2)
-    return shortcuts_page.spec_of([Scored("val", "train", False, 0, [cue], [], "/there/")], colors=OF_THE_PAGE)
+    return shortcuts_page.spec_of([SplitGuesses("val", "train", False, 0, [cue], [], "/there/")], colors=OF_THE_PAGE)
 
 
 def panel(*, is_along: bool) -> Any:
     cells = [slices.SliceCell(Averaged(100, (right,)), "/there/") for right in (12, 97)]
     rows = [slices.SliceRow(str(at), f"value {at}", [cell]) for at, cell in enumerate(cells)]
     one = slices.SlicePanel("Panel", "value", ["Mine"], slices.SliceRow("", "all", cells[:1]), rows, is_along)
-    return panels_chart.spec_of(one, colors=OF_THE_PAGE)
+    return slice_panels_chart.spec_of(one, colors=OF_THE_PAGE)
 
 
 def curve(*sizes: int) -> Any:
     points = [CurvePoint(size, slices.SliceCell(Averaged(100, (40 + at,)), "/there/")) for at, size in enumerate(sizes)]
-    return curves_chart.spec_of([Curve("Mine", points, None)], axis="examples", target=0.9, is_paper=False)
+    return learning_curves_chart.spec_of([Curve("Mine", points, None)], axis="examples", target=0.9, is_paper=False)
 
 
 def differences(*points: float, is_along: bool) -> Any:
     lines = []
     for at, difference in enumerate(points):
         share = difference / 100
-        one = Compared(90, 0.5 + share / 2, 0.5 - share / 2, 3, 4, Interval(share - 0.04, share + 0.04), 0.5, 0.5)
+        one = MethodComparison(
+            90, 0.5 + share / 2, 0.5 - share / 2, 3, 4, Interval(share - 0.04, share + 0.04), 0.5, 0.5
+        )
         lines.append(ComparedValue(f"value {at}", (("type", str(at)),), one))
     part = ComparedFacet("type", "type", lines, is_along)
     there = {str(at): "/there/" for at in range(len(points))}

@@ -10,18 +10,15 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from generation.engine.scoring.statistics import Averaged
+from generation.engine.scoring.figures import Averaged
 from generation.engine.worlds.boards import BoardView, Series, Tasks
 from generation.models import Split
 from generation.reports.scoring import truth_of
 from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards import boards
-from webapp.leaderboards.analysis import slices
-from webapp.leaderboards.analysis.curves import TRAIN_SIZE, Run, curves
-from webapp.leaderboards.analysis.curves_chart import left_out, spec_of
-from webapp.leaderboards.disclosure import figures
+from webapp.leaderboards.analysis.learning_curves import TRAIN_SIZE, Run, curves
+from webapp.leaderboards.analysis.learning_curves_chart import left_out, spec_of
 from webapp.models import User
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -38,9 +35,7 @@ def owner(db: None) -> User:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tell shares of single questions, too."""
-    for module in (figures, boards):
-        monkeypatch.setattr(module, "SMALLEST", 1)
-    monkeypatch.setattr(slices, "LEAST", 1)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
 
 
 @pytest.fixture
@@ -83,7 +78,7 @@ def test_a_board_of_tasks_tells_their_mean_and_how_many_are_failed(val, learner,
         mean = round(float(sum(shares) / len(shares)), 6)
         assert row["tasks"] == {"of": len(shares), "mean": mean, "failed": sum(one < 0.95 for one in shares)}
     page = client.get(f"{BOARD}?sort=tasks-failed").content.decode()
-    assert "Tasks under 95 %" in page and "each counting alike" in page
+    assert "Tasks under 95 %" in page and "is the mean accuracy over tasks" in page
     lines = list(csv.DictReader(io.StringIO(client.get(f"{BOARD}board.csv").content.decode())))
     assert [line["tasks_failed"] for line in lines] == ["0"]
     assert " & Failed & " in client.get(f"{BOARD}board.tex").content.decode()
@@ -155,7 +150,7 @@ def test_of_columns_with_few_questions_it_is_not_told_what_they_need(val, learne
 
 
 def test_series_of_a_view_are_curves_of_their_own(val, learner, client, monkeypatch) -> None:
-    monkeypatch.setattr(slices, "LEAST", 1)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
     view = BoardView("relations", "With and without", "group", "group", series=(ZERO, MORE))
     monkeypatch.setattr(type(val.dataset.get_world()), "board_views", (view,))
     index = SplitIndex.open(val)

@@ -14,9 +14,9 @@ from generation.models import Split
 from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import contenders, noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards.analysis import comparison, differences_chart, panels_chart, slices
+from webapp.leaderboards.analysis import differences_chart, slice_panels_chart, slices
 from webapp.leaderboards.analysis.comparison import ComparedFacet, Sheet, lines_of, sheet
-from webapp.leaderboards.analysis.slices import Ground, divided
+from webapp.leaderboards.analysis.slices import SliceContext, partition
 from webapp.models import User
 
 NAMES = ("Good", "Bad")
@@ -26,11 +26,11 @@ WHOLE = {"type": "type", "along": "length"}
 @pytest.fixture
 def compared(val: Split, monkeypatch: pytest.MonkeyPatch) -> Sheet:
     """Give two methods compared by what stands below each other and by what stands along a line."""
-    monkeypatch.setattr(comparison, "LEAST", 8)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 8)
     index = SplitIndex.open(val)
-    ground = Ground(index, val.get_absolute_url())
+    ground = SliceContext(index, val.get_absolute_url())
     first, second = contenders(index)
-    return sheet(ground, first, second, [divided(index.facets[name]) for name in WHOLE.values()])
+    return sheet(ground, first, second, [partition(index.facets[name]) for name in WHOLE.values()])
 
 
 def addresses(part: ComparedFacet) -> dict[str, str]:
@@ -57,7 +57,7 @@ def test_points_are_the_slices_of_the_table_that_are_large_enough(compared: Shee
 def test_of_more_values_than_fit_the_first_are_drawn_and_the_page_says_so(compared: Sheet) -> None:
     line = next(line for line in compared.parts[0].lines if not line.is_too_small)
     many = compared.parts[0]._replace(lines=[line] * (differences_chart.MOST_BARS + 1))
-    assert len(differences_chart.drawn(many)) == differences_chart.MOST_BARS
+    assert len(differences_chart.charted_values(many)) == differences_chart.MOST_BARS
     assert differences_chart.left_out(many) == "Drawn are the first 40 of 41 values."
     assert differences_chart.left_out(compared.parts[0]) == ""
     none = compared.parts[0]._replace(lines=[])
@@ -66,11 +66,11 @@ def test_of_more_values_than_fit_the_first_are_drawn_and_the_page_says_so(compar
 
 @pytest.mark.slow
 def test_a_map_of_two_facets_is_drawn_with_every_cell(val: Split, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slices, "LEAST", 5)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 5)
     index = SplitIndex.open(val)
-    two = [divided(index.facets[name]) for name in ("type", "group")]
-    [panel] = slices.by_two(Ground(index, "/there/"), contenders(index)[1:], *two)
-    spec = panels_chart.spec_of(panel, colors=OF_PAPER, title="read/val")
+    two = [partition(index.facets[name]) for name in ("type", "group")]
+    [panel] = slices.by_two(SliceContext(index, "/there/"), contenders(index)[1:], *two)
+    spec = slice_panels_chart.spec_of(panel, colors=OF_PAPER, title="read/val")
     [svg] = drawings("drawn", [DrawingOrder(spec or {}, kind="svg", site="https://example.org")])
     assert svg is not None
     told = [cell for row in panel.rows for cell in row.cells if cell.mean is not None]
@@ -108,7 +108,7 @@ def test_each_point_of_the_page_leads_to_as_many_questions_as_it_stands_for(
         return {order.digest: b"<svg/>" for order in asked}
 
     monkeypatch.setattr(drawing, "_drawn", keep)
-    monkeypatch.setattr(comparison, "LEAST", 5)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 5)
     owner = User.objects.create_user("owner", "owner@example.org", "x")
     rows = [submit(method(owner, name), val, noisy(SplitIndex.open(val), 0.4, seed=len(name))) for name in NAMES]
     chosen = "&".join(f"entry=m{row.method_id}" for row in rows)

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from generation.charts import drawing
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Split
 from generation.reports.scoring import truth_of
 from generation.storage.index import SplitIndex
@@ -46,7 +46,7 @@ def page(
             submit(learner, split, np.where(wrong, -1, truth_of(index)), train_size=seen // 10, examples_seen=seen)
     while baselines.begin():
         pass
-    scoring.work()
+    scoring.RUNNER.take_turn()
     context = browser.new_context(base_url=live_server.url)
     yield context.new_page()
     context.close()
@@ -54,8 +54,8 @@ def page(
 
 def made(slug: str, **spec: Any) -> Split:
     """Return the split test of a complete public dataset."""
-    dataset = datasets.start(spec, slug=slug, visibility="public", images=False)
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(spec, slug=slug, visibility="public", images=False)
+    dataset_jobs.work(dataset=dataset)
     return Split.objects.for_browse().get(dataset=dataset, name="test", state=Split.State.COMPLETE)
 
 

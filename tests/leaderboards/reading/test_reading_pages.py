@@ -16,10 +16,10 @@ from annotations.studies import lifecycle
 from generation.charts import drawing
 from generation.engine.items import FacetKind
 from generation.engine.scoring.score import NONE
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import AblationReport, Question, Split
 from generation.queue import runner
-from generation.reports import skipped_step_jobs, skipped_steps
+from generation.reports import background, skipped_steps
 from generation.reports.scoring import truth_of
 from generation.reports.shortcuts import choices_of
 from generation.splits import question_sets
@@ -30,8 +30,6 @@ from tests.generation import small
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards import boards
-from webapp.leaderboards.analysis import comparison, slices
-from webapp.leaderboards.disclosure import figures
 from webapp.leaderboards.models import Method, Score, Submission
 from webapp.models import User
 
@@ -146,7 +144,7 @@ def test_every_view_and_facet_has_a_page(val, board, client):
 
 
 def test_the_figures_of_the_page_are_those_of_the_file(val, board, client, monkeypatch):
-    monkeypatch.setattr(slices, "LEAST", 1)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
     query = {"by": "group", "entry": [board["good"], board["bad"]]}
     page = text_of(client.get(at(val, "slices", **query)))
     name = reverse("board_slices_file", args=["read", "val", "csv"])
@@ -203,7 +201,7 @@ def test_questions_are_those_that_were_answered_so(val, board, client, show):
 
 
 def test_a_comparison_leads_to_the_questions_it_counts(val, board, client, monkeypatch):
-    monkeypatch.setattr(comparison, "LEAST", 1)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
     content = client.get(at(val, "compare", entry=[board["good"], board["bad"]], by="type")).content.decode()
     links = re.findall(r'<a href="([^"]*show=(?:first|second)[^"]*)"[^>]*>([\d,]+)</a>', content)
     assert len(links) > 20
@@ -213,7 +211,7 @@ def test_a_comparison_leads_to_the_questions_it_counts(val, board, client, monke
 
 
 def test_each_figure_of_a_board_leads_to_the_questions_that_it_counts(val, board, client, monkeypatch):
-    monkeypatch.setattr(boards, "SMALLEST", 1)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
     index = SplitIndex.open(val)
     leads_to_its_questions(client, val, board["bad"], index.n)
     content = client.get(reverse("board", args=["read", "val"])).content.decode()
@@ -235,8 +233,7 @@ def test_each_figure_of_a_board_leads_to_the_questions_that_it_counts(val, board
 def test_a_board_with_too_few_questions_a_column_shows_the_finest_facet_that_has_enough(
     val, board, client, monkeypatch
 ):
-    for module in (boards, figures):
-        monkeypatch.setattr(module, "SMALLEST", 10)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 10)
     index = SplitIndex.open(val)
     shown = client.get(reverse("board", args=["read", "val"]))
     columns = shown.context["board"].columns
@@ -251,7 +248,7 @@ def test_a_board_with_too_few_questions_a_column_shows_the_finest_facet_that_has
         key: of for key, of in asked.items() if 1 < of <= boards.MOST_COLUMNS and 2 * (counts[key] >= 10).sum() > of
     }
     assert "type" not in enough and len(columns) == enough[name] == max(enough.values())
-    assert f"The columns are of the facet “{index.facets[name].label}”" in text_of(shown)
+    assert f"The columns show the facet “{index.facets[name].label}”" in text_of(shown)
     facet, truth = index.facets[name], truth_of(index)
     [bad] = [row for row in shown.context["board"].rows if row.entry.key == board["bad"]]
     [good] = [row for row in shown.context["board"].rows if row.entry.key == board["good"]]
@@ -277,7 +274,7 @@ def test_cells_are_shaded_by_accuracy_and_method_and_accuracy_stay(val, board, c
 
 
 def test_two_facets_crossed_are_a_map_of_cells(val, board, client, monkeypatch):
-    monkeypatch.setattr(slices, "LEAST", 5)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 5)
     shown = client.get(at(val, "slices", by=["group", "length"], entry=[board["good"], board["bad"]]))
     content = shown.content.decode()
     assert content.count('<table class="heat">') == 2 and "<svg" not in content.partition("<main")[2]
@@ -306,7 +303,7 @@ def test_single_questions_stand_with_their_pictures(owner, client):
 
 
 def test_a_comparison_says_first_what_differs_and_draws_one_facet(val, board, client, monkeypatch):
-    monkeypatch.setattr(comparison, "LEAST", 5)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 5)
     keys = {"entry": [board["bad"], board["good"]]}
     shown = client.get(at(val, "compare", **keys))
     whole = shown.context["sheet"].whole.compared
@@ -385,16 +382,13 @@ def test_the_chart_of_curves_names_them_in_full(val, owner, client, monkeypatch)
 
 
 def test_who_skips_a_step_is_named_with_it(val, owner, client, monkeypatch):
-    from generation.engine.programs import ablation
-    from webapp.leaderboards.analysis import skipped_steps as skipped
 
-    for module in (ablation, skipped):
-        monkeypatch.setattr(module, "LEAST", 5)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 5)
     index = SplitIndex.open(val)
     names = tuple(one.name for one in val.dataset.get_world().ablations)
     codes = np.random.default_rng(1).integers(-1, len(index.answer_values), (len(names), index.n)).astype(np.int32)
     monkeypatch.setattr(
-        skipped_steps, "find", lambda *args, **more: skipped_steps.Ablated(names, np.arange(index.n), codes)
+        skipped_steps, "find", lambda *args, **more: skipped_steps.AblatedQuestions(names, np.arange(index.n), codes)
     )
     row = codes[names.index("relation-last")]
     skipper = method(owner, "Skipper")
@@ -420,7 +414,7 @@ def test_where_few_wrong_answers_are_usable_the_page_says_how_many_and_why(val, 
     codes[1, changed[4:]] = (truth[changed[4:]] + 1) % len(index.answer_values)
     codes[1, same] = truth[same]
     monkeypatch.setattr(
-        skipped_steps, "find", lambda *args, **more: skipped_steps.Ablated(names, np.arange(index.n), codes)
+        skipped_steps, "find", lambda *args, **more: skipped_steps.AblatedQuestions(names, np.arange(index.n), codes)
     )
     two = np.flatnonzero(choices <= 2)[:7]
     said = truth.copy()
@@ -430,18 +424,18 @@ def test_where_few_wrong_answers_are_usable_the_page_says_how_many_and_why(val, 
     [one] = page.context["found"]
     assert (one.wrong, one.of_two, one.unchanged, one.usable, one.most) == (21, 7, 5, 9, 6)
     assert (
-        "Too few usable wrong answers to tell. Of 21 wrong answers, 7 are to questions with two possible answers"
+        "There are too few usable wrong answers. Of 21 wrong answers, 7 are to questions with two possible answers"
         in text_of(page).replace(" .", ".")
     )
-    assert "The other 9 are usable, at most 6 for the same step; it takes 30." in text_of(page)
+    assert "The other 9 are usable, at most 6 for the same step; 30 are needed." in text_of(page)
 
 
 def test_steps_wait_for_a_background_process_where_there_is_much(val, board, owner, client, monkeypatch):
-    monkeypatch.setattr(skipped_step_jobs, "SMALL", 0)
+    monkeypatch.setattr(background, "SMALL_SPLIT", 0)
     monkeypatch.setattr(runner.current_app, "send_task", lambda *args, **options: None)
-    assert "Being found" in text_of(client.get(at(val, "steps")))
+    assert "The report is being computed" in text_of(client.get(at(val, "steps")))
     AblationReport.objects.update(state="failed", message="no such index")
-    assert "couldn’t be found" in text_of(client.get(at(val, "steps")))
+    assert "could not be executed without a step" in text_of(client.get(at(val, "steps")))
     assert client.post(at(val, "steps")).status_code == 404
     val.dataset.owner = owner
     val.dataset.save()
@@ -463,7 +457,7 @@ def test_pages_ask_the_database_as_often_for_many_rows_as_for_few(
 
 
 def test_a_comparison_is_what_counting_gives(val, board, client, monkeypatch):
-    monkeypatch.setattr(comparison, "LEAST", 1)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
     index, truth = SplitIndex.open(val), truth_of(SplitIndex.open(val))
     good = np.mean([noisy(index, 0.2, seed=seed) == truth for seed in (1, 2, 3)], axis=0)
     bad = (worse(index) == truth).astype(float)
@@ -483,7 +477,7 @@ def test_a_comparison_is_what_counting_gives(val, board, client, monkeypatch):
 
 
 def test_splits_with_one_reference_stand_beside_one_another(val, board, owner, client, monkeypatch):
-    monkeypatch.setattr(slices, "LEAST", 1)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
     other = Split.objects.for_browse().get(dataset=val.dataset, name="other")
     index = SplitIndex.open(other)
     codes = noisy(index, 0.5, seed=9)
@@ -504,7 +498,7 @@ def test_splits_with_one_reference_stand_beside_one_another(val, board, owner, c
 
 def test_a_question_set_is_read_as_its_parent_says(val, board, client):
     question_sets.create(val, name="few", recipe=Recipe(parent="val", sample=40, seed=2))
-    datasets.work(dataset=val.dataset)
+    dataset_jobs.work(dataset=val.dataset)
     few = Split.objects.for_browse().get(dataset=val.dataset, name="few")
     index, parent = SplitIndex.open(few), SplitIndex.open(val)
     bad = Submission.objects.get(method__name="Bad <b>")
@@ -521,8 +515,7 @@ def test_a_question_set_is_read_as_its_parent_says(val, board, client):
 
 
 def test_beside_people_everything_is_read_on_what_people_were_asked(val, board, client, monkeypatch):
-    for module in (slices, comparison):
-        monkeypatch.setattr(module, "LEAST", 1)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
     study = answered.answered(val.dataset, random.Random(4))
     assert lifecycle.close(study)
     row = baseline.publish(study, by=study.owner_id, seal=baseline.draft(study).seal)

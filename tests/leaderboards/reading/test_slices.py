@@ -6,26 +6,26 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 
+from generation.access import may_see_exact_figures
 from generation.engine.scoring.score import NONE
 from generation.reports.scoring import truth_of
 from generation.splits.filters import read_query
 from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import contenders
-from webapp.leaderboards.analysis import slices
-from webapp.leaderboards.analysis.slices import BadBands, Ground, by_one, by_two, by_view, divided, read_bands
+from webapp.leaderboards.analysis.slices import BadBands, SliceContext, by_one, by_two, by_view, partition, read_bands
 from webapp.leaderboards.disclosure import visibility
-from webapp.leaderboards.entries import Contender, asked_of
+from webapp.leaderboards.entries import Contender, asked_positions
 
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """Let shares of few questions be told."""
-    monkeypatch.setattr(slices, "LEAST", 1)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
 
 
 @pytest.fixture
 def ground(val):
-    return Ground(SplitIndex.open(val), val.get_absolute_url())
+    return SliceContext(SplitIndex.open(val), val.get_absolute_url())
 
 
 def found_at(index, address):
@@ -47,7 +47,7 @@ def check(ground, cell, runs, asked=None):
     assert (cell.n, cell.averaged.rights) == (len(positions), rights)
     shares = [right / len(positions) for right in rights]
     assert cell.mean == pytest.approx(statistics.mean(shares))
-    assert cell.deviation == (pytest.approx(statistics.stdev(shares)) if len(shares) > 1 else None)
+    assert cell.figure.deviation == (pytest.approx(statistics.stdev(shares)) if len(shares) > 1 else None)
 
 
 def check_all(ground, panel, runs_of, asked=None):
@@ -65,7 +65,7 @@ def test_each_facet_is_what_counting_its_questions_gives(ground):
     rivals = contenders(ground.index)
     runs = {one.label: one.runs for one in rivals}
     for facet in ground.index.facets.values():
-        [panel] = by_one(ground, rivals, divided(facet))
+        [panel] = by_one(ground, rivals, partition(facet))
         check_all(ground, panel, runs.__getitem__)
         assert panel.whole.cells[0].n == ground.index.n
         assert sum(row.cells[0].n for row in panel.rows) <= ground.index.n
@@ -73,14 +73,14 @@ def test_each_facet_is_what_counting_its_questions_gives(ground):
 
 def test_bands_are_what_counting_their_questions_gives(ground):
     rivals = contenders(ground.index)
-    [panel] = by_one(ground, rivals, divided(ground.index.facets["length"], read_bands("2..5, 6, 7–30")))
+    [panel] = by_one(ground, rivals, partition(ground.index.facets["length"], read_bands("2..5, 6, 7–30")))
     check_all(ground, panel, {one.label: one.runs for one in rivals}.__getitem__)
     assert {row.value for row in panel.rows} <= {"2..5", "6", "7..30"}
 
 
 def test_two_facets_crossed_are_what_counting_gives(ground):
     rivals = contenders(ground.index)
-    one, two = (divided(ground.index.facets[name]) for name in ("type", "spatial"))
+    one, two = (partition(ground.index.facets[name]) for name in ("type", "spatial"))
     panels = by_two(ground, rivals, one, two)
     assert len(panels) == len(rivals)
     for panel, rival in zip(panels, rivals, strict=True):
@@ -109,18 +109,18 @@ def test_beside_people_everybody_is_read_on_what_people_were_asked(ground):
     asked = np.arange(index.n) % 3 == 0
     people = Contender("h1", "People", [np.where(asked, truth_of(index), NONE)], is_human=True)
     rivals = [people, *contenders(index)]
-    among = asked_of(rivals)
+    among = asked_positions(rivals)
     assert np.array_equal(among, asked)
-    with_people = Ground(index, ground.address, among)
-    [panel] = by_one(with_people, rivals, divided(index.facets["type"]))
+    with_people = SliceContext(index, ground.address, among)
+    [panel] = by_one(with_people, rivals, partition(index.facets["type"]))
     check_all(with_people, panel, {one.label: one.runs for one in rivals}.__getitem__, asked)
     assert panel.whole.cells[0].text == "100.0 %"
     assert {cell.n for cell in panel.whole.cells} == {int(asked.sum())}
 
 
 def test_too_few_say_so_and_have_no_share(ground, monkeypatch):
-    monkeypatch.setattr(slices, "LEAST", 30)
-    [panel] = by_one(ground, contenders(ground.index), divided(ground.index.facets["type"]))
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 30)
+    [panel] = by_one(ground, contenders(ground.index), partition(ground.index.facets["type"]))
     small = next(row.cells[0] for row in panel.rows if row.cells[0].n < 30)
     assert small.text == f"too few (n = {small.n})"
     assert (small.mean, small.beside) == (None, "")
@@ -142,8 +142,8 @@ def test_of_withheld_answers_strangers_get_no_facet_and_no_view(withheld, django
     assert visibility.facets_for(stranger, withheld, index) == visibility.views_for(stranger, withheld, index) == []
     assert any(facet.reveals for facet in visibility.facets_for(staff, withheld, index))
     assert visibility.views_for(staff, withheld, index)
-    assert not visibility.is_open(stranger, withheld)
-    assert visibility.is_open(staff, withheld)
+    assert not may_see_exact_figures(stranger, withheld)
+    assert may_see_exact_figures(staff, withheld)
 
 
 @pytest.mark.slow
@@ -152,18 +152,18 @@ def test_panels_are_drawn_for_page_and_paper(ground, val):
 
     from generation.charts.drawing import DrawingOrder, drawings
     from generation.charts.vega import OF_PAPER, OF_THE_PAGE
-    from generation.engine.scoring.statistics import Averaged
-    from webapp.leaderboards.analysis import curves_chart, panels_chart
-    from webapp.leaderboards.analysis.curves import TRAIN_SIZE, Run, curves
+    from generation.engine.scoring.figures import Averaged
+    from webapp.leaderboards.analysis import learning_curves_chart, slice_panels_chart
+    from webapp.leaderboards.analysis.learning_curves import TRAIN_SIZE, Run, curves
 
     rivals = contenders(ground.index)
-    [listed] = by_one(ground, rivals, divided(ground.index.facets["type"]))
-    [along] = by_one(ground, rivals, divided(ground.index.facets["length"]))
+    [listed] = by_one(ground, rivals, partition(ground.index.facets["type"]))
+    [along] = by_one(ground, rivals, partition(ground.index.facets["length"]))
     sizes = ((10, 20), (4000, 80))
     runs = [Run("Learner", None, "", size, None, Averaged(100, (right,)), "/here/") for size, right in sizes]
     learned = curves(runs, along=TRAIN_SIZE, target=Fraction(1, 2))
-    specs = [panels_chart.spec_of(one, colors=OF_THE_PAGE) for one in (listed, along)]
-    specs.append(curves_chart.spec_of(learned, axis="training examples", target=0.5, is_paper=False))
+    specs = [slice_panels_chart.spec_of(one, colors=OF_THE_PAGE) for one in (listed, along)]
+    specs.append(learning_curves_chart.spec_of(learned, axis="training examples", target=0.5, is_paper=False))
     pages = drawings("drawn", [DrawingOrder(spec) for spec in specs])
     for spec, drawing in zip(specs, pages, strict=True):
         assert drawing is not None and drawing.startswith(b"<svg")
@@ -172,6 +172,6 @@ def test_panels_are_drawn_for_page_and_paper(ground, val):
         assert missing == [], drawing[:3000]
     assert b'href="/datasets/read/val/?type=count"' in pages[0]
     for kind, start in (("svg", b"<svg"), ("pdf", b"%PDF")):
-        spec = panels_chart.spec_of(along, colors=OF_PAPER, title="read/val")
+        spec = slice_panels_chart.spec_of(along, colors=OF_PAPER, title="read/val")
         [drawing] = drawings("drawn", [DrawingOrder(spec, kind=kind, site="https://example.org")])
         assert drawing is not None and drawing.startswith(start)

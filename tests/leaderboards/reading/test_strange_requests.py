@@ -21,8 +21,8 @@ from tests.proof import size
 from tests.webapp.api.conftest import program_of
 from tests.webapp.api.test_frame import error_of
 from webapp.api import authentication
+from webapp.leaderboards.board_lookup import suite_named
 from webapp.leaderboards.forms import split_named
-from webapp.leaderboards.lookup import suite_named
 from webapp.leaderboards.models import Method, Submission
 from webapp.models import User
 

@@ -11,7 +11,7 @@ from generation.storage.index import SplitIndex
 from tests.generation import small
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards.lookup import HIDDEN
+from webapp.leaderboards.board_lookup import HIDDEN
 from webapp.leaderboards.models import Submission, Suite
 from webapp.models import User
 

@@ -14,7 +14,7 @@ from django.test import Client
 from generation.access import RESEARCHERS
 from webapp.accounts.forms import SignInLinkForm
 from webapp.models import User
-from webapp.monitoring.logs import masked
+from webapp.monitoring.logs import mask
 
 pytestmark = pytest.mark.django_db
 
@@ -112,7 +112,7 @@ def test_a_site_without_mail_writes_no_link_into_its_log(client: Client, ada: Us
     ],
 )
 def test_no_log_says_an_address_that_only_one_person_knows(address: str) -> None:
-    assert "secret" not in masked(f'"GET {address} HTTP/1.1" 200 from https://host{address}')
+    assert "secret" not in mask(f'"GET {address} HTTP/1.1" 200 from https://host{address}')
 
 
 @pytest.mark.parametrize(("action", "is_one"), [("make_researchers", True), ("end_researchers", False)])

@@ -42,7 +42,7 @@ def test_who_has_not_signed_in_is_asked_to(client: Client, page: str) -> None:
 def test_the_account_page_has_name_mail_password_and_tokens(browser: Client) -> None:
     page = browser.get("/account/")
     assert page.status_code == 200
-    for said in ("ada@example.org", "Change the password", "API tokens", "You have none."):
+    for said in ("ada@example.org", "Change the password", "API tokens", "You have no tokens."):
         assert said in page.text
     assert "Make a sign-in link" not in page.text
     assert "no-store" in page["Cache-Control"]
@@ -189,5 +189,5 @@ def test_visitors_make_accounts(client: Client) -> None:
 def test_a_closed_site_makes_none(client: Client) -> None:
     with override_settings(SIGNUP=False):
         page = client.post("/accounts/signup/", NEW)
-    assert "On this site accounts come from the people who run it" in page.text
+    assert "The people who run this site create its accounts" in page.text
     assert not User.objects.exists()

@@ -87,7 +87,7 @@ def test_who_has_an_account_links_the_two(client: Client, provider: Provider) ->
 
 def test_a_closed_site_makes_no_new_accounts(client: Client, provider: Provider, settings: Any) -> None:
     settings.SIGNUP = False
-    assert "On this site accounts come from the people who run it" in gone_through(client).text
+    assert "The people who run this site create its accounts" in gone_through(client).text
     assert not User.objects.exists()
 
 
@@ -95,14 +95,14 @@ def test_who_calls_it_off_is_told_so(client: Client, provider: Provider) -> None
     provider.agrees = False
     answer = gone_through(client)
     page = client.get(answer["Location"]) if answer.status_code == 302 else answer
-    assert "Not signed in" in page.text
+    assert "You are not signed in" in page.text
     assert signed_in(client) == ""
 
 
 @pytest.mark.parametrize("query", ["?code=guess&state=guess", "?code=guess", ""])
 def test_an_answer_that_nobody_asked_for_signs_nobody_in(client: Client, provider: Provider, query: str) -> None:
     answer = client.get(f"{LOGIN}callback/{query}")
-    assert "That didn't work" in answer.text
+    assert "Signing in failed" in answer.text
     assert signed_in(client) == ""
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from annotations.answering.throttle import Throttle
 from generation.engine import formats
 from generation.exchange.exports import StoredDataset, Viewer
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Scene, Split
 from generation.splits.recipes import read_recipe
 from generation.storage import files
@@ -49,7 +49,7 @@ def asking_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
 def part(shapes: Dataset) -> Split:
     """Give a question set of the train split."""
     parent = Split.objects.for_browse().get(dataset=shapes, name="train")
-    return datasets.derive(parent, name="part", recipe=read_recipe({"parent": "train", "sample": 5, "seed": 1}))
+    return dataset_jobs.derive(parent, name="part", recipe=read_recipe({"parent": "train", "sample": 5, "seed": 1}))
 
 
 def exported(dataset: Dataset, folder: Path, name: str, *, withheld: bool = False) -> Path:

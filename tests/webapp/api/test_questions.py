@@ -7,11 +7,11 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
-from generation.splits.filters import BadAddress
+from generation.splits.filters import BadAddress, QueryString
 from generation.splits.recipes import read_recipe
-from webapp.api.pages import MOST, sized
+from webapp.api.pages import MOST, page_size_of
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +40,7 @@ def all_of(client: Client, address: str) -> list[dict[str, Any]]:
 def part(shapes: Dataset) -> Split:
     """Give a question set of the withheld split."""
     parent = Split.objects.for_browse().get(dataset=shapes, name="test")
-    return datasets.derive(parent, name="part", recipe=read_recipe({"parent": "test", "sample": 5, "seed": 1}))
+    return dataset_jobs.derive(parent, name="part", recipe=read_recipe({"parent": "test", "sample": 5, "seed": 1}))
 
 
 # Datasets and splits ----------------------------------------------------------------------------------------
@@ -191,9 +191,9 @@ def test_a_question_set_has_no_scenes_of_its_own(client: Client, part: Split) ->
 @given(st.text(max_size=8))
 def test_a_size_is_a_number_up_to_the_most(text: str) -> None:
     try:
-        size, rest = sized([("size", text), ("q", "red")])
+        size, rest = page_size_of(QueryString((("size", text), ("q", "red"))))
     except BadAddress:
         assert not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST and len(text) <= 4)
     else:
         assert 1 <= size <= MOST
-        assert rest == [("q", "red")]
+        assert rest.pairs == (("q", "red"),)

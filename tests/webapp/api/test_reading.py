@@ -10,13 +10,12 @@ from django.test import Client
 
 from generation.models import AblationReport, Dataset, Split
 from generation.queue import runner
-from generation.reports import skipped_step_jobs
+from generation.reports import background
 from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import kept, noisy, shapes, undrawn, val, withheld
 from tests.leaderboards.reading.rows import method, submit
 from tests.webapp.api.conftest import program_of
 from tests.webapp.api.test_frame import error_of
-from webapp.leaderboards.analysis import comparison, skipped_steps
 from webapp.models import User
 
 __all__ = ["kept", "shapes", "undrawn", "val", "withheld"]
@@ -54,7 +53,7 @@ def as_text(line: dict[str, Any]) -> dict[str, str]:
 
 
 def test_a_comparison_is_that_of_the_page(val: Split, rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison, "LEAST", 10)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 10)
     found = said("compare", rows)
     assert [as_text(one) for one in (found["whole"], *found["slices"])] == lines(f"{PAGE}/val/compare.csv?{rows}")
     assert (found["first"]["label"], found["second"]["label"]) == ("Good", "Bad")
@@ -73,7 +72,7 @@ def test_curves_are_those_of_the_page(val: Split, rows: str) -> None:
 
 
 def test_skipped_steps_are_those_of_the_page(val: Split, rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(skipped_steps, "LEAST", 5)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 5)
     found = said("steps", rows)
     shown = Client().get(f"{PAGE}/val/steps/?{rows}").context["found"]
     assert (found["state"], [one["label"] for one in found["rows"]]) == ("done", ["Good", "Bad"])
@@ -88,7 +87,7 @@ def test_skipped_steps_are_those_of_the_page(val: Split, rows: str, monkeypatch:
 def test_while_steps_are_being_found_a_program_is_told_so(
     val: Split, rows: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(skipped_step_jobs, "SMALL", 0)
+    monkeypatch.setattr(background, "SMALL_SPLIT", 0)
     monkeypatch.setattr(runner.current_app, "send_task", lambda *args, **options: None)
     assert (said("steps", rows)["state"], said("steps", rows)["rows"]) == ("waiting", [])
     AblationReport.objects.update(state="failed", message="no such index")

@@ -61,7 +61,7 @@ def test_one_request_hands_a_file_in_and_says_where_to_ask(mira: Client, method:
     )  # fmt: skip
     waiting = mira.get(taken["url"]).json()
     assert (waiting["started"], waiting["finished"], "scores" in waiting) == (None, None, False)
-    scoring.work()
+    scoring.RUNNER.take_turn()
     done = mira.get(taken["url"]).json()
     assert done["state"] == "done"
     assert done["created"] <= done["started"] <= done["finished"]
@@ -83,7 +83,7 @@ def test_what_is_wrong_with_a_file_is_told_with_lines_and_the_full_list(
     answers, unanswered = sent.truth_of(val), range(1, 60, 2)
     broken = [{"question_id": one, "answer": answer} for one, answer in enumerate(answers) if one not in unanswered]
     taken = post(mira, named(io.BytesIO(json.dumps(broken).encode())), split=VAL, method=str(method.pk)).json()
-    scoring.work()
+    scoring.RUNNER.take_turn()
     failed = mira.get(taken["url"]).json()
     assert failed["state"] == "failed"
     assert f"Expected {val.questions} answers, got {val.questions - 30} (30 missing)." in failed["message"]
@@ -144,7 +144,7 @@ def test_a_zip_hands_in_to_every_split_of_a_suite(mira: Client, method: Method, 
     taken = post(mira, packed, suite="both", method=method.name)
     assert taken.status_code == 202
     assert [one["split"] for one in taken.json()["submissions"]] == [VAL, TEST]
-    scoring.work()
+    scoring.RUNNER.take_turn()
     (row,) = [one for one in mira.get("/api/v1/suites/both/").json()["rows"] if one["name"] == method.name]
     assert (row["mean"], row["columns"]["val"]["accuracy"], row["columns"]["test"]["accuracy"]) == (0.96, 1.0, 0.92)
     assert [one["slug"] for one in mira.get("/api/v1/suites/").json()["results"]] == ["both"]
@@ -157,7 +157,7 @@ def test_withheld_splits_take_three_a_day_and_say_what_is_left(mira: Client, met
     for number in range(limits.SCORED):
         taken = post(mira, file_of(withheld, wrong=0.5, seed=number), split=TEST, method=method.name)
         assert taken.status_code == 202
-        scoring.work()
+        scoring.RUNNER.take_turn()
         left = mira.get(taken.json()["url"]).json()["left"]
         assert left["scores"] == limits.SCORED - 1 - number
     assert left["next_at"] is not None
@@ -215,7 +215,7 @@ def test_others_see_published_scores_alone(mira: Client, stranger: Client, metho
     url = post(mira, file_of(val), split=VAL, method=method.name).json()["url"]
     Method.objects.update(published="2026-01-01T00:00:00Z")
     assert stranger.get(url).status_code == 404
-    scoring.work()
+    scoring.RUNNER.take_turn()
     seen = stranger.get(url).json()
     assert seen["scores"][0]["accuracy"] == 1.0
     assert not {"left", "digest", "size", "format", "findings"} & set(seen)

@@ -34,7 +34,7 @@ def test_it_downloads_checks_hands_in_waits_and_prints(live_server: Any, tmp_pat
         options = {"cwd": tmp_path, "env": {"HORSESENSE_TOKEN": token}, "text": True}
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options) as started:
             while started.poll() is None:
-                scoring.work()
+                scoring.RUNNER.take_turn()
                 time.sleep(0.05)
             said, complained = started.communicate()
         assert started.returncode == 0, complained

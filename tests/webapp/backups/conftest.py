@@ -18,15 +18,15 @@ from django.utils import timezone
 
 from annotations.results import baseline
 from annotations.studies import lifecycle
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, PreviewTurn, Quota, SpecFile, Split, Upload
 from generation.queue import workers
 from generation.splits.recipes import read_recipe
 from tests.annotations import answered as people
 from tests.generation.conftest import child, fake, spec_of  # noqa: F401  # fixtures
 from tests.referring.models import Study
-from webapp.backups import restoring, stored, writing
-from webapp.backups.restoring import Restored
+from webapp.backups import restoring, stored_files, writing
+from webapp.backups.restoring import RestoreResult
 from webapp.backups.schema import TRANSIENT, columns_of
 from webapp.models import ApiToken, LoginLink, User
 
@@ -76,16 +76,16 @@ def rich(archive: Path) -> Dataset:
 
 def make_rich_site() -> None:
     """Make one dataset wholly, with a question set, and one by half, and something of everything else."""
-    made = datasets.start(spec_of(), slug="rows", secrets={"test": SECRET})
-    datasets.work(dataset=made)
+    made = dataset_jobs.start(spec_of(), slug="rows", secrets={"test": SECRET})
+    dataset_jobs.work(dataset=made)
     test = Split.objects.for_browse().get(dataset=made, name="test")
-    datasets.derive(test, name="few", recipe=read_recipe({"parent": "test", "sample": 5, "seed": 7}))
-    half = datasets.start(spec_of(**HALF), slug="half")
+    dataset_jobs.derive(test, name="few", recipe=read_recipe({"parent": "test", "sample": 5, "seed": 7}))
+    half = dataset_jobs.start(spec_of(**HALF), slug="half")
     for _ in range(3):
-        job = datasets.claim(dataset=half)
+        job = dataset_jobs.claim(dataset=half)
         assert job is not None
-        datasets.run(job)
-    assert datasets.claim(dataset=half) is not None
+        dataset_jobs.RUNNER.run(job)
+    assert dataset_jobs.claim(dataset=half) is not None
     grace = User.objects.create_user("grace", "grace@example.org", "a long password", first_name="Grace – ✓")
     grace.groups.add(Group.objects.get_or_create(name="researcher")[0])
     grace.user_permissions.add(*Permission.objects.all()[:2])
@@ -127,19 +127,19 @@ def rows_of(model: Any) -> list[tuple[Any, ...]]:
 
 def all_files() -> dict[str, bytes]:
     """Return the content of each file of the storage."""
-    return {name: stored.files.get(name) for name in stored.names()}
+    return {name: stored_files.files.get(name) for name in stored_files.names()}
 
 
 def lose_everything() -> None:
     """Leave an empty site."""
     call_command("flush", interactive=False, verbosity=0)
-    folder = stored.files.local_path("")
+    folder = stored_files.files.local_path("")
     if folder is None:
-        stored.erase()
+        stored_files.erase()
     else:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def restored(path: Path, **options: Any) -> Restored:
+def restored(path: Path, **options: Any) -> RestoreResult:
     """Return what came back from an archive."""
     return restoring.restore(restoring.check_archive(path), **options)

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Job
 from tests.generation.conftest import MANAGE, Child, child_environment, spec_of
 from tests.webapp.backups.conftest import SECRET, all_files, everything, lose_everything, restored
@@ -69,10 +69,10 @@ def test_a_backup_while_datasets_are_made_ends_as_if_nothing_had_happened(
     child: Child, child_site: dict[str, str], tmp_path: Path
 ) -> None:
     spec = spec_of(splits={"train": {"scenes": 60}}, scenes_per_chunk=3)
-    undisturbed = datasets.start(spec, slug="expected")
-    datasets.work(dataset=undisturbed)
+    undisturbed = dataset_jobs.start(spec, slug="expected")
+    dataset_jobs.work(dataset=undisturbed)
     fingerprint = undisturbed.splits.get().fingerprint
-    dataset = datasets.start(spec, slug="rows")
+    dataset = dataset_jobs.start(spec, slug="rows")
     workers = [child(MANAGE, "work", "--dataset", "rows", environment=child_site) for _ in range(2)]
     end = time.monotonic() + 120
     while dataset.jobs.filter(state="done").count() < 4:
@@ -86,7 +86,7 @@ def test_a_backup_while_datasets_are_made_ends_as_if_nothing_had_happened(
     again = Dataset.objects.get(slug="rows")
     assert again.jobs.filter(state="done").exists() and again.jobs.filter(state="waiting").exists()
     assert not Job.objects.filter(state="running").exists()
-    datasets.work()
+    dataset_jobs.work()
     again.refresh_from_db()
     assert (again.state, again.splits.get().fingerprint) == ("complete", fingerprint)
 
@@ -112,7 +112,7 @@ def test_a_restore_that_is_killed_leaves_an_empty_database_and_the_next_one_work
     archive: Path, child_site: dict[str, str], own_folder: Path
 ) -> None:
     empty = everything()
-    for place, after in (("webapp.backups.rows:insert", 9), ("webapp.backups.stored:write", 20)):
+    for place, after in (("webapp.backups.rows:insert", 9), ("webapp.backups.stored_files:write", 20)):
         died(place, "restore", str(archive), after=after, environment=child_site)
         assert everything() == empty
     assert len(all_files()) == 19

@@ -17,7 +17,7 @@ from tests.webapp.backups.conftest import all_files, everything, lose_everything
 from tests.webapp.backups.slow_bucket import Road, far_away
 from tests.webapp.backups.test_faults import died, run
 from tests.webapp.backups.test_round_trip import bucket_of, freed
-from webapp.backups import folder, stored
+from webapp.backups import folder, stored_files
 from webapp.backups.archive import OBJECTS, BadArchive
 from webapp.backups.folder import write_into
 from webapp.backups.reading import ArchiveReader
@@ -49,7 +49,7 @@ def test_files_of_a_bucket_are_read_and_written_many_at_once(road: Road, tmp_pat
     assert road.most >= 8
     before = all_files()
     assert len(before) == COUNT
-    stored.erase()
+    stored_files.erase()
     assert not all_files()
     road.forget()
     restored(tmp_path / "site.tar")
@@ -71,10 +71,10 @@ def test_a_second_backup_reads_what_is_new_alone(road: Road, tmp_path: Path) -> 
     assert (second.read, second.contents.files, road.requests["GET"]) == (3, COUNT + 1, 3 + 4)
     assert len(objects(place)) == COUNT + 2
     now = all_files()
-    stored.erase()
+    stored_files.erase()
     restored(second.path)
     assert all_files() == now and now["datasets/9/val/000007.png"] == b"another 7"
-    stored.erase()
+    stored_files.erase()
     lose_everything()
     restored(first.path)
     assert all_files()["datasets/9/val/000011.png"] == b"picture 11"

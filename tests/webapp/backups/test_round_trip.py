@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.db import connection, models
 
 from annotations.results import baseline
-from generation.making import datasets, redraw
+from generation.making import dataset_jobs, redraw
 from generation.models import Chunk, Dataset, Job, Question, Scene, Split
 from generation.storage.index import SplitIndex
 from generation.storage.pictures import thumbnail
@@ -24,7 +24,7 @@ from tests.annotations import answered
 from tests.generation.conftest import spec_of
 from tests.services import S3
 from tests.webapp.backups.conftest import SECRET, all_files, everything, lose_everything, make_rich_site, restored
-from webapp.backups import restoring, rows, schema, stored, writing
+from webapp.backups import restoring, rows, schema, stored_files, writing
 from webapp.backups.reading import ArchiveReader
 from webapp.backups.restoring import NotEmpty
 from webapp.backups.writing import BackupProgress, NotWritten, write_backup
@@ -63,12 +63,12 @@ def test_every_table_and_every_file_comes_back(archive: Path, tmp_path: Path) ->
     assert [(str(split), holds) for split, holds in restoring.proofs()] == [
         ("rows/train", True), ("rows/val", True), ("rows/test", True), ("rows/few", True),
     ]  # fmt: skip
-    datasets.work()
+    dataset_jobs.work()
     assert Dataset.objects.get(slug="half").state == "complete"
 
 
 def test_a_published_human_baseline_comes_back_and_scores_as_it_did(rich: Dataset) -> None:
-    [row] = baseline.published()
+    [row] = baseline.published_baselines()
     assert row.split.dataset == rich
     baseline.load_digest.cache_clear()
     assert answered.rescored(row) == (row.right, row.asked)
@@ -120,8 +120,8 @@ def test_the_secret_of_a_withheld_split_makes_it_again(rich: Dataset) -> None:
     split = Split.objects.get(dataset__slug="rows", name="test")
     assert split.withheld and split.secret == SECRET
     assert hashlib.sha256(split.secret_bytes).hexdigest() == split.secret_sha256
-    again = datasets.start(split.dataset.spec_data, slug="again", images=False, secrets={"test": split.secret})
-    datasets.work(dataset=again)
+    again = dataset_jobs.start(split.dataset.spec_data, slug="again", images=False, secrets={"test": split.secret})
+    dataset_jobs.work(dataset=again)
     assert again.splits.get(name="test").fingerprint == split.fingerprint
 
 
@@ -136,7 +136,7 @@ def test_what_pages_make_for_themselves_stays_out(rich: Dataset, tmp_path: Path)
     scene = Scene.objects.filter(split__dataset=rich).exclude(image="").first()
     assert scene is not None
     thumbnail(scene.image)
-    stored.files.put(f"datasets/{rich.pk}/.draft", b"x")
+    stored_files.files.put(f"datasets/{rich.pk}/.draft", b"x")
     contents = write_backup(tmp_path / "own.tar")
     assert contents.files == len(all_files())
     with tarfile.open(tmp_path / "own.tar") as tar:
@@ -156,7 +156,7 @@ def test_without_pictures_they_are_drawn_again(rich: Dataset, tmp_path: Path) ->
     assert (dataset.state, dataset.fingerprint) == ("making", rich.fingerprint)
     assert dataset.splits.get(name="val").is_complete
     assert not Scene.objects.exclude(image="").exists()
-    datasets.work()
+    dataset_jobs.work()
     assert made_of(rich) == before
     assert all_files().items() >= files.items()
 
@@ -170,7 +170,7 @@ def made_of(dataset: Dataset) -> list[Any]:
 
 def test_one_lost_picture_costs_one_job(rich: Dataset) -> None:
     scene = Scene.objects.get(split__dataset=rich, split__name="train", position=26)
-    stored.files.drop(scene.ids_image)
+    stored_files.files.drop(scene.ids_image)
     train = scene.split
     Dataset.objects.filter(slug="half").update(state="cancelled")
     assert [found.position for found in redraw.lost(train)] == [26]
@@ -178,8 +178,8 @@ def test_one_lost_picture_costs_one_job(rich: Dataset) -> None:
     assert [
         (job.chunk.number, job.part) for job in Job.objects.filter(kind="images", state="waiting", split=train)
     ] == [(2, 0)]
-    datasets.work()
-    assert stored.files.get(scene.ids_image)
+    dataset_jobs.work()
+    assert stored_files.files.get(scene.ids_image)
     assert Dataset.objects.get(pk=rich.pk).state == "complete"
 
 
@@ -189,7 +189,7 @@ def test_pictures_of_another_engine_are_kept(rich: Dataset, tmp_path: Path) -> N
     assert contents.files == len(all_files())
     lose_everything()
     restored(tmp_path / "own.tar")
-    stored.files.drop(Scene.objects.get(split__dataset=rich, split__name="val", position=3).image)
+    stored_files.files.drop(Scene.objects.get(split__dataset=rich, split__name="val", position=3).image)
     assert restoring.look_for_pictures() == ({}, {"rows/val": 1})
     assert Dataset.objects.get(pk=rich.pk).state == "complete"
 
@@ -240,23 +240,23 @@ def test_a_disk_that_fails_leaves_nothing_behind(rich: Dataset, tmp_path: Path, 
 
 @pytest.mark.full
 def test_files_in_a_bucket(s3: S3, settings: LazySettings, tmp_path: Path) -> None:
-    dataset = datasets.start(spec_of(splits={"val": {"scenes": 3}}), slug="rows")
-    datasets.work()
+    dataset = dataset_jobs.start(spec_of(splits={"val": {"scenes": 3}}), slug="rows")
+    dataset_jobs.work()
     write_backup(tmp_path / "folder.tar")
     files, before = all_files(), everything()
     lose_everything()
     settings.STORAGES = {**settings.STORAGES, "default": bucket_of(s3)}
     restored(tmp_path / "folder.tar")
-    assert stored.files.local_path("x") is None
+    assert stored_files.files.local_path("x") is None
     assert all_files() == files and everything() == before
     write_backup(tmp_path / "bucket.tar", pictures=False)
     call_command("flush", interactive=False, verbosity=0)
     with pytest.raises(NotEmpty):
         restored(tmp_path / "bucket.tar")
-    stored.erase()
+    stored_files.erase()
     assert not all_files()
     assert restored(tmp_path / "bucket.tar").missing.drawn_again == {"rows/val": 3}
-    datasets.work()
+    dataset_jobs.work()
     assert all_files() == files
     assert SplitIndex.open(dataset.splits.get()).n == 9
 
@@ -285,7 +285,7 @@ def test_the_secret_key_comes_back(archive: Path, own_folder: Path, monkeypatch:
 def test_every_secret_that_is_made_here_is_in_it() -> None:
     found = [
         path.name
-        for path in Path(stored.__file__).parents[2].glob("[wga]*/**/*.py")
+        for path in Path(stored_files.__file__).parents[2].glob("[wga]*/**/*.py")
         for line in path.read_text().splitlines()
         if "kept_secret(" in line and "def " not in line
     ]

@@ -25,7 +25,7 @@ from webapp.backups.reading import ArchiveReader
 from webapp.models import User
 
 pytestmark = pytest.mark.slow
-LATEST = schema.known()["generation"][-1]
+LATEST = schema.known_migrations()["generation"][-1]
 FIRST = "0001_initial"
 
 

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from webapp.monitoring.logs import Masked, masked
+from webapp.monitoring.logs import MaskingFormatter, mask
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from webapp.monitoring.logs import Masked, masked
     ],
 )
 def test_participants_are_masked_and_nothing_else(said: str, logged: str) -> None:
-    assert masked(said) == logged
+    assert mask(said) == logged
 
 
 def test_a_traceback_is_masked_too() -> None:
@@ -32,4 +32,4 @@ def test_a_traceback_is_masked_too() -> None:
         raise ValueError("of /s/abc/def/")
     except ValueError as error:
         record = logging.LogRecord("x", logging.ERROR, "x.py", 1, "broken", (), (ValueError, error, None))
-    assert Masked("{message}", style="{").format(record) == "broken\nValueError: of /s/…"
+    assert MaskingFormatter("{message}", style="{").format(record) == "broken\nValueError: of /s/…"

@@ -16,11 +16,11 @@ from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
 from generation.engine.worlds import REGISTRY
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, JobEvent, from_now
 from tests import riddles
 from tests.faults.stack import Site
-from tests.webapp.commands import environment_of, manage
+from tests.webapp.commands import environment_of
 from webapp.models import User
 from webapp.monitoring import metrics
 
@@ -102,9 +102,9 @@ def test_addresses_that_people_make_up_make_no_more_labels(client: Client, setti
 @pytest.mark.django_db
 def test_waiting_work_is_counted_by_kind(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REGISTRY, riddles.NAME, riddles.WHERE)
-    dataset = datasets.start(riddles.SPEC, slug="riddles", secrets={"test": "0f" * 16})
+    dataset = dataset_jobs.start(riddles.SPEC, slug="riddles", secrets={"test": "0f" * 16})
     dataset.jobs.update(created=from_now(-5000))
-    job = datasets.claim()
+    job = dataset_jobs.claim()
     assert job is not None
     type(job).objects.filter(pk=job.pk).update(crashes=3)
     found = read(client, settings)
@@ -134,7 +134,9 @@ def test_events_of_jobs_are_counted_for_good(client: Client, settings: Any) -> N
 @pytest.mark.django_db
 def test_no_label_says_what_only_some_may_know(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REGISTRY, riddles.NAME, riddles.WHERE)
-    datasets.start(riddles.SPEC, slug="unseen-slug", visibility=Dataset.Visibility.PRIVATE, secrets={"test": "0f" * 16})
+    dataset_jobs.start(
+        riddles.SPEC, slug="unseen-slug", visibility=Dataset.Visibility.PRIVATE, secrets={"test": "0f" * 16}
+    )
     User.objects.create_user("unseen-name", "unseen@example.org")
     for path in ("/datasets/unseen-slug/", "/s/unseen-code/?PROLIFIC_PID=unseen", "/login/unseen/", "/?q=unseen"):
         client.get(path)
@@ -159,11 +161,10 @@ def test_without_a_database_the_rest_is_told(client: Client, settings: Any, monk
 
 
 @pytest.mark.slow
-def test_several_web_processes_on_postgresql_are_added_up(postgres_url: str, tmp_path: Path) -> None:
-    environment = environment_of(tmp_path / "var") | {"DATABASE_URL": postgres_url, "METRICS_TOKEN": TOKEN}
+def test_several_web_processes_on_postgresql_are_added_up(migrated_postgres_url: str, tmp_path: Path) -> None:
+    environment = environment_of(tmp_path / "var", DATABASE_URL=migrated_postgres_url, METRICS_TOKEN=TOKEN)
     environment |= {"WEB_PROCESSES": "3", "WEB_THREADS": "2", "TMPDIR": str(tmp_path)}
-    assert manage("migrate", "--verbosity", "0", environment=environment, seconds=300).returncode == 0
-    site = Site("services", tmp_path / "var", environment, database=postgres_url)
+    site = Site("services", tmp_path / "var", environment, database=migrated_postgres_url)
     try:
         site.start("web")
         wait_until_it_answers(site)
@@ -213,10 +214,10 @@ def fetched(site: Site, path: str, **headers: str) -> tuple[int, str]:
 
 
 @pytest.mark.slow
-def test_a_web_process_that_stops_is_not_ready_and_says_when_to_ask_again(tmp_path: Path) -> None:
-    environment = environment_of(tmp_path / "var") | {"TMPDIR": str(tmp_path)}
-    assert manage("migrate", "--verbosity", "0", environment=environment, seconds=300).returncode == 0
-    site = Site("embedded", tmp_path / "var", environment)
+def test_a_web_process_that_stops_is_not_ready_and_says_when_to_ask_again(
+    migrated_environment: dict[str, str], tmp_path: Path
+) -> None:
+    site = Site("embedded", tmp_path / "var", migrated_environment | {"TMPDIR": str(tmp_path)})
     try:
         site.start("web", kept=False)
         wait_until_it_answers(site)

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from tests.webapp.commands import manage
-from webapp.running.network import CannotListen, bracketed, check_bind, listen_on, machine_addresses, names_of
+from webapp.running.network_addresses import CannotListen, bracket, check_bind, listen_on, machine_addresses, names_of
 
 
 def test_a_free_port_is_found() -> None:
@@ -44,13 +44,13 @@ def test_every_address_of_the_machine_can_be_listened_on() -> None:
 
 
 def test_a_server_on_every_address_is_reached_by_each_and_by_name() -> None:
-    assert set(names_of("::")) == {bracketed(address) for address in machine_addresses()} | {socket.gethostname()}
+    assert set(names_of("::")) == {bracket(address) for address in machine_addresses()} | {socket.gethostname()}
     ipv4 = {address for address in machine_addresses() if ":" not in address}
     assert set(names_of("0.0.0.0")) == ipv4 | {socket.gethostname()}
 
 
 def test_ipv6_stands_in_brackets() -> None:
-    assert bracketed("::1") == "[::1]"
+    assert bracket("::1") == "[::1]"
     assert names_of("127.0.0.1") == ["127.0.0.1"]
 
 

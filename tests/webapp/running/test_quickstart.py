@@ -19,9 +19,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.made_once import made_once
 from tests.webapp.commands import ROOT, environment_of, manage
 from tests.webapp.running.test_supervise import alive, wait_for
-from webapp.running.network import machine_addresses
+from webapp.running.network_addresses import machine_addresses
 
 pytestmark = pytest.mark.slow
 
@@ -84,13 +85,15 @@ def command_of(pid: int) -> str:
 
 
 @pytest.fixture(scope="session")
-def small_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small_site(migrated_site: Path) -> Path:
     """Return a VAR_DIR with one tiny dataset, to be copied."""
-    folder = tmp_path_factory.mktemp("small") / "var"
-    for command in (("migrate", "--verbosity", "0"), SMALL):
-        ended = manage(*command, environment=environment_of(folder), seconds=300)
+
+    def make(folder: Path) -> None:
+        shutil.copytree(migrated_site, folder)
+        ended = manage(*SMALL, environment=environment_of(folder), seconds=300)
         assert ended.returncode == 0, ended.stderr
-    return folder
+
+    return made_once("small-site", make)
 
 
 @contextmanager
@@ -129,7 +132,7 @@ def start(site_environment: dict[str, str]) -> Iterator[Callable[..., Site]]:
         yield run
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # no longer: an idle site takes processor time
 def unharmed(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, dict[str, str]]]:
     """Give a site that is ready, for tests that only look at it, and its environment."""
     folder = tmp_path_factory.mktemp("unharmed") / "var"

@@ -10,7 +10,7 @@ from django.core.cache import caches
 from django.test import override_settings
 
 from annotations.answering.throttle import Throttle
-from generation.addresses import network_of
+from generation.site_addresses import network_of
 from tests.webapp.commands import ROOT
 from webapp.running import shared_cache
 from webapp.running.shared_cache import SharedFileCache

@@ -130,12 +130,12 @@ def test_children_do_not_outlive_a_supervisor_that_was_killed(tmp_path: Path) ->
         f"child = SupervisedProcess(name='c', command={SLEEP!r}, folder=pathlib.Path({str(tmp_path)!r}))\n"
         "s = Supervisor([child], say=print, grace=10); s.start(); print(child.process.pid, flush=True); s.watch()"
     )
-    supervisor = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert supervisor.stdout is not None
-    pid = int(supervisor.stdout.readline())
-    assert alive(pid)
-    supervisor.kill()
-    supervisor.wait()
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as supervisor:
+        assert supervisor.stdout is not None
+        pid = int(supervisor.stdout.readline())
+        assert alive(pid)
+        supervisor.kill()
     wait_for(lambda: not alive(pid))
 
 

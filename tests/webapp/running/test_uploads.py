@@ -11,7 +11,7 @@ from generation.access import RESEARCHERS
 from tests.webapp.commands import ROOT
 from webapp.models import User
 from webapp.running import uploads
-from webapp.running.network import LOOPBACK, networks
+from webapp.running.network_addresses import LOOPBACK, networks
 
 PROXY, STRANGER, VISITOR = "172.18.0.5", "203.0.113.9", "198.51.100.7"
 
@@ -84,7 +84,7 @@ def test_what_is_larger_than_the_limit_is_refused_before_it_is_read(client: Clie
     settings.UPLOAD_MB = 1  # type: ignore[attr-defined]
     page = client.post("/accounts/login/", {"login": "x" * 1_000_000})
     assert page.status_code == 413
-    assert "That is more than this page takes" in page.text
+    assert "The file is too large" in page.text
     assert client.post("/accounts/login/", {"login": "x" * 990_000}).status_code == 200
 
 
@@ -155,4 +155,4 @@ def test_links_that_leave_the_site_are_made_in_one_place() -> None:
         for path in (ROOT / folder).rglob("*.py")
         if asking.search(path.read_text())
     }
-    assert found == {"generation/addresses.py", "webapp/running/uploads.py"}
+    assert found == {"generation/site_addresses.py", "webapp/running/uploads.py"}

@@ -1,12 +1,13 @@
 """Nothing tells a withheld answer: to nobody who may not see it, by no route, in no header."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pytest
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question
 from generation.queue import leases
 from tests.crawl import Replies, Request, addresses, routes
@@ -93,8 +94,9 @@ def test_crawler_sees_pages_pictures_and_questions_of_the_withheld_split(sites: 
     assert replies["/datasets/hidden/"].status == 404
     exports = [reply.status for address, reply in replies.items() if "/riddles/export/" in address and "zip" in address]
     assert sorted(exports) == [200, 404, 404]  # everybody's, the owner's, and one that isn't there
-    assert any(b"of picture" in replies[f"/datasets/riddles/part/q/{n}/"].body for n in (0, 3))
-    assert b"answers of part are withheld" in replies["/datasets/riddles/part/q/3/"].body
+    part = [reply.body for address, reply in replies.items() if re.fullmatch(r"/datasets/riddles/part/q/\d+/", address)]
+    assert any(b"of picture" in page for page in part)
+    assert part and all(b"answers of part are withheld" in page for page in part)
 
 
 NAMING = ("trained on hidden/train", '"trained_on": "hidden/train"', "<dd>hidden/train</dd>")
@@ -143,8 +145,8 @@ def questions(slug: str, *, scenes: int, withheld: bool, **options: Any) -> list
         "scene": {"min_pixels": 0},
         "questions": {"per_scene": 10},
     }
-    dataset = datasets.start(spec, slug=slug, images=False, **options)
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(spec, slug=slug, images=False, **options)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return list(Question.objects.filter(split__dataset=dataset).order_by("position"))

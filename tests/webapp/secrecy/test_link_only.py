@@ -8,7 +8,7 @@ import pytest
 from annotations.models import Study
 from generation.models import Dataset, Export, Split
 from tests.crawl import Replies, Reply, Request, crawl, reply_of
-from tests.riddle_site import PEOPLE, STUDY, browser, site_with_link_only
+from tests.riddle_site import MOST, MOST_LINKS, PEOPLE, STUDY, browser, site_with_link_only
 from webapp.leaderboards.models import Method, Submission
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -48,7 +48,8 @@ def walked(who: str) -> Replies:
         "pk": [str(Dataset.objects.get(slug=SLUG).pk)],
         "job": ["1"],
     }
-    replies = crawl(browser(who), values=values, queries=["?q=brook", "?format=json"], most=3)
+    limits = {"most": min(3, MOST), "most_links": MOST_LINKS}
+    replies = crawl(browser(who), values=values, queries=["?q=brook", "?format=json"], **limits)
     client = browser(who)()
     for address in LISTS:
         replies[Request("GET", address)] = reply_of(client, Request("GET", address))

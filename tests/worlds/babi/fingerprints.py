@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from generation.engine import ENGINE_VERSION
-from generation.engine.worlds.babi.spec import preset, presets
+from generation.engine.worlds.babi.spec import PRESETS
 from tests.worlds.babi.items import WORLD, made
 from tests.worlds.clevr.fingerprints import of_items
 
@@ -20,14 +20,14 @@ SIZES = {"train": 20, "val": 4, "test": 10}  # questions of each task
 
 def current() -> dict[str, Any]:
     """Return what fingerprints.json should hold."""
-    found = {name: fingerprints({"base": name}) for name in presets()}
+    found = {name: fingerprints({"base": name}) for name in tuple(PRESETS)}
     found["as released"] = fingerprints({"base": "babi", "told": {"faithful": True}})
     return {"engine_version": ENGINE_VERSION, "datasets": found}
 
 
 def fingerprints(data: dict[str, Any]) -> dict[str, str]:
     """Return the fingerprint of every split of a small dataset, and, under the empty name, of the dataset."""
-    splits = {split: {"questions": SIZES[split]} for split in preset(data["base"])["splits"]}
+    splits = {split: {"questions": SIZES[split]} for split in PRESETS[data["base"]]["splits"]}
     spec = WORLD.read_spec({**data, "splits": splits})
     return of_items({split: made(spec, split) for split in spec.splits})
 

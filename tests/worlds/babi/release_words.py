@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from generation.engine.worlds.babi.formats import naming
-from generation.engine.worlds.babi.formats.lines import RawQuestion, written
+from generation.engine.worlds.babi.formats.lines import RawQuestion, write_story
 from generation.engine.worlds.babi.languages import language_of
 from generation.engine.worlds.babi.lexicon import meaning
 from generation.engine.worlds.babi.story import Story
@@ -116,6 +116,6 @@ def write_release(
                 RawQuestion(question, answer, one.supports, len(one.lines), "")
                 for one, (question, answer) in zip(asked, spoken, strict=True)
             ]
-            text += written(task, lines, raw)
+            text += write_story(task, lines, raw)
         (place / naming.file_name(task, "train", has_validation=False)).write_text(text)
     return place

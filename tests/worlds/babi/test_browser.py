@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotations.answering import slots
+from annotations.answering import slot_assignment
 from annotations.models import Answer, Study
-from generation.engine.worlds.babi import layout
-from generation.engine.worlds.babi.spec import presets
+from generation.engine.worlds.babi import story_counts
+from generation.engine.worlds.babi.spec import PRESETS
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Split
 from tests.leaderboards.sent import noisy, truth_of
 from tests.worlds.conftest import usable
@@ -27,20 +27,20 @@ def make(page: Page, preset: str, *, questions: int) -> Dataset:
     """Make a small dataset of a preset by the form, with so many questions of each task in each split."""
     page.goto(f"/datasets/new/?preset={preset}")
     page.get_by_label("Name in addresses").fill(preset)
-    stories = str(layout.stories(TASKS, questions))
+    stories = str(story_counts.stories(TASKS, questions))
     for field in page.locator("[id^=split-][id$=-scenes]").all():
         field.fill(stories)
     page.get_by_label("Who sees it").select_option(label="everybody")
     usable(page)
     page.get_by_role("button", name="Create dataset").click()
     dataset = Dataset.objects.get(slug=preset)
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
 
 
-@pytest.mark.parametrize("preset", presets())
+@pytest.mark.parametrize("preset", tuple(PRESETS))
 def test_every_preset_is_made_read_and_played(page: Page, preset: str) -> None:
     dataset = make(page, preset, questions=1)
     page.goto(f"/datasets/{preset}/")
@@ -91,7 +91,7 @@ def test_somebody_answers_two_hundred_questions_about_stories(page: Page, ada: U
     study = Study.objects.create(
         owner=ada, title="Read", split=split, easy=dataset.splits.get(name="train"), per_session=STUDIED, **plain
     )
-    slots.lay_out(study, places, ranks=range(STUDIED))
+    slot_assignment.lay_out(study, places, ranks=range(STUDIED))
     page.goto(f"/s/{study.code}/")
     page.get_by_role("button", name="Take part").click()
     page.get_by_role("button", name="Begin").click()
@@ -128,8 +128,8 @@ def test_predictions_are_scored_on_a_board_of_twenty_tasks(page: Page, ada: User
         page.get_by_label("Predictions").set_input_files(file)
         page.get_by_label("Method").select_option(label=name)
         page.get_by_role("button", name="Submit", exact=True).click()
-        expect(page.get_by_role("heading", name="Waiting to be scored")).to_be_visible()
-        scoring.work()
+        expect(page.get_by_role("heading", name="This submission waits to be scored")).to_be_visible()
+        scoring.RUNNER.take_turn()
         expect(page.get_by_role("heading", name="Scored")).to_be_visible(timeout=15_000)
     page.goto(f"/leaderboards/{dataset.slug}/test/")
     for task in TASKS:

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from generation.engine.program import outputs
-from generation.engine.worlds.babi.found import Prefix
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.simulation import Simulation, all_ways
+from generation.engine.worlds.babi.step_results import Prefix
 from generation.engine.worlds.babi.story import Event
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.engine.worlds.babi.tasks.carrying import CarryingTale, Odds

@@ -2,7 +2,7 @@
 
 from generation.engine.worlds.babi.facets import spaces
 from generation.engine.worlds.babi.knobs import Knobs
-from generation.engine.worlds.babi.spec import preset, presets, read_spec
+from generation.engine.worlds.babi.spec import PRESETS, read_spec
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from webapp import documentation
 
@@ -12,7 +12,7 @@ TEXT = documentation.source("babi")
 def test_every_task_preset_and_knob_is_named() -> None:
     for task in BY_NUMBER.values():
         assert f"| {task.number} | {task.label} |" in TEXT
-    for name in presets():
+    for name in tuple(PRESETS):
         assert f"| `{name}` |" in TEXT
     for name, field in Knobs.model_fields.items():
         default = str(field.default).lower() if isinstance(field.default, bool) else field.default
@@ -20,7 +20,7 @@ def test_every_task_preset_and_knob_is_named() -> None:
 
 
 def test_spaces_are_as_large_as_is_said() -> None:
-    found = spaces(read_spec(preset("babi")))
+    found = spaces(read_spec(PRESETS["babi"]))
     assert len(found) == 4
     for name, space in found.items():
         number = next(task.number for task in BY_NUMBER.values() if task.name == name)

@@ -13,7 +13,7 @@ from generation.engine import formats
 from generation.engine.errors import BadRecord
 from generation.engine.reading.published import SplitSummary, find_reader
 from generation.exchange import exports
-from generation.making import datasets, imports
+from generation.making import dataset_jobs, imports
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene
 
 pytestmark = pytest.mark.django_db
@@ -27,8 +27,8 @@ def made(splits: dict[str, Any], **changes: Any) -> Dataset:
     """Return a complete dataset of all twenty tasks."""
     secrets = {name: SECRET for name, split in splits.items() if split.get("withheld")}
     spec = {"world": "babi", "title": "Tales", "splits": splits, **changes}
-    dataset = datasets.start(spec, slug="tales", visibility="public", secrets=secrets)
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(spec, slug="tales", visibility="public", secrets=secrets)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
@@ -37,14 +37,14 @@ def made(splits: dict[str, Any], **changes: Any) -> Dataset:
 def exported(dataset: Dataset, folder: Path, **options: Any) -> Path:
     format_ = formats.find("babi", dataset.get_world())
     stored = exports.StoredDataset(dataset, images=False)
-    exports.write(stored, folder, format_=format_, options=formats.checked(format_, options))
+    exports.write(stored, folder, format_=format_, options=formats.check_options(format_, options))
     return folder
 
 
 def imported(*paths: Path) -> Dataset:
     found = find_reader("babi").find(list(paths))
     dataset = imports.begin(found, imports.ImportRequest(slug="again", format="babi"))
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     assert not Import.objects.get(slug="again").message
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
@@ -282,7 +282,7 @@ def test_an_archive_is_read_as_its_folder_is(tmp_path: Path) -> None:
     (tmp_path / "release.tar.gz").unlink()
     own = find_reader("babi").find([folder])
     dataset = imports.begin(own, imports.ImportRequest(slug="plain", format="babi"))
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     assert hashes(dataset) == hashes(theirs)
 
 

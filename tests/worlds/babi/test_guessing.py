@@ -7,9 +7,9 @@ import pytest
 
 from generation.engine.items import Item
 from generation.engine.worlds import get_world
+from generation.engine.worlds.babi.baselines import BASELINES
 from generation.engine.worlds.babi.cast import EVERYWHERE
-from generation.engine.worlds.babi.guessing import BASELINES
-from generation.engine.worlds.guessing import baselines_of, unanswered
+from generation.engine.worlds.base import unanswered
 from tests.worlds.marbles import WORLD as MARBLES
 
 WORLD = get_world("babi")
@@ -63,7 +63,7 @@ def test_baselines_are_the_worlds_and_may_be_stopped(which) -> None:
     def stop() -> None:
         raise KeyboardInterrupt
 
-    assert baselines_of(WORLD) == BASELINES and baselines_of(MARBLES) == ()
+    assert WORLD.baselines == BASELINES and MARBLES.baselines == ()
     spec = WORLD.read_spec({"world": "babi", "tasks": [1], "splits": {"train": {"questions": 5}}})
     with pytest.raises(KeyboardInterrupt):
         list(which.guess(spec, items("test"), learned=items("train"), check=stop))

@@ -11,22 +11,25 @@ from hypothesis import strategies as some
 
 from generation.engine.items import AnswerKind
 from generation.engine.worlds.babi import cast
-from generation.engine.worlds.babi.hindi_sentences import PATTERNS
-from generation.engine.worlds.babi.hindi_words import (
+from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.languages import language_of
+from generation.engine.worlds.babi.languages_hindi import (
     ANSWERS,
     DIRECTIONS,
     FEMALE,
     LETTERS,
     MALE,
+    PATTERNS,
     PEOPLE,
     PLACES,
+    SLOT,
     THINGS,
     VARIANTS,
+    Hindi,
+    readings,
+    to_hindi,
 )
-from generation.engine.worlds.babi.knobs import Knobs
-from generation.engine.worlds.babi.languages import language_of
-from generation.engine.worlds.babi.languages_hindi import SLOT, Hindi, readings, said
-from generation.engine.worlds.babi.making import Making
+from generation.engine.worlds.babi.making import StorySampler
 from generation.engine.worlds.babi.spec import read_spec
 from generation.engine.worlds.babi.story import Line, Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
@@ -72,8 +75,8 @@ def filled(pattern: str, draw: Any) -> str:
 @given(some.sampled_from([english for english, _ in PATTERNS]), some.data())
 def test_no_hindi_sentence_stands_for_two_english_ones(english: str, data: Any) -> None:
     text = filled(english, data.draw)
-    assert list(readings(said(text))) == [text]
-    assert HINDI.english(said(text)) == text
+    assert list(readings(to_hindi(text))) == [text]
+    assert HINDI.english(to_hindi(text)) == text
 
 
 def test_patterns_differ_in_both_languages() -> None:
@@ -127,7 +130,7 @@ def test_who_is_he_in_english_is_a_man_in_hindi(group: str) -> None:
     ],
 )
 def test_verbs_and_postpositions_agree(english: str, hindi: str) -> None:
-    assert said(english) == hindi
+    assert to_hindi(english) == hindi
 
 
 def test_they_are_women_where_the_line_before_says_so() -> None:
@@ -153,7 +156,7 @@ def test_what_is_no_hindi_of_ours_stays_as_it_is(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "Mary sleeps.", "Mary went over to the moon."])
 def test_what_hindi_has_no_words_for_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="can be said in Hindi"):
-        said(text)
+        to_hindi(text)
 
 
 def test_several_words_of_an_answer_keep_their_order() -> None:
@@ -174,7 +177,7 @@ def test_a_dataset_in_hindi_is_the_english_one_sentence_by_sentence() -> None:
         spec = read_spec(
             {"tasks": sorted(BY_NUMBER), "splits": {"train": {"questions": 5}}, "told": {"language": language}}
         )
-        made[language] = list(Making(spec.for_split("train"), "train", secret=b"").items(0))
+        made[language] = list(StorySampler(spec.for_split("train"), "train", secret=b"").items(0))
     assert len(made["english"]) == len(made["hindi"])
     for english, hindi in zip(made["english"], made["hindi"], strict=True):
         assert [HINDI.english(line.text) for line in hindi.scene.lines] == [line.text for line in english.scene.lines]

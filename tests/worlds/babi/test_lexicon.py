@@ -19,8 +19,8 @@ from generation.engine.verification.checks import Checker
 from generation.engine.verification.proof import Proof
 from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.babi.languages import language_of
-from generation.engine.worlds.babi.learning import learn
 from generation.engine.worlds.babi.lexicon import KINDS, meaning
+from generation.engine.worlds.babi.lexicon_learning import learn
 from generation.engine.worlds.babi.spec import gathered
 from tests.worlds.babi.items import made
 from tests.worlds.babi.release_words import write_release

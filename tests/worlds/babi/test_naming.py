@@ -12,12 +12,12 @@ def test_a_files_name_says_its_task_and_split(has_validation: bool) -> None:
     for task in range(1, 21):
         for split in SPLITS:
             name = naming.file_name(task, split, has_validation=has_validation)
-            assert naming.named(name) == (task, split), name
+            assert naming.parse_file_name(name) == (task, split), name
 
 
 @pytest.mark.parametrize("name", ["qa7_lists-sets_train.txt", "qa21_train.txt", "qa1_.txt", "qa1_train.json", "readme"])
 def test_other_names_say_nothing(name: str) -> None:
-    assert naming.named(name) is None
+    assert naming.parse_file_name(name) is None
 
 
 def test_a_folder_is_called_by_language_validation_and_size() -> None:

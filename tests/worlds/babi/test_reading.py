@@ -8,10 +8,10 @@ import pytest
 from generation.engine.items import AnswerKind
 from generation.engine.program import outputs
 from generation.engine.seeding import Stream
-from generation.engine.worlds.babi.found import Prefix
 from generation.engine.worlds.babi.functions import ANSWERS, function_table, text_of
 from generation.engine.worlds.babi.reading import sentences
 from generation.engine.worlds.babi.reading.reader import StoryReader
+from generation.engine.worlds.babi.step_results import Prefix
 from generation.engine.worlds.babi.telling import ToldStory
 from tests import proof
 from tests.worlds.babi.told import chance, tell

@@ -14,7 +14,7 @@ from generation.browsing.dataset import DistinctCount, repeats_of
 from generation.engine.items import Item
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.storage.items import load_items
 from tests import proof
@@ -41,8 +41,8 @@ def test_splits_share_no_story(task: int) -> None:
 def dataset_of(**spec: Any) -> Dataset:
     sizes = {"train": {"questions": 60}, "test": {"questions": 20, "withheld": True}}
     data = {"world": "babi", "splits": sizes, **spec}
-    dataset = datasets.start(data, slug="told", visibility="public", images=False, secrets={"test": "0f" * 16})
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(data, slug="told", visibility="public", images=False, secrets={"test": "0f" * 16})
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from generation.engine.worlds.babi import grid
-from generation.engine.worlds.babi.kinds import MOTIVES, SHAPES
+from generation.engine.worlds.babi.cast import MOTIVES, SHAPES
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.engine.worlds.babi.tasks.motives import prefixes

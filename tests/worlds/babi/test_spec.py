@@ -7,9 +7,9 @@ import pytest
 
 from generation.engine.canonical import digest
 from generation.engine.errors import BadSpec
-from generation.engine.worlds.babi import trying
+from generation.engine.worlds.babi import spec as spec_module
 from generation.engine.worlds.babi.knobs import TASKS, Knobs
-from generation.engine.worlds.babi.spec import BabiSpec, preset, presets, read_spec
+from generation.engine.worlds.babi.spec import PRESETS, BabiSpec, read_spec
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from tests.worlds.babi.items import made
 
@@ -33,9 +33,9 @@ def test_there_are_twenty_tasks_under_their_numbers_and_names() -> None:
     assert len({task.name for task in BY_NUMBER.values()}) == len({task.label for task in BY_NUMBER.values()}) == 20
 
 
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", tuple(PRESETS))
 def test_preset_survives_json_and_has_as_many_questions_of_each_task(name: str) -> None:
-    spec = read(preset(name))
+    spec = read(PRESETS[name])
     assert digest(read(json.loads(json.dumps(spec.to_json()))).to_json()) == digest(spec.to_json())
     assert read({"base": name}).to_json() == spec.to_json()
     assert list(spec.splits) == list(SIZES[name])
@@ -45,8 +45,8 @@ def test_preset_survives_json_and_has_as_many_questions_of_each_task(name: str) 
 
 
 def test_every_preset_is_listed() -> None:
-    assert set(presets()) == set(SIZES)
-    assert presets()[0] == "babi"
+    assert set(PRESETS) == set(SIZES)
+    assert next(iter(PRESETS)) == "babi"
 
 
 def test_another_number_of_questions_or_of_stories_takes_the_presets_place() -> None:
@@ -137,10 +137,10 @@ def test_faithful_splits_may_have_the_same_stories() -> None:
 
 
 def test_blame_is_on_a_knob_without_which_a_task_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert trying.to_blame(14, Knobs(distance=200)) == "distance"
-    assert trying.can_be_told(14, Knobs(distance=10)) and not trying.can_be_told(14, Knobs(distance=15))
-    monkeypatch.setattr(trying, "can_be_told", lambda task, knobs: False)
-    assert trying.to_blame(14, Knobs(distance=200, people=5)) is None
+    assert spec_module.failing_knob(14, Knobs(distance=200)) == "distance"
+    assert spec_module.can_be_told(14, Knobs(distance=10)) and not spec_module.can_be_told(14, Knobs(distance=15))
+    monkeypatch.setattr(spec_module, "can_be_told", lambda task, knobs: False)
+    assert spec_module.failing_knob(14, Knobs(distance=200, people=5)) is None
     with pytest.raises(BadSpec) as refused:
         read({**SMALL, "told": {"people": 5}, "tasks": [3]})
     assert refused.value.where == "told" and "got none" in str(refused.value)

@@ -13,8 +13,8 @@ from generation.engine.program import Program, execute, typecheck
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.worlds.babi.functions import ANSWERS, function_table
 from generation.engine.worlds.babi.knobs import Knobs
-from generation.engine.worlds.babi.layout import stories_of
 from generation.engine.worlds.babi.story import Event, Line, Story
+from generation.engine.worlds.babi.story_counts import stories_of
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.engine.worlds.babi.telling import ToldStory
 

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from generation.engine.program import execute, from_json
 from generation.engine.programs.ablation import answer_without
 from generation.engine.worlds.clevr import spec as clevr_spec
-from generation.engine.worlds.clevr.ablations import ABLATIONS
-from generation.engine.worlds.clevr.functions import function_table
+from generation.engine.worlds.clevr.programs import ABLATIONS, function_table
 from generation.engine.worlds.clevr.scene import read_scene
 from tests.proof import size
 from tests.worlds.clevr import twin

@@ -10,7 +10,7 @@ import pytest
 from generation.engine.errors import BadScene, BadSpec
 from generation.engine.items import Item
 from generation.engine.program import execute
-from generation.engine.worlds.clevr import given
+from generation.engine.worlds.clevr import spec_files
 from generation.engine.worlds.clevr.camera import project
 from generation.engine.worlds.clevr.scene import read_published, read_scene
 from generation.engine.worlds.clevr.world import WORLD
@@ -122,7 +122,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_the_camera_is_worked_out_from_where_objects_are_seen() -> None:
     real = json.loads(shared_path("data", "clevr-v1", "CLEVR_train_scenes.json").read_text())["scenes"]
     for record in real[:20]:
-        view = given.seen_from(WORLD.read_scene(record), width=480, height=320)
+        view = spec_files.seen_from(WORLD.read_scene(record), width=480, height=320)
         assert view is not None
         for thing in record["objects"]:
             px, py, _ = project(view, thing["3d_coords"])

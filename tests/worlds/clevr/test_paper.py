@@ -1,12 +1,11 @@
 """The paper's figures, as they stand in its text."""
 
 from generation.engine.worlds import get_world
-from generation.engine.worlds.published import published_of
 from tests.generation import fake_world
 
 
 def test_clevrs_figures_are_those_of_figure_3():
-    texts = published_of(get_world("clevr")).texts
+    texts = get_world("clevr").published.texts
     assert f"{texts[''].unique / texts[''].questions:.0%}" == "85%"
     assert f"{texts['val'].overlap / texts['val'].questions:.1%}" == "11.6%"
     assert sum(texts[name].questions for name in ("train", "val", "test")) == texts[""].questions
@@ -14,7 +13,7 @@ def test_clevrs_figures_are_those_of_figure_3():
 
 def test_clevrs_figures_name_types_that_there_are():
     world = get_world("clevr")
-    published = published_of(world)
+    published = world.published
     [types] = [
         facet for facet in world.facets(world.read_spec(world.maker.preset("clevr-mini"))) if facet.name == "type"
     ]
@@ -23,4 +22,4 @@ def test_clevrs_figures_name_types_that_there_are():
 
 
 def test_a_world_without_a_paper_has_none():
-    assert published_of(fake_world.WORLD).source == ""
+    assert fake_world.WORLD.published.source == ""

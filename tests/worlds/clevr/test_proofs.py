@@ -20,7 +20,7 @@ from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.proofs.balance import Balance
 from generation.engine.worlds.clevr.proofs.pictures import box, shrunk
 from generation.engine.worlds.clevr.proofs.questions import read_back
-from generation.engine.worlds.clevr.scene import Scene, SceneObject
+from generation.engine.worlds.clevr.scene import ClevrScene, SceneObject
 from generation.engine.worlds.clevr.spec import ClevrSpec, QuestionKnobs
 from tests.engine.search_twin import Twin
 from tests.engine.test_search import TEMPLATES
@@ -86,7 +86,7 @@ def test_the_releases_scenes_hold_and_no_more_is_promised(mini: ClevrSpec, real_
     assert "references" in checks_of(flaws_of([moved], mini, made=False))
 
 
-def moved_object(scene: Any, *, number: int = 0, **changes: Any) -> Scene:
+def moved_object(scene: Any, *, number: int = 0, **changes: Any) -> ClevrScene:
     """Return a scene with something changed of one object."""
     objects = list(scene.objects)
     objects[number] = objects[number]._replace(**changes)
@@ -120,7 +120,7 @@ def step_changed(item: Item) -> Item:
 
 
 def related_otherwise(item: Item) -> Item:
-    assert isinstance(item.scene, Scene)
+    assert isinstance(item.scene, ClevrScene)
     left = [list(row) for row in item.scene.relationships["left"]]
     left[0] = [] if left[0] else [1]
     changed = {**item.scene.relationships, "left": tuple(tuple(row) for row in left)}

@@ -13,7 +13,7 @@ from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.camera import BACK, CAMERA, FILL, KEY
 from generation.engine.worlds.clevr.picture import draw_ids
-from generation.engine.worlds.clevr.sampling import Sampled, _apart, sample_scene
+from generation.engine.worlds.clevr.sampling import SampledScene, _apart, sample_scene
 from generation.engine.worlds.clevr.scene import read_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.proof import size
@@ -32,7 +32,7 @@ def spec(**knobs: Any) -> ClevrSpec:
     return read
 
 
-def sampled(own: ClevrSpec, count: int, *, seed: int = 0) -> list[Sampled]:
+def sampled(own: ClevrSpec, count: int, *, seed: int = 0) -> list[SampledScene]:
     numbers = stream(seed=seed, split="sampling", index=0, stage=Stage.SCENE)
     return [sample_scene(own, numbers) for _ in range(count)]
 
@@ -50,16 +50,16 @@ KNOBS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module", params=list(KNOBS))
-def scenes(request: pytest.FixtureRequest) -> tuple[ClevrSpec, list[Sampled]]:
+def scenes(request: pytest.FixtureRequest) -> tuple[ClevrSpec, list[SampledScene]]:
     """Scenes under some knobs."""
     own = spec(**KNOBS[request.param])
     return own, sampled(own, size(600, name="scenes sampled under each set of knobs"))
 
 
-Scenes = tuple[ClevrSpec, list[Sampled]]
+Scenes = tuple[ClevrSpec, list[SampledScene]]
 
 
-def pairs(one: Sampled) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def pairs(one: SampledScene) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Return every ordered pair of a scene's objects."""
     objects = one.scene.to_json()["objects"]
     return [(a, b) for a in objects for b in objects if a is not b]

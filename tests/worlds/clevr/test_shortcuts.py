@@ -5,8 +5,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from generation.engine.scoring.figures import wilson
 from generation.engine.scoring.shortcuts import modes
-from generation.engine.scoring.statistics import wilson
 from generation.engine.worlds import get_maker, get_world
 from tests.proof import SHARE, size
 

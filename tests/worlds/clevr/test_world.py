@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from generation.engine.items import AnswerKind, Question
-from generation.engine.scoring.statistics import TOO_FEW
+from generation.engine.scoring.figures import TOO_FEW
 from generation.engine.worlds import get_maker, get_world
 from tests.worlds.clevr.fingerprints import DEMO
 

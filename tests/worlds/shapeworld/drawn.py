@@ -5,12 +5,12 @@ from hypothesis.strategies import SearchStrategy
 
 from generation.engine.worlds.shapeworld.meaning import (
     ComparedCounts,
-    Joined,
+    Conjunction,
     Meaning,
     Noun,
-    Picked,
-    Quantified,
-    Related,
+    QuantifiedStatement,
+    Relation,
+    SelectedEntity,
     Statement,
     There,
 )
@@ -25,7 +25,7 @@ from generation.engine.worlds.shapeworld.phrases import (
     RELATIONS,
     SELECTORS,
 )
-from generation.engine.worlds.shapeworld.scene import Entity, Scene
+from generation.engine.worlds.shapeworld.scene import Entity, FlatScene
 from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
 VOCABULARY = ShapeVocabulary()
@@ -38,7 +38,7 @@ PLAIN = tuple(name for name, quantifier in QUANTIFIERS.items() if quantifier.of)
 
 
 @st.composite
-def scenes(draw: st.DrawFn, most: int = 6) -> Scene:
+def scenes(draw: st.DrawFn, most: int = 6) -> FlatScene:
     """Draw a microworld of few shapes and colours on few places, so that much is alike and much is unclear."""
     count = draw(st.integers(1, most))
     entities = tuple(
@@ -56,7 +56,7 @@ def scenes(draw: st.DrawFn, most: int = 6) -> Scene:
     )
     covers = tuple(draw(st.integers(0, (1 << number) - 1)) for number in range(count))
     grazes = tuple(draw(st.integers(0, (1 << number) - 1)) & ~covers[number] for number in range(count))
-    return Scene(entities, covers, grazes, 64, 64)
+    return FlatScene(entities, covers, grazes, 64, 64)
 
 
 def said_of(statement: Statement) -> list[Noun]:
@@ -65,14 +65,18 @@ def said_of(statement: Statement) -> list[Noun]:
     for part in statement:
         if isinstance(part, Noun):
             found.append(part)
-        elif isinstance(part, Picked | Related):
+        elif isinstance(part, SelectedEntity | Relation):
             found += [one for one in part if isinstance(one, Noun)]
     return found
 
 
 def brought_together(statement: Statement) -> set[tuple[str, str]]:
     """Return every shape and colour that a statement says of one thing: of a noun, or of a noun and its body."""
-    heads = [part.noun if isinstance(part, Picked) else part for part in statement if isinstance(part, Noun | Picked)]
+    heads = [
+        part.noun if isinstance(part, SelectedEntity) else part
+        for part in statement
+        if isinstance(part, Noun | SelectedEntity)
+    ]
     body = heads.pop() if isinstance(statement.body, Noun) else Noun()
     merged = [Noun(head.shape or body.shape, head.color or body.color) for head in heads]
     return {(one.shape, one.color) for one in [*said_of(statement), *merged] if one.shape and one.color}
@@ -90,24 +94,24 @@ def _attributes(*, few: bool) -> SearchStrategy[Noun]:
     return nouns(least=1, few=few)
 
 
-def _relations(*, few: bool) -> SearchStrategy[Related]:
+def _relations(*, few: bool) -> SearchStrategy[Relation]:
     noun, yes_no = nouns(few=few), st.booleans()
-    plain = st.builds(Related, st.sampled_from(tuple(RELATIONS)), noun, yes_no, yes_no, st.none())
-    return plain | st.builds(Related, st.sampled_from(tuple(PROXIMITIES)), noun, yes_no, yes_no, noun)
+    plain = st.builds(Relation, st.sampled_from(tuple(RELATIONS)), noun, yes_no, yes_no, st.none())
+    return plain | st.builds(Relation, st.sampled_from(tuple(PROXIMITIES)), noun, yes_no, yes_no, noun)
 
 
 def statements(*, few: bool = False) -> SearchStrategy[Statement]:
     """Draw any statement."""
     noun, attribute = nouns(few=few), _attributes(few=few)
     body = attribute | _relations(few=few)
-    picked = st.builds(Picked, st.sampled_from((*SELECTORS, ONLY)), noun, st.none()) | st.builds(
-        Picked, st.sampled_from(tuple(NEAR)), noun, noun
+    picked = st.builds(SelectedEntity, st.sampled_from((*SELECTORS, ONLY)), noun, st.none()) | st.builds(
+        SelectedEntity, st.sampled_from(tuple(NEAR)), noun, noun
     )
     return st.one_of(
         st.builds(There, noun, st.none() | attribute),
-        st.builds(Quantified, st.sampled_from(tuple(QUANTIFIERS)), noun, body, st.none()),
-        st.builds(Quantified, st.just("the"), picked, body, st.none()),
-        st.builds(Quantified, st.sampled_from(PLAIN), noun, body, st.integers(2, MOST_BOUND)),
+        st.builds(QuantifiedStatement, st.sampled_from(tuple(QUANTIFIERS)), noun, body, st.none()),
+        st.builds(QuantifiedStatement, st.just("the"), picked, body, st.none()),
+        st.builds(QuantifiedStatement, st.sampled_from(PLAIN), noun, body, st.integers(2, MOST_BOUND)),
         st.builds(ComparedCounts, st.sampled_from(tuple(COMPARISONS)), noun, noun, attribute),
     )
 
@@ -115,4 +119,4 @@ def statements(*, few: bool = False) -> SearchStrategy[Statement]:
 def meanings(*, few: bool = False) -> SearchStrategy[Meaning]:
     """Draw any statement, or two that are joined."""
     one = statements(few=few)
-    return one | st.builds(Joined, st.sampled_from(CONNECTIVES), one, one)
+    return one | st.builds(Conjunction, st.sampled_from(CONNECTIVES), one, one)

@@ -11,7 +11,7 @@ from typing import Any
 
 from generation.engine import ENGINE_VERSION
 from generation.engine.worlds import get_maker, get_world
-from generation.engine.worlds.shapeworld.spec import presets
+from generation.engine.worlds.shapeworld.spec import PRESETS
 from tests.worlds.clevr.fingerprints import of_items
 
 HELD = Path(__file__).with_name("fingerprints.json")
@@ -20,7 +20,7 @@ SIZES = {"train": {"scenes": 12}, "validation": {"scenes": 6}, "test": {"scenes"
 
 def current() -> dict[str, Any]:
     """Return what fingerprints.json should hold."""
-    return {"engine_version": ENGINE_VERSION, "datasets": {name: fingerprints(name) for name in presets()}}
+    return {"engine_version": ENGINE_VERSION, "datasets": {name: fingerprints(name) for name in tuple(PRESETS)}}
 
 
 def fingerprints(preset: str) -> dict[str, str]:

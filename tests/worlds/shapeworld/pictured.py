@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from generation.engine.seeding import Stage, Stream, stream
-from generation.engine.worlds.shapeworld.forms import STRETCHED, TALL
 from generation.engine.worlds.shapeworld.proofs.geometry import corners
-from generation.engine.worlds.shapeworld.scene import SHAPES, Entity, Scene
+from generation.engine.worlds.shapeworld.scene import SHAPES, Entity, FlatScene
+from generation.engine.worlds.shapeworld.shape_geometry import STRETCHED, TALL
 from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
 FINER = 16  # points that Pillow draws a pixel's side with
@@ -40,9 +40,9 @@ entities = strategies.builds(
 )
 
 
-def scene_of(*shown: Entity, side: int = 64, noise: float = 0.0, seed: int = 0) -> Scene:
+def scene_of(*shown: Entity, side: int = 64, noise: float = 0.0, seed: int = 0) -> FlatScene:
     """Return a microworld of entities, drawn in this order."""
-    return Scene(shown, (0,) * len(shown), (0,) * len(shown), side, side, noise, seed)
+    return FlatScene(shown, (0,) * len(shown), (0,) * len(shown), side, side, noise, seed)
 
 
 def outline(entity: Entity) -> list[tuple[float, float]]:
@@ -69,7 +69,7 @@ def _quarters(places: list[tuple[float, float]], turns: int) -> list[tuple[float
     return places
 
 
-def draw_by_pillow(scene: Scene, words: ShapeVocabulary) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+def draw_by_pillow(scene: FlatScene, words: ShapeVocabulary) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Return a microworld's picture without noise, and object ids, as Pillow's polygons give them."""
     rgb = Image.new("RGB", (scene.width, scene.height), words.background)
     ids = Image.new("L", (FINER * scene.width, FINER * scene.height))

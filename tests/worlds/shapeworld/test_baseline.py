@@ -7,16 +7,16 @@ import pytest
 
 from generation.engine.items import Item, Question
 from generation.engine.worlds import get_world
-from generation.engine.worlds.guessing import baselines_of, unanswered
-from generation.engine.worlds.shapeworld.guessing import BASELINES
+from generation.engine.worlds.base import unanswered
+from generation.engine.worlds.shapeworld.baselines import BASELINES
 from generation.engine.worlds.shapeworld.scene import Entity
-from generation.engine.worlds.shapeworld.spec import preset, read_spec
+from generation.engine.worlds.shapeworld.spec import PRESETS, read_spec
 from tests import proof
 from tests.worlds.shapeworld.pictured import scene_of
 from tests.worlds.shapeworld.test_making import made
 
 [NAMED] = BASELINES
-SPEC = read_spec(preset("shapeworld-spatial"))
+SPEC = read_spec(PRESETS["shapeworld-spatial"])
 PAIR = scene_of(
     Entity("square", "red", 0.0, 0.2, 0.5, 0.1, 0.1, 0.0), Entity("cross", "blue", 0.0, 0.8, 0.5, 0.1, 0.1, 0.0)
 )
@@ -44,14 +44,14 @@ def test_it_says_yes_where_every_noun_names_something(text: str, guess: str) -> 
 
 
 def test_the_world_has_it() -> None:
-    assert baselines_of(get_world("shapeworld")) == BASELINES
+    assert get_world("shapeworld").baselines == BASELINES
 
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
 @pytest.mark.parametrize("name", ["shapeworld-spatial", "shapeworld-spatial-corrupt"])
 def test_it_needs_no_relation_on_spatial_and_tells_nothing_on_the_corrupted_one(name: str, split: str) -> None:
     """Of Spatial's false captions, one in a few thousand is true of another world with the same two shapes."""
-    spec = read_spec(preset(name)).for_split(split)
+    spec = read_spec(PRESETS[name]).for_split(split)
     items = list(islice(made(spec), proof.size(4_000, name=f"{name}, {split}: captions of shapes that are there")))
     answers = [question.answer.text for item in items for question in item.questions if question.answer is not None]
     said = list(guesses(iter(items)))

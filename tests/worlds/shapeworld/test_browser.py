@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotations.answering import slots
+from annotations.answering import slot_assignment
 from annotations.models import Answer, Study
 from generation.engine.worlds import get_world
-from generation.engine.worlds.shapeworld.asking import INSTRUCTION
-from generation.engine.worlds.shapeworld.spec import presets
-from generation.making import datasets
+from generation.engine.worlds.shapeworld.facets import INSTRUCTION
+from generation.engine.worlds.shapeworld.spec import PRESETS
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Split
 from tests.leaderboards.sent import truth_of
 from tests.worlds.conftest import usable
@@ -32,13 +32,13 @@ def make(page: Page, preset: str) -> Dataset:
     usable(page)
     page.get_by_role("button", name="Create dataset").click()
     dataset = Dataset.objects.get(slug=preset)
-    datasets.work(dataset=dataset)
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
 
 
-@pytest.mark.parametrize("preset", presets())
+@pytest.mark.parametrize("preset", tuple(PRESETS))
 def test_every_preset_is_made_browsed_and_played(page: Page, preset: str) -> None:
     make(page, preset)
     page.goto(f"/datasets/{preset}/train/")
@@ -59,7 +59,7 @@ def test_every_preset_is_made_browsed_and_played(page: Page, preset: str) -> Non
     usable(page)
 
 
-@pytest.mark.parametrize("preset", presets())
+@pytest.mark.parametrize("preset", tuple(PRESETS))
 def test_somebody_says_whether_captions_fit_by_two_keys(page: Page, ada: User, preset: str) -> None:
     dataset = make(page, preset)
     split = dataset.splits.get(name="validation")
@@ -67,7 +67,7 @@ def test_somebody_says_whether_captions_fit_by_two_keys(page: Page, ada: User, p
     study = Study.objects.create(
         owner=ada, title="Do they fit?", split=split, easy=dataset.splits.get(name="train"), **plain
     )
-    slots.lay_out(study, [(position, position) for position in range(4)], ranks=range(4))
+    slot_assignment.lay_out(study, [(position, position) for position in range(4)], ranks=range(4))
     page.goto(f"/s/{study.code}/")
     page.get_by_role("button", name="Take part").click()
     page.get_by_role("button", name="Begin").click()
@@ -84,7 +84,7 @@ def test_somebody_says_whether_captions_fit_by_two_keys(page: Page, ada: User, p
     assert sorted(Answer.objects.counted().values_list("text", flat=True)) == ["no", "no", "yes", "yes"]
 
 
-@pytest.mark.parametrize("preset", presets())
+@pytest.mark.parametrize("preset", tuple(PRESETS))
 def test_predictions_are_scored_and_seen_stands_beside_unseen(
     page: Page, ada: User, tmp_path: Path, preset: str
 ) -> None:
@@ -112,7 +112,7 @@ def submit(page: Page, split: Split, spoken: dict[str, str], folder: Path) -> No
     page.get_by_label("Predictions").set_input_files(file)
     page.get_by_label("Method").select_option(label=f"Says {spoken['yes']}")
     page.get_by_role("button", name="Submit", exact=True).click()
-    expect(page.get_by_role("heading", name="Waiting to be scored")).to_be_visible()
-    scoring.work()
+    expect(page.get_by_role("heading", name="This submission waits to be scored")).to_be_visible()
+    scoring.RUNNER.take_turn()
     expect(page.get_by_role("heading", name="Scored")).to_be_visible(timeout=15_000)
     expect(page.locator("main")).to_contain_text("100")

@@ -24,8 +24,8 @@ from generation.engine.worlds.shapeworld.phrases import (
     RELATIONS,
 )
 from generation.engine.worlds.shapeworld.sampling import sample_scene
-from generation.engine.worlds.shapeworld.scene import Scene
-from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec, preset, read_spec
+from generation.engine.worlds.shapeworld.scene import FlatScene
+from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests.proof import size
 from tests.worlds.shapeworld import twin
 from tests.worlds.shapeworld.drawn import VOCABULARY, brought_together, said_of
@@ -63,7 +63,7 @@ def chance(index: int = 0) -> Stream:
     return stream(seed=5, split="captions", index=index, stage=Stage.QUESTIONS)
 
 
-def captions(spec: ShapeWorldSpec, count: int, *, each: int = 1, index: int = 0) -> Iterator[tuple[Scene, Caption]]:
+def captions(spec: ShapeWorldSpec, count: int, *, each: int = 1, index: int = 0) -> Iterator[tuple[FlatScene, Caption]]:
     """Yield so many captions with their microworlds, of each world so many, true and false in turn."""
     captioner, random = Captioner(spec), chance(index)
     made = 0
@@ -108,10 +108,10 @@ AFTER_CODE = (
 @cache
 def made_of(name: str) -> tuple[Caption | None, ...]:
     """Return captions of a preset's training microworlds, true and false in turn; None for a world thrown away."""
-    spec = read_spec(preset(name)).for_split("train")
+    spec = read_spec(PRESETS[name]).for_split("train")
     captioner, random = Captioner(spec), chance()
 
-    def world() -> Scene:
+    def world() -> FlatScene:
         return sample_scene(spec, random)
 
     count = size(10_000, name=f"captions of {name}")
@@ -128,7 +128,7 @@ def thrown_away(name: str) -> int:
 
 @pytest.mark.parametrize("name", PAPERS + VARIANTS + AFTER_CODE)
 def test_held_out_combinations_are_never_named_in_training(name: str):
-    spec = read_spec(preset(name)).for_split("train")
+    spec = read_spec(PRESETS[name]).for_split("train")
     held_out = set(spec.held_out.combinations)
     assert held_out or name in ("shapeworld-multishape", "shapeworld-quantifier")
     for caption in of_preset(name):
@@ -192,13 +192,13 @@ def test_worlds_are_hardly_ever_thrown_away(name: str):
 
 def test_the_same_chance_gives_the_same_captions():
     for name in AFTER_CODE:
-        spec = read_spec(preset(name)).for_split("train")
+        spec = read_spec(PRESETS[name]).for_split("train")
         one, other = ([caption.text for _, caption in captions(spec, 20, index=3)] for _ in range(2))
         assert one == other
 
 
 def test_a_world_of_one_value_admits_false_captions():
-    spec = read_spec({**preset("shapeworld-existential"), "scene": {"entities_min": 1, "entities_max": 1}})
+    spec = read_spec({**PRESETS["shapeworld-existential"], "scene": {"entities_min": 1, "entities_max": 1}})
     for scene, caption in captions(spec.for_split("train"), 40):
         assert caption.agreement == (twin.run(to_json(caption.program), scene.to_json())[-1] == 1)
 

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from PIL import Image
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Question
 from tests.worlds.shapeworld import original_loader, original_meaning
 
@@ -24,8 +24,8 @@ SMALL = {"train": {"scenes": 4}, "validation": {"scenes": 3}, "test": {"scenes":
 def begun(preset: str, **changes: Any) -> Dataset:
     """Return a complete dataset of a preset, its test split withheld."""
     spec = {"world": "shapeworld", "base": f"shapeworld-{preset}", "splits": SMALL, **changes}
-    dataset = datasets.start(spec, slug="worlds", visibility="public", secrets={"test": SECRET})
-    datasets.work(dataset=dataset)
+    dataset = dataset_jobs.start(spec, slug="worlds", visibility="public", secrets={"test": SECRET})
+    dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

@@ -8,18 +8,26 @@ import pytest
 
 from generation.engine.items import Answer, AnswerKind, FacetKind, Needs, Question
 from generation.engine.program import typecheck
-from generation.engine.worlds.shapeworld.ablations import ABLATIONS
-from generation.engine.worlds.shapeworld.asking import ANSWERS, answer_form, prompt
-from generation.engine.worlds.shapeworld.boards import BOARD_VIEWS, columns
 from generation.engine.worlds.shapeworld.captions import Caption, Captioner
-from generation.engine.worlds.shapeworld.facets import LENGTHS, VIEWS, facet_codes, facets, train_keys
-from generation.engine.worlds.shapeworld.functions import function_table, truth_of
+from generation.engine.worlds.shapeworld.facets import (
+    ANSWERS,
+    BOARD_VIEWS,
+    LENGTHS,
+    VIEWS,
+    answer_form,
+    columns,
+    facet_codes,
+    facets,
+    prompt,
+    train_keys,
+)
+from generation.engine.worlds.shapeworld.functions import ABLATIONS, function_table, truth_of
 from generation.engine.worlds.shapeworld.meaning import kind_of, program_of
 from generation.engine.worlds.shapeworld.microworld import Microworld
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.sampling import sample_scene
-from generation.engine.worlds.shapeworld.scene import Entity, Scene
-from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec, preset, presets, read_spec
+from generation.engine.worlds.shapeworld.scene import Entity, FlatScene
+from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests.worlds.shapeworld.drawn import VOCABULARY
 from tests.worlds.shapeworld.test_captions import chance
 
@@ -27,10 +35,10 @@ SPEC = read_spec({"splits": {"train": {"scenes": 1}}, "held_out": {"combinations
 PARSER = Parser(VOCABULARY)
 
 
-def row(*entities: tuple[str, str, float]) -> Scene:
+def row(*entities: tuple[str, str, float]) -> FlatScene:
     """Return a microworld of shapes in a row: their shape, colour and place from the left."""
     found = tuple(Entity(shape, color, 0.0, x, 0.5, 0.1, 0.1, 0.0) for shape, color, x in entities)
-    return Scene(found, (0,) * len(found), (0,) * len(found), 64, 64)
+    return FlatScene(found, (0,) * len(found), (0,) * len(found), 64, 64)
 
 
 def asked(text: str) -> Question:
@@ -38,7 +46,7 @@ def asked(text: str) -> Question:
     return Question(text, program, Answer("yes", AnswerKind.YES_NO), kind_of(program))
 
 
-def values(text: str, scene: Scene | None, spec: ShapeWorldSpec = SPEC) -> Mapping[str, object]:
+def values(text: str, scene: FlatScene | None, spec: ShapeWorldSpec = SPEC) -> Mapping[str, object]:
     """Return what each facet says of a caption."""
     codes = facet_codes(spec, scene, [asked(text)])
     found: dict[str, object] = {}
@@ -127,9 +135,9 @@ def test_sixty_colours_are_too_many_for_flags():
     assert "colors" not in facet_codes(spec, PAIR, [asked("There is a green circle.")])
 
 
-def made(name: str, count: int) -> Iterator[tuple[ShapeWorldSpec, Scene, Caption]]:
+def made(name: str, count: int) -> Iterator[tuple[ShapeWorldSpec, FlatScene, Caption]]:
     """Yield captions of a preset's test split."""
-    spec = read_spec(preset(name)).for_split("test")
+    spec = read_spec(PRESETS[name]).for_split("test")
     captioner, random = Captioner(spec), chance(7)
     for turn in range(2 * count):
         scene = sample_scene(spec, random)
@@ -138,7 +146,7 @@ def made(name: str, count: int) -> Iterator[tuple[ShapeWorldSpec, Scene, Caption
             yield spec, scene, caption
 
 
-NAMES = [name for name in presets() if name != "shapeworld-mixer"]
+NAMES = [name for name in tuple(PRESETS) if name != "shapeworld-mixer"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -180,7 +188,7 @@ def test_boards_and_charts_are_about_facets_that_there_are():
         for series in view.series:
             assert all(set(wanted) <= set(known[name].values) for name, wanted in series.filters.items())
     for name in NAMES:
-        spec = read_spec(preset(name))
+        spec = read_spec(PRESETS[name])
         assert len(columns(spec)) > 3
         assert all(column.value in known[column.facet].values for column in columns(spec))
 

@@ -12,12 +12,12 @@ from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
 from generation.engine.worlds.shapeworld.functions import function_table
 from generation.engine.worlds.shapeworld.meaning import (
     ComparedCounts,
-    Joined,
+    Conjunction,
     Meaning,
     Noun,
-    Picked,
-    Quantified,
-    Related,
+    QuantifiedStatement,
+    Relation,
+    SelectedEntity,
     There,
     is_proper,
     kind_of,
@@ -26,11 +26,11 @@ from generation.engine.worlds.shapeworld.meaning import (
     statements,
 )
 from generation.engine.worlds.shapeworld.parsing import Parser
-from generation.engine.worlds.shapeworld.saying import Sayer, words
+from generation.engine.worlds.shapeworld.saying import CaptionWriter, words
 from tests.proof import size
 from tests.worlds.shapeworld.drawn import VOCABULARY, brought_together, meanings
 
-SAYER, PARSER = Sayer(VOCABULARY), Parser(VOCABULARY)
+SAYER, PARSER = CaptionWriter(VOCABULARY), Parser(VOCABULARY)
 TABLE = function_table(
     shapes=VOCABULARY.values("shape"), colors=VOCABULARY.values("color"), thresholds=Thresholds(), kind_of=kind_of
 )
@@ -77,58 +77,74 @@ def _is_plural(word: str) -> bool:
         (There(ELLIPSE), "There is an ellipse.", "single-attribute"),
         (There(SQUARE, RED), "There is a square that is red.", "existential"),
         (There(RED, SQUARE), "There is a red shape that is a square.", "existential"),
-        (Quantified("a", SQUARE, RED), "A square is red.", "quantification"),
-        (Quantified("some", SHAPE, Noun(color="green")), "Some shapes are green.", "quantification"),
-        (Quantified("no", SHAPE, Noun("triangle", "red")), "No shape is a red triangle.", "quantification"),
-        (Quantified("two", Noun(color="blue"), Noun("pentagon")), "Two blue shapes are pentagons.", "quantification"),
-        (Quantified("most", SHAPE, Noun("cross")), "Most shapes are crosses.", "quantification"),
-        (Quantified("every", ELLIPSE, RED), "Every ellipse is red.", "quantification"),
-        (Quantified("not all", SQUARE, RED), "Not all squares are red.", "quantification"),
-        (Quantified("at least 1", SQUARE, RED), "At least one square is red.", "quantification"),
-        (Quantified("fewer than 3", SQUARE, RED), "Fewer than three squares are red.", "quantification"),
-        (Quantified("less than 1/4", SQUARE, RED), "Less than a quarter of the squares are red.", "quantification"),
-        (Quantified("exactly 1", SQUARE, RED, 5), "Exactly one of the five squares is red.", "number-bound"),
-        (Quantified("no", SQUARE, RED, 5), "None of the five squares are red.", "number-bound"),
-        (Quantified("at most 2/3", SQUARE, RED, 6), "At most two thirds of the six squares are red.", "number-bound"),
+        (QuantifiedStatement("a", SQUARE, RED), "A square is red.", "quantification"),
+        (QuantifiedStatement("some", SHAPE, Noun(color="green")), "Some shapes are green.", "quantification"),
+        (QuantifiedStatement("no", SHAPE, Noun("triangle", "red")), "No shape is a red triangle.", "quantification"),
         (
-            Quantified("the", RED_SQUARE, Related("left", BLUE_CROSS, definite=True)),
+            QuantifiedStatement("two", Noun(color="blue"), Noun("pentagon")),
+            "Two blue shapes are pentagons.",
+            "quantification",
+        ),
+        (QuantifiedStatement("most", SHAPE, Noun("cross")), "Most shapes are crosses.", "quantification"),
+        (QuantifiedStatement("every", ELLIPSE, RED), "Every ellipse is red.", "quantification"),
+        (QuantifiedStatement("not all", SQUARE, RED), "Not all squares are red.", "quantification"),
+        (QuantifiedStatement("at least 1", SQUARE, RED), "At least one square is red.", "quantification"),
+        (QuantifiedStatement("fewer than 3", SQUARE, RED), "Fewer than three squares are red.", "quantification"),
+        (
+            QuantifiedStatement("less than 1/4", SQUARE, RED),
+            "Less than a quarter of the squares are red.",
+            "quantification",
+        ),
+        (QuantifiedStatement("exactly 1", SQUARE, RED, 5), "Exactly one of the five squares is red.", "number-bound"),
+        (QuantifiedStatement("no", SQUARE, RED, 5), "None of the five squares are red.", "number-bound"),
+        (
+            QuantifiedStatement("at most 2/3", SQUARE, RED, 6),
+            "At most two thirds of the six squares are red.",
+            "number-bound",
+        ),
+        (
+            QuantifiedStatement("the", RED_SQUARE, Relation("left", BLUE_CROSS, definite=True)),
             "The red square is to the left of the blue cross.",
             "relational",
         ),
         (
-            Quantified("a", RED_SQUARE, Related("left", ELLIPSE, negated=True)),
+            QuantifiedStatement("a", RED_SQUARE, Relation("left", ELLIPSE, negated=True)),
             "A red square is not to the left of an ellipse.",
             "relational",
         ),
         (
-            Quantified("a", SQUARE, Related("behind", RED)),
+            QuantifiedStatement("a", SQUARE, Relation("behind", RED)),
             "A square is behind a red shape.",
             "relational-single-attribute",
         ),
         (
-            Quantified("most", SQUARE, Related("different color", BLUE_CROSS, negated=True)),
+            QuantifiedStatement("most", SQUARE, Relation("different color", BLUE_CROSS, negated=True)),
             "Most squares do not differ in color from a blue cross.",
             "quantification",
         ),
         (
-            Quantified("a", SQUARE, Related("different shape", RED, negated=True)),
+            QuantifiedStatement("a", SQUARE, Relation("different shape", RED, negated=True)),
             "A square does not differ in shape from a red shape.",
             "relational",
         ),
         (
-            Quantified("a", SQUARE, Related("same color", BLUE_CROSS, negated=True)),
+            QuantifiedStatement("a", SQUARE, Relation("same color", BLUE_CROSS, negated=True)),
             "A square does not have the same color as a blue cross.",
             "relational",
         ),
         (
-            Quantified("a", SQUARE, Related("closer", BLUE_CROSS, True, False, ELLIPSE)),
+            QuantifiedStatement("a", SQUARE, Relation("closer", BLUE_CROSS, True, False, ELLIPSE)),
             "A square is closer to the blue cross than the ellipse is.",
             "relational",
         ),
-        (Quantified("the", Picked("only", SQUARE), RED), "The only square is red.", "unique"),
-        (Quantified("the", Picked("leftmost", RED), SQUARE), "The leftmost red shape is a square.", "selection"),
+        (QuantifiedStatement("the", SelectedEntity("only", SQUARE), RED), "The only square is red.", "unique"),
         (
-            Quantified("the", Picked("closest", SQUARE, BLUE_CROSS), RED),
+            QuantifiedStatement("the", SelectedEntity("leftmost", RED), SQUARE),
+            "The leftmost red shape is a square.",
+            "selection",
+        ),
+        (
+            QuantifiedStatement("the", SelectedEntity("closest", SQUARE, BLUE_CROSS), RED),
             "The square closest to the blue cross is red.",
             "selection",
         ),
@@ -143,12 +159,12 @@ def _is_plural(word: str) -> bool:
             "comparative-quantification",
         ),
         (
-            Joined("if", There(SQUARE), Quantified("all", SQUARE, RED)),
+            Conjunction("if", There(SQUARE), QuantifiedStatement("all", SQUARE, RED)),
             "If there is a square, then all squares are red.",
             "logical",
         ),
         (
-            Joined("iff", There(SQUARE), There(RED_SQUARE)),
+            Conjunction("iff", There(SQUARE), There(RED_SQUARE)),
             "There is a square if and only if there is a red square.",
             "logical",
         ),
@@ -182,8 +198,8 @@ def test_what_we_would_not_say_is_refused(text: str):
 
 def test_words_that_sound_otherwise_than_they_are_spelt():
     own = VOCABULARY.model_copy(update={"vowels": ("red",), "consonants": ("ellipse",)})
-    assert Sayer(own).say(There(RED)) == "There is an red shape."
-    assert Sayer(own).say(There(ELLIPSE)) == "There is a ellipse."
+    assert CaptionWriter(own).say(There(RED)) == "There is an red shape."
+    assert CaptionWriter(own).say(There(ELLIPSE)) == "There is a ellipse."
 
 
 def test_words_are_few_and_marks_are_among_them():

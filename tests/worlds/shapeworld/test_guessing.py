@@ -8,10 +8,10 @@ from itertools import islice
 import pytest
 
 from generation.engine.worlds.shapeworld.captions import Captioner
-from generation.engine.worlds.shapeworld.captions.frames import frame
-from generation.engine.worlds.shapeworld.meaning import Joined, Meaning, statements
+from generation.engine.worlds.shapeworld.captions.statement_frames import frame
+from generation.engine.worlds.shapeworld.meaning import Conjunction, Meaning, statements
 from generation.engine.worlds.shapeworld.sampling import sample_scene
-from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec, preset, presets, read_spec
+from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests import proof
 from tests.worlds.shapeworld.pictured import chance
 from tests.worlds.shapeworld.test_making import made
@@ -24,12 +24,12 @@ BOUND = 0.52  # of what is guessed right, beside chance; half of the captions ar
 def framed(meaning: Meaning, *, exactly: bool) -> object:
     """Return a meaning without what shapes and colours are called, and, not `exactly`, without which are the same."""
     parts = tuple(frame(statement) for statement in statements(meaning))
-    joined = meaning.connective if isinstance(meaning, Joined) else None
+    joined = meaning.connective if isinstance(meaning, Conjunction) else None
     return joined, parts if exactly else re.sub(r"'\d+'", "'*'", repr(parts))
 
 
 @pytest.mark.parametrize("negatives", ["world", "corrupt"])
-@pytest.mark.parametrize("name", presets()[:-1])
+@pytest.mark.parametrize("name", tuple(PRESETS)[:-1])
 def test_whether_a_caption_is_to_be_true_changes_nothing_but_its_shapes_and_colours(name: str, negatives: str) -> None:
     data = {"base": name, "captions": {"negatives": negatives}}
     for index in range(proof.size(1_000, name=f"{name}, false by {negatives}: one frame for true and false")):
@@ -97,9 +97,9 @@ def captioned(spec: ShapeWorldSpec, count: int, *, index: int) -> list[Said]:
 
 @pytest.mark.slow
 @pytest.mark.full
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", tuple(PRESETS))
 def test_whoever_learns_captions_alone_guesses_others_by_chance(name: str) -> None:
-    train, test = (read_spec(preset(name)).for_split(split) for split in ("train", "test"))
+    train, test = (read_spec(PRESETS[name]).for_split(split) for split in ("train", "test"))
     learned = captioned(train, proof.size(LEARNED, name=f"{name}: captions learned without pictures"), index=0)
     tried = captioned(test, proof.size(GUESSED, name=f"{name}: captions guessed without pictures"), index=10_000)
     by_chance = 4 * 0.5 / len(tried) ** 0.5
@@ -111,7 +111,7 @@ def test_whoever_learns_captions_alone_guesses_others_by_chance(name: str) -> No
 def test_what_training_never_named_tells_the_answer_unless_it_is_balanced(name: str, least: float, most: float) -> None:
     """Yes to every caption of a red square, no to every other one."""
     tried = captioned(
-        read_spec(preset(f"shapeworld-{name}")).for_split("test"),
+        read_spec(PRESETS[f"shapeworld-{name}"]).for_split("test"),
         proof.size(40_000, name=f"shapeworld-{name}: captions of red squares"),
         index=0,
     )

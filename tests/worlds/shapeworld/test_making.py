@@ -11,10 +11,10 @@ from generation.engine.items import Item
 from generation.engine.program import execute
 from generation.engine.seeding import Stage
 from generation.engine.worlds import get_maker, get_world
-from generation.engine.worlds.shapeworld.making import Making
+from generation.engine.worlds.shapeworld.making import MicroworldSampler
 from generation.engine.worlds.shapeworld.meaning import named_together
-from generation.engine.worlds.shapeworld.scene import Scene
-from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec, preset, presets, read_spec
+from generation.engine.worlds.shapeworld.scene import FlatScene
+from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests import proof
 from tests.worlds.shapeworld.pictured import chance
 
@@ -25,20 +25,20 @@ ALL = 100_000  # instances that the properties of all presets are held to
 def made(spec: ShapeWorldSpec, *, index: int = 0) -> Iterator[Item]:
     """Yield items without end, in batches as a split has them."""
     while True:
-        making = Making(spec, worlds=chance(index), words=chance(index, stage=Stage.QUESTIONS))
+        making = MicroworldSampler(spec, worlds=chance(index), words=chance(index, stage=Stage.QUESTIONS))
         yield from (making.item(where="test") for _ in range(256))
         index += 1
 
 
-def scene_of(item: Item) -> Scene:
-    assert isinstance(item.scene, Scene)
+def scene_of(item: Item) -> FlatScene:
+    assert isinstance(item.scene, FlatScene)
     return item.scene
 
 
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", tuple(PRESETS))
 def test_training_neither_shows_nor_names_what_is_held_out_and_keeps_its_ratio(name: str) -> None:
-    spec = read_spec(preset(name)).for_split("train")
-    count = proof.size(ALL // len(presets()), name="instances without what is held out, in their ratio")
+    spec = read_spec(PRESETS[name]).for_split("train")
+    count = proof.size(ALL // len(tuple(PRESETS)), name="instances without what is held out, in their ratio")
     right = 0
     for item in islice(made(spec), count):
         [question] = item.questions
@@ -52,9 +52,9 @@ def test_training_neither_shows_nor_names_what_is_held_out_and_keeps_its_ratio(n
     assert abs(right - share * count) < 4.5 * (share * (1 - share) * count) ** 0.5
 
 
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", tuple(PRESETS))
 def test_captions_are_what_their_programs_give(name: str) -> None:
-    spec = read_spec(preset(name)).for_split("test")
+    spec = read_spec(PRESETS[name]).for_split("test")
     table = WORLD.functions(spec)
     assert table is not None
     for item in islice(made(spec), proof.size(1_000)):
@@ -65,7 +65,7 @@ def test_captions_are_what_their_programs_give(name: str) -> None:
 
 
 def test_mixtures_take_their_parts_as_often_as_they_say() -> None:
-    spec = read_spec(preset("shapeworld-mixer")).for_split("test")
+    spec = read_spec(PRESETS["shapeworld-mixer"]).for_split("test")
     families = Counter(item.questions[0].family for item in islice(made(spec), 1_200))
     assert [round(families[number] / 200) for number in range(4)] == [1, 1, 2, 2]
 

@@ -12,14 +12,19 @@ from generation.engine import dataset
 from generation.engine.language.vocabulary import split_words
 from generation.engine.worlds import get_maker
 from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
-from generation.engine.worlds.shapeworld.formats.models import caption_model, polish, reverse_polish, world_model
+from generation.engine.worlds.shapeworld.formats.original_models import (
+    caption_model,
+    polish,
+    reverse_polish,
+    world_model,
+)
 from generation.engine.worlds.shapeworld.functions import truth_of
 from generation.engine.worlds.shapeworld.meaning import program_of
 from generation.engine.worlds.shapeworld.microworld import Microworld
 from generation.engine.worlds.shapeworld.parsing import Parser
-from generation.engine.worlds.shapeworld.scene import SHAPES, Entity, Scene
-from generation.engine.worlds.shapeworld.spec import preset, read_spec
-from generation.engine.worlds.shapeworld.vocabulary import Color, ShapeVocabulary
+from generation.engine.worlds.shapeworld.scene import SHAPES, Entity, FlatScene
+from generation.engine.worlds.shapeworld.spec import PRESETS, read_spec
+from generation.engine.worlds.shapeworld.vocabulary import ShapeColor, ShapeVocabulary
 from tests.proof import size
 from tests.worlds.shapeworld.original_meaning import World
 from tests.worlds.shapeworld.pictured import outline, scene_of
@@ -27,7 +32,7 @@ from tests.worlds.shapeworld.test_captions import WORLDS, captions
 from tests.worlds.shapeworld.test_making import scene_of as scene_in
 
 WORDS = ShapeVocabulary()
-WORDS_OF_ALL = ShapeVocabulary(colors={**WORDS.colors, "gray": Color(rgb=(128, 128, 128))})
+WORDS_OF_ALL = ShapeVocabulary(colors={**WORDS.colors, "gray": ShapeColor(rgb=(128, 128, 128))})
 
 
 @pytest.mark.parametrize(
@@ -134,7 +139,7 @@ NEAREST = re.compile(r"closest|farthest")
 @pytest.mark.parametrize("name", ["relational", "selection", "quantification-complex", "logical"])
 def test_models_mean_what_captions_mean(name: str) -> None:
     """The original, by its rules, calls true what is true and false what is false, or it calls it ambiguous."""
-    spec = read_spec(preset(f"shapeworld-{name}")).for_split("train")
+    spec = read_spec(PRESETS[f"shapeworld-{name}"]).for_split("train")
     found: Counter[str] = Counter()
     for scene, caption in captions(spec, size(6_000, name=f"{name}: the original's agreements"), each=WORLDS):
         agreement = original_world(scene).agreement(caption_model(caption.meaning))
@@ -144,7 +149,7 @@ def test_models_mean_what_captions_mean(name: str) -> None:
     assert found["same"] > 0.75 * found.total(), found
 
 
-def original_world(scene: Scene) -> World:
+def original_world(scene: FlatScene) -> World:
     def pairs(masks: tuple[int, ...]) -> list[tuple[int, int]]:
         return [(one, other) for one, mask in enumerate(masks) for other in range(one) if mask >> other & 1]
 
@@ -165,7 +170,7 @@ def test_the_original_takes_the_second_closest_for_the_closest() -> None:
 def test_batches_have_models_in_the_originals_form_on_request() -> None:
     shapes = dataset("shapeworld-relational", seed=4)
     batch = shapes.generate(6, "train", include_model=True)
-    spec = read_spec({**preset("shapeworld-relational"), "seed": 4})
+    spec = read_spec({**PRESETS["shapeworld-relational"], "seed": 4})
     words = spec.vocabulary
     chunk = get_maker("shapeworld").plan(spec, "train")[0]
     items = list(islice(get_maker("shapeworld").make(spec, "train", chunk), 6))

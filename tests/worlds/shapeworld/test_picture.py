@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from generation.engine.worlds.shapeworld.footprints import GAP, GRID, MARGIN, SIDE, Footprint
-from generation.engine.worlds.shapeworld.forms import reach
 from generation.engine.worlds.shapeworld.picture import CUT, draw, noise_levels
 from generation.engine.worlds.shapeworld.proofs.geometry import patch
 from generation.engine.worlds.shapeworld.scene import SHAPES, Entity
+from generation.engine.worlds.shapeworld.shape_geometry import reach
 from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 from tests import proof
 from tests.worlds.shapeworld.pictured import draw_by_pillow, entities, outline, scene_of

@@ -13,8 +13,8 @@ from generation.engine.verification.checks import Checker
 from generation.engine.verification.proof import Proof
 from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.shapeworld.picture import draw
-from generation.engine.worlds.shapeworld.scene import Scene
-from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec, preset, presets, read_spec
+from generation.engine.worlds.shapeworld.scene import FlatScene
+from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests import proof
 from tests.worlds.shapeworld.test_making import made, scene_of
 
@@ -32,7 +32,7 @@ def checks(item: Item, spec: ShapeWorldSpec, *, made: bool = True) -> set[str]:
 
 @pytest.fixture(scope="module")
 def spec() -> ShapeWorldSpec:
-    return read_spec(preset("shapeworld-logical")).for_split("train")
+    return read_spec(PRESETS["shapeworld-logical"]).for_split("train")
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +84,9 @@ def first_alone(item: Item) -> Item:
     return in_scene(entities=scene_of(item).entities[:1], covers=(0,), grazes=(0,))(item)
 
 
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", tuple(PRESETS))
 def test_ours_hold(name: str) -> None:
-    spec = read_spec(preset(name)).for_split("validation")
+    spec = read_spec(PRESETS[name]).for_split("validation")
     for item in islice(made(spec), proof.size(300, least=5)):
         assert checks(item, spec) == set(), item.questions[0].text
 
@@ -131,7 +131,7 @@ def test_what_is_imported_promises_nothing_of_its_making(spec: ShapeWorldSpec, i
 
 @pytest.mark.parametrize("name", ["shapeworld-multishape", "shapeworld-existential"])
 def test_pictures_that_we_draw_hold_and_others_are_found(name: str) -> None:
-    spec = read_spec(preset(name)).for_split("train")
+    spec = read_spec(PRESETS[name]).for_split("train")
     items = [one for one in islice(made(spec), 12) if len(scene_of(one).entities) > 1]
     drawn = [draw(scene_of(one), spec.vocabulary) for one in items]
     for one, (rgb, ids), (other, others) in zip(items, drawn, drawn[1:] + drawn[:1], strict=True):
@@ -154,4 +154,4 @@ def test_items_without_a_scene_are_left_open(spec: ShapeWorldSpec, item: Item) -
     assert prover is not None
     prover.prove(replace(item, scene=None), [None], found)
     assert found.open == {"items without a microworld": 1}
-    assert isinstance(item.scene, Scene)
+    assert isinstance(item.scene, FlatScene)

@@ -13,8 +13,8 @@ from generation.engine.errors import Exhausted
 from generation.engine.verification.proof import Proof
 from generation.engine.worlds.shapeworld.proofs.scenes import prove_scene
 from generation.engine.worlds.shapeworld.sampling import sample_scene, shades
-from generation.engine.worlds.shapeworld.scene import Scene
-from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec, preset, presets, read_spec
+from generation.engine.worlds.shapeworld.scene import FlatScene
+from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests import proof
 from tests.worlds.shapeworld.pictured import chance
 
@@ -24,13 +24,13 @@ def spec_of(scene: dict[str, Any], **parts: Any) -> ShapeWorldSpec:
     return read_spec({"splits": {"train": {"scenes": 1}}, "scene": scene, **parts})
 
 
-def sampled(spec: ShapeWorldSpec, count: int, *, index: int = 0) -> list[Scene]:
+def sampled(spec: ShapeWorldSpec, count: int, *, index: int = 0) -> list[FlatScene]:
     """Return so many microworlds."""
     random = chance(index)
     return [sample_scene(spec, random) for _ in range(count)]
 
 
-def flaws(spec: ShapeWorldSpec, scene: Scene) -> list[Any]:
+def flaws(spec: ShapeWorldSpec, scene: FlatScene) -> list[Any]:
     """Return what a proof finds wrong with a microworld."""
     found = Proof()
     prove_scene(spec, scene, found)
@@ -39,7 +39,7 @@ def flaws(spec: ShapeWorldSpec, scene: Scene) -> list[Any]:
 
 def parts_of(split: str) -> list[tuple[str, ShapeWorldSpec]]:
     """Return every preset as a split has it, mixtures by their parts."""
-    return [(name, part) for name in presets() for part in read_spec(preset(name)).for_split(split).parts]
+    return [(name, part) for name in tuple(PRESETS) for part in read_spec(PRESETS[name]).for_split(split).parts]
 
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
@@ -106,7 +106,7 @@ def test_evaluation_has_what_it_shows_as_often_as_it_says() -> None:
 
 
 def test_shapes_colours_and_numbers_are_uniform() -> None:
-    spec = read_spec(preset("shapeworld-multishape")).for_split("train")
+    spec = read_spec(PRESETS["shapeworld-multishape"]).for_split("train")
     scenes = sampled(spec, 4_000)
     kinds = Counter(entity[:2] for scene in scenes for entity in scene.entities)
     assert len(kinds) == 56

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from generation.engine.errors import BadScene
-from generation.engine.worlds.shapeworld.scene import Entity, Scene, read_scene
+from generation.engine.worlds.shapeworld.scene import Entity, FlatScene, read_scene
 
 SQUARE = Entity("square", "red", 0.0, 0.25, 0.5, 0.2, 0.2, 0.125)
 CIRCLE = Entity("circle", "blue", -0.2, 0.35, 0.5, 0.2, 0.2, 0.0)
-SCENE = Scene((SQUARE, CIRCLE), (0, 1), (0, 0), 64, 64, noise=0.1, noise_seed=7)
+SCENE = FlatScene((SQUARE, CIRCLE), (0, 1), (0, 0), 64, 64, noise=0.1, noise_seed=7)
 
 
 def test_scene_survives_json() -> None:

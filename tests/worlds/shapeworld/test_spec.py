@@ -7,7 +7,7 @@ import pytest
 
 from generation.engine.canonical import digest
 from generation.engine.errors import BadSpec
-from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec, preset, presets, read_spec
+from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 
 SMALL = {"splits": {"train": {"scenes": 4}}}
 RED_SQUARE = ["square", "red"]
@@ -15,17 +15,17 @@ RED_SQUARE = ["square", "red"]
 
 def own(name: str, split: str) -> ShapeWorldSpec:
     """Return a preset as one of its splits has it."""
-    return read_spec(preset(name)).for_split(split)
+    return read_spec(PRESETS[name]).for_split(split)
 
 
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", tuple(PRESETS))
 def test_preset_survives_json(name: str) -> None:
-    spec = read_spec(preset(name))
+    spec = read_spec(PRESETS[name])
     assert digest(read_spec(json.loads(json.dumps(spec.to_json()))).to_json()) == digest(spec.to_json())
     assert list(spec.splits) == ["train", "validation", "test"]
 
 
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", tuple(PRESETS))
 def test_training_shows_nothing_that_is_held_out(name: str) -> None:
     for part in own(name, "train").parts:
         assert part.forbidden == frozenset(part.held_out.combinations)
@@ -54,7 +54,7 @@ def test_paper_presets_are_those_of_section_4(name: str, counts: tuple[int, ...]
 
 
 def test_presets_after_the_code_hold_out_thirteen_combinations() -> None:
-    spec = read_spec(preset("shapeworld-logical"))
+    spec = read_spec(PRESETS["shapeworld-logical"])
     assert len(set(spec.held_out.combinations)) == 13
     shown = [spec.for_split(split).held_out.shows_combinations for split in ("validation", "test")]
     assert sorted(shown[0] + shown[1]) == sorted(spec.held_out.combinations)
@@ -111,7 +111,7 @@ def test_bad_input_is_refused_with_its_field(changes: dict[str, Any], where: str
 def test_what_lies_over_a_preset_keeps_its_colours() -> None:
     spec = read_spec({"base": "shapeworld-oneshape", "vocabulary": {"colors": {"orange": {"rgb": [255, 140, 0]}}}})
     assert list(spec.vocabulary.colors) == sorted(
-        [*read_spec(preset("shapeworld-oneshape")).vocabulary.colors, "orange"]
+        [*read_spec(PRESETS["shapeworld-oneshape"]).vocabulary.colors, "orange"]
     )
     alone = read_spec({**SMALL, "vocabulary": {"colors": {"orange": {"rgb": [255, 140, 0]}}}})
     assert list(alone.vocabulary.colors) == ["orange"]

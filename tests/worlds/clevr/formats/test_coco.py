@@ -24,7 +24,7 @@ def dataset() -> Dataset:
 
 
 def written(dataset: Dataset, folder: Path, **options: Any) -> Path:
-    FORMAT.write(dataset, folder, options=formats.checked(FORMAT, options), tick=no_tick)
+    FORMAT.write(dataset, folder, options=formats.check_options(FORMAT, options), tick=no_tick)
     return folder
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from generation.engine.errors import BadRecord
-from generation.engine.reading.published import Read
-from generation.engine.worlds.clevr.formats.release import READER
-from generation.engine.worlds.clevr.given import GivenScenes
+from generation.engine.reading.published import ReadItem
+from generation.engine.worlds.clevr.formats.release_reader import READER
 from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
+from generation.engine.worlds.clevr.spec_files import GivenScenes
 from generation.engine.worlds.clevr.world import WORLD
 
 Harm = Callable[[list[Any]], Any]
@@ -40,7 +40,7 @@ def scenes() -> list[Any]:
     ]
 
 
-def read_file(path: Path, content: bytes) -> list[Read]:
+def read_file(path: Path, content: bytes) -> list[ReadItem]:
     """Return what the import reads from a file of this content."""
     path.write_bytes(content)
     found = READER.find([path])

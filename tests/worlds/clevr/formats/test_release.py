@@ -9,9 +9,9 @@ import pytest
 
 from generation.engine.canonical import Fingerprint
 from generation.engine.errors import BadRecord
-from generation.engine.reading.published import Found, Read, SplitFiles, SplitSummary
-from generation.engine.worlds.clevr.formats.release import READER
-from generation.engine.worlds.clevr.scene import Scene
+from generation.engine.reading.published import FoundFiles, ReadItem, SplitFiles, SplitSummary
+from generation.engine.worlds.clevr.formats.release_reader import READER
+from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.world import WORLD
 from tests.shared_data import shared_path
 from tests.worlds.clevr.formats import releases
@@ -22,16 +22,16 @@ def opened(name: str) -> Any:
     return Path(name).open("rb")
 
 
-def found_in(*paths: Path) -> Found:
+def found_in(*paths: Path) -> FoundFiles:
     return READER.find(list(paths))
 
 
-def read_all(found: Found, split: SplitFiles, *, skip: int = 0) -> list[Read]:
+def read_all(found: FoundFiles, split: SplitFiles, *, skip: int = 0) -> list[ReadItem]:
     spec = WORLD.read_spec(READER.spec(found), files=found.contents)
     return list(READER.read(split, spec=spec, opened=opened, skip=skip))
 
 
-def read_one(*paths: Path) -> list[Read]:
+def read_one(*paths: Path) -> list[ReadItem]:
     found = found_in(*paths)
     [split] = found.splits
     return read_all(found, split)
@@ -56,7 +56,7 @@ def test_a_release_gives_the_items_it_was_written_from(tmp_path: Path) -> None:
 
 def test_a_test_split_has_words_and_nothing_else(tmp_path: Path) -> None:
     [split] = found_in(releases.release(tmp_path / "CLEVR_v1.0", ("test",))).splits
-    [first, *_] = read_all(Found((split,)), split)
+    [first, *_] = read_all(FoundFiles((split,)), split)
     assert first.item.scene is None and first.item.image_name == "CLEVR_test_000000.png"
     for question in first.item.questions:
         assert question.text
@@ -245,14 +245,14 @@ def test_records_of_a_split_called_new_get_a_name_that_addresses_allow(tmp_path:
 
 
 def test_more_objects_than_ours_widen_the_spec() -> None:
-    found = Found((SplitFiles("val", {}),))
+    found = FoundFiles((SplitFiles("val", {}),))
     small, large = (READER.spec(found, {"val": SplitSummary(5, most)}) for most in (10, 30))
     assert small["scene"]["objects_max"] == 10 and large["scene"]["objects_max"] == 30
     assert WORLD.answers(WORLD.read_spec(large))[32] == "30"
 
 
 def test_pictures_of_another_size_are_in_the_spec() -> None:
-    spec = READER.spec(Found((SplitFiles("val", {}),)), {"val": SplitSummary(5, 3, (320, 240))})
+    spec = READER.spec(FoundFiles((SplitFiles("val", {}),)), {"val": SplitSummary(5, 3, (320, 240))})
     assert (spec["images"]["width"], spec["images"]["height"]) == (320, 240)
 
 
@@ -260,7 +260,7 @@ def test_the_released_numbers_of_templates_are_ours() -> None:
     """The kinds that the release's 90 templates end in, in its own order."""
     types = {"n": "Integer", "e": "Bool", "z": "Size", "c": "Color", "m": "Material", "s": "Shape"}
     later = "nezscm" + "nzcms" + "eeeennnneeeennnncmszmszcszcm" + "nnnnnnnn" + "nezcms" + "nezcms" + "nesmcz"
-    spec = WORLD.read_spec(READER.spec(Found((SplitFiles("val", {}),))))
+    spec = WORLD.read_spec(READER.spec(FoundFiles((SplitFiles("val", {}),))))
     assert [family.answer_type for family in spec.families] == ["Bool"] * 25 + [types[letter] for letter in later]
 
 
@@ -285,7 +285,7 @@ def test_the_head_of_a_file_says_what_rotation_is_in(
     data["info"]["rotation"] = unit
     data["scenes"][0]["objects"][0]["rotation"] = 1.0
     [one] = read_one(write(tmp_path / "s.json", data))
-    assert isinstance(one.item.scene, Scene)
+    assert isinstance(one.item.scene, ClevrScene)
     thing = one.item.scene.objects[0]
     assert (thing.rotation, thing.published_rotation) == (rotation, published)
 

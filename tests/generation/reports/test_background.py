@@ -3,10 +3,10 @@
 import pytest
 
 from generation import tasks
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import BlindReport, Dataset, Split, from_now
 from generation.queue import leases, runner, workers
-from generation.reports import shortcut_jobs, shortcuts
+from generation.reports import background, shortcuts
 
 State = BlindReport.State
 
@@ -22,50 +22,50 @@ def hints(monkeypatch):
 @pytest.fixture
 def dataset(begin, hints):
     made = begin(splits={"train": {"scenes": 3}, "val": {"scenes": 2}})
-    datasets.work(dataset=made)
+    dataset_jobs.work(dataset=made)
     made.refresh_from_db()
     return made
 
 
 def splits_of(dataset):
-    return shortcut_jobs.complete_splits(dataset)
+    return shortcuts.complete_splits(dataset)
 
 
 def test_a_report_is_made_once(dataset, monkeypatch):
-    first = shortcut_jobs.at_hand(dataset, splits_of(dataset))
+    first = background.request_shortcuts(dataset, splits_of(dataset))
     monkeypatch.setattr(shortcuts, "report", lambda *args, **options: pytest.fail("made again"))
-    again = shortcut_jobs.at_hand(dataset, splits_of(dataset))
+    again = background.request_shortcuts(dataset, splits_of(dataset))
     assert (first.pk, first.figures, State(again.state)) == (again.pk, again.figures, State.DONE)
-    assert shortcut_jobs.RUNNER.work() == 0
+    assert background.SHORTCUTS.work() == 0
 
 
 def test_a_large_one_waits_for_a_background_process(dataset, hints, monkeypatch):
-    monkeypatch.setattr(shortcut_jobs, "SMALL", 0)
-    assert shortcut_jobs.at_hand(dataset, splits_of(dataset)).state == State.WAITING
+    monkeypatch.setattr(background, "SMALL_DATASET", 0)
+    assert background.request_shortcuts(dataset, splits_of(dataset)).state == State.WAITING
     assert hints == [("generation.tasks.report", "default")]
-    assert shortcut_jobs.find(dataset, splits_of(dataset)) is None
+    assert shortcuts.find_report(dataset, splits_of(dataset)) is None
     tasks.report()
-    assert shortcut_jobs.find(dataset, splits_of(dataset)) is not None
+    assert shortcuts.find_report(dataset, splits_of(dataset)) is not None
 
 
 def test_a_report_of_other_splits_is_outdated_and_made_again(dataset):
-    shortcut_jobs.make_now(dataset)
+    background.make_shortcuts(dataset)
     Split.objects.filter(dataset=dataset, name="val").update(reference=None)
-    assert shortcut_jobs.find(dataset, splits_of(dataset)) is None
-    again = shortcut_jobs.at_hand(dataset, splits_of(dataset))
+    assert shortcuts.find_report(dataset, splits_of(dataset)) is None
+    again = background.request_shortcuts(dataset, splits_of(dataset))
     assert again.state == State.DONE
     assert [one["reference"] for one in again.figures_json["splits"]] == [None, None]
 
 
 def test_of_two_who_make_it_one_writes(dataset, monkeypatch):
-    report = shortcut_jobs.begin(dataset, splits_of(dataset))
+    report = background.begin_shortcuts(dataset, splits_of(dataset))
     assert leases.take(report)
     BlindReport.objects.update(state=State.WAITING, token="", lease=None)  # its lease ran out
     other = BlindReport.objects.get()
     assert leases.take(other)
-    shortcut_jobs.RUNNER.run(report)
+    background.SHORTCUTS.run(report)
     assert (BlindReport.objects.get().state, BlindReport.objects.get().figures) == (State.RUNNING, "")
-    shortcut_jobs.RUNNER.run(other)
+    background.SHORTCUTS.run(other)
     assert BlindReport.objects.get().state == State.DONE
 
 
@@ -73,15 +73,17 @@ def test_what_goes_wrong_is_tried_three_times_then_told(dataset, monkeypatch):
     def broken(*args, **options):
         raise OSError("no such index")
 
-    shortcut_jobs.begin(dataset, splits_of(dataset))
+    background.begin_shortcuts(dataset, splits_of(dataset))
     with monkeypatch.context() as patch:
         patch.setattr(shortcuts, "report", broken)
-        assert shortcut_jobs.RUNNER.work() == 3
+        assert background.SHORTCUTS.work() == 3
     report = BlindReport.objects.get()
     assert report.state == State.FAILED
     assert "no such index" in report.message and "3 times" in report.message
-    assert shortcut_jobs.retry(dataset) and not shortcut_jobs.retry(dataset)
-    assert shortcut_jobs.make_now(dataset).state == State.DONE
+    assert background.retry(BlindReport.objects.filter(dataset=dataset)) and not background.retry(
+        BlindReport.objects.filter(dataset=dataset)
+    )
+    assert background.make_shortcuts(dataset).state == State.DONE
 
 
 def test_whoever_is_asked_to_stop_puts_it_back(dataset, monkeypatch):
@@ -89,16 +91,16 @@ def test_whoever_is_asked_to_stop_puts_it_back(dataset, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(shortcuts, "report", stopped)
-    report = shortcut_jobs.begin(dataset, splits_of(dataset))
+    report = background.begin_shortcuts(dataset, splits_of(dataset))
     leases.take(report)
     with pytest.raises(KeyboardInterrupt):
-        shortcut_jobs.RUNNER.run(report)
+        background.SHORTCUTS.run(report)
     assert (BlindReport.objects.get().state, BlindReport.objects.get().attempts) == (State.WAITING, 0)
 
 
 def test_a_sweep_begins_reports_of_complete_datasets_and_wakes(dataset, hints):
     Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.MAKING)
-    shortcut_jobs.RUNNER.sweep()
+    background.SHORTCUTS.sweep()
     assert not BlindReport.objects.exists() and hints == []
     Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.COMPLETE)
     workers.sweep()
@@ -109,17 +111,17 @@ def test_a_sweep_begins_reports_of_complete_datasets_and_wakes(dataset, hints):
 
 @pytest.mark.parametrize("lost", ["lease", "deadline"])
 def test_a_sweep_frees_what_nobody_makes_any_more(dataset, lost):
-    report = shortcut_jobs.begin(dataset, splits_of(dataset))
+    report = background.begin_shortcuts(dataset, splits_of(dataset))
     assert leases.take(report)
     BlindReport.objects.update(**{lost: from_now(-1)})
-    shortcut_jobs.RUNNER.sweep()
+    background.SHORTCUTS.sweep()
     assert BlindReport.objects.get().state == (State.WAITING if lost == "lease" else State.FAILED)
 
 
 def test_a_report_goes_with_its_dataset(dataset):
-    shortcut_jobs.make_now(dataset)
-    datasets.delete(dataset)
-    datasets.work()
+    background.make_shortcuts(dataset)
+    dataset_jobs.delete(dataset)
+    dataset_jobs.work()
     assert not BlindReport.objects.exists()
 
 
@@ -128,5 +130,5 @@ def test_no_broker_does_no_harm(dataset, monkeypatch):
         raise OSError("connection refused")
 
     monkeypatch.setattr(runner.current_app, "send_task", refused)
-    monkeypatch.setattr(shortcut_jobs, "SMALL", 0)
-    assert shortcut_jobs.at_hand(dataset, splits_of(dataset)).state == State.WAITING
+    monkeypatch.setattr(background, "SMALL_DATASET", 0)
+    assert background.request_shortcuts(dataset, splits_of(dataset)).state == State.WAITING

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from generation.engine.scoring.statistics import wilson
+from generation.engine.scoring.figures import wilson
 
 Z = 1.959963984540054
 

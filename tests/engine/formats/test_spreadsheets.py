@@ -1,0 +1,25 @@
+"""CSV files for spreadsheets: texts that look like formulas stay texts, and everything else is as Python writes it."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation.engine.formats.spreadsheets import RISKY, csv_lines
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+49", "-1", "@SUM(A1)", "\tx", "\rx", "\nx"])
+def test_a_text_that_looks_like_a_formula_has_an_apostrophe(text: str) -> None:
+    assert next(csv.reader(csv_lines([[text, "a"]]))) == [f"'{text}", "a"]
+
+
+def test_numbers_are_numbers_and_none_is_empty() -> None:
+    assert list(csv_lines([[-1, -0.5, None, True, False, "a,b"]])) == ['-1,-0.5,,true,false,"a,b"\r\n']
+
+
+@given(st.lists(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1), max_size=5))
+def test_other_texts_come_back_as_they_were(rows: list[list[str]]) -> None:
+    kept = [[text for text in row if not text.startswith(RISKY)] or ["a"] for row in rows]
+    assert list(csv.reader(io.StringIO("".join(csv_lines(kept)), newline=""))) == kept

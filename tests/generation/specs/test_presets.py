@@ -1,0 +1,39 @@
+"""Thumbnails of presets: each has one, and the script makes them again."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from generation.engine.worlds import REGISTRY, get_maker
+from generation.specs import previews
+from generation.specs.presets import FOLDER, preset_card
+from tests.thumbnails import content_of
+
+MOST_BYTES = 12_000
+OURS = ("babi", "clevr", "shapeworld")
+
+
+@pytest.mark.parametrize("world", OURS)
+def test_each_preset_has_a_small_thumbnail(world: str) -> None:
+    assert world in REGISTRY
+    for name in get_maker(world).presets():
+        thumbnail = preset_card(name).thumbnail
+        assert thumbnail.image or thumbnail.story
+        assert sum(path.stat().st_size for path in FOLDER.glob(f"{name}.*")) < MOST_BYTES
+
+
+@pytest.mark.parametrize("name", ["babi", "babi-hindi"])
+def test_a_story_is_made_again(name: str) -> None:
+    file, content = content_of(name)
+    assert (FOLDER / file).read_bytes() == content
+
+
+@pytest.mark.parametrize("name", ["clevr-mini", "shapeworld-oneshape"])
+def test_a_picture_is_made_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(previews, "SECONDS", 60)  # machines that run tests are busy
+    file, content = content_of(name)
+    kept, made = (np.asarray(Image.open(source), int) for source in (FOLDER / file, io.BytesIO(content)))
+    assert kept.shape == made.shape
+    assert np.abs(kept - made).mean() < 2

@@ -1,0 +1,109 @@
+"""What is made once a run, by the first process that needs it, and copied: databases with empty tables."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from tests.services import create_database, drop_database, temporary_database, url_of_database
+from tests.webapp.commands import environment_of, manage
+
+MIGRATE = ("migrate", "--verbosity", "0")
+
+
+def shared_folder() -> Path:
+    """Return the folder that all processes of this run share."""
+    return Path(os.environ["HORSESENSE_TEST_DIR"], "shared")
+
+
+def made_once(name: str, make: Callable[[Path], None]) -> Path:
+    """Return a path of the shared folder that one process makes while the others wait for it."""
+    path, draft = shared_folder() / name, shared_folder() / f"{name}.draft"
+    path.parent.mkdir(exist_ok=True)
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            make(draft)
+            draft.rename(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def migrated_site() -> Path:
+    """Return the VAR_DIR of a site with empty tables in SQLite, to be copied."""
+
+    def make(folder: Path) -> None:
+        done = manage(*MIGRATE, environment=environment_of(folder), seconds=600)
+        assert done.returncode == 0, done.stderr
+
+    return made_once("migrated-site", make)
+
+
+@pytest.fixture
+def site_environment(tmp_path: Path) -> dict[str, str]:
+    """Return the environment in which `manage.py` runs a site of this test's own, with defaults otherwise."""
+    return environment_of(tmp_path / "var")
+
+
+@pytest.fixture
+def migrated_environment(migrated_site: Path, tmp_path: Path) -> dict[str, str]:
+    """Return the environment of a site of this test's own whose tables are there, and empty."""
+    return environment_of(Path(shutil.copytree(migrated_site, tmp_path / "var")))
+
+
+def _postgres_name() -> str:
+    return f"horsesense_migrated_{hashlib.sha256(os.environ['HORSESENSE_TEST_DIR'].encode()).hexdigest()[:12]}"
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres() -> str:
+    """Return the name of a PostgreSQL database with empty tables, to be copied; it goes away after the run."""
+
+    def make(folder: Path) -> None:
+        drop_database(_postgres_name())  # where an earlier try failed
+        create_database(_postgres_name())
+        url = url_of_database(_postgres_name())
+        done = manage(*MIGRATE, environment=environment_of(folder, DATABASE_URL=url), seconds=600)
+        assert done.returncode == 0, done.stderr
+
+    made_once("postgres", make)
+    return _postgres_name()
+
+
+@pytest.fixture
+def migrated_postgres_url(migrated_postgres: str) -> Iterator[str]:
+    """Return the address of a PostgreSQL database with empty tables that goes away after the test."""
+    with temporary_database(template=migrated_postgres) as url:
+        yield url
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Drop the database of the run when all of its processes have ended."""
+    is_worker = hasattr(session.config, "workerinput")
+    if not is_worker and Path(shared_folder(), "postgres.lock").exists():
+        drop_database(_postgres_name())
+
+
+def _is_sqlite() -> bool:
+    return bool(settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"))
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Use the copy of the migrated site's database instead of migrating in each process that tests."""
+    return _is_sqlite()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    request: pytest.FixtureRequest, django_db_modify_db_settings_parallel_suffix: None
+) -> None:
+    """Copy the migrated site's database to where this process will look for its own."""
+    if _is_sqlite():
+        site: Path = request.getfixturevalue("migrated_site")
+        shutil.copy(site / "horsesense.sqlite3", settings.DATABASES["default"]["TEST"]["NAME"])
