@@ -15,6 +15,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 
 from generation.making import dataset_jobs
 from generation.models import Dataset, Job
+from generation.queue import stopping
 
 POLL = 0.3  # seconds
 RECOVERY = 10.0  # seconds
@@ -47,6 +48,8 @@ class Pool:
         """Return when the dataset is not being made any more; `show` is called every now and then."""
         recovered = time.monotonic()
         while self._is_making():
+            if stopping.is_asked():
+                raise KeyboardInterrupt
             show()
             died = self._replace_dead()
             if died or time.monotonic() - recovered > RECOVERY:
@@ -109,9 +112,14 @@ def drop_connection() -> None:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Let TERM stop the block as Ctrl-C does; what comes after the first of both does not disturb the stopping."""
+    """Let TERM stop the block as Ctrl-C does; what comes after the first of both does not disturb the stopping.
+
+    An exception that is raised inside a callback of SQLite is lost: the query fails with another one. So the request
+    is noted too, and the block's own loops look for it with `stopping.is_asked`.
+    """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        stopping.ask()
         for asked in STOPPING:
             signal.signal(asked, signal.SIG_IGN)
         raise KeyboardInterrupt
@@ -122,7 +130,12 @@ def stoppable() -> Iterator[None]:
     before = {asked: signal.signal(asked, interrupt) for asked in STOPPING}
     try:
         yield
+    except Exception as error:
+        if stopping.is_asked():
+            raise KeyboardInterrupt from error
+        raise
     finally:
+        stopping.forget()
         for asked, handler in before.items():
             signal.signal(asked, handler)
 

@@ -8,13 +8,14 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import InterfaceError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from tqdm import tqdm
 
 from generation.engine import numba_compiler
 from generation.engine.errors import EngineError
 from generation.making.pool import KeepDying, Pool, drop_connection, stoppable
 from generation.models import Dataset, Split
+from generation.queue import stopping
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 EVERY = 5.0  # seconds between two lines about compilation
@@ -176,7 +177,9 @@ class WatchingCommand(PlainCommand):
             try:
                 with bar:
                     pool.watch(show=bar.show)
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, DatabaseError):
+                if not stopping.is_asked():
+                    raise
                 if self.from_command_line:
                     drop_connection()
                 self.interrupted(kept)

@@ -179,6 +179,10 @@ class Runner(Generic[AnyJob]):
             return False
         if isinstance(error, EngineError):  # would come again
             return self._write(job, lambda: self.fail(job, str(error)))
+        if stopping.is_asked():  # a callback of SQLite turns the interrupt into an error of its own
+            log.info("%s waits for another process: this one was asked to stop.", job, exc_info=error)
+            self._write(job, lambda: self._release(job))
+            return False
         log.error("%s went wrong", job, exc_info=error)
         return self._write(job, lambda: self._try_again(job, f"{self.subject(job)}: {files.in_words(error)}"))
 

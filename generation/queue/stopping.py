@@ -30,6 +30,12 @@ def ask() -> None:
     _SHARED[:] = struct.pack("d", time.monotonic())
 
 
+def forget() -> None:
+    """Go on as if nobody had asked: the block that was to stop has ended."""
+    _SHARED[:] = NEVER
+    _HERE.clear()
+
+
 def is_asked() -> bool:
     return bool(_HERE) or _SHARED[:] != NEVER
 

@@ -6,10 +6,13 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
+from django.db import DatabaseError
+
 from generation.making import dataset_jobs
 from generation.making.pool import drop_connection, state_of, stoppable
 from generation.management.console import PlainCommand
 from generation.models import Dataset
+from generation.queue import stopping
 
 IDLE = 0.2  # seconds
 
@@ -27,7 +30,7 @@ class Command(PlainCommand):
             gc.freeze()  # imported objects stay forever, so garbage collection can skip them
 
         def wanted() -> bool:
-            return parent is None or os.getppid() == parent
+            return not stopping.is_asked() and (parent is None or os.getppid() == parent)
 
         with stoppable():
             try:
@@ -36,7 +39,9 @@ class Command(PlainCommand):
                     dataset_jobs.work(keep_going=wanted)
                 else:
                     self._work_on(options["dataset"], wanted, may_be_gone=parent is not None)
-            except KeyboardInterrupt:  # other processes can take over its jobs
+            except (KeyboardInterrupt, DatabaseError):  # other processes can take over its jobs
+                if not stopping.is_asked():
+                    raise
                 if self.from_command_line:
                     drop_connection()
                 dataset_jobs.RUNNER.release_own()

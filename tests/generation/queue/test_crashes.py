@@ -1,5 +1,6 @@
 """Power cuts: processes are killed in the middle of each kind of work, and what comes out is the same."""
 
+import dataclasses
 import os
 import signal
 import time
@@ -8,10 +9,11 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
 from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Question, Scene
-from generation.queue import leases, runner
+from generation.queue import leases, runner, stopping
 from generation.storage import files
 from tests.generation.conftest import MANAGE, Child
 
@@ -86,6 +88,20 @@ def test_a_process_that_is_asked_to_stop_gives_its_job_back(begin: Begin, child:
     assert process.wait(60) == 0
     job = dataset.jobs.get(kind="items")
     assert (job.state, job.attempts) in {("waiting", 0), ("done", 1)}
+
+
+def test_an_interrupt_that_a_query_swallows_still_stops_the_process(begin: Begin, monkeypatch: Any) -> None:
+    dataset = begin("rows")
+    connection.ensure_connection()
+    connection.connection.create_function("asked", 0, lambda: os.kill(os.getpid(), signal.SIGTERM))
+
+    def asked_in_a_query(job: Job, lease: leases.Lease) -> None:
+        connection.cursor().execute("SELECT asked()")
+
+    monkeypatch.setattr(dataset_jobs, "RUNNER", dataclasses.replace(dataset_jobs.RUNNER, perform=asked_in_a_query))
+    call_command("work", "--dataset", "rows")
+    assert set(dataset.jobs.values_list("state", "attempts", "token")) == {("waiting", 0, "")}
+    assert not stopping.is_asked()
 
 
 def test_one_asked_to_stop_before_it_begins_a_job_gives_it_back(begin: Begin, monkeypatch: Any) -> None:

@@ -264,19 +264,13 @@ def test_a_claim_is_one_of_the_kinds_own_jobs(begin: Begin) -> None:
 # Being asked to stop
 
 
-def forget_stopping() -> None:
-    """Go on as if nobody had asked."""
-    stopping._SHARED[:] = stopping.NEVER
-    stopping._HERE.clear()
-
-
 @pytest.fixture
 def asked(settings: LazySettings) -> Iterator[None]:
     """Ask to stop, and forget it afterwards."""
     settings.STOP_SECONDS = 50
     stopping.ask()
     yield
-    forget_stopping()
+    stopping.forget()
 
 
 def test_whoever_is_asked_to_stop_claims_nothing(begin: Begin, asked: None) -> None:
@@ -301,7 +295,7 @@ def test_a_long_seal_notices_that_it_is_to_stop_and_waits_again_untried(
     try:
         assert dataset_jobs.RUNNER.run(job) is False
     finally:
-        forget_stopping()
+        stopping.forget()
     assert (row(job).state, row(job).attempts, row(job).crashes) == ("waiting", 0, 0)
     assert count("released") == 1
     monkeypatch.undo()
@@ -322,7 +316,7 @@ def test_a_job_that_does_not_look_is_given_back_before_its_process_is_killed(
         try:
             assert lease.lost.wait(20)
         finally:
-            forget_stopping()
+            stopping.forget()
     assert (row(job).state, row(job).attempts, row(job).crashes) == ("waiting", 0, 0)
 
 
