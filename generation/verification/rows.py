@@ -11,10 +11,10 @@ from generation.engine.canonical import canonical
 from generation.engine.errors import EngineError
 from generation.engine.items import Item, Media
 from generation.engine.items import Question as EngineQuestion
-from generation.engine.verification.checks import Checker, prove_drawn_again, read_picture, rgb_of
+from generation.engine.verification.batches import BatchProver, StoredItem, StoredPictures
+from generation.engine.verification.checks import read_picture
 from generation.engine.verification.proof import Proof
-from generation.engine.verification.verdict import Finding, of_item
-from generation.engine.worlds import get_maker
+from generation.engine.verification.verdict import Finding
 from generation.models import Chunk, Question, Scene, Split
 from generation.storage import files
 from generation.storage.items import engine_question
@@ -31,6 +31,13 @@ class BatchTask(NamedTuple):
     split: Split
     chunk: Chunk
     again: tuple[int, ...] = ()
+
+
+class StoredRows(NamedTuple):
+    """A scene's row, and those of its questions in order."""
+
+    scene: Scene
+    questions: Sequence[Question]
 
 
 class ChunkProof(NamedTuple):
@@ -63,46 +70,51 @@ def prove_chunk(task: BatchTask) -> ChunkProof:
     return _ChunkProver(task).prove()
 
 
-class _ChunkProver:
+class _ChunkProver(BatchProver):
     """Proves one batch, row by row."""
 
     def __init__(self, task: BatchTask) -> None:
-        self.split, self.chunk, self.again = task
-        self.spec = self.split.read_spec()
-        self.world = self.split.dataset.get_world()
-        self.is_made = self.split.kind == Split.Kind.GENERATED
-        self.checker = Checker(self.world, self.spec, made=self.is_made)
-        self.columns = ColumnProof(self.split)
-        self.proof = Proof()
-        self.findings: list[Finding] = []
+        split, self.chunk, again = task
+        is_made = split.kind == Split.Kind.GENERATED
+        super().__init__(
+            split.dataset.get_world(),
+            split.name,
+            spec=split.read_spec(),
+            is_made=is_made,
+            drawn=(split.dataset.read_spec(), split.name) if is_made else None,
+            again=again,
+        )
+        self.split = split
+        self.columns = ColumnProof(split)
+        self.scenes = {
+            row.position: row for row in Scene.objects.between(split, self.chunk.first_scene, self.chunk.scenes)
+        }
 
     def prove(self) -> ChunkProof:
         chunk = self.chunk
-        scenes = {row.position: row for row in Scene.objects.between(self.split, chunk.first_scene, chunk.scenes)}
-        asked = self._asked(scenes)
-        lines: list[str] = []
-        self.checker.begin()
-        for position in range(chunk.first_scene, chunk.first_scene + chunk.scenes):
-            row = scenes.get(position)
-            if row is None:
-                self._find("rows", "a row of this scene", "none", scene=position)
-                continue
-            row.split = self.split
-            questions = asked.get(row.pk, [])
-            item = self._item(row, questions)
-            lines += _hashed(row, item)
-            self._prove_item(row, questions, item)
+        hashed = self.prove_items()
         self.findings += self.columns.words(self.proof, first=chunk.first_question, count=chunk.questions)
-        replaced = sum(row.replaced for row in scenes.values())
+        replaced = sum(row.replaced for row in self.scenes.values())
         if replaced != chunk.replaced:
             self._find("rows", f"{chunk.replaced} scenes replaced in batch {chunk.number}", str(replaced))
-        hashed = "".join(lines).encode(errors="surrogatepass")
         return ChunkProof(
             self.findings, self.proof, hashed, self.columns.counts, self.columns.sources, self.columns.keys
         )
 
+    def read_items(self) -> Iterator[StoredItem]:
+        asked = self._asked(self.scenes)
+        for position in range(self.chunk.first_scene, self.chunk.first_scene + self.chunk.scenes):
+            row = self.scenes.get(position)
+            if row is None:
+                self._find("rows", "a row of this scene", "none", scene=position)
+                continue
+            row.split = self.split
+            rows = asked.get(row.pk, [])
+            source = StoredRows(row, rows)
+            yield StoredItem(source, self._item(row, rows), position, [question.position for question in rows])
+
     def _find(self, check: str, expected: str, came: str, *, scene: int | None = None, at: int | None = None) -> None:
-        self.findings.append(Finding(self.split.name, check, expected, came, scene, at))
+        self.findings.append(Finding(self.name, check, expected, came, scene, at))
 
     def _asked(self, scenes: dict[int, Scene]) -> dict[int, list[Question]]:
         """Return the batch's questions by their scene's id, in order; find those that are missing or misplaced."""
@@ -158,23 +170,28 @@ class _ChunkProver:
             self.proof.flaw("programs", "a question whose program and answer can be read", error, question=number)
             return EngineQuestion(row.text, kind=row.kind, family=row.family)
 
-    def _prove_item(self, row: Scene, questions: Sequence[Question], item: Item) -> None:
-        proof = self.proof
-        proof.hold("rows", row.chunk_id == self.chunk.pk, f"a scene of batch {self.chunk.number}", "of another batch")
-        self.checker.prove(item, proof)
-        self.columns.add(row, questions, item, proof)
-        self._prove_pictures(row, item)
-        places = [question.position for question in questions]
-        self.findings += of_item(self.split.name, proof.settle(), scene=row.position, questions=places)
+    def scene_line(self, stored: StoredItem) -> str:
+        row = stored.source.scene
+        try:
+            return canonical(row.scene_json)
+        except ValueError:
+            return str(row.data)
 
-    def _prove_pictures(self, row: Scene, item: Item) -> None:
-        proof = self.proof
+    def prove_place(self, stored: StoredItem) -> None:
+        ours = stored.source.scene.chunk_id == self.chunk.pk
+        self.proof.hold("rows", ours, f"a scene of batch {self.chunk.number}", "of another batch")
+
+    def prove_facets(self, stored: StoredItem) -> None:
+        self.columns.add(stored.source.scene, stored.source.questions, stored.item, self.proof)
+
+    def read_pictures(self, stored: StoredItem) -> StoredPictures | None:
+        row, proof = stored.source.scene, self.proof
         if not row.image and not row.linked:
             if self.is_made and self.split.dataset.with_images:
                 proof.flaw("images", "a picture", "none")
             elif self.world.media is Media.IMAGE:
                 proof.leave("scenes without a picture")
-            return
+            return None
         if self.is_made:
             names = f"{Pictures(row).stem}.png", f"{Pictures(row).stem}-ids.png"
             proof.same("images", names, (row.image, row.ids_image), what="the files ")
@@ -182,12 +199,7 @@ class _ChunkProver:
         ids = self._pixels(row, "masks", row.ids_image) if row.ids_image else None
         if rgb is not None:
             proof.same("images", (row.height, row.width), rgb.shape[:2], what="height and width ")
-        ids = None if ids is None else ids.astype(np.uint16)
-        if rgb is not None and not self.is_made:  # others' pictures may be grey, or have transparency
-            rgb = rgb_of(rgb)
-        self.checker.prove_pictures(item, rgb, ids, proof)
-        if row.position in self.again and item.scene is not None and rgb is not None:
-            self._draw_again(item, rgb, ids)
+        return StoredPictures(rgb, None if ids is None else ids.astype(np.uint16))
 
     def _pixels(self, row: Scene, check: str, name: str) -> Any:
         """Return the pixels of a picture; None where they can't be had, which is noted."""
@@ -200,23 +212,3 @@ class _ChunkProver:
             self.proof.flaw(check, f"the file {name}", files.in_words(error) if error.errno else "none")
             return None
         return read_picture(content, self.proof, check=check, what=f"the file {name}")
-
-    def _draw_again(self, item: Item, rgb: Any, ids: Any) -> None:
-        if not self.is_made:
-            self.proof.leave("pictures drawn again of scenes that we did not draw")
-            return
-        dataset, name = self.split.dataset, self.split.name
-        prove_drawn_again(
-            rgb, ids, self.proof, draw=lambda: get_maker(dataset.world).render(dataset.read_spec(), name, item)
-        )
-
-
-def _hashed(row: Scene, item: Item) -> Iterator[str]:
-    """Yield what the content hash covers: the canonical JSON of a scene and of its questions, a line each."""
-    try:
-        scene = canonical(row.scene_json)
-    except ValueError:
-        scene = str(row.data)
-    yield f"{scene}\n"
-    for question in item.questions:
-        yield f"{canonical(question.to_json())}\n"

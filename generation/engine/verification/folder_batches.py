@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from generation.engine.canonical import canonical
 from generation.engine.formats import value_of
 from generation.engine.items import Facet, Item, Media, Needs
 from generation.engine.reading.published import ReadItem, SplitFiles
 from generation.engine.spec import BaseSpec
-from generation.engine.verification.checks import Checker, can_have_facets, prove_drawn_again, read_picture, rgb_of
+from generation.engine.verification.batches import BatchProver, StoredItem, StoredPictures
+from generation.engine.verification.checks import can_have_facets, read_picture
 from generation.engine.verification.proof import Proof
 from generation.engine.verification.train_overlap import NONE, VALUES
-from generation.engine.verification.verdict import Finding, of_item
-from generation.engine.worlds import World, get_maker, get_world
+from generation.engine.verification.verdict import Finding
+from generation.engine.worlds import get_world
 
 SAID = {"": NONE, **{value: code for code, value in enumerate(VALUES)}}  # codes of what a table of facets says
 OTHER = -2  # the code of anything else
@@ -120,37 +120,47 @@ def prove_part(splits: Mapping[str, FolderSplit], part: FolderBatch) -> PartProo
     return _PartProver(splits[part.split], part).prove()
 
 
-class _PartProver:
+class _PartProver(BatchProver):
+    """Proves one batch, record by record."""
+
     def __init__(self, split: FolderSplit, part: FolderBatch) -> None:
+        world = get_world(split.world)
+        source = split.stated.get("parent") or split.name
+        super().__init__(
+            world,
+            split.name,
+            spec=split.own,
+            is_made=split.is_made,
+            drawn=(split.spec, source) if source in split.spec.splits else None,
+            again=part.again,
+        )
         self.split, self.part = split, part
-        self.world: World = get_world(split.world)
-        self.checker = Checker(self.world, split.own, made=split.is_made)
-        facets = {facet.name: facet for facet in self.world.facets(split.own)}
+        facets = {facet.name: facet for facet in world.facets(split.own)}
         self.facets = [facets[name] for name in split.facets if name in facets]
-        self.repeats = self.world.repeats
-        self.result = PartProof([], Proof(), b"", True, [], [], {one.facet: [] for one in self.repeats})
+        self.repeats = world.repeats
+        self.result = PartProof(self.findings, self.proof, b"", True, [], [], {one.facet: [] for one in self.repeats})
 
     def prove(self) -> PartProof:
-        result, at = self.result, self.part.first_question
-        lines: list[str] = []
-        self.checker.begin()
+        self.result.hashed = self.prove_items()
+        return self.result
+
+    def read_items(self) -> Iterator[StoredItem]:
+        at = self.part.first_question
         for position, read in enumerate(self.part.reads, self.part.first):
-            item, proof = read.item, result.proof
-            if self.split.numbers_by_position and item.number is not None:
-                proof.same("rows", position, item.number, what="the next picture's number, ")
-            self.checker.prove(item, proof)
-            self._facets(item, at, proof)
-            self._repeats(item)
-            self._picture(read, position, proof)
-            lines += [canonical(None if item.scene is None else item.scene.to_json())]
-            lines += [canonical(question.to_json()) for question in item.questions]
-            told = all(question.answer is not None and question.program is not None for question in item.questions)
-            result.is_whole &= item.scene is not None and told
-            places = range(at, at + len(item.questions))
-            result.findings += of_item(self.split.name, proof.settle(), scene=position, questions=places)
-            at += len(item.questions)
-        result.hashed = "".join(f"{line}\n" for line in lines).encode()
-        return result
+            questions = range(at, at + len(read.item.questions))
+            yield StoredItem(read, read.item, position, questions)
+            at = questions.stop
+
+    def prove_place(self, stored: StoredItem) -> None:
+        item = stored.item
+        if self.split.numbers_by_position and item.number is not None:
+            self.proof.same("rows", stored.position, item.number, what="the next picture's number, ")
+        told = all(question.answer is not None and question.program is not None for question in item.questions)
+        self.result.is_whole &= item.scene is not None and told
+
+    def prove_facets(self, stored: StoredItem) -> None:
+        self._facets(stored.item, stored.questions[0] if stored.questions else 0, self.proof)
+        self._repeats(stored.item)
 
     def _facets(self, item: Item, first: int, proof: Proof) -> None:
         """Check the stated facets of the questions, if scene and program are present and correct."""
@@ -184,36 +194,22 @@ class _PartProver:
             for one in self.repeats:
                 self.result.repeats[one.facet] += [_hash(key) for key in keys[one.facet]]
 
-    def _picture(self, read: ReadItem, position: int, proof: Proof) -> None:
+    def read_pictures(self, stored: StoredItem) -> StoredPictures | None:
         if self.world.media is not Media.IMAGE:
-            return
-        folder = self.split.files.images
-        if not folder or not read.item.image_name:
+            return None
+        folder, name = self.split.files.images, stored.item.image_name
+        if not folder or not name:
             if self.split.stated.get("images"):
-                proof.flaw("images", "a picture", "none")
-            proof.leave("scenes without a picture")
-            return
+                self.proof.flaw("images", "a picture", "none")
+            self.proof.leave("scenes without a picture")
+            return None
         try:
-            content = Path(folder, read.item.image_name).read_bytes()
+            content = Path(folder, name).read_bytes()
         except OSError:
-            proof.flaw("images", f"the file {read.item.image_name}", "none")
-            return
-        rgb: Any = read_picture(content, proof, check="images", what=f"the file {read.item.image_name}")
-        if rgb is None:
-            return
-        if not self.split.is_made:  # others' pictures may be grey, or have transparency
-            rgb = rgb_of(rgb)
-        self.checker.prove_pictures(read.item, rgb, None, proof)
-        if position in self.part.again and read.item.scene is not None:
-            self._draw_again(read.item, rgb, proof)
-
-    def _draw_again(self, item: Item, rgb: Any, proof: Proof) -> None:
-        source = self.split.stated.get("parent") or self.split.name
-        if source not in self.split.spec.splits or item.view is None:
-            proof.leave("pictures drawn again of scenes that we did not draw")
-            return
-        world, spec = self.world.name, self.split.spec
-        prove_drawn_again(rgb, None, proof, draw=lambda: get_maker(world).render(spec, source, item))
+            self.proof.flaw("images", f"the file {name}", "none")
+            return None
+        rgb = read_picture(content, self.proof, check="images", what=f"the file {name}")
+        return None if rgb is None else StoredPictures(rgb)
 
 
 def _hash(key: str) -> int:
