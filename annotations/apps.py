@@ -14,17 +14,17 @@ class AnnotationsConfig(AppConfig):
         from annotations.models import Study
         from annotations.results import baseline_page
         from annotations.studies import question_filter
-        from generation import extensions
+        from generation import extension_points
 
         def named(needed: Q, *, owner: int | None) -> list[str]:
             """Describe studies; a dataset's owner does not see the titles of others' studies, staff sees all."""
             found = Study.objects.filter(needed).order_by("pk")
             return [f"study {one}" if owner in (None, one.owner_id) else "a study of another account" for one in found]
 
-        extensions.register_referrer(
+        extension_points.register_referrer(
             "studies",
             lambda dataset: named(Q(split__dataset=dataset) | Q(easy__dataset=dataset), owner=dataset.owner_id),
             of_split=lambda split: named(Q(split=split) | Q(easy=split), owner=split.dataset.owner_id),
         )
-        extensions.register_notes("people", of_splits=baseline_page.remarks, of_question=baseline_page.answers_to)
-        extensions.register_link("studies", question_filter.offer)
+        extension_points.register_notes("people", of_splits=baseline_page.remarks, of_question=baseline_page.answers_to)
+        extension_points.register_link("studies", question_filter.offer)

@@ -23,8 +23,8 @@ from annotations.studies.question_filter import BadFilter
 from annotations.studies.sampling import BadSample
 from generation.access import Visitor, may_mention
 from generation.engine.items import Media
-from generation.splits.recipes import MOST_LETTERS
-from generation.storage.index import SplitIndex
+from generation.splits.split_recipes import MOST_LETTERS
+from generation.storage.split_index import SplitIndex
 
 if TYPE_CHECKING:
     Base = forms.ModelForm[Study]

@@ -19,7 +19,7 @@ from generation.queue import sandbox
 LONGEST = 20_000  # characters
 SECONDS = 5
 MEMORY = 300 << 20  # bytes of address space
-CHILD = "annotations.markdown_child"
+CHILD = "annotations.markdown_process"
 VERSION = "1"  # must change when the same text gives other HTML
 
 

@@ -196,7 +196,7 @@ class Uploads(NamedTuple):
 def takes_uploads(
     refuse: Callable[..., HttpResponseBase | None], *, megabytes: int | None = None
 ) -> Callable[[View], View]:
-    """Return a decorator for a view that accepts more than `webapp.running.uploads.SMALL` bytes.
+    """Return a decorator for a view that accepts more than `webapp.running.request_limits.SMALL` bytes.
 
     Parameters
     ----------

@@ -6,11 +6,11 @@ from django import forms
 from django.core.validators import MaxLengthValidator
 
 from generation.engine.errors import BadSpec
-from generation.engine.reading.published import find_reader
+from generation.engine.reading.dataset_reader import find_reader
 from generation.engine.worlds import READERS
 from generation.making.creation import check_slug
 from generation.models import Dataset, Split
-from generation.splits.recipes import Recipe, read_recipe
+from generation.splits.split_recipes import Recipe, read_recipe
 
 if TYPE_CHECKING:
     Base = forms.ModelForm[Dataset]

@@ -5,7 +5,7 @@ from celery import shared_task
 from generation.exchange import export_jobs
 from generation.making import dataset_jobs
 from generation.queue import workers
-from generation.reports import background, charts_ahead
+from generation.reports import chart_prerendering, report_jobs
 
 
 @shared_task(name="generation.tasks.work")
@@ -20,12 +20,12 @@ def sweep() -> None:
 
 @shared_task(name="generation.tasks.report")
 def report() -> None:
-    background.SHORTCUTS.take_turn()
+    report_jobs.SHORTCUTS.take_turn()
 
 
 @shared_task(name="generation.tasks.ablate")
 def ablate() -> None:
-    background.SKIPPED_STEPS.take_turn()
+    report_jobs.SKIPPED_STEPS.take_turn()
 
 
 @shared_task(name="generation.tasks.export")
@@ -33,6 +33,6 @@ def export() -> None:
     export_jobs.RUNNER.take_turn()
 
 
-@shared_task(name=charts_ahead.TASK)
+@shared_task(name=chart_prerendering.TASK)
 def draw(split: int) -> None:
-    charts_ahead.draw_charts_of(split)
+    chart_prerendering.draw_charts_of(split)

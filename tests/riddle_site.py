@@ -30,7 +30,7 @@ from generation.engine.worlds import REGISTRY
 from generation.making import dataset_jobs
 from generation.models import Dataset, Export, Import, Job, Question, Scene, Split
 from generation.queue import leases
-from generation.splits.recipes import read_recipe
+from generation.splits.split_recipes import read_recipe
 from generation.storage import files
 from tests import crawl as crawling
 from tests import proof, riddles

@@ -319,15 +319,15 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "webapp.monitoring.request_log.RequestLog",
     "annotations.middleware.PrivateAddresses",
-    "webapp.running.uploads.OurProxies",
-    "webapp.running.uploads.KnownPort",
+    "webapp.running.request_limits.OurProxies",
+    "webapp.running.request_limits.KnownPort",
     "webapp.running.compression.CompressTexts",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "webapp.running.uploads.UploadLimit",
+    "webapp.running.request_limits.UploadLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -349,7 +349,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "webapp.context.site",
+                "webapp.context_processors.site",
             ]
         },
     }
@@ -384,7 +384,7 @@ if REDIS_URL:
         "KEY_PREFIX": env["REDIS_PREFIX"],
         "VERSION": 2,  # earlier values were pickles; they have other keys and are never read
         # With Django's default, which unpickles, anybody who can write to Redis could run code here.
-        "OPTIONS": {"serializer": "webapp.running.cache_json.JSONSerializer"},
+        "OPTIONS": {"serializer": "webapp.running.cache_serializer.JSONSerializer"},
     }
 
 S3_CONNECTIONS = 16  # simultaneous requests to the bucket during a backup or restore

@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from generation import url_converters  # noqa: F401 - registers `position:`
 from webapp import views
-from webapp.accounts import pages
+from webapp.accounts import views as account_views
 from webapp.api import urls as api
 
 handler400 = "webapp.views.bad_request"
@@ -25,10 +25,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("docs/<slug:name>/", views.docs, name="docs_page"),
     path("favicon.ico", views.favicon, name="favicon"),
     path("static/submit.py", views.submit_script, name="submit_script"),
-    path("account/", pages.page, name="own_account"),
-    path("account/tokens/", pages.new_token, name="token_new"),
-    path("account/tokens/<position:number>/revoke/", pages.revoke_token, name="token_revoke"),
-    path("account/sign-in-links/", pages.sign_in_links, name="sign_in_links"),
+    path("account/", account_views.page, name="own_account"),
+    path("account/tokens/", account_views.new_token, name="token_new"),
+    path("account/tokens/<position:number>/revoke/", account_views.revoke_token, name="token_revoke"),
+    path("account/sign-in-links/", account_views.sign_in_links, name="sign_in_links"),
     path("api/v1/", (api.urlpatterns, api.app_name, api.namespace)),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),

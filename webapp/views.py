@@ -14,7 +14,7 @@ from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.urls import TAKING
-from annotations.views.private_responses import too_large
+from annotations.views.private_pages import too_large
 from generation.access import is_researcher
 from generation.browsing.dataset import newest_cards
 from generation.site_addresses import site_address

@@ -9,7 +9,7 @@ from generation.engine import worlds
 from generation.engine.items import AnswerForm, AnswerKind, Display, Media
 from generation.engine.items import Question as Asked
 from generation.models import Question, Split
-from generation.storage.index import NotIndexed, SplitIndex
+from generation.storage.split_index import NotIndexed, SplitIndex
 
 
 class PressedButtons(NamedTuple):

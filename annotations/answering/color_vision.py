@@ -22,7 +22,7 @@ from PIL import Image
 from annotations.answering.answer_forms import form_of, swatches_of
 from annotations.answering.participant_lookup import sealed_split
 from annotations.models import Participant, Study, StudyQuestion
-from annotations.secret_random import chance_for
+from annotations.secret_seeds import chance_for
 from generation.models import Question, Split
 from generation.storage import items
 

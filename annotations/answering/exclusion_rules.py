@@ -19,7 +19,7 @@ from django.db.models import F
 from annotations.answering import color_vision
 from annotations.answering.answer_forms import PressedButtons, swatches_of
 from annotations.models import Participant, Study
-from generation.engine.canonical import canonical
+from generation.engine.content_hash import canonical
 
 FIELDS = ("out_attention", "out_checks", "out_fast", "out_straight", "out_buttons", "out_colours", "out_unfinished")
 FIRST = {"out_attention": 2, "out_fast": "1.5"}  # initial values in the form of a new study

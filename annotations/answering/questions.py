@@ -18,13 +18,13 @@ from annotations.answering.answer_forms import form_of, is_told, media_of, plain
 from annotations.answering.participant_lookup import sealed_split
 from annotations.answering.session import QUESTION, SessionItem, Sitting
 from annotations.models import EasyAnswer, Participant, Study, StudyQuestion
-from annotations.secret_random import chance_for
+from annotations.secret_seeds import chance_for
 from generation.browsing.stories import lines_of
 from generation.engine.items import AnswerForm, AnswerKind
 from generation.models import Question, Scene, Split
-from generation.storage.index import IndexedFacet, NotIndexed, SplitIndex
 from generation.storage.items import item_of, question_at
 from generation.storage.items import words_at as stored_words_at
+from generation.storage.split_index import IndexedFacet, NotIndexed, SplitIndex
 
 TRIES = 2  # tries at practice
 WORDS = 5000  # questions that a process caches

@@ -38,7 +38,7 @@ class Participant(models.Model):
         FULL = "full"
 
     class Drawing(models.IntegerChoices):
-        """What the participant's random choices are derived from (`annotations.secret_random`)."""
+        """What the participant's random choices are derived from (`annotations.secret_seeds`)."""
 
         BY_ADDRESS = 1, "their address"
         BY_KEY = 2, "the site's key"

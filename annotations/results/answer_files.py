@@ -11,7 +11,7 @@ from annotations.answering.timing import CountedTime
 from annotations.models import Answer, EasyAnswer, Study
 from generation.engine.formats.spreadsheets import csv_lines
 from generation.models import Split
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 
 SAMPLE = "sample"
 SOME = 2000  # rows read at a time

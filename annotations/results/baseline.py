@@ -23,16 +23,16 @@ from annotations.answering import timing
 from annotations.answering.participants import Person, people_of
 from annotations.models import Answer, Baseline, BaselineQuerySet, Slot, Study
 from annotations.results import exclusions
-from annotations.results import study_figures as results
+from annotations.results import study_statistics as results
 from annotations.results.methods_text import methods_text
-from annotations.results.study_figures import GatheredAnswers, Headline
-from annotations.studies import human_disclosure
+from annotations.results.study_statistics import GatheredAnswers, Headline
+from annotations.studies import baseline_disclosure
 from generation.engine.errors import EngineError
 from generation.engine.scoring.figures import Interval
 from generation.engine.scoring.score import NONE, Slicing, score
 from generation.models import Split
 from generation.storage import files
-from generation.storage.index import IndexedFacet, SplitIndex
+from generation.storage.split_index import IndexedFacet, SplitIndex
 
 FOLDER = "baselines"
 MOST_CONFUSED = 30  # wrong answers that are listed
@@ -263,7 +263,7 @@ def publish(study: Study, *, by: int, seal: str) -> Baseline:
             figures=_json(wanted.figures),
             methods=wanted.methods,
         )
-        human_disclosure.decide(made)
+        baseline_disclosure.decide(made)
         return made
 
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from annotations.models import Baseline
 from annotations.results import baseline as baselines
-from annotations.studies import human_disclosure
+from annotations.studies import baseline_disclosure
 from generation.access import Visitor, What, may_see, may_see_exact_figures, may_see_facet
 from generation.engine.formats.spreadsheets import csv_lines
 from generation.engine.scoring.figures import Interval, Share, interval_text, percent
-from generation.extensions import Note
+from generation.extension_points import Note
 from generation.models import Split
 
 COLUMNS = ("facet", "value", "n", "accuracy", "low", "high", "correct")
@@ -142,7 +142,7 @@ def view_of(user: Visitor, baseline: Baseline) -> BaselineView:
 def figure_for(user: Visitor, baseline: Baseline) -> BaselineFigure | PublishedFigure:
     if may_see_exact_figures(user, baseline.split):
         return BaselineFigure("", baseline.right, baseline.asked)
-    return PublishedFigure(baseline.asked, human_disclosure.share_of(baseline))
+    return PublishedFigure(baseline.asked, baseline_disclosure.share_of(baseline))
 
 
 def _figure(figures: Mapping[str, Any], name: str) -> BaselineFigure:

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from annotations.answering.answer_forms import forms_at
 from annotations.models import Study
-from annotations.results.study_figures import GatheredAnswers
+from annotations.results.study_statistics import GatheredAnswers
+from generation.engine.scoring.answer_aggregation import Votes, dawid_skene
 from generation.engine.scoring.figures import Share
 from generation.engine.scoring.score import score
-from generation.engine.scoring.votes import Votes, dawid_skene
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 
 MOST_TYPES = 3  # question types named in a label
 

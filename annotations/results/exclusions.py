@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from annotations.answering.participants import Person
 from annotations.models import Study
-from annotations.results import study_figures
-from annotations.results.study_figures import GatheredAnswers, Headline
+from annotations.results import study_statistics
+from annotations.results.study_statistics import GatheredAnswers, Headline
 
 MOST_NAMED = 10
 
@@ -68,12 +68,12 @@ def sides(study: Study, found: GatheredAnswers, people: Sequence[Person]) -> Sid
     worked = [one for one in people if one.said and not one.participant.is_test]
     due = {one.participant.pk for one in worked if one.is_due}
     out = {one.participant.pk for one in worked if one.participant.excluded is not None}
-    others = study_figures.gather_without(study, [(), due])
-    everyone, by_rules = (study_figures.headline(one) for one in others)
+    others = study_statistics.gather_without(study, [(), due])
+    everyone, by_rules = (study_statistics.headline(one) for one in others)
     return Sides(
         everyone=Side(0, everyone),
         by_rules=Side(len(due), by_rules),
-        now=Side(len(out), study_figures.headline(found)),
+        now=Side(len(out), study_statistics.headline(found)),
         extra=[one for one in worked if one.participant.pk in out - due],
         spared=[one for one in worked if one.is_due and one.participant.taken_back is not None],
         waiting=[one for one in worked if one.is_waiting],

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from annotations.answering.timing import CountedTime
 from annotations.models import Answer, Study
-from annotations.results.study_figures import GatheredAnswers, slicing_of, ties, values_of, within
+from annotations.results.study_statistics import GatheredAnswers, slicing_of, ties, values_of, within
 from generation.splits.filters import BadAddress, QueryString
-from generation.storage.index import IndexedFacet
+from generation.storage.split_index import IndexedFacet
 
 
 class ReviewedQuestion(NamedTuple):

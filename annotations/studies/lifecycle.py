@@ -17,7 +17,7 @@ from generation.access import Visitor, What, may_see
 from generation.engine.errors import EngineError
 from generation.engine.items import Media
 from generation.models import Split
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 
 # What a user must be allowed to see of a split in order to make a study of it.
 SHOWN = (What.IMAGE, What.STORY, What.QUESTION, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)

@@ -12,7 +12,7 @@ from annotations.models import Answer, Study, StudyText
 from annotations.studies import sampling
 from annotations.studies.sampling import Sample
 from generation.engine.scoring.figures import Interval, is_too_few, points, too_few_text, wilson
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 
 SECONDS = 12.0  # a question, until answers say
 READING = 120.0  # seconds for consent, colours and instructions, before the first question

@@ -14,12 +14,12 @@ from django.urls import reverse
 from annotations.models import Study
 from generation.access import Visitor, owns
 from generation.engine.errors import EngineError
-from generation.extensions import Link
+from generation.extension_points import Link
 from generation.making import dataset_jobs
 from generation.models import Job, Split
 from generation.splits import question_sets
-from generation.splits.recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
-from generation.storage.index import SplitIndex
+from generation.splits.split_recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
+from generation.storage.split_index import SplitIndex
 
 NAMES = 20  # names that are tried for a question set
 

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.models import Study
-from annotations.secret_random import seed_of
+from annotations.secret_seeds import seed_of
 from annotations.studies import question_filter
 from generation.engine.errors import EngineError
 from generation.engine.items import FacetKind
 from generation.engine.seeding import Stage, stream
 from generation.models import Split
-from generation.splits.recipes import Chooser, Positions, lowest
-from generation.storage.index import IndexedFacet, SplitIndex
+from generation.splits.split_recipes import Chooser, Positions, lowest
+from generation.storage.split_index import IndexedFacet, SplitIndex
 
 DRAWN = 2  # a random stream that question sets do not use
 

@@ -7,6 +7,6 @@ TAKING = "s/"  # prefix of participants' URLs
 urlpatterns = [
     path("studies/", include("annotations.urls.results")),
     path("studies/", include("annotations.urls.studies")),
-    path(TAKING, include("annotations.urls.taking")),
+    path(TAKING, include("annotations.urls.participation")),
     path("", include("annotations.urls.baselines")),
 ]

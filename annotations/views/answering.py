@@ -9,14 +9,14 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations.answering import color_vision, flow, pictures, questions, recent_pictures, timing, tokens
+from annotations.answering import color_vision, participant_flow, pictures, questions, scene_cache, timing, tokens
 from annotations.answering.answer_forms import choices_of, display_of, media_of, places_of, swatches_of
-from annotations.answering.flow import Stage
+from annotations.answering.participant_flow import Stage
 from annotations.answering.questions import AskedItem, SessionProgress
 from annotations.answering.session import QUESTION, GivenAnswer, SessionItem, Sitting
 from annotations.answering.slot_assignment import NotGiven
 from annotations.models import Answer, EasyAnswer, Participant
-from annotations.views.private_responses import NOTHING, find_sitting, private, wants_json
+from annotations.views.private_pages import NOTHING, find_sitting, private, wants_json
 from generation.browsing.pictures import Picture, shown_at
 from generation.engine.items import AnswerForm, Media
 from generation.models import Dataset, Scene
@@ -99,7 +99,7 @@ def question_context(
 
 def _practice_progress(participant: Participant) -> SessionProgress:
     size = questions.practice_of(participant.study)
-    return SessionProgress(len(flow.practice_of(participant, participant.tries)), size)
+    return SessionProgress(len(participant_flow.practice_of(participant, participant.tries)), size)
 
 
 def _picture(sitting: Sitting, found: AskedItem) -> Picture | None:
@@ -117,7 +117,7 @@ def _address(sitting: Sitting, item: SessionItem) -> str:
     participant = sitting.participant
     parts = (participant.study.code, participant.secret, tokens.token_of(participant, str(item)))
     if item.kind == QUESTION and item.number in sitting.given:
-        recent_pictures.remember(parts, participant.study.split, sitting.given[item.number].position)
+        scene_cache.remember(parts, participant.study.split, sitting.given[item.number].position)
     return reverse("study_picture", args=parts)
 
 
@@ -129,13 +129,13 @@ def answer(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     sitting.read()
     found = _given(sitting, request.POST.get("token", ""))
     refusal = request.POST.get("refusal", "")
-    reply = flow.new_reply(
+    reply = participant_flow.new_reply(
         text=request.POST.get("answer", "") if refusal else _text(request, found.form),
         refusal=refusal,
         client=request.POST.get("client", ""),
         numbers={name: request.POST.get(name, "") for name in FIELDS},
     )
-    flow.take(sitting, found, reply)
+    participant_flow.take(sitting, found, reply)
     address = reverse("study_session", args=[code, secret])
     is_practice = found.item.kind == EasyAnswer.Kind.PRACTICE
     if is_practice:
@@ -155,12 +155,12 @@ def _text(request: HttpRequest, form: AnswerForm) -> str:
     if text or not form.parts:
         return text
     places = [request.POST.get(f"{PART}-{place}", "") for place in range(form.length)]
-    return flow.join_parts(form, places or request.POST.getlist(PART))
+    return participant_flow.join_parts(form, places or request.POST.getlist(PART))
 
 
 def _given(sitting: Sitting, token: str) -> AskedItem:
     """Return the item that a token names; raise `NotGiven` if it is not this participant's."""
-    item = flow.item_named(sitting, token)
+    item = participant_flow.item_named(sitting, token)
     found = questions.look_up(sitting, item) if item is not None else None
     if found is None:
         raise NotGiven("Expected the token of a question that you were given, got another.", where="token")
@@ -171,7 +171,7 @@ def _given(sitting: Sitting, token: str) -> AskedItem:
 @require_safe
 def picture(request: HttpRequest, code: str, secret: str, token: str) -> HttpResponse:
     """Return the picture of a question that the participant was given."""
-    scene, dataset = recent_pictures.scene_of((code, secret, token)) or _scene_of(code, secret, token)
+    scene, dataset = scene_cache.scene_of((code, secret, token)) or _scene_of(code, secret, token)
     try:
         content, kind = pictures.picture_for(scene, dataset)
     except OSError as error:
@@ -182,7 +182,7 @@ def picture(request: HttpRequest, code: str, secret: str, token: str) -> HttpRes
 def _scene_of(code: str, secret: str, token: str) -> tuple[Scene, Dataset]:
     """Return the scene of a question that the participant was given, and its dataset; raise `Http404` otherwise."""
     sitting = find_sitting(code, secret)
-    item = flow.item_named(sitting, token)
+    item = participant_flow.item_named(sitting, token)
     found = questions.look_up(sitting, item) if item is not None else None
     if found is None or found.scene is None:
         raise Http404(NOTHING)

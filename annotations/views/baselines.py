@@ -13,7 +13,7 @@ from annotations.results import baseline_page
 from generation.access import Visitor, What, may_see, may_see_exact_figures, owns
 from generation.engine.scoring.figures import TOO_FEW
 from generation.models import Split
-from generation.views.object_lookup import NOTHING, find_split
+from generation.views.access_checks import NOTHING, find_split
 
 A_NUMBER = 1_000_000_000
 

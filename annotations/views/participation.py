@@ -8,14 +8,14 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations.answering import color_vision, flow, questions, slot_assignment, throttle, tokens
+from annotations.answering import color_vision, participant_flow, questions, slot_assignment, throttle, tokens
 from annotations.answering.answer_forms import media_of
-from annotations.answering.flow import FlowRefused, Stage, TooManyAnswers
+from annotations.answering.participant_flow import FlowRefused, Stage, TooManyAnswers
 from annotations.answering.session import SessionItem, Sitting
 from annotations.markdown import render_row
 from annotations.models import EasyAnswer, Participant, Study
 from annotations.views.answering import ASKING, next_question, question_context
-from annotations.views.private_responses import ANEW, NOTHING, ending, find_sitting, page, private
+from annotations.views.private_pages import ANEW, NOTHING, ending, find_sitting, page, private
 from generation.site_addresses import network_of, site_address
 
 SEE_OTHER = 303
@@ -32,7 +32,7 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
     if study is None:
         raise Http404(NOTHING)
     _check_arrivals(request)
-    participant = flow.join(
+    participant = participant_flow.join(
         study,
         identity=request.GET.get(study.person_parameter, ""),
         session=request.GET.get(study.session_parameter, ""),
@@ -55,16 +55,16 @@ def session(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     participant = sitting.participant
     if "seen" in request.GET:
         return _page(request, participant, "feedback", _feedback(sitting, request.GET["seen"]))
-    if "stop" in request.GET and participant.stage not in flow.ENDS:
+    if "stop" in request.GET and participant.stage not in participant_flow.ENDS:
         return _page(request, participant, "stop", {"progress": questions.progress(sitting)})
-    flow.come_again(participant)
-    flow.leave_early(participant)
+    participant_flow.come_again(participant)
+    participant_flow.leave_early(participant)
     if participant.stage in ASKING:
         context = next_question(sitting, is_again="again" in request.GET, zoom=request.GET.get("zoom", ""))
         if context is not None:
             return page("question", context)
-        flow.finish_questions(sitting)
-    if flow.is_waiting(participant):
+        participant_flow.finish_questions(sitting)
+    if participant_flow.is_waiting(participant):
         return _waiting(request, participant)
     stage = Stage(participant.stage)
     contexts = {Stage.CONSENT: _consent, Stage.PALETTE: _palette, Stage.INSTRUCTIONS: _instructions}
@@ -85,13 +85,13 @@ def go_on(request: HttpRequest, code: str, secret: str) -> HttpResponse:
         raise FlowRefused("Expected the token of this page, got another. Load the page again.", where="token")
     match stage.removeprefix("stage:"):
         case Stage.PALETTE:
-            flow.tell_apart(participant, _read_pairs(request))
+            participant_flow.tell_apart(participant, _read_pairs(request))
         case Stage.COMMENT:
-            flow.comment(participant, request.POST.get("comment", "").replace("\0", "")[:LONGEST_COMMENT])
+            participant_flow.comment(participant, request.POST.get("comment", "").replace("\0", "")[:LONGEST_COMMENT])
         case plain:
             if participant.stage == plain == Stage.CONSENT:
                 throttle.arrivals.give_back(_origin(request))
-            flow.advance(participant, plain)
+            participant_flow.advance(participant, plain)
     return _to_session(participant)
 
 
@@ -177,7 +177,7 @@ def _feedback(sitting: Sitting, wanted: str) -> dict[str, Any]:
     size = questions.practice_of(participant.study)
     number, place = divmod(row.number, size)
     context = question_context(sitting, found)
-    answers = flow.practice_of(participant, number)
+    answers = participant_flow.practice_of(participant, number)
     is_last = place + 1 == size
     return context | {
         "said": row,

@@ -15,15 +15,15 @@ from annotations.answering import exclusion_rules, timing
 from annotations.answering.participants import Person, people_of
 from annotations.answering.timing import CountedTime
 from annotations.models import Baseline, Study
-from annotations.results import baseline, dawid_skene, exclusions, question_review, study_figures
+from annotations.results import baseline, dawid_skene, exclusions, question_review, study_statistics
 from annotations.results.answer_files import AnswerLine, as_csv, as_jsonl, lines
 from annotations.results.methods_text import methods_text
-from annotations.results.study_figures import GatheredAnswers
+from annotations.results.study_statistics import GatheredAnswers
 from annotations.views.studies import NOTHING, find_study
 from generation.access import Visitor, What, may_see, may_see_facet
 from generation.engine.scoring.figures import TOO_FEW
 from generation.splits.filters import BadAddress, QueryString
-from generation.storage.index import IndexedFacet, SplitIndex
+from generation.storage.split_index import IndexedFacet, SplitIndex
 
 A_PAGE = 50
 MOST_CONFUSED = 30
@@ -50,7 +50,7 @@ def study_results_live(request: HttpRequest, code: str) -> HttpResponse:
     study = find_study(request.user, code)
     if study.is_draft:
         raise Http404(NOTHING)
-    if study.is_open and QueryString.of(request).last("seen") == study_figures.state_of(study):
+    if study.is_open and QueryString.of(request).last("seen") == study_statistics.state_of(study):
         return HttpResponse(status=NOTHING_NEW)
     return render(request, "annotations/_figures.html", _context(request, study))
 
@@ -60,14 +60,14 @@ def _context(request: HttpRequest, study: Study) -> dict[str, Any]:
     context: dict[str, Any] = {"study": study, "progress": None}
     if study.is_draft:
         return context
-    seen = study_figures.state_of(study)  # read first, so that a change in between is shown twice rather than never
-    found, times = study_figures.gather(study), timing.count_time(study)
+    seen = study_statistics.state_of(study)  # read first, so that a change in between is shown twice rather than never
+    found, times = study_statistics.gather(study), timing.count_time(study)
     people = people_of(study, times=times)
     names = {person.participant.pk: person.pseudonym for person in people}
     facets = _facets(request.user, study)
     context |= {
         **_figures(study, found, people, names, times=times),
-        "breakdowns": study_figures.break_down(found, facets),
+        "breakdowns": study_statistics.break_down(found, facets),
         **_listed(request, study, found, facets, names, times=times),
         **_published(study, found),
     }
@@ -89,13 +89,13 @@ def _figures(
     sides = exclusions.sides(study, found, people)
     estimated = dawid_skene.estimate(found, dawid_skene.kinds_of(study, found.asked.nonzero()[0].tolist()))
     return {
-        "progress": study_figures.progress(study),
+        "progress": study_statistics.progress(study),
         "sides": sides,
         "now": sides.now.headline,
         "rules": exclusion_rules.in_words(exclusion_rules.rules_of(study)),
-        "seconds": study_figures.median_seconds(found, times),
+        "seconds": study_statistics.median_seconds(found, times),
         "kinds": [(row, [names[found.people[one]] for one in row.simple]) for row in estimated],
-        "confused": study_figures.confusion(found)[:MOST_CONFUSED],
+        "confused": study_statistics.confusion(found)[:MOST_CONFUSED],
         "methods": methods_text(study, sides, people),
         "too_few": TOO_FEW,
     }

@@ -25,7 +25,7 @@ from generation.engine.worlds.base import Repeatable, World
 from generation.models import Dataset, Split
 from generation.models.datasets import DatasetQuerySet
 from generation.splits.filters import BadAddress, FilterFacet, Query, QueryString, read_query
-from generation.storage.index import NotIndexed, SplitIndex, open_digest
+from generation.storage.split_index import NotIndexed, SplitIndex, open_digest
 
 
 class DistinctCount(NamedTuple):

@@ -16,7 +16,7 @@ from generation.access import Visitor, may_see_facet
 from generation.browsing.sidebar import PER_PAGE
 from generation.models import Split
 from generation.splits.filters import LIST, OFF, ON, BadAddress, Query, QueryString, read_query, shorten
-from generation.storage.index import IndexedFacet, SplitIndex
+from generation.storage.split_index import IndexedFacet, SplitIndex
 
 MAX_CHOSEN = 500
 MAX_PICKED = 100  # by hand; every link of the page on which they are picked names them

@@ -19,8 +19,8 @@ from generation.engine.spec import BaseSpec
 from generation.engine.worlds import World
 from generation.models import Question, Split
 from generation.splits.filters import Condition, Query, label_of
-from generation.storage.index import IndexedFacet, SplitIndex
 from generation.storage.items import item_of
+from generation.storage.split_index import IndexedFacet, SplitIndex
 
 LETTERS_ACROSS = 58  # per width of a picture
 WIDE = 0.56  # approximate width of a letter, relative to its height

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from generation.access import Visitor, What, may_see
 from generation.engine.errors import EngineError
 from generation.engine.worlds import get_world
-from generation.engine.worlds.stories import story_of
+from generation.engine.worlds.story_text import story_of
 from generation.models import Dataset, Question, Scene, Split
 
 BEGINNING = 4  # lines in a list

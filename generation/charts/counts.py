@@ -15,7 +15,7 @@ from generation.engine.formats.spreadsheets import csv_lines
 from generation.engine.items import ChartView, FacetKind
 from generation.engine.scoring.figures import is_too_few, percent
 from generation.models import Dataset, Split
-from generation.storage.index import IndexedFacet, NotIndexed, SplitIndex, counts_of_all
+from generation.storage.split_index import IndexedFacet, NotIndexed, SplitIndex, counts_of_all
 
 SIDE_BY_SIDE = 5  # splits in a chart; of more, one is looked at after the other
 

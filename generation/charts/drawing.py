@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from generation.charts.vega import ELSEWHERE, SHRUNK
-from generation.engine.canonical import canonical
+from generation.engine.content_hash import canonical
 from generation.queue import sandbox
 from generation.storage import files
 

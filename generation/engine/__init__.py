@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from generation.engine.batches import Batches, EndlessDataset
+    from generation.engine.endless_dataset import Batches, EndlessDataset
     from generation.engine.spec import BaseSpec
 
 ENGINE_VERSION = "4"
@@ -58,7 +58,7 @@ def stream(
     BadSpec
         If the spec is wrong, has no such split, or its world has no pictures.
     """
-    from generation.engine.batches import Batches, read  # keeps the import of this package fast
+    from generation.engine.endless_dataset import Batches, read  # keeps the import of this package fast
 
     return Batches(
         read(spec, seed=seed),
@@ -94,6 +94,6 @@ def dataset(
     BadSpec
         If the spec is wrong, or if its world has no fixed list of words.
     """
-    from generation.engine.batches import EndlessDataset, read  # keeps the import of this package fast
+    from generation.engine.endless_dataset import EndlessDataset, read  # keeps the import of this package fast
 
     return EndlessDataset(read(spec, seed=seed), length=length, secret=secret)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from operator import index
 from typing import Any, NamedTuple
 
-from generation.engine.canonical import canonical
+from generation.engine.content_hash import canonical
 from generation.engine.errors import BadProgram
 
 

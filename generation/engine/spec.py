@@ -114,7 +114,7 @@ class BaseSpec(Frozen):
         forbidden = sorted(set(overrides) & {"world", "seed", "splits", "title", "description"})
         where = f"splits.{name}.overrides"
         if forbidden:
-            raise BadSpec(f"Expected knobs of the world, got {', '.join(forbidden)}.", where=where)
+            raise BadSpec(f"Expected settings of the world, got {', '.join(forbidden)}.", where=where)
         return read(type(self), merge(self.laid_under(overrides), overrides), where=where)
 
     def laid_under(self, overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
 from generation.engine import stream
-from generation.engine.batches import Batches
+from generation.engine.endless_dataset import Batches
 from generation.engine.spec import BaseSpec
 
 

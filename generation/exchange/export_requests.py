@@ -18,7 +18,7 @@ from generation.exchange import export_jobs
 from generation.exchange.exports import StoredDataset
 from generation.models import Dataset, Export, Scene, Split
 from generation.specs.estimates import GB, MB
-from generation.storage import account_storage, files
+from generation.storage import files, storage_quotas
 
 UNFINISHED_EACH = 3  # that an account may have on their way at once
 MEASURED = 12  # scenes whose pictures say how large the others are
@@ -72,7 +72,7 @@ def ask(
         )
     check_room(stored)
     if user is not None and user.is_authenticated:
-        account_storage.check_exports(user, estimate(stored))
+        storage_quotas.check_exports(user, estimate(stored))
     new.save()
     export_jobs.RUNNER.wake()
     return new

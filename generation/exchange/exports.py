@@ -26,16 +26,16 @@ from generation.charts.counts import charts_of, side_by_side
 from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_PAPER, spec_of
 from generation.engine.errors import BadExport
-from generation.engine.formats import ExportItem, ExportSplit, Format, Tick, writing
+from generation.engine.formats import ExportItem, ExportSplit, Format, Tick, common
 from generation.engine.items import Facet, Needs
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import World
-from generation.engine.worlds.stories import story_of
+from generation.engine.worlds.story_text import story_of
 from generation.models import Dataset, Scene, Split
 from generation.specs.reproduction import hidden_files
 from generation.storage import files, pictures
-from generation.storage.index import SplitIndex
 from generation.storage.items import StoredItem, load_items
+from generation.storage.split_index import SplitIndex
 
 EXPORT_WAIT = 60.0  # seconds: nobody waits for an export's page
 
@@ -214,7 +214,7 @@ class StoredDataset:
         return sum(split.scenes for split in self.splits)
 
     def notes(self) -> list[str]:
-        return writing.notes(self)
+        return common.notes(self)
 
     @property
     def world(self) -> World:

@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 from generation.engine.errors import BadPredictions, EngineError
 from generation.engine.predictions import ExpectedAnswers
-from generation.engine.predictions.unpacking import GZIP, ZIP
+from generation.engine.predictions.decompression import GZIP, ZIP
 from generation.exchange.predictions_process import CheckRequest, answer
 from generation.queue import sandbox
 from generation.storage import files

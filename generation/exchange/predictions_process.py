@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from generation.engine.errors import BadPredictions
 from generation.engine.predictions import ExpectedAnswers, read_predictions
-from generation.engine.predictions.packed import pack
+from generation.engine.predictions.packed_predictions import pack
 
 
 class CheckRequest(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 
 from generation.engine import worlds as engine
-from generation.engine.canonical import canonical
+from generation.engine.content_hash import canonical
 from generation.engine.errors import BadScene
 from generation.engine.program import to_text
 from generation.models import Chunk, Job, Question, Scene

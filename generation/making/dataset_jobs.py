@@ -12,22 +12,22 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
 
-from generation import extensions
+from generation import extension_points
 from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
-from generation.engine.canonical import dataset_fingerprint
+from generation.engine.content_hash import dataset_fingerprint
 from generation.engine.errors import BadRecord, BadSpec, EngineError, NotDrawn
-from generation.making import deletion, import_records
+from generation.making import deletion, ingestion
 from generation.making.chunk_writer import ROWS, ChunkWriter
 from generation.making.creation import create_dataset
 from generation.models import Chunk, Dataset, Import, Job, Scene, Split, Turn, from_now
 from generation.models.datasets import SLICE
-from generation.queue import GENERATION, leases, runner, stopping, turns
-from generation.queue.outages import find_outage
-from generation.reports import charts_ahead
+from generation.queue import GENERATION, graceful_shutdown, leases, runner, scheduler
+from generation.queue.transient_errors import find_outage
+from generation.reports import chart_prerendering
 from generation.specs import estimates
 from generation.splits import question_sets, sealing, train_overlap
-from generation.splits.recipes import Recipe
+from generation.splits.split_recipes import Recipe
 from generation.storage import files
 from generation.storage.items import load_items
 from generation.storage.pictures import Pictures
@@ -59,7 +59,7 @@ def plan(dataset: Dataset) -> None:
     """Make the jobs of a dataset that are not there yet; pictures' jobs come when their chunk is stored."""
     rows = []
     for split in dataset.splits.own().order_by("ordinal"):
-        if split.kind == Split.Kind.IMPORTED and not import_records.is_read(split):
+        if split.kind == Split.Kind.IMPORTED and not ingestion.is_read(split):
             rows.append(Job(kind=Job.Kind.IMPORT, dataset=dataset, split=split))
             continue  # it is sealed when all are read, for only then its spec is known
         for chunk in split.chunks.filter(made=False).order_by("number"):
@@ -113,8 +113,8 @@ def delete(dataset: Dataset) -> None:
     """Let a dataset be deleted, whatever its state; from now on nobody sees it. Raise `Referred` where it is needed."""
     with transaction.atomic():
         Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.DELETING)
-        extensions.check_unreferred(dataset)
-        extensions.release(dataset.splits.all())
+        extension_points.check_unreferred(dataset)
+        extension_points.release(dataset.splits.all())
         _call_off(dataset)
         Job.objects.bulk_create([Job(kind=Job.Kind.DELETE, dataset=dataset)], ignore_conflicts=True)
         deletions = dataset.jobs.filter(kind=Job.Kind.DELETE, state__in=[Job.State.FAILED, Job.State.CANCELLED])
@@ -160,12 +160,12 @@ def claim(*, dataset: Dataset | None = None) -> Job | None:
     """Return a job that is now ours, of one dataset or of the one whose turn it is; None where there is none."""
     shortage = files.disk_shortage()
     if shortage:
-        turns.note_shortage(shortage)
-    if stopping.is_asked() or (shortage and dataset is not None and dataset.state != Dataset.State.DELETING):
+        scheduler.note_shortage(shortage)
+    if graceful_shutdown.is_asked() or (shortage and dataset is not None and dataset.state != Dataset.State.DELETING):
         return None
     if dataset is not None:
-        return turns.claim_of(dataset.pk, RUNNER.take)
-    return turns.claim(RUNNER.take, deletions=bool(shortage))
+        return scheduler.claim_of(dataset.pk, RUNNER.take)
+    return scheduler.claim(RUNNER.take, deletions=bool(shortage))
 
 
 def work(*, dataset: Dataset | None = None, keep_going: Callable[[], bool] = lambda: True) -> int:
@@ -223,9 +223,9 @@ def run_import(job: Job, lease: leases.Lease) -> None:
     check_version(job.dataset)
     try:
         if job.split is None:
-            import_records.sort(job, lease, then=plan)
+            ingestion.sort(job, lease, then=plan)
         else:
-            import_records.run(job, lease, then=plan)
+            ingestion.run(job, lease, then=plan)
     except (BadRecord, BadSpec) as error:
         if find_outage(error) is not None:  # the file could not be read; nobody knows what is in it
             raise
@@ -273,7 +273,7 @@ def run_seal(job: Job, lease: leases.Lease) -> None:
     except leases.LeaseLost:
         deletion.drop_late_files(job.dataset, index_digest=sealed.index_digest)
         raise
-    charts_ahead.ask(split)
+    chart_prerendering.ask(split)
 
 
 def _store_seal(job: Job, split: Split, sealed: sealing.SealedSplit) -> None:
@@ -314,7 +314,7 @@ def run_derive(job: Job, lease: leases.Lease) -> None:
     except leases.LeaseLost:
         question_sets.drop_late_index(sealed.index_digest)
         raise
-    charts_ahead.ask(split)
+    chart_prerendering.ask(split)
 
 
 def _complete(dataset: Dataset) -> None:
@@ -372,7 +372,7 @@ def delete_again() -> int:
 def _chores() -> None:
     settle()
     delete_again()
-    turns.mend()
+    scheduler.mend()
 
 
 RUNNER = runner.register(
@@ -386,7 +386,7 @@ RUNNER = runner.register(
         turn=TURN,
         hint_life=HINT_LIFE,
         claim_next=claim,
-        hints=lambda: turns.count_claimable(HINTS),
+        hints=lambda: scheduler.count_claimable(HINTS),
         related=("dataset", "split__dataset", "chunk__split__dataset"),
         on_failure=_fail_dataset,
         on_loss=lambda job: deletion.drop_late_files(job.dataset),

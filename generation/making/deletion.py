@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from django.db import transaction
 
-from generation import extensions
+from generation import extension_points
 from generation.charts.drawing import drop_drawings
 from generation.models import Chunk, Dataset, Import, Question, Scene, Split
 from generation.splits import sealing
 from generation.storage import files
-from generation.storage.index import FOLDER
+from generation.storage.split_index import FOLDER
 
 ROWS = 1000  # in one transaction
 
@@ -20,7 +20,7 @@ def remove(dataset: Dataset, *, check: Callable[[], None] = lambda: None) -> Non
     `check` is called between batches and may raise to stop.
     """
     with transaction.atomic():
-        extensions.release(dataset.splits.all())  # what came since the deletion was decided
+        extension_points.release(dataset.splits.all())  # what came since the deletion was decided
     for split in dataset.splits.all():
         _remove_split(split, check=check)
     check()

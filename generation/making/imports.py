@@ -13,8 +13,8 @@ from django.db.models.functions import Coalesce
 from generation import __version__
 from generation.engine import ENGINE_VERSION
 from generation.engine.errors import BadRecord
-from generation.engine.reading.published import FoundFiles, SplitFiles, find_reader
-from generation.making import dataset_jobs, import_records
+from generation.engine.reading.dataset_reader import FoundFiles, SplitFiles, find_reader
+from generation.making import dataset_jobs, ingestion
 from generation.making.creation import SlugTaken, check_slug
 from generation.models import Dataset, Import, ImportedSplit, Job, SpecFile, Split
 
@@ -60,7 +60,7 @@ def begin(found: FoundFiles, wanted: ImportRequest) -> Dataset:
         dataset.save(update_fields=["with_images", "images_folder"])
         contents = found.contents.items()
         SpecFile.objects.bulk_create(SpecFile(dataset=dataset, digest=key, content=text) for key, text in contents)
-        import_records.create_splits(dataset, found, spec=spec)
+        ingestion.create_splits(dataset, found, spec=spec)
         dataset_jobs.plan(dataset)
     return dataset
 
@@ -120,7 +120,7 @@ def check_same(dataset: Dataset, found: FoundFiles, wanted: ImportRequest) -> No
     imported = Import.objects.filter(dataset=dataset).first()
     if imported is None:
         raise BadRecord("Expected an import to go on with, got a dataset that is no import.", where=dataset.slug)
-    begun = {origin.split.name: import_records.files_of(origin) for origin in _origins(dataset)}
+    begun = {origin.split.name: ingestion.files_of(origin) for origin in _origins(dataset)}
     if begun != {split.name: split for split in found.splits}:
         raise BadRecord(
             f"Expected the files that the import was begun with ({', '.join(begun)}), got others.", where=dataset.slug

@@ -7,7 +7,7 @@ from django.db.models import Count, F, Max, Min, Q, Sum, Value
 from django.db.models.functions import Coalesce, Least, Now
 
 from generation.durations import duration
-from generation.making.pool import note
+from generation.making.process_pool import note
 from generation.models import Chunk, Dataset, Heartbeat, Job, Split, from_now
 from generation.models.datasets import SLICE, Progress
 from generation.queue import GENERATION

@@ -10,14 +10,14 @@ from django.conf import settings
 from llvmlite.binding import get_host_cpu_name
 
 from generation.engine.scoring.nearest_questions import KnownQuestions, bags_of
-from generation.storage.index import count_codes, mark_codes
+from generation.storage.split_index import count_codes, mark_codes
 
-SOURCES = [settings.BASE_DIR / "generation" / "engine", settings.BASE_DIR / "generation" / "storage" / "index.py"]
+SOURCES = [settings.BASE_DIR / "generation" / "engine", settings.BASE_DIR / "generation" / "storage" / "split_index.py"]
 
 
 def warm_world(name: str, *, draws: bool) -> None:
     """Compile what making a dataset of this world needs, pictures where some will be drawn."""
-    import_module("generation.engine.warm").warm([name], draws=draws)
+    import_module("generation.engine.precompilation").warm([name], draws=draws)
 
 
 def warm() -> None:
@@ -41,7 +41,7 @@ def _compile_all() -> None:
     _warm_pages()
     bags = bags_of([np.arange(2, dtype=np.uint32)], questions=2)
     KnownQuestions(bags, np.ones(2, dtype=np.bool_), words=1).nearest(bags, np.arange(2))
-    import_module("generation.engine.warm").warm()
+    import_module("generation.engine.precompilation").warm()
 
 
 def load_for_pages() -> None:

@@ -13,9 +13,9 @@ from tqdm import tqdm
 
 from generation.engine import numba_compiler
 from generation.engine.errors import EngineError
-from generation.making.pool import KeepDying, Pool, drop_connection, stoppable
+from generation.making.process_pool import KeepDying, Pool, drop_connection, stoppable
 from generation.models import Dataset, Split
-from generation.queue import stopping
+from generation.queue import graceful_shutdown
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 EVERY = 5.0  # seconds between two lines about compilation
@@ -178,7 +178,7 @@ class WatchingCommand(PlainCommand):
                 with bar:
                     pool.watch(show=bar.show)
             except (KeyboardInterrupt, DatabaseError):
-                if not stopping.is_asked():
+                if not graceful_shutdown.is_asked():
                     raise
                 if self.from_command_line:
                     drop_connection()

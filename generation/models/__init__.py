@@ -4,9 +4,7 @@ from generation.models.datasets import Dataset, DatasetQuerySet, SpecFile, Split
 from generation.models.exports import Export, ExportQuerySet
 from generation.models.imports import Import, ImportedSplit
 from generation.models.items import Chunk, Question, QuestionQuerySet, Scene, SceneQuerySet
-from generation.models.maker_accounts import Limit, PreviewTurn, Quota, Upload
-from generation.models.reports import AblationReport, BlindReport
-from generation.models.work import (
+from generation.models.jobs import (
     AbstractJob,
     AbstractJobQuerySet,
     Heartbeat,
@@ -16,6 +14,8 @@ from generation.models.work import (
     Turn,
     from_now,
 )
+from generation.models.quotas import Limit, PreviewTurn, Quota, Upload
+from generation.models.reports import AblationReport, BlindReport
 
 __all__ = [
     "AblationReport",

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 
 from generation.models.datasets import Dataset
-from generation.models.work import AbstractJob, AbstractJobQuerySet
+from generation.models.jobs import AbstractJob, AbstractJobQuerySet
 
 
 class ExportQuerySet(AbstractJobQuerySet["Export"]):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from django.db import models
 
 from generation.models.datasets import Dataset, Split
-from generation.models.work import AbstractJob, AbstractJobQuerySet
+from generation.models.jobs import AbstractJob, AbstractJobQuerySet
 
 
 class BlindReport(AbstractJob):

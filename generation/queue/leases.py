@@ -16,7 +16,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from generation.models import AbstractJob, from_now
-from generation.queue import stopping
+from generation.queue import graceful_shutdown
 
 LEASE = 60.0  # seconds
 RENEWAL = 10.0  # seconds
@@ -133,8 +133,8 @@ class Lease:
 
     def check(self) -> None:
         """Raise `LeaseLost` where the job is not ours any more, and `Stopped` where this process is to stop."""
-        if stopping.is_asked():
-            raise stopping.Stopped(f"{self.job} waits for another process: this one was asked to stop.")
+        if graceful_shutdown.is_asked():
+            raise graceful_shutdown.Stopped(f"{self.job} waits for another process: this one was asked to stop.")
         if self.lost.is_set():
             raise LeaseLost(f"{self.job} is somebody else's now.")
 
@@ -146,7 +146,7 @@ class Lease:
         """Renew until the end; a database that can't be reached is tried again while the lease may still hold."""
         due = time.monotonic() + RENEWAL
         while not self.ended.wait(min(RENEWAL, LOOKING)):
-            if stopping.seconds_left() < LAST and self._let_go():
+            if graceful_shutdown.seconds_left() < LAST and self._let_go():
                 return
             if time.monotonic() < due:
                 continue
@@ -198,11 +198,11 @@ def hold(job: AbstractJob) -> Iterator[Lease]:
     lease = Lease(job)
     thread = threading.Thread(target=lease.keep, name=f"lease of job {job.pk}", daemon=True)
     thread.start()
-    stopping.begin(job.token)
+    graceful_shutdown.begin(job.token)
     try:
         yield lease
     finally:
-        stopping.end(job.token)
+        graceful_shutdown.end(job.token)
         lease.ended.set()
         thread.join()
 

@@ -18,8 +18,8 @@ from django.db import connection, transaction
 from generation.durations import duration
 from generation.engine.errors import EngineError
 from generation.models import AbstractJob, AbstractJobQuerySet, JobEvent
-from generation.queue import DEFAULT, leases, stopping
-from generation.queue.outages import find_outage
+from generation.queue import DEFAULT, graceful_shutdown, leases
+from generation.queue.transient_errors import find_outage
 from generation.storage import files
 
 AnyJob = TypeVar("AnyJob", bound=AbstractJob)
@@ -98,7 +98,7 @@ class Runner(Generic[AnyJob]):
     # Who does it
 
     def take(self, job: AnyJob) -> bool:
-        return not stopping.is_asked() and leases.take(job, seconds=self.seconds(job))
+        return not graceful_shutdown.is_asked() and leases.take(job, seconds=self.seconds(job))
 
     def claim(self) -> AnyJob | None:
         """Return the next job, which is now ours; None where there is none, or others were quicker."""
@@ -127,7 +127,7 @@ class Runner(Generic[AnyJob]):
         """
         end = time.monotonic() + seconds
         done = 0
-        while keep_going() and not stopping.is_asked():
+        while keep_going() and not graceful_shutdown.is_asked():
             job = self.claim() if claim is None else claim()
             if job is None or not self.run(job):
                 break
@@ -153,10 +153,10 @@ class Runner(Generic[AnyJob]):
             log.info("%s", lost)
             self._note(Event.LOST)
             self.on_loss(job)
-        except stopping.Stopped as stopped:
+        except graceful_shutdown.Stopped as stopped:
             log.info("%s", stopped)
             self._write(job, lambda: self._release(job))
-            stopping.leave_if_asked_alone()
+            graceful_shutdown.leave_if_asked_alone()
             return False
         except Exception as error:
             return self._let_go(job, error)
@@ -179,7 +179,7 @@ class Runner(Generic[AnyJob]):
             return False
         if isinstance(error, EngineError):  # would come again
             return self._write(job, lambda: self.fail(job, str(error)))
-        if stopping.is_asked():  # a callback of SQLite turns the interrupt into an error of its own
+        if graceful_shutdown.is_asked():  # a callback of SQLite turns the interrupt into an error of its own
             log.info("%s waits for another process: this one was asked to stop.", job, exc_info=error)
             self._write(job, lambda: self._release(job))
             return False
@@ -203,7 +203,7 @@ class Runner(Generic[AnyJob]):
                 write()
                 return True
             except DatabaseError:
-                if time.monotonic() + pause > end or stopping.is_asked():
+                if time.monotonic() + pause > end or graceful_shutdown.is_asked():
                     log.warning("%s could not be given back; it is free when its lease is over.", job, exc_info=True)
                     return False
             time.sleep(pause)

@@ -14,7 +14,7 @@ from django.db import connection
 
 from generation.models import Heartbeat, from_now
 from generation.queue import runner
-from generation.queue.forks import no_forks
+from generation.queue.fork_lock import no_forks
 
 INTERVAL = 15.0  # seconds
 FORGOTTEN = 86400.0  # seconds after which the row of a process that died is dropped

@@ -19,7 +19,7 @@ from generation.engine.predictions import ExpectedAnswers, Predictions, read_pre
 from generation.engine.scoring.score import NONE, OUTSIDE, ScoreCounts, Slicing, score
 from generation.models import Split
 from generation.reports.shortcuts import TYPE
-from generation.storage.index import IndexedFacet, SplitIndex
+from generation.storage.split_index import IndexedFacet, SplitIndex
 
 
 def expected_of(split: Split) -> ExpectedAnswers:

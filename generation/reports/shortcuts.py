@@ -1,7 +1,7 @@
 """What can be scored on a dataset without looking: guesses from the words of questions, read from indexes and texts.
 
 What is learned is learned on a split's reference. The facets that serve as cues are those that reveal nothing beyond
-the words. `background` has it computed once; `shortcuts_page` shows of it what somebody may see.
+the words. `report_jobs` has it computed once; `shortcuts_page` shows of it what somebody may see.
 """
 
 import hashlib
@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.canonical import digest
+from generation.engine.content_hash import digest
 from generation.engine.items import Question as Asked
 from generation.engine.scoring import nearest_questions, shortcuts
 from generation.engine.scoring.shortcuts import GuessScore, Ints
 from generation.engine.worlds import World
 from generation.models import BlindReport, Dataset, Question, Split
-from generation.storage.index import WORD, IndexedFacet, SplitIndex
+from generation.storage.split_index import WORD, IndexedFacet, SplitIndex
 
 VERSION = 1  # of what is computed and how: another number, other reports
 SAMPLE = 2000  # questions of a split, at most, for which the nearest one is looked for

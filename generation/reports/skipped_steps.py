@@ -1,6 +1,6 @@
 """What a split's programs give with one step left out: found once, for at most so many of its questions.
 
-`background` has it found, and boards hold methods' wrong answers against it.
+`report_jobs` has it found, and boards hold methods' wrong answers against it.
 """
 
 import io
@@ -10,15 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.canonical import digest
+from generation.engine.content_hash import digest
 from generation.engine.program import FunctionTable
 from generation.engine.programs.ablation import answer_without
 from generation.engine.scoring.score import NONE
 from generation.engine.scoring.shortcuts import sample_positions
 from generation.engine.worlds import World
 from generation.models import Split
-from generation.storage.index import SplitIndex
 from generation.storage.items import StoredItem, load_chosen
+from generation.storage.split_index import SplitIndex
 
 VERSION = 1  # of what is found and how: another number, other reports
 SAMPLE = 20_000  # questions of a split, at most

@@ -12,9 +12,9 @@ from generation.engine.errors import BadSpec
 from generation.engine.reading.bounded_json import BadJson, Bounds, loads
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import get_world
-from generation.specs import fields as knobs
+from generation.specs import fields as parameters
 from generation.specs import limits, loading
-from generation.specs.fields import Knob
+from generation.specs.fields import Parameter
 from generation.specs.limits import BeyondLimit
 
 MOST_CHARACTERS = 300_000
@@ -88,7 +88,7 @@ def each(error: BadSpec) -> tuple[BadSpec, ...]:
 def _beyond(data: Mapping[str, Any], most: Mapping[str, int]) -> tuple[BadSpec, ...]:
     """Return the faults for all places where a spec's JSON exceeds `most`."""
     try:
-        limits.check(knobs.expand(data), most)
+        limits.check(parameters.expand(data), most)
     except BeyondLimit as error:
         return each(error)
     return ()
@@ -151,15 +151,15 @@ def read(post: Mapping[str, str], *, last: str = "") -> tuple[dict[str, Any], bo
 
 def changed_by_form(shown: Mapping[str, Any], post: Mapping[str, str]) -> dict[str, Any]:
     """Return the JSON with the changes of the form. Parts that the form does not have stay as they are."""
-    full = knobs.expand(shown)
+    full = parameters.expand(shown)
     result = dict(shown)
-    for knob in knobs.knobs_of(loading.world_of(shown)):
-        text = post.get(knob.path)
-        if text is None or (knob.kind == "files" and text != BUNDLED):
+    for parameter in parameters.parameters_of(loading.world_of(shown)):
+        text = post.get(parameter.path)
+        if text is None or (parameter.kind == "files" and text != BUNDLED):
             continue
         text = text.replace("\r\n", "\n")
-        if text != knobs.form_value(knob, full):
-            result = knobs.with_value(result, knob.path, knobs.json_value(knob, text))
+        if text != parameters.form_value(parameter, full):
+            result = parameters.with_value(result, parameter.path, parameters.json_value(parameter, text))
     splits = splits_of_form(full.get("splits"), post)
     if splits is not None and (splits != full.get("splits") or list(splits) != list(full["splits"])):
         gone = full["splits"].keys() - splits.keys() if "base" in shown else ()  # or the base would bring them back
@@ -169,7 +169,7 @@ def changed_by_form(shown: Mapping[str, Any], post: Mapping[str, str]) -> dict[s
 
 def rows_of(data: Mapping[str, Any]) -> list[SplitField]:
     """Return the splits as rows of the form, followed by an empty row for a new split."""
-    full = knobs.expand(data)
+    full = parameters.expand(data)
     splits = full.get("splits")
     rows = [
         SplitField(
@@ -214,7 +214,7 @@ def _split_of_form(old: Mapping[str, Any], number: int, post: Mapping[str, str])
     """Return one split of the form, with its other keys kept. Default values are not written."""
     split = dict(old)
     scenes = post.get(f"split-{number}-scenes", "").strip()
-    split["scenes"] = int(scenes) if knobs.WHOLE.fullmatch(scenes) else scenes
+    split["scenes"] = int(scenes) if parameters.WHOLE.fullmatch(scenes) else scenes
     withheld = f"split-{number}-withheld" in post
     if withheld != (old.get("withheld") is True):
         split["withheld"] = withheld
@@ -245,7 +245,7 @@ def with_files(data: Mapping[str, Any], sent: Mapping[str, str]) -> dict[str, An
 class Field(NamedTuple):
     """A field with its value in the form, its error message, and its description."""
 
-    knob: Knob
+    parameter: Parameter
     value: str
     error: str
     about: str
@@ -253,30 +253,30 @@ class Field(NamedTuple):
 
 def fields_of(data: Mapping[str, Any], faults: Sequence[BadSpec], most: Mapping[str, int]) -> list[Field]:
     """Return the fields of a draft's world with their values and the faults that concern them."""
-    full = knobs.expand(data)
+    full = parameters.expand(data)
     return [
         Field(
-            knob,
-            knobs.form_value(knob, full),
-            _error(knob, faults),
-            f"{knob.about}; at most {most[knob.limit]:,}" if knob.limit else knob.about,
+            parameter,
+            parameters.form_value(parameter, full),
+            _error(parameter, faults),
+            f"{parameter.about}; at most {most[parameter.limit]:,}" if parameter.limit else parameter.about,
         )
-        for knob in knobs.knobs_of(loading.world_of(full))
+        for parameter in parameters.parameters_of(loading.world_of(full))
     ]
 
 
-def _error(knob: Knob, faults: Sequence[BadSpec]) -> str:
+def _error(parameter: Parameter, faults: Sequence[BadSpec]) -> str:
     """Return the error messages for a field. Messages for rules also name the rule."""
-    return " ".join(_said_of(knob, fault) for fault in faults if _is_about(knob, fault))
+    return " ".join(_said_of(parameter, fault) for fault in faults if _is_about(parameter, fault))
 
 
-def _said_of(knob: Knob, fault: BadSpec) -> str:
-    inside = fault.where.removeprefix(knob.path).removeprefix(".")
+def _said_of(parameter: Parameter, fault: BadSpec) -> str:
+    inside = fault.where.removeprefix(parameter.path).removeprefix(".")
     return fault.reason if not inside else f"{_rule(inside)}: {fault.reason}"
 
 
-def _is_about(knob: Knob, fault: BadSpec) -> bool:
-    return f"{fault.where}.".startswith(f"{knob.path}.")
+def _is_about(parameter: Parameter, fault: BadSpec) -> bool:
+    return f"{fault.where}.".startswith(f"{parameter.path}.")
 
 
 def _rule(inside: str) -> str:
@@ -288,7 +288,9 @@ def _rule(inside: str) -> str:
 
 def without_field(faults: Sequence[BadSpec], fields: Sequence[Field]) -> list[BadSpec]:
     return [
-        fault for fault in faults if not is_of_splits(fault) and not any(_is_about(one.knob, fault) for one in fields)
+        fault
+        for fault in faults
+        if not is_of_splits(fault) and not any(_is_about(one.parameter, fault) for one in fields)
     ]
 
 

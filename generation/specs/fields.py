@@ -17,11 +17,11 @@ WHOLE = re.compile(r"-?[0-9]{1,20}")
 NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?([eE]-?[0-9]{1,3})?")
 RANGE = re.compile(r"([0-9]{1,5})(?:\s*-\s*([0-9]{1,5}))?")
 MANY = 1_000  # longest range of numbers that can be entered
-NOT_KNOBS = ("world", "splits")
+NOT_PARAMETERS = ("world", "splits")
 KINDS = {"integer": "integer", "number": "number", "boolean": "yes-no", "string": "text"}
 
 
-class Knob(NamedTuple):
+class Parameter(NamedTuple):
     """A field: one value of a spec that a form can change.
 
     Attributes
@@ -62,22 +62,24 @@ class Knob(NamedTuple):
 
 
 @functools.cache
-def knobs_of(world: str) -> tuple[Knob, ...]:
+def parameters_of(world: str) -> tuple[Parameter, ...]:
     """Return the fields of a world's spec, in order; raise `BadSpec` for a world that cannot generate."""
     maker = get_maker(world)
     spec = get_world(world).read_spec(maker.preset(maker.presets()[0]))
     schema = type(spec).model_json_schema()
-    return tuple(knob for knob in _knobs(schema, schema.get("$defs", {})) if knob.path not in NOT_KNOBS)
+    return tuple(
+        parameter for parameter in _parameters(schema, schema.get("$defs", {})) if parameter.path not in NOT_PARAMETERS
+    )
 
 
-def _knobs(schema: Mapping[str, Any], named: Mapping[str, Any], prefix: str = "") -> Iterator[Knob]:
+def _parameters(schema: Mapping[str, Any], named: Mapping[str, Any], prefix: str = "") -> Iterator[Parameter]:
     for name, part in schema.get("properties", {}).items():
         whole = {**named[part["$ref"].rpartition("/")[2]], **part} if "$ref" in part else part
         if "properties" in whole:
             if "default" in part or "default" in whole:
-                yield from _knobs(whole, named, f"{prefix}{name}.")
+                yield from _parameters(whole, named, f"{prefix}{name}.")
         elif (kind := _kind(whole)) is not None:
-            yield Knob(
+            yield Parameter(
                 path=prefix + name,
                 label=_label(name, whole),
                 about=_about(whole),
@@ -161,40 +163,42 @@ def _without(data: dict[str, Any], keys: list[str]) -> dict[str, Any]:
     return data
 
 
-def form_value(knob: Knob, data: Mapping[str, Any]) -> str:
+def form_value(parameter: Parameter, data: Mapping[str, Any]) -> str:
     """Return the value of a field in a spec's JSON as the form shows it."""
-    value = value_at(data, knob.path)
-    value = _default(knob, data) if value is None else value
+    value = value_at(data, parameter.path)
+    value = _default(parameter, data) if value is None else value
     if isinstance(value, str):
         return value
-    if knob.kind == "rules" and (lines := spec_rules.as_lines(value)) is not None:
+    if parameter.kind == "rules" and (lines := spec_rules.as_lines(value)) is not None:
         return lines
-    if knob.kind == "numbers" and _are_whole(value):
+    if parameter.kind == "numbers" and _are_whole(value):
         return _as_ranges(value)
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _default(knob: Knob, data: Mapping[str, Any]) -> Any:
+def _default(parameter: Parameter, data: Mapping[str, Any]) -> Any:
     """Return the default of a field for a spec's JSON."""
-    if not knob.default_by:
-        return knob.default
-    other = value_at(data, knob.default_by["path"])
-    return knob.default_by["defaults"].get(other, knob.default) if isinstance(other, str) else knob.default
+    if not parameter.default_by:
+        return parameter.default
+    other = value_at(data, parameter.default_by["path"])
+    return (
+        parameter.default_by["defaults"].get(other, parameter.default) if isinstance(other, str) else parameter.default
+    )
 
 
-def json_value(knob: Knob, text: str) -> Any:
+def json_value(parameter: Parameter, text: str) -> Any:
     """Return entered text as a value for the spec's JSON. Invalid text stays text, and the engine refuses it."""
-    if (text == "" and knob.kind != "text") or knob.kind == "files":  # None stands for the bundled files
+    if (text == "" and parameter.kind != "text") or parameter.kind == "files":  # None stands for the bundled files
         return None
-    if knob.kind == "yes-no":
+    if parameter.kind == "yes-no":
         return text == "true"
-    if knob.kind == "rules":
+    if parameter.kind == "rules":
         return spec_rules.of_lines(text) or None
-    if knob.kind == "integer" and WHOLE.fullmatch(text):
+    if parameter.kind == "integer" and WHOLE.fullmatch(text):
         return int(text)
-    if knob.kind == "numbers" and all(RANGE.fullmatch(part.strip()) for part in text.split(",")):
+    if parameter.kind == "numbers" and all(RANGE.fullmatch(part.strip()) for part in text.split(",")):
         return _of_ranges(text)
-    if knob.kind == "number" and NUMBER.fullmatch(text) and math.isfinite(float(text)):
+    if parameter.kind == "number" and NUMBER.fullmatch(text) and math.isfinite(float(text)):
         return float(text)
     return text
 

@@ -59,7 +59,9 @@ def _who_can_raise(name: str, most: Mapping[str, int]) -> str:
 
 def _asked(data: Mapping[str, Any]) -> Iterator[LimitedValue]:
     """Yield the limited values that are integers. Other values are defaults, or the engine refuses them."""
-    limited = {knob.path: knob.limit for knob in fields.knobs_of(loading.world_of(data)) if knob.limit}
+    limited = {
+        parameter.path: parameter.limit for parameter in fields.parameters_of(loading.world_of(data)) if parameter.limit
+    }
     found = data.get("splits")
     splits = found if isinstance(found, dict) else {}
     parts = {"": data}

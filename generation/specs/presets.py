@@ -14,7 +14,7 @@ from django.core.cache import cache as site_cache
 from django.templatetags.static import static
 from PIL import Image
 
-from generation.engine.canonical import digest
+from generation.engine.content_hash import digest
 from generation.engine.errors import EngineError
 from generation.engine.items import Media
 from generation.engine.worlds import REGISTRY, World, find_preset, get_maker, get_world, usable

@@ -13,7 +13,7 @@ from PIL import Image
 from generation.engine.errors import EngineError
 from generation.engine.items import Item, Media
 from generation.engine.worlds import Maker, World, get_maker, get_world
-from generation.engine.worlds.stories import story_of
+from generation.engine.worlds.story_text import story_of
 
 QUALITY = 88
 

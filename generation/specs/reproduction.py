@@ -9,7 +9,7 @@ from typing import NamedTuple
 from generation.access import What
 from generation.engine import ENGINE_VERSION
 from generation.models import Dataset, Split
-from generation.splits.recipes import command, read_recipe
+from generation.splits.split_recipes import command, read_recipe
 
 A_LONG_TIME_AGO = (1980, 1, 1, 0, 0, 0)  # fixed date in zip files, so that the bytes are reproducible
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote_plus, urlencode
 from django.http import HttpRequest
 
 from generation.engine.items import FacetKind
-from generation.storage.index import WORD
+from generation.storage.split_index import WORD
 
 WORDS, PAGE, LIST, SORT = "q", "page", "list", "sort"
 ON, OFF = "1", "0"

@@ -15,17 +15,17 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.urls import resolve, reverse
 
-from generation import extensions
-from generation.engine.canonical import Fingerprint
+from generation import extension_points
+from generation.engine.content_hash import Fingerprint
 from generation.engine.errors import BadScene
 from generation.engine.spec import RESERVED_SPLITS
 from generation.models import Dataset, Job, Split, Turn
 from generation.queue import leases
 from generation.splits import sealing
-from generation.splits.recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
+from generation.splits.split_recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
 from generation.storage import files
-from generation.storage.index import FOLDER, FORMAT, MANIFEST, POSITIONS, NotIndexed, SplitIndex
 from generation.storage.items import load_chosen
+from generation.storage.split_index import FOLDER, FORMAT, MANIFEST, POSITIONS, NotIndexed, SplitIndex
 
 NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}")  # the form of split names in specs
 MOST = 200  # derived splits per dataset
@@ -191,8 +191,8 @@ def remove(split: Split) -> None:
         raise BadRecipe(f"Expected a derived split, got {split}: it goes with its dataset alone.", where="split")
     with transaction.atomic():
         Split.objects.select_for_update().filter(pk=split.pk).update(state=Split.State.FAILED)
-        extensions.check_split_unreferred(split)
-        extensions.release(Split.objects.filter(pk=split.pk))
+        extension_points.check_split_unreferred(split)
+        extension_points.release(Split.objects.filter(pk=split.pk))
         split.jobs.all().delete()
     sealing.drop_drafts(split)
     split.refresh_from_db(fields=["index_digest"])

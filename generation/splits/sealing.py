@@ -15,15 +15,15 @@ from django.conf import settings
 from django.db import transaction
 from numpy.typing import NDArray
 
-from generation.engine.canonical import Fingerprint, digest
+from generation.engine.content_hash import Fingerprint, digest
 from generation.engine.errors import BadScene
 from generation.engine.items import Facet, FacetKind, Needs
 from generation.models import Split
 from generation.queue.leases import Lease, NoLease
 from generation.storage import files
-from generation.storage.index import FOLDER, FORMAT, MANIFEST, WORD, IndexedFacet
 from generation.storage.items import StoredItem, load_items
-from generation.storage.key_hashes import KeyColumns
+from generation.storage.question_hashes import KeyColumns
+from generation.storage.split_index import FOLDER, FORMAT, MANIFEST, WORD, IndexedFacet
 
 SCENES = 250  # scenes that are read at a time
 NO_LEASE = NoLease()

@@ -17,8 +17,8 @@ from generation.models import Split
 from generation.queue.leases import Lease, NoLease
 from generation.splits.sealing import NO_LEASE, Draft, facet_entry, save
 from generation.storage import files
-from generation.storage.index import FORMAT, MANIFEST, SplitIndex
-from generation.storage.key_hashes import seen_codes
+from generation.storage.question_hashes import seen_codes
+from generation.storage.split_index import FORMAT, MANIFEST, SplitIndex
 
 
 def train_facets(split: Split) -> tuple[Facet, ...]:

@@ -26,7 +26,7 @@ PRESET: dict[str, Any] = {
 
 
 class StarterSpec(BaseSpec):
-    """What people can change: each field is a knob of the form and of the JSON."""
+    """What people can change: each field is a setting in the form and in the JSON."""
 
     world: Literal["starter"] = "starter"
     beads: int = Field(default=8, ge=1, le=MOST, json_schema_extra=COMMON, description="beads on a string")

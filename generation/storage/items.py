@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from generation.engine import worlds as engine
 from generation.models import Question, Scene, Split
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 
 
 def questions_at(split: Split, positions: list[int]) -> list[Question]:

@@ -11,18 +11,18 @@ from typing import NamedTuple
 import numpy as np
 from django.db import connections
 
-from generation.engine.canonical import dataset_fingerprint
+from generation.engine.content_hash import dataset_fingerprint
 from generation.engine.errors import BadSpec, EngineError
 from generation.engine.verification.checks import spread
-from generation.engine.verification.crew import Crew
-from generation.engine.verification.repeats import RepeatCounter
+from generation.engine.verification.duplicates import RepeatCounter
+from generation.engine.verification.process_pool import Crew
 from generation.engine.verification.train_overlap import NOT_VERIFIED, TrainOverlap
 from generation.engine.verification.verdict import Finding, Verdict
 from generation.engine.worlds import get_maker
 from generation.models import Chunk, Dataset, Split
-from generation.verification.derived import prove_derived
+from generation.verification.chunk_verifier import BatchTask, ChunkProof, prove_chunk
+from generation.verification.derived_splits import prove_derived
 from generation.verification.indexes import IndexProof, stated_overlap
-from generation.verification.rows import BatchTask, ChunkProof, prove_chunk
 
 Tick = Callable[[int], None]
 

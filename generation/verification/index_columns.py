@@ -13,8 +13,8 @@ from generation.engine.verification.checks import can_have_facets
 from generation.engine.verification.proof import QUESTIONS, Proof
 from generation.engine.verification.verdict import Finding
 from generation.models import Question, Scene, Split
-from generation.storage.index import WORD, NotIndexed, SplitIndex, fetch
-from generation.storage.key_hashes import KeyColumns
+from generation.storage.question_hashes import KeyColumns
+from generation.storage.split_index import WORD, NotIndexed, SplitIndex, fetch
 
 BROKEN = (NotIndexed, OSError, ValueError, KeyError, TypeError, EOFError)  # what a tampered index can lead to
 

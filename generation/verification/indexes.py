@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.canonical import digest
+from generation.engine.content_hash import digest
 from generation.engine.items import Facet, Needs
 from generation.engine.verification.train_overlap import NONE
 from generation.engine.verification.verdict import Finding, Verdict
 from generation.models import Split
-from generation.storage.index import SplitIndex, fetch
+from generation.storage.split_index import SplitIndex, fetch
 from generation.verification.index_columns import BROKEN, open_fresh, seen_folder
 
 if TYPE_CHECKING:
-    from generation.verification.rows import ChunkProof
+    from generation.verification.chunk_verifier import ChunkProof
 
 
 def digest_of(folder: Path) -> str:

@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from generation import extensions
+from generation import extension_points
 from generation.access import Visitor, What, may_see, owns
-from generation.browsing.imports import absent_of
+from generation.browsing.import_report import absent_of
 from generation.browsing.keyboard import BROWSE
 from generation.browsing.navigation import (
     PICKING,
@@ -31,8 +31,8 @@ from generation.site_addresses import site_address
 from generation.splits.filters import MOST, PAGE, BadAddress, Query, QueryString, check_names, join_ranges, sortable
 from generation.splits.question_sets import describe_recipe
 from generation.storage import items
-from generation.storage.index import IndexedFacet, SplitIndex, counts_of_all
-from generation.views.object_lookup import find_split, refuse
+from generation.storage.split_index import IndexedFacet, SplitIndex, counts_of_all
+from generation.views.access_checks import find_split, refuse
 
 
 class SceneGroup(NamedTuple):
@@ -111,8 +111,10 @@ def _page(
         "of_all": index.n,
         "absent": absent_of(split),
         "owns": owns(request.user, split.dataset),
-        "links": extensions.links_for(split, query.filter_address.removeprefix("?")) if found.positions.size else [],
-        "notes": extensions.notes_on_splits(request.user, [split]).get(split.pk, []),
+        "links": extension_points.links_for(split, query.filter_address.removeprefix("?"))
+        if found.positions.size
+        else [],
+        "notes": extension_points.notes_on_splits(request.user, [split]).get(split.pk, []),
         "said": describe_recipe(split) if split.is_derived else "",
         "answers_open": (answers_open := may_see(request.user, split, What.ANSWER)),
         "shows_answers": answers_open and not is_remembered(request.COOKIES),

@@ -14,7 +14,7 @@ from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_PAPER, spec_of
 from generation.models import Dataset
 from generation.splits.filters import QueryString, shorten
-from generation.views.object_lookup import counted_splits, find_dataset
+from generation.views.access_checks import counted_splits, find_dataset
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
 

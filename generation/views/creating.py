@@ -20,9 +20,9 @@ from generation.forms import NewForm
 from generation.making import dataset_jobs
 from generation.making.creation import SlugTaken
 from generation.models import Dataset, Upload
-from generation.models.maker_accounts import UPLOAD_BYTES
+from generation.models.quotas import UPLOAD_BYTES
 from generation.specs import editor, estimates, limits, loading, previews
-from generation.specs import fields as knobs
+from generation.specs import fields as parameters
 from generation.specs.editor import SpecDraft
 from generation.specs.estimates import Estimate
 from generation.specs.presets import first_preset, preset_card, preset_groups, preset_names
@@ -97,10 +97,10 @@ class SentPage:
 
     def _with_uploads(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the JSON with the digests of the files that were sent with it."""
-        for knob in knobs.knobs_of(loading.world_of(data)):
-            came = self.request.FILES.getlist(knob.path) if knob.kind == "files" else []
+        for parameter in parameters.parameters_of(loading.world_of(data)):
+            came = self.request.FILES.getlist(parameter.path) if parameter.kind == "files" else []
             if came:
-                data = knobs.with_value(data, knob.path, {_name(file): self._keep(file) for file in came})
+                data = parameters.with_value(data, parameter.path, {_name(file): self._keep(file) for file in came})
         sent = {_name(file): self._keep(file) for file in self.request.FILES.getlist("files")}
         return editor.with_files(data, sent) if sent else data
 
@@ -199,10 +199,10 @@ def _page(
         "shown": editor.text_of(data),
         "about": about,
         "rows": rows,
-        "plain": {field.knob.path: field for field in fields if not field.knob.group},
-        "groups": _grouped([field for field in fields if field.knob.is_common and field.knob.path != "seed"]),
-        "others": _grouped([field for field in fields if not field.knob.is_common and field.knob.group]),
-        "others_wrong": any(field.error for field in fields if not field.knob.is_common),
+        "plain": {field.parameter.path: field for field in fields if not field.parameter.group},
+        "groups": _grouped([field for field in fields if field.parameter.is_common and field.parameter.path != "seed"]),
+        "others": _grouped([field for field in fields if not field.parameter.is_common and field.parameter.group]),
+        "others_wrong": any(field.error for field in fields if not field.parameter.is_common),
         "json_errors": beside_json,
         "splits_errors": [wrong.text for wrong in beside_splits],
         "wrong": _wrong(fields, beside_splits, beside_json) if draft.faults or about.errors else [],
@@ -216,7 +216,7 @@ def _page(
 def _showable(draft: SpecDraft) -> tuple[dict[str, Any], Sequence[BadSpec]]:
     """Return the JSON for the form, and its faults. For an unknown world it is the first preset's JSON."""
     try:
-        knobs.knobs_of(loading.world_of(knobs.expand(draft.data)))
+        parameters.parameters_of(loading.world_of(parameters.expand(draft.data)))
     except BadSpec as error:
         return find_preset(first_preset()), draft.faults or (error,)
     return draft.data, draft.faults
@@ -254,7 +254,7 @@ def _beside_splits(faults: Sequence[BadSpec], rows: Sequence[editor.SplitField],
 
 
 def _wrong(fields: Sequence[editor.Field], beside_splits: Sequence[Wrong], beside_json: Sequence[str]) -> list[Wrong]:
-    beside = [Wrong(one.knob.label, f"knob-{one.knob.path}", one.error) for one in fields if one.error]
+    beside = [Wrong(one.parameter.label, f"parameter-{one.parameter.path}", one.error) for one in fields if one.error]
     return [*beside_splits, *beside, *(Wrong("Spec, as JSON", "spec", text) for text in beside_json)]
 
 
@@ -262,7 +262,7 @@ def _grouped(fields: list[editor.Field]) -> list[tuple[str, list[editor.Field]]]
     """Return fields grouped by the part of the spec that contains them."""
     groups: dict[str, list[editor.Field]] = {}
     for field in fields:
-        groups.setdefault(field.knob.group.replace(".", ", ").capitalize(), []).append(field)
+        groups.setdefault(field.parameter.group.replace(".", ", ").capitalize(), []).append(field)
     return list(groups.items())
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
-from generation import extensions
+from generation import extension_points
 from generation.access import Visitor, What, is_researcher, may_see, owns
 from generation.browsing import stories
 from generation.browsing.dataset import (
@@ -22,10 +22,10 @@ from generation.browsing.dataset import (
     singles_of,
     world_label,
 )
-from generation.browsing.imports import import_view
+from generation.browsing.import_report import import_view
 from generation.browsing.pictures import strips
 from generation.browsing.sidebar import NoSuchPage, chips
-from generation.extensions import Note
+from generation.extension_points import Note
 from generation.models import Dataset, Split
 from generation.reports.shortcuts import find_report
 from generation.reports.shortcuts_page import Alike, alike_to
@@ -33,8 +33,8 @@ from generation.reports.shortcuts_page import source_of as paper_of
 from generation.specs.reproduction import hidden_files, recipe, spec_as_json, spec_as_zip
 from generation.splits.filters import BadAddress, QueryString
 from generation.splits.question_sets import describe_recipe
-from generation.splits.withheld import withheld_splits
-from generation.views.object_lookup import counted_splits, find_dataset, refuse_list
+from generation.splits.withheld_answers import withheld_splits
+from generation.views.access_checks import counted_splits, find_dataset, refuse_list
 from generation.views.owner_actions import making_context
 
 FEW = 6  # datasets that need no form to be found by
@@ -133,7 +133,7 @@ class SplitRow(NamedTuple):
 
 def _rows(user: Visitor, splits: list[Split]) -> list[SplitRow]:
     """Return splits in order, each followed by the splits that are derived from it."""
-    found = extensions.notes_on_splits(user, splits)
+    found = extension_points.notes_on_splits(user, splits)
     rows = []
     for split in splits:
         if not split.is_derived:

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from generation import extensions
+from generation import extension_points
 from generation.access import Visitor, owns
 from generation.browsing.navigation import PICKING
 from generation.forms import AmountForm, DeriveForm
@@ -16,9 +16,9 @@ from generation.making import dataset_jobs
 from generation.models import Split
 from generation.splits import question_sets
 from generation.splits.filters import QueryString
-from generation.splits.recipes import BadRecipe, Chooser, Recipe, in_words
-from generation.storage.index import SplitIndex
-from generation.views.object_lookup import NOTHING, find_split, refuse
+from generation.splits.split_recipes import BadRecipe, Chooser, Recipe, in_words
+from generation.storage.split_index import SplitIndex
+from generation.views.access_checks import NOTHING, find_split, refuse
 
 FIELDS = {"name": "name", "sample": "amount", "first": "amount", "share": "amount", "seed": "seed"}
 BAD, CONFLICT = 400, 409
@@ -101,13 +101,13 @@ def delete(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             "dataset": split.dataset,
             "here": "Delete",
             "said": question_sets.describe_recipe(split),
-            "referring": extensions.referring_to_split(split),
-            "losses": extensions.losses_of(Split.objects.filter(pk=split.pk)),
+            "referring": extension_points.referring_to_split(split),
+            "losses": extension_points.losses_of(Split.objects.filter(pk=split.pk)),
         }
         return render(request, "generation/delete_split.html", context)
     try:
         question_sets.remove(split)
-    except extensions.Referred as error:
+    except extension_points.Referred as error:
         return refuse(request, split, error.reason, status=CONFLICT)
     messages.success(request, f"{split.name} is deleted.")
     return redirect(split.dataset)

@@ -18,8 +18,8 @@ from generation.models import Dataset, Export, Split
 from generation.queue import DEFAULT
 from generation.queue.workers import describe_waiting
 from generation.storage import files
+from generation.views.access_checks import find_dataset
 from generation.views.media import sent_by_proxy
-from generation.views.object_lookup import find_dataset
 
 BAD, CONFLICT = 400, 409
 ZIP = "application/zip"

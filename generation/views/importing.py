@@ -17,10 +17,10 @@ from generation.access import is_researcher, owns, researchers_only, takes_uploa
 from generation.engine.errors import EngineError
 from generation.engine.worlds import READERS
 from generation.forms import ImportForm
-from generation.making import dataset_jobs, import_records, imports
+from generation.making import dataset_jobs, imports, ingestion
 from generation.models import Dataset, Import
-from generation.storage import account_storage
 from generation.storage import files as storage
+from generation.storage import storage_quotas
 from generation.views.owner_actions import making_context
 
 BAD, FORBIDDEN = 400, 403
@@ -89,8 +89,8 @@ def _ordered(request: HttpRequest, said: dict[str, Any]) -> Import:
     shortage = storage.disk_shortage()
     if shortage:
         raise EngineError(shortage)
-    account_storage.check(request.user, sum(file.size for file in said["files"]))
-    folder = f"{import_records.UPLOADS}/{secrets.token_hex(8)}"
+    storage_quotas.check(request.user, sum(file.size for file in said["files"]))
+    folder = f"{ingestion.UPLOADS}/{secrets.token_hex(8)}"
     try:
         names = [_kept(file, folder) for file in said["files"]]
         about = {name: said[name] for name in ("slug", "format", "licence", "visibility", "title")}

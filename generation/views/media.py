@@ -17,7 +17,7 @@ from generation.browsing.pictures import version_of
 from generation.models import Dataset, Scene, Split
 from generation.storage import files, pictures
 from generation.storage.pictures import Pictures, name_of, thumbnail
-from generation.views.object_lookup import find_split
+from generation.views.access_checks import find_split
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from generation import extensions
+from generation import extension_points
 from generation.access import Visitor, What, may_see, owns
 from generation.engine.errors import EngineError
 from generation.forms import EditForm
@@ -19,7 +19,7 @@ from generation.making.progress import making_of
 from generation.models import Dataset, Job, Split
 from generation.queue import GENERATION
 from generation.queue.workers import start_command
-from generation.views.object_lookup import NOTHING, find_dataset
+from generation.views.access_checks import NOTHING, find_dataset
 
 HINTS = 8
 CONFLICT = 409
@@ -94,7 +94,7 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "generation/delete.html", {**_parting(found), "wrong": wrong}, status=400)
     try:
         dataset_jobs.delete(found)
-    except extensions.Referred as error:
+    except extension_points.Referred as error:
         return _refuse(request, found, str(error))
     dataset_jobs.RUNNER.wake()
     messages.success(request, f"{found.name} is being deleted.")
@@ -140,8 +140,8 @@ def find_own(user: Visitor, slug: str) -> Dataset:
 def _parting(dataset: Dataset) -> dict[str, Any]:
     return {
         "dataset": dataset,
-        "referring": extensions.referring_to(dataset),
-        "losses": extensions.losses_of(dataset.splits.all()),
+        "referring": extension_points.referring_to(dataset),
+        "losses": extension_points.losses_of(dataset.splits.all()),
         "here": "Delete",
     }
 

@@ -9,17 +9,17 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
-from generation import extensions
+from generation import extension_points
 from generation.access import OPEN_WHILE_WITHHELD, Visitor, What, may_see, may_see_facet
-from generation.browsing.imports import lacking, why_no_picture
+from generation.browsing.import_report import lacking, why_no_picture
 from generation.browsing.keyboard import OF_STORY, QUESTION
 from generation.browsing.navigation import COOKIE, LIST, Visit, is_remembered, read_visit, trail_of
 from generation.browsing.question import QuestionView, show
 from generation.models import Question, Split
 from generation.splits.filters import ON, BadAddress, QueryString, shorten
 from generation.storage import items
-from generation.storage.index import IndexedFacet
-from generation.views.object_lookup import find_split, refuse
+from generation.storage.split_index import IndexedFacet
+from generation.views.access_checks import find_split, refuse
 
 A_YEAR = 31_536_000  # seconds
 MAX_DIGITS = 6
@@ -58,7 +58,7 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
         "answers_open": may_see(request.user, split, What.ANSWER),
         "shows_answer": What.ANSWER in allowed,
         "shows_source": What.SCENE in allowed,
-        "people_said": extensions.notes_on_question(request.user, split, number)
+        "people_said": extension_points.notes_on_question(request.user, split, number)
         if What.HUMAN_ANSWERS in allowed
         else [],
         "shown": shown,

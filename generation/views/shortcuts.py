@@ -15,10 +15,10 @@ from generation.engine.formats.spreadsheets import csv_lines
 from generation.models import BlindReport, Dataset
 from generation.queue import DEFAULT
 from generation.queue.workers import describe_waiting
-from generation.reports import background
+from generation.reports import report_jobs
 from generation.reports.shortcuts import complete_splits, find_report
 from generation.reports.shortcuts_page import LEVEL_TEXT, ShortcutsView, chart_parts, shown_to, spec_of
-from generation.views.object_lookup import NOTHING, find_dataset
+from generation.views.access_checks import NOTHING, find_dataset
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
 
@@ -31,12 +31,12 @@ def shortcuts(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         if not owns(request.user, found):
             raise Http404(NOTHING)
-        background.retry(BlindReport.objects.filter(dataset=found))
+        report_jobs.retry(BlindReport.objects.filter(dataset=found))
         return redirect(request.path)
     context: dict[str, Any] = {"dataset": found, "owns": owns(request.user, found), "level": LEVEL_TEXT}
     if found.state == Dataset.State.COMPLETE:
         splits = complete_splits(found)
-        report = background.request_shortcuts(found, splits)
+        report = report_jobs.request_shortcuts(found, splits)
         context |= {"report": report, **_waiting(report)}
         if report.state == BlindReport.State.DONE:
             shown = shown_to(request.user, found, splits, report)

@@ -8,9 +8,9 @@ from django.views.decorators.http import require_http_methods
 
 from generation.access import owns
 from generation.models import Split
-from generation.splits.withheld import open_answers as open_for_good
-from generation.storage.index import SplitIndex
-from generation.views.object_lookup import NOTHING, find_split, refuse
+from generation.splits.withheld_answers import open_answers as open_for_good
+from generation.storage.split_index import SplitIndex
+from generation.views.access_checks import NOTHING, find_split, refuse
 
 PROOF = "#withheld"  # the part of the overview that shows the secret
 

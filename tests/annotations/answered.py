@@ -15,7 +15,7 @@ from annotations.results import baseline
 from generation.engine.scoring.score import score
 from generation.models import Dataset, Split
 from generation.reports.scoring import truth_of
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from webapp.models import User
 
 WORDS = ("yes", "no", "7", "9", "17", "18")

@@ -9,7 +9,7 @@ from django.test import Client
 
 from annotations import markdown
 from annotations.markdown import BadMarkdown, html_of_form, render, render_row
-from annotations.markdown_child import html_of
+from annotations.markdown_process import html_of
 from generation.queue import sandbox
 from webapp.leaderboards.models import Method
 from webapp.models import User

@@ -23,7 +23,7 @@ def test_a_page_for_our_own_mistakes_is_private_there(monkeypatch: pytest.Monkey
     def broken(*parts: object) -> None:
         raise ZeroDivisionError("a bug of ours")
 
-    monkeypatch.setattr("annotations.views.private_responses.participant_at", broken)
+    monkeypatch.setattr("annotations.views.private_pages.participant_at", broken)
     response = Client(raise_request_exception=False).get("/s/code/secret/")
     assert response.status_code == 500
     assert (response["Referrer-Policy"], response["Cache-Control"]) == ("no-referrer", "no-store")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.test import Client
 
-from annotations.answering import color_vision, flow, slot_assignment
+from annotations.answering import color_vision, participant_flow, slot_assignment
 from annotations.answering import questions as asked
 from annotations.answering.answer_forms import swatches_of
 from annotations.answering.session import Sitting
@@ -113,7 +113,7 @@ def told_apart(participant: Participant, *, wrong: int = 0) -> dict[str, str]:
 def right_answer(visitor: Visitor) -> str:
     """Return the right answer to what a visitor is asked, which their page doesn't say."""
     sitting = Sitting(visitor.participant)
-    item = flow.item_named(sitting, visitor.fields()["token"])
+    item = participant_flow.item_named(sitting, visitor.fields()["token"])
     assert item is not None
     found = asked.look_up(sitting, item)
     assert found is not None and found.right is not None

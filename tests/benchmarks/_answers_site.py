@@ -12,7 +12,7 @@ django.setup()
 from annotations.answering import slot_assignment  # noqa: E402
 from annotations.models import Answer, Study  # noqa: E402
 from generation.models import Dataset  # noqa: E402
-from generation.storage.index import SplitIndex  # noqa: E402
+from generation.storage.split_index import SplitIndex  # noqa: E402
 from webapp.models import User  # noqa: E402
 
 WANTED = 3

@@ -17,7 +17,7 @@ from django.utils import timezone  # noqa: E402
 
 from generation.engine.predictions import Predictions  # noqa: E402
 from generation.models import Split  # noqa: E402
-from generation.storage.index import SplitIndex  # noqa: E402
+from generation.storage.split_index import SplitIndex  # noqa: E402
 from tests.benchmarks._browse_site import SLUG, build  # noqa: E402
 from webapp.leaderboards import scoring, stored_predictions  # noqa: E402
 from webapp.leaderboards.models import Method, Submission  # noqa: E402

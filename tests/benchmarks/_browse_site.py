@@ -25,7 +25,7 @@ from django.test import Client  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from generation.browsing.sidebar import PER_PAGE  # noqa: E402
-from generation.engine.canonical import canonical  # noqa: E402
+from generation.engine.content_hash import canonical  # noqa: E402
 from generation.engine.items import Chunk as EngineChunk  # noqa: E402
 from generation.engine.items import Item  # noqa: E402
 from generation.engine.worlds import get_maker  # noqa: E402
@@ -33,7 +33,7 @@ from generation.making.chunk_writer import question_row  # noqa: E402
 from generation.making.creation import create_dataset  # noqa: E402
 from generation.models import Chunk, Dataset, Question, Scene, Split  # noqa: E402
 from generation.splits.sealing import NO_LEASE, WORD, Columns, Draft  # noqa: E402
-from generation.storage.index import IndexedFacet, SplitIndex  # noqa: E402
+from generation.storage.split_index import IndexedFacet, SplitIndex  # noqa: E402
 from tests.benchmarks.generate import peak_of  # noqa: E402
 
 SLUG = "million"

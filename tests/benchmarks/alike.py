@@ -9,7 +9,7 @@ import numpy as np
 from generation.engine.scoring.nearest_questions import Bags, KnownQuestions, bags_of, group_questions
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
-from generation.engine.worlds.clevr.asking import Asker
+from generation.engine.worlds.clevr.question_generation import Asker
 from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.benchmarks.figures import figure

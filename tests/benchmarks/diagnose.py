@@ -7,10 +7,10 @@ from typing import Any
 from generation.engine.items import Item, Needs
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
-from generation.engine.worlds.clevr.asking import Asker
+from generation.engine.worlds.clevr.question_generation import Asker
 from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
-from generation.storage.key_hashes import KeyColumns
+from generation.storage.question_hashes import KeyColumns
 from tests.benchmarks.figures import figure, together
 from tests.benchmarks.questions import released, sampled
 

@@ -65,7 +65,7 @@ def replay(spec: ClevrSpec, items: list[Item]) -> dict[int, dict[str, int]]:
     """Return how often each family of one batch gave each answer, having held every single one against the twin."""
     answers = {family.number: family.answers for family in spec.families}
     counts = {number: dict.fromkeys(possible, 0) for number, possible in answers.items()}
-    knobs = spec.questions.balance
+    parameters = spec.questions.balance
     for item in items:
         assert len({question.family for question in item.questions}) == len(item.questions)
         for question in item.questions:
@@ -73,7 +73,9 @@ def replay(spec: ClevrSpec, items: list[Item]) -> dict[int, dict[str, int]]:
             assert question.family is not None
             mine = counts[question.family]
             at = answers[question.family].index(question.answer.text)
-            assert twin(list(mine.values()), at, knobs.ratio, knobs.median_ratio, knobs.median_floor), question
+            assert twin(list(mine.values()), at, parameters.ratio, parameters.median_ratio, parameters.median_floor), (
+                question
+            )
             mine[question.answer.text] += 1
     return counts
 

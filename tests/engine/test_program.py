@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.canonical import canonical
+from generation.engine.content_hash import canonical
 from generation.engine.errors import BadProgram, EngineError, IllPosed
 from generation.engine.program import Program, Step, execute, from_json, from_text, to_json, to_text, typecheck
 from generation.engine.worlds import get_world

@@ -12,7 +12,7 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Split, from_now
 from generation.splits import sealing
 from generation.storage import files
-from generation.storage.index import FOLDER
+from generation.storage.split_index import FOLDER
 from tests.faults.forks import end_of, start, wait_until_stopped
 
 PLACES = {

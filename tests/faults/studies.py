@@ -12,7 +12,7 @@ BEGIN = """
 from annotations.answering import slot_assignment as assign
 from annotations.models import Study
 from generation.making import dataset_jobs as jobs
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from webapp.models import User
 made = jobs.start(given["spec"], slug=given["slug"], visibility="public", images=False)
 jobs.work(dataset=made)

@@ -14,7 +14,7 @@ PROCESSES, SUBMISSIONS, BUDGET = 4, 16, 5
 BEGIN = """
 from generation.storage import files
 from generation.making import dataset_jobs as jobs
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from generation.models import Split
 from webapp.leaderboards.models import DisclosureSettings, Method, Submission
 from webapp.models import User

@@ -15,9 +15,9 @@ from tests.generation import small
 POSTS, UPLOADS = 50, 10
 BEGIN = """
 from generation.making import dataset_jobs as jobs
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from generation.models import Split
-from webapp.leaderboards.disclosure import approvals
+from webapp.leaderboards.disclosure import submitter_approvals
 from webapp.leaderboards.models import Method
 from webapp.models import ApiToken, User
 made = jobs.start(given["spec"], slug=given["slug"], visibility="public", images=False, secrets=given["secrets"])
@@ -27,7 +27,7 @@ method = Method.objects.create(name="Many", owner=owner)
 answers = {}
 for split in Split.objects.for_browse().filter(dataset=made):
     index = SplitIndex.open(split)
-    approvals.approve(split, owner, by=None)
+    submitter_approvals.approve(split, owner, by=None)
     answers[split.name] = [index.answer_values[code] for code in index.answers.tolist()]
 print(json.dumps({"token": ApiToken.objects.make(owner, "here"), "method": method.pk, "answers": answers}), end="")
 """

@@ -19,7 +19,7 @@ BEGIN = """
 import random
 
 from generation.making import dataset_jobs as jobs
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from generation.models import Split
 from webapp.leaderboards import uploads as receiving
 from webapp.leaderboards.models import Method

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection
 
 from generation.engine import worlds
-from generation.making import dataset_jobs, import_reading
+from generation.making import dataset_jobs, import_sandbox
 from generation.models import Dataset
 from tests.generation import fake_world
 
@@ -26,7 +26,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def spec_of(**changes: Any) -> dict[str, Any]:
-    """Return the small world's preset with some knobs changed."""
+    """Return the small world's preset with some parameters changed."""
     return {**fake_world.PRESET, **changes}
 
 
@@ -92,7 +92,7 @@ Measured = Callable[[], list[tuple[int, float]]]
 def measured(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Measured:
     """Give a function that returns megabytes and seconds of processor time of each child that has read an import."""
     home = tmp_path_factory.mktemp("home")
-    monkeypatch.setattr(import_reading, "CHILD", "tests.generation.measured")
+    monkeypatch.setattr(import_sandbox, "CHILD", "tests.generation.measured")
     monkeypatch.setenv("HOME", str(home))
 
     def look() -> list[tuple[int, float]]:

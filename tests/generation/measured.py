@@ -5,7 +5,7 @@ import re
 import time
 from pathlib import Path
 
-from generation.making import reading_process
+from generation.making import import_process
 from generation.queue import sandbox
 
 write_frame = sandbox.write_frame
@@ -27,6 +27,6 @@ def write_and_note(content: bytes) -> None:
 if __name__ == "__main__":
     sandbox.write_frame = write_and_note
     try:
-        reading_process.main()
+        import_process.main()
     finally:
         note()

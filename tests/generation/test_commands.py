@@ -317,7 +317,7 @@ class TestOthers:
         assert [dataset.slug for dataset in Dataset.objects.all()] == ["other"]
         for split in other.splits.all():  # made from the same spec, it keeps its own index
             dataset_jobs.sealing.seal(split)
-            from generation.storage.index import SplitIndex, open_digest
+            from generation.storage.split_index import SplitIndex, open_digest
 
             open_digest.cache_clear()
             assert SplitIndex.open(split).n == split.questions

@@ -19,7 +19,7 @@ WORLDS = HOME / "engine" / "worlds"
 MAY_NAME_WORLDS = {
     "generation/management/commands/datasets.py": "tells whom has no dataset what to type",
     "generation/templates/generation/datasets.html": "tells whom has no dataset what to type",
-    "generation/engine/warm.py": "compiles ahead what the world that ships needs",
+    "generation/engine/precompilation.py": "compiles ahead what the world that ships needs",
 }
 
 

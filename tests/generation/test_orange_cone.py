@@ -14,7 +14,7 @@ from generation.engine.spec import merge
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene
 from generation.storage import files
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 
 PAGE = Path(__file__).resolve().parents[2] / "webapp" / "docs" / "vocabulary.md"
 

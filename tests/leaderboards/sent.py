@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from generation.models import Split
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.uploads import Order

@@ -9,10 +9,10 @@ from django.test import Client
 
 from generation.engine.scoring import nearest_questions
 from generation.models import Question, Split
-from generation.models.work import from_now
+from generation.models.jobs import from_now
 from generation.reports import shortcuts
 from generation.reports.shortcuts import choices_of
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.leaderboards import sent
 from webapp.leaderboards import baselines, scoring, uploads
 from webapp.leaderboards.models import Method, Score, Submission

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from annotations.models import Study
-from generation import extensions
+from generation import extension_points
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.splits import question_sets
@@ -83,8 +83,8 @@ def test_the_owner_of_a_method_reads_what_happened_and_strangers_do_not(owned: D
 
 
 def test_a_deletion_that_is_run_twice_leaves_one_note(owned: Dataset, private: Method) -> None:
-    extensions.release(owned.splits.all())
-    extensions.release(owned.splits.all())
+    extension_points.release(owned.splits.all())
+    extension_points.release(owned.splits.all())
     assert [note.submissions for note in private.removed.all()] == [2]
 
 
@@ -97,7 +97,7 @@ def test_the_name_of_a_split_that_was_trained_on_is_kept(
     for run, learned in (("1", other), ("2", None)):
         sent.submitted(method, val, sent.truth_of(val), run=run, trained_on=learned)
     first, second = Submission.objects.filter(method=method).order_by("pk")
-    assert "1 submission to other splits keep" in " ".join(extensions.losses_of(owned.splits.all()))
+    assert "1 submission to other splits keep" in " ".join(extension_points.losses_of(owned.splits.all()))
     dataset_jobs.delete(owned)
     dataset_jobs.work(dataset=owned)
     first.refresh_from_db()
@@ -132,7 +132,7 @@ def test_a_question_set_goes_with_what_was_sent_to_it(
 @pytest.fixture
 def recipe() -> Callable[[Dataset], Split]:
     """Give what makes a question set of a dataset."""
-    from generation.splits.recipes import read_recipe
+    from generation.splits.split_recipes import read_recipe
 
     def make(dataset: Dataset) -> Split:
         chosen = read_recipe({"parent": "val", "first": 5})

@@ -3,7 +3,7 @@
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.generation import small
 from tests.leaderboards import sent
 from tests.webapp.test_predictions_docs import FORMATS, examples

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.scoring.figures import Averaged
-from generation.engine.worlds.boards import Tasks
+from generation.engine.worlds.breakdowns import Tasks
 from tests.worlds.marbles import WORLD as MARBLES
 from webapp.leaderboards.boards import PassedTasks, passed_tasks
 

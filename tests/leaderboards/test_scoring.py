@@ -11,7 +11,7 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.queue import leases
 from generation.splits import question_sets
-from generation.splits.recipes import Recipe
+from generation.splits.split_recipes import Recipe
 from generation.storage import files
 from tests.leaderboards import sent
 from webapp.leaderboards import deletion, scoring, stored_predictions, uploads

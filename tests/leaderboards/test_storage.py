@@ -13,7 +13,7 @@ from django.test import Client
 from generation.engine.errors import EngineError
 from generation.exchange import export_requests
 from generation.models import Dataset, Export, Split
-from generation.storage import account_storage, files
+from generation.storage import files, storage_quotas
 from tests.leaderboards import sent
 from webapp.leaderboards import deletion, scoring, uploads
 from webapp.leaderboards.models import Method, Submission
@@ -76,7 +76,7 @@ def test_an_account_keeps_no_more_than_it_may(
     assert "Expected at most 1 MB kept by an account, got 0.8 MB more than the 0.8 MB that yours keeps." in page
     assert len(stored() - before) == 1
     scoring.RUNNER.take_turn()  # refused: the file goes, and there is room again
-    assert stored() == before and account_storage.used_by(method.owner) == 0
+    assert stored() == before and storage_quotas.used_by(method.owner) == 0
     assert send(as_member, method, large).status_code == 302
     own, client = Method.objects.create(name="Staff", owner=admin_user), Client()
     client.force_login(admin_user)
@@ -115,12 +115,12 @@ def test_an_account_keeps_few_exports(scored: Dataset, member: User, admin_user:
         "size": 5,
         "expires": "2099-01-01T00:00Z",
     }
-    for number in range(account_storage.MOST_EXPORTS):
+    for number in range(storage_quotas.MOST_EXPORTS):
         Export.objects.create(user=member, finished="2026-01-01T00:00Z", options=json.dumps({"n": number}), **made)
     wanted: dict[str, Any] = {"name": "jsonl", "splits": [], "options": {}, "images": False}
     with pytest.raises(EngineError, match="at most 20 exports kept by an account"):
         export_requests.ask(scored, member, **wanted)
-    assert account_storage.used_by(member) == 100
+    assert storage_quotas.used_by(member) == 100
     assert export_requests.ask(scored, admin_user, **wanted).pk
 
 
@@ -129,5 +129,5 @@ def test_an_export_that_does_not_fit_is_refused(scored: Dataset, member: User, s
         dataset=scored, user=member, format="jsonl", state="done", file="x", size=1_999_999_999,
         finished="2026-01-01T00:00Z", expires="2099-01-01T00:00Z", options='{"n": 1}',
     )  # fmt: skip
-    with pytest.raises(account_storage.AccountFull, match="kept by an account"):
+    with pytest.raises(storage_quotas.AccountFull, match="kept by an account"):
         export_requests.ask(scored, member, name="jsonl", splits=[], options={}, images=False)

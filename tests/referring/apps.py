@@ -9,9 +9,9 @@ class ReferringConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from generation import extensions
+        from generation import extension_points
         from tests.referring.models import Study
 
-        extensions.register_referrer(
+        extension_points.register_referrer(
             "study", lambda dataset: [str(one) for one in Study.objects.filter(dataset=dataset)]
         )

@@ -305,8 +305,8 @@ def test_every_key_of_a_spec_has_its_row_or_its_table() -> None:
         assert f"\n| `{key}` |" in text, key
     for key in ("scene", "images", "questions"):
         assert f"\n| setting of `{key}` |" in text
-        for knob in ClevrSpec.model_fields[key].annotation.model_fields:  # type: ignore[union-attr]
-            assert re.search(rf"^\| .*`{knob}[`.].*? \|", text, re.MULTILINE), knob
+        for parameter in ClevrSpec.model_fields[key].annotation.model_fields:  # type: ignore[union-attr]
+            assert re.search(rf"^\| .*`{parameter}[`.].*? \|", text, re.MULTILINE), parameter
 
 
 def test_every_key_of_a_family_has_its_row() -> None:

@@ -8,8 +8,8 @@ import zipfile
 
 import pytest
 
-from generation.engine.predictions import read_predictions, reading, unpacking
-from generation.engine.predictions.answers import NUMBERS
+from generation.engine.predictions import decompression, read_predictions, reading
+from generation.engine.predictions.answer_parser import NUMBERS
 from generation.engine.predictions.matching import EXTRA
 from generation.exchange import prediction_files
 from tests.engine.predictions.asked import KINDS, VOCABULARY, expected
@@ -66,8 +66,10 @@ def test_names_and_limits_are_those_of_the_code() -> None:
         f"The id is in the field {', '.join(ids[:-1])} or {ids[-1]}, and the answer in `answer` or `prediction`" in text
     )
     assert f"A row has at most {reading.LONGEST:,} characters" in text
-    assert f"{unpacking.LEAST_ROOM >> 20} MB of text, plus {unpacking.EACH_ROOM:,} bytes for each question" in text
-    assert f"{unpacking.RATIO} for each compressed byte, at most {unpacking.LARGEST >> 20:,} MB" in text
+    assert (
+        f"{decompression.LEAST_ROOM >> 20} MB of text, plus {decompression.EACH_ROOM:,} bytes for each question" in text
+    )
+    assert f"{decompression.RATIO} for each compressed byte, at most {decompression.LARGEST >> 20:,} MB" in text
     assert f"{prediction_files.SECONDS} seconds of processor time" in text
     assert f"a page waits {uploads.LONGEST_CHECK:g} seconds for it" in text
     assert f"if a file has {EXTRA:,} more rows than questions" in text

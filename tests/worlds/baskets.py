@@ -23,7 +23,7 @@ from generation.engine.program import Function, FunctionTable, Shown, Step
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds.base import Maker, World, equal_chunks
-from generation.engine.worlds.boards import BoardView
+from generation.engine.worlds.breakdowns import BoardView
 
 NAME, WHERE = "baskets", "tests.worlds.baskets:WORLD"
 PEOPLE = ("Ada", "Ben")

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from generation.engine.canonical import canonical, digest
+from generation.engine.content_hash import canonical, digest
 from generation.engine.errors import BadScene, BadSpec
 from generation.engine.items import (
     JOINT,
@@ -36,7 +36,7 @@ from generation.engine.program import execute, from_json, to_json, typecheck
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Maker, World, get_world
 from generation.engine.worlds.base import unanswered
-from generation.engine.worlds.stories import seen_by, story_of
+from generation.engine.worlds.story_text import seen_by, story_of
 
 FEW = 4
 NO_SCENE: Mapping[str, Any] = {"nothing": "of use"}
@@ -531,7 +531,7 @@ def seeds_change_the_split(case: Case) -> None:
 
 
 def other_splits_do_not_matter(case: Case) -> None:
-    """A split is the same with or without the others; two splits with the same knobs differ."""
+    """A split is the same with or without the others; two splits with the same parameters differ."""
     data = case.spec.to_json()
     alone = {**data["splits"][case.split], "reference": None}
     without = case.world.read_spec({**data, "splits": {case.split: alone}})

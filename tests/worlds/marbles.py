@@ -27,7 +27,7 @@ from generation.engine.programs.ablation import Ablation
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds.base import Maker, World, equal_chunks
-from generation.engine.worlds.boards import BoardView
+from generation.engine.worlds.breakdowns import BoardView
 
 NAME, WHERE = "marbles", "tests.worlds.marbles:WORLD"
 COLORS = ("black", "white")

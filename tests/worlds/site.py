@@ -19,13 +19,13 @@ from django.test import Client
 from annotations.models import Answer
 from generation.browsing.pictures import version_of
 from generation.engine import formats
-from generation.engine.canonical import canonical
+from generation.engine.content_hash import canonical
 from generation.engine.errors import BadExport
 from generation.engine.items import Media, Needs
 from generation.engine.program import execute
-from generation.engine.reading.published import find_reader
+from generation.engine.reading.dataset_reader import find_reader
 from generation.engine.worlds import READERS
-from generation.engine.worlds.stories import seen_by, story_of
+from generation.engine.worlds.story_text import seen_by, story_of
 from generation.exchange import exports
 from generation.making import dataset_jobs, imports
 from generation.models import Dataset, Question, Scene, Split

@@ -30,7 +30,7 @@ from generation.engine.programs.ablation import Ablation
 from generation.engine.spec import BaseSpec, read
 from generation.engine.worlds import REGISTRY, SEEN, UNSEEN, World, get_world, names
 from generation.engine.worlds.base import Baseline, Repeatable
-from generation.engine.worlds.boards import BoardView, Series, Tasks
+from generation.engine.worlds.breakdowns import BoardView, Series, Tasks
 from tests.worlds import conformance
 from tests.worlds.baskets import FRUIT, LINES, SETS, BasketWorld
 from tests.worlds.conformance import Case, Rule, rules

@@ -8,9 +8,9 @@ from ninja import Query, Router
 from generation.browsing.sidebar import page_of
 from generation.splits.filters import BadAddress, QueryString, read_query, shorten
 from webapp.api.openapi_operations import reads
-from webapp.api.pages import PAGE, page_json
-from webapp.api.shapes import submissions as shapes
-from webapp.api.shapes.common import PageOut
+from webapp.api.pagination import PAGE, page_json
+from webapp.api.schemas import submissions as shapes
+from webapp.api.schemas.common import PageOut
 from webapp.leaderboards import suites as suite_boards
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.board_lookup import find_board, find_suite

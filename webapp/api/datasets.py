@@ -12,11 +12,11 @@ from generation.browsing.navigation import visible_facets
 from generation.engine.errors import EngineError
 from generation.models import Dataset, Split
 from generation.splits.filters import Query, QueryString
-from generation.storage.index import SplitIndex
-from generation.views.object_lookup import find_dataset, find_split
+from generation.storage.split_index import SplitIndex
+from generation.views.access_checks import find_dataset, find_split
 from webapp.api.openapi_operations import reads
-from webapp.api.pages import PAGE, WORDS, filter_of, page_json
-from webapp.api.shapes import common
+from webapp.api.pagination import PAGE, WORDS, filter_of, page_json
+from webapp.api.schemas import common
 
 router = Router(tags=["Datasets"])
 TEXT = {"type": "string"}

@@ -9,9 +9,9 @@ from generation.browsing.sidebar import page_of
 from generation.splits.filters import QueryString, read_query
 from webapp.api.errors import Problem
 from webapp.api.openapi_operations import changes, reads
-from webapp.api.pages import PAGE, page_json
-from webapp.api.shapes import submissions as shapes
-from webapp.api.shapes.common import PageOut
+from webapp.api.pagination import PAGE, page_json
+from webapp.api.schemas import submissions as shapes
+from webapp.api.schemas.common import PageOut
 from webapp.leaderboards.board_lookup import find_method
 from webapp.leaderboards.forms import MethodForm
 from webapp.leaderboards.models import Method

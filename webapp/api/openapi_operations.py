@@ -11,7 +11,7 @@ from ninja import Router
 from generation.access import Uploads
 from webapp.api.authentication import ACCOUNTS, EVERYBODY
 from webapp.api.errors import Problem
-from webapp.api.shapes.common import ErrorBody
+from webapp.api.schemas.common import ErrorBody
 
 View = Callable[..., Any]
 

@@ -12,18 +12,18 @@ from generation.browsing.sidebar import page_of
 from generation.browsing.stories import lines_of
 from generation.engine.errors import EngineError
 from generation.engine.formats import value_of
-from generation.engine.worlds.stories import prompt_of
+from generation.engine.worlds.story_text import prompt_of
 from generation.models import Question, Scene, Split
 from generation.splits.filters import PAGE as PAGE_NAME
 from generation.splits.filters import BadAddress, Query, QueryString, read_query
 from generation.storage import items
-from generation.storage.index import IndexedFacet, SplitIndex
 from generation.storage.items import engine_question
-from generation.views.object_lookup import find_split
+from generation.storage.split_index import IndexedFacet, SplitIndex
+from generation.views.access_checks import find_split
 from webapp.api.datasets import split_url
 from webapp.api.openapi_operations import reads
-from webapp.api.pages import PAGE, SIZE_NAME, SIZED, WORDS, keeping, page_json, page_size_of
-from webapp.api.shapes import common
+from webapp.api.pagination import PAGE, SIZE_NAME, SIZED, WORDS, keeping, page_json, page_size_of
+from webapp.api.schemas import common
 
 router = Router(tags=["Questions"])
 SPLIT = "datasets/{slug:slug}/splits/{split:name}/"

@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponseBase
 from ninja import Router
 
 from annotations.models import Baseline, Study
-from annotations.results import study_figures
-from annotations.results.study_figures import Headline
+from annotations.results import study_statistics
+from annotations.results.study_statistics import Headline
 from annotations.studies.lifecycle import may_study
 from annotations.views.results import study_answers_csv, study_answers_jsonl
 from annotations.views.studies import find_study, listed_for
@@ -15,8 +15,8 @@ from generation.browsing.sidebar import page_of
 from generation.engine.scoring.figures import Interval, Share
 from generation.splits.filters import QueryString, read_query
 from webapp.api.openapi_operations import reads
-from webapp.api.pages import PAGE, page_json
-from webapp.api.shapes import common
+from webapp.api.pagination import PAGE, page_json
+from webapp.api.schemas import common
 
 router = Router(tags=["Studies"])
 
@@ -37,7 +37,7 @@ def study(request: HttpRequest, code: str) -> dict[str, Any]:
     latest = Baseline.objects.filter(study=found).order_by("number").last()
     said = _study_json(found)
     if not found.is_draft:
-        said["figures"] = _figures(study_figures.headline(study_figures.gather(found)))
+        said["figures"] = _figures(study_statistics.headline(study_statistics.gather(found)))
     if latest is not None and not latest.is_withdrawn:
         said["baseline"] = latest.get_absolute_url()
     return said

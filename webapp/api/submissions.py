@@ -13,13 +13,13 @@ from generation.engine.predictions import Findings
 from generation.engine.scoring.figures import Averaged, figure
 from generation.models import Split
 from generation.splits.filters import QueryString, read_query
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from webapp.api.authentication import refuse_strangers
 from webapp.api.errors import Problem
 from webapp.api.openapi_operations import changes, reads
-from webapp.api.pages import PAGE, page_json
-from webapp.api.shapes import submissions as shapes
-from webapp.api.shapes.common import PageOut
+from webapp.api.pagination import PAGE, page_json
+from webapp.api.schemas import submissions as shapes
+from webapp.api.schemas.common import PageOut
 from webapp.leaderboards import limits, scoring, uploads
 from webapp.leaderboards.analysis.slices import SliceCell, SliceContext, by_one, partition
 from webapp.leaderboards.analysis.summary import slices_of, weakest
@@ -30,7 +30,7 @@ from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.forms import split_named
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.uploads import Order, UploadRefused
-from webapp.leaderboards.views.board_reading import contenders_of
+from webapp.leaderboards.views.board_selection import contenders_of
 from webapp.leaderboards.views.submissions import submission_findings
 
 router = Router(tags=["Submissions"])

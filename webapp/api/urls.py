@@ -4,7 +4,7 @@ from django.urls import URLPattern
 from ninja import NinjaAPI
 
 from generation import __version__
-from webapp.api import board_pages, boards, datasets, leaderboard_methods, questions, studies, submissions
+from webapp.api import board_analysis, boards, datasets, leaderboard_methods, questions, studies, submissions
 from webapp.api.authentication import EVERYBODY
 from webapp.api.errors import handle_errors
 from webapp.api.files import downloads
@@ -15,7 +15,7 @@ What somebody may not see is absent from what comes back."""
 
 api = NinjaAPI(title="Horsesense", version=__version__, description=ABOUT, urls_namespace="api", auth=EVERYBODY)
 handle_errors(api)
-_modules = (datasets, questions, downloads, submissions, leaderboard_methods, boards, board_pages, studies)
+_modules = (datasets, questions, downloads, submissions, leaderboard_methods, boards, board_analysis, studies)
 for module in _modules:
     api.add_router("", module.router)
 

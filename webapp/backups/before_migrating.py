@@ -12,7 +12,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from generation.management.console import FAILED
 from webapp.backups import schema
-from webapp.backups.folder import write_into
+from webapp.backups.backup_folder import write_into
 
 STEM = "before-migrating-"
 KEPT = 3

@@ -15,13 +15,13 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 
 from generation.engine.errors import EngineError
-from generation.making import redraw
+from generation.making import lost_pictures
 from generation.models import AbstractJob, Dataset, Split
 from generation.splits import sealing
 from webapp.backups import rows, schema, stored_files
 from webapp.backups.archive import BadArchive, Contents
+from webapp.backups.archive_reader import ArchiveReader, Member
 from webapp.backups.parallel_files import in_order
-from webapp.backups.reading import ArchiveReader, Member
 from webapp.backups.writing import SILENT, BackupProgress
 from webapp.running import secret_files
 from webapp.settings import env
@@ -225,10 +225,10 @@ def look_for_pictures() -> Missing:
     missing = Missing({}, {})
     drawn = Split.objects.filter(dataset__with_images=True).exclude(dataset__state=Dataset.State.DELETING)
     for split in drawn.select_related("dataset").order_by("pk"):
-        if redraw.is_drawable(kind=split.kind, engine_version=split.dataset.engine_version):
-            count, where = redraw.draw_again(split), missing.drawn_again
+        if lost_pictures.is_drawable(kind=split.kind, engine_version=split.dataset.engine_version):
+            count, where = lost_pictures.draw_again(split), missing.drawn_again
         else:
-            count, where = sum(1 for _ in redraw.lost(split)), missing.lost
+            count, where = sum(1 for _ in lost_pictures.lost(split)), missing.lost
         if count:
             where[str(split)] = count
     return missing

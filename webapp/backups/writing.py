@@ -17,7 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from generation import __version__
 from generation.engine import ENGINE_VERSION
 from generation.engine.errors import EngineError
-from generation.making import redraw
+from generation.making import lost_pictures
 from webapp.backups import rows, schema, stored_files
 from webapp.backups.archive import FORMAT, SECRETS, Contents, Header, Writer
 from webapp.backups.archive import HEADER as HEADER_NAME
@@ -143,8 +143,8 @@ def _drawable_folders(models: schema.Models, *, using: str) -> Iterator[str]:
     """Yield the folders whose pictures this program can draw again."""
     splits: Any = models["generation.Split"]._base_manager.using(using)
     for split in splits.select_related("dataset").order_by("pk"):
-        if redraw.is_drawable(kind=split.kind, engine_version=split.dataset.engine_version):
-            yield redraw.folder_of(dataset=split.dataset_id, split=split.name) + "/"
+        if lost_pictures.is_drawable(kind=split.kind, engine_version=split.dataset.engine_version):
+            yield lost_pictures.folder_of(dataset=split.dataset_id, split=split.name) + "/"
 
 
 class InArchive:

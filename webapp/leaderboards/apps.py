@@ -12,13 +12,17 @@ class LeaderboardsConfig(AppConfig):
     def ready(self) -> None:
         """Register storage use, losses of deleted splits, links to boards, and the disclosure of human baselines."""
         import webapp.leaderboards.tasks  # noqa: F401
-        from annotations.studies import human_disclosure
-        from generation import extensions
-        from generation.storage import account_storage
+        from annotations.studies import baseline_disclosure
+        from generation import extension_points
+        from generation.storage import storage_quotas
         from webapp.leaderboards import board_lookup, deletion, limits
-        from webapp.leaderboards.disclosure import ladder
+        from webapp.leaderboards.disclosure import disclosure_budget
 
-        account_storage.register("submissions", limits.use)
-        extensions.register_losses("leaderboards", deletion.losses, deletion.release)
-        extensions.register_notes("leaderboards", of_splits=board_lookup.remarks, of_question=board_lookup.nothing)
-        human_disclosure.register(decide=ladder.disclose_people, share_of=ladder.share_of_people)
+        storage_quotas.register("submissions", limits.use)
+        extension_points.register_losses("leaderboards", deletion.losses, deletion.release)
+        extension_points.register_notes(
+            "leaderboards", of_splits=board_lookup.remarks, of_question=board_lookup.nothing
+        )
+        baseline_disclosure.register(
+            decide=disclosure_budget.disclose_people, share_of=disclosure_budget.share_of_people
+        )

@@ -19,8 +19,8 @@ from generation.engine.worlds import get_world, usable
 from generation.engine.worlds.base import Baseline, unanswered
 from generation.models import Dataset, Scene, Split
 from generation.reports.shortcuts import Guesser, SplitTexts, choices_of
-from generation.storage.index import SplitIndex
 from generation.storage.items import load_items
+from generation.storage.split_index import SplitIndex
 from webapp.leaderboards.models import Method, Submission
 
 Kind = Method.Baseline

@@ -13,9 +13,9 @@ from django.urls import reverse
 
 from generation.access import Visitor, What, may_mention, may_see, may_see_exact_figures
 from generation.engine.scoring.figures import Averaged, Figure, figure
-from generation.extensions import Note
+from generation.extension_points import Note
 from generation.models import Dataset, Split
-from generation.views.object_lookup import find_split as any_split
+from generation.views.access_checks import find_split as any_split
 from webapp.leaderboards.disclosure.visibility import figure_of
 from webapp.leaderboards.models import Disclosure, Method, Score, Submission, Suite
 

@@ -17,12 +17,12 @@ from generation.access import Visitor, may_see_exact_figures, may_see_facet
 from generation.engine.items import Column, FacetKind
 from generation.engine.scoring.figures import Averaged, Figure, figure, is_too_few, percent, points, rounded
 from generation.engine.scoring.ladder import WHOLE
-from generation.engine.worlds.boards import Tasks
+from generation.engine.worlds.breakdowns import Tasks
 from generation.models import Split
-from generation.storage.index import IndexedFacet, SplitIndex, counts_of_all
+from generation.storage.split_index import IndexedFacet, SplitIndex, counts_of_all
 from webapp.leaderboards import entries
-from webapp.leaderboards.disclosure import ladder
-from webapp.leaderboards.disclosure.ladder import PartOfSplit
+from webapp.leaderboards.disclosure import disclosure_budget
+from webapp.leaderboards.disclosure.disclosure_budget import PartOfSplit
 from webapp.leaderboards.disclosure.visibility import DEFERRED
 from webapp.leaderboards.entries import Entry, people_by, right_among, right_by, share_of
 from webapp.leaderboards.models import Method
@@ -213,8 +213,8 @@ def board_of(user: Visitor, split: Split, wanted: BoardRequest | None = None) ->
 
 def _published_board(split: Split, found: list[Entry], wanted: BoardRequest) -> Board:
     """Return the board of a split with withheld answers: only the published figures of each method."""
-    plan, ranks = ladder.plan_of(split), rank_entries(found)
-    parts = ladder.parts_of(split, plan)
+    plan, ranks = disclosure_budget.plan_of(split), rank_entries(found)
+    parts = disclosure_budget.parts_of(split, plan)
     rows = [
         BoardRow(
             entry,

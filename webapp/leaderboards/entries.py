@@ -25,10 +25,10 @@ from generation.engine.scoring.ladder import WHOLE
 from generation.engine.scoring.score import NONE, Slice, score
 from generation.models import Split
 from generation.reports.scoring import slicing_of, truth_of
-from generation.storage.index import SplitIndex, open_digest
+from generation.storage.split_index import SplitIndex, open_digest
 from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.board_lookup import trained_on
-from webapp.leaderboards.disclosure import ladder
+from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.disclosure.visibility import published_figure
 from webapp.leaderboards.models import Disclosure, Method, Score, Submission
 from webapp.leaderboards.models.submissions import FITTED_ON_WITHHELD, RELATED
@@ -259,7 +259,7 @@ def _published_entries(user: Any, split: Split) -> list[Entry]:
     rows = rows.select_related(*(f"submission__{name}" for name in RELATED))
     found: dict[int, Disclosure] = {}
     parts: dict[int, Mapping[str, int]] = {}
-    partition = ladder.plan_of(split).partition
+    partition = disclosure_budget.plan_of(split).partition
     for row in rows.order_by("pk"):
         assert row.submission is not None
         if partition and row.partition == partition:

@@ -13,9 +13,9 @@ from django.db.models import Count, Q, Sum
 
 from generation.access import is_withheld
 from generation.models import Split
-from generation.models.work import from_now
-from generation.storage.account_storage import Use
-from webapp.leaderboards.disclosure import ladder
+from generation.models.jobs import from_now
+from generation.storage.storage_quotas import Use
+from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import Attempt, Disclosure, Submission
 from webapp.leaderboards.models.submissions import A_DAY
 
@@ -91,7 +91,7 @@ def remaining(user: Any, split: Split) -> RemainingSubmissions:
     tried = Attempt.objects.filter(user=user, split__in=same, made__gt=from_now(-A_DAY))
     scores = _limit(SCORED, mine.of_last_day().values_list("finished", flat=True), mine.under_way().count())
     attempts = _limit(ATTEMPTS, tried.values_list("made", flat=True), 0)
-    published = ladder.submissions_left(split)
+    published = disclosure_budget.submissions_left(split)
     shared = _shared(split, same) if published else None
     limits = [scores, attempts, *([shared] if shared is not None else [])]
     return RemainingSubmissions(
@@ -113,7 +113,9 @@ def _shared(split: Split, same: list[int]) -> _Limit:
 
 
 def shared_limit(split: Split) -> int:
-    return max(SHARED, ladder.plan_of(split.source).budget // SHARE_OF_BUDGET // ladder.cost_of(split))
+    return max(
+        SHARED, disclosure_budget.plan_of(split.source).budget // SHARE_OF_BUDGET // disclosure_budget.cost_of(split)
+    )
 
 
 def _next(limits: list[_Limit]) -> datetime | None:

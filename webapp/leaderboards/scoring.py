@@ -19,17 +19,17 @@ from generation.access import is_withheld
 from generation.engine.items import Column
 from generation.engine.predictions import BadPredictions
 from generation.engine.predictions.matching import NAMED
-from generation.engine.predictions.packed import PackedPredictions
+from generation.engine.predictions.packed_predictions import PackedPredictions
 from generation.engine.scoring.score import OUTSIDE, score
 from generation.exchange import prediction_files
 from generation.models import Split
 from generation.queue import leases, runner
-from generation.queue.outages import find_outage
+from generation.queue.transient_errors import find_outage
 from generation.reports.scoring import expected_of, slicing_of, truth_of
 from generation.storage import files
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import baselines, deletion
-from webapp.leaderboards.disclosure import ladder
+from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import Score, Submission
 from webapp.leaderboards.stored_predictions import FOLDER, load, pack_all, store
 
@@ -59,13 +59,13 @@ def _score(submission: Submission, lease: leases.Lease) -> None:
     scores = [score_on(submission, split, found.codes, found.read) for split in splits]
     with transaction.atomic():
         if is_withheld(submission.split):
-            ladder.lock(submission.split)
+            disclosure_budget.lock(submission.split)
         held = Submission.objects.held(submission)
         held.update(predictions=digest, kept=len(content), outside=len(found.outside), format=written_as, file="")
         leases.finish(submission)
         Score.objects.bulk_create(scores)
         if is_withheld(submission.split):
-            ladder.disclose(submission, scores[0], found.codes)
+            disclosure_budget.disclose(submission, scores[0], found.codes)
     files.drop(submission.file)
 
 
@@ -143,7 +143,7 @@ def _chores() -> None:
 
 
 def _hints() -> int:
-    return int(Submission.objects.claimable().exists() or missing().exists() or ladder.has_undecided())
+    return int(Submission.objects.claimable().exists() or missing().exists() or disclosure_budget.has_undecided())
 
 
 def missing() -> Any:
@@ -153,7 +153,7 @@ def missing() -> Any:
 
 def _catch_up() -> None:
     add_missing()
-    ladder.catch_up()
+    disclosure_budget.catch_up()
 
 
 def add_missing() -> int:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from generation.engine.errors import EngineError
 from generation.engine.predictions import Predictions
-from generation.engine.predictions.packed import PackedPredictions, pack
+from generation.engine.predictions.packed_predictions import PackedPredictions, pack
 from generation.models import Split
 from generation.storage import files
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from webapp.leaderboards.models import Submission
 
 FOLDER = "predictions"

@@ -23,15 +23,15 @@ from django.utils import timezone
 from generation.access import What, may_see
 from generation.engine.predictions import BadPredictions, UploadedMember
 from generation.engine.predictions import members as carried
-from generation.engine.predictions.packed import PackedPredictions
-from generation.engine.predictions.unpacking import GZIP, room
+from generation.engine.predictions.decompression import GZIP, room
+from generation.engine.predictions.packed_predictions import PackedPredictions
 from generation.engine.scoring.score import OUTSIDE
 from generation.exchange import prediction_files
 from generation.models import Split
 from generation.reports.scoring import expected_of
-from generation.storage import account_storage, files
+from generation.storage import files, storage_quotas
 from webapp.leaderboards import limits
-from webapp.leaderboards.disclosure import approvals
+from webapp.leaderboards.disclosure import submitter_approvals
 from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember
 from webapp.leaderboards.suites import members_for
 
@@ -220,8 +220,8 @@ def check(user: Any, order: Order) -> None:
     for split in targets(user, order):
         if not may_see(user, split, What.QUESTION):
             raise UploadRefused(404, "no_split", "There is no such split, or it isn't yours to see.", field="split")
-        if not approvals.may_submit(user, split):
-            raise UploadRefused(403, "not_approved", approvals.reason_for(user, split), field="split")
+        if not submitter_approvals.may_submit(user, split):
+            raise UploadRefused(403, "not_approved", submitter_approvals.reason_for(user, split), field="split")
         if not split.is_complete:
             state = split.get_state_display()
             raise UploadRefused(409, "not_complete", f"Expected a complete split, got {split}, which is {state}.")
@@ -327,8 +327,8 @@ def check_storage(user: Any, size: int) -> None:
     if shortage:
         raise UploadRefused(503, "disk_full", shortage, retry_after=RETRY)
     try:
-        account_storage.check(user, size)
-    except account_storage.AccountFull as error:
+        storage_quotas.check(user, size)
+    except storage_quotas.AccountFull as error:
         raise UploadRefused(413, "account_full", str(error), field="file") from error
 
 

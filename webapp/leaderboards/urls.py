@@ -9,8 +9,8 @@ from webapp.leaderboards.views import (
     learning_curves,
     methods,
     questions,
+    skipped_steps,
     slices,
-    steps,
     submissions,
     suites,
 )
@@ -37,7 +37,7 @@ urlpatterns = [
     path(f"{BOARD}/curves/", learning_curves.curve, name="board_curves"),
     path(f"{BOARD}/curves.<str:kind>", learning_curves.curve_file, name="board_curves_file"),
     path(f"{BOARD}/curves/reached.<str:kind>", learning_curves.reached_file, name="board_reached_file"),
-    path(f"{BOARD}/steps/", steps.steps, name="board_steps"),
+    path(f"{BOARD}/steps/", skipped_steps.steps, name="board_steps"),
     path("suites/", suites.suites, name="suites"),
     path("suites/new/", suites.suite_new, name="suite_new"),
     path("suites/<slug:slug>/", suites.suite, name="suite"),

@@ -12,7 +12,7 @@ from django.db import Error, connection
 from django.db.models import F
 
 from generation.models import Heartbeat, Job
-from generation.models.work import ago
+from generation.models.jobs import ago
 from generation.queue import DEFAULT, GENERATION
 from generation.storage import files
 from webapp.monitoring import health_probes

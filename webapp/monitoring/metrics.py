@@ -25,7 +25,7 @@ from prometheus_client.registry import Collector
 from generation import __version__
 from generation.engine import ENGINE_VERSION
 from generation.models import AbstractJob, Heartbeat, Job, JobEvent
-from generation.models.work import ago
+from generation.models.jobs import ago
 from generation.storage import files
 from webapp.monitoring.health_probes import KeptResult
 from webapp.running.gunicorn_config import FOLDER

@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponseBase
 from annotations.urls import TAKING
 from webapp.monitoring import metrics
 from webapp.monitoring.logs import mask
-from webapp.running.uploads import HEADERS_ONLY
+from webapp.running.request_limits import HEADERS_ONLY
 
 log = logging.getLogger("webapp.access")
 

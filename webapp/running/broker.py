@@ -11,7 +11,7 @@ from kombu.transport.sqlalchemy.models import metadata
 from sqlalchemy import Engine, NullPool, event
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from generation.queue.forks import no_forks
+from generation.queue.fork_lock import no_forks
 
 
 class Channel(sqlalchemy.Channel):

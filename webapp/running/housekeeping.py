@@ -8,9 +8,9 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from generation.charts import drawing
-from generation.making import import_records
+from generation.making import ingestion
 from generation.models import Upload
-from generation.storage import files, host_cache
+from generation.storage import disk_cache, files
 from webapp.api.files import questions_file
 from webapp.leaderboards import deletion
 from webapp.models import LoginLink
@@ -22,10 +22,10 @@ def tidy_up() -> None:
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Upload.objects.outdated().delete()
     files.drop_abandoned()
-    import_records.drop_forgotten_uploads()
+    ingestion.drop_forgotten_uploads()
     deletion.drop_files_without_row()
     questions_file.drop_unused()
-    host_cache.make_room()
+    disk_cache.make_room()
     drawing.make_room(most=drawing.MOST_BYTES)
     if not settings.REDIS_URL:
         drop_delivered_messages()

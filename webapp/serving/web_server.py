@@ -4,7 +4,7 @@ waitress reads complete requests and sends responses in one loop for all connect
 request only after it has arrived completely. This module adds:
 
 - Everybody may send a body of `SMALL` bytes. For a larger one, the site is asked
-  (`webapp.running.uploads.UploadLimit`) when the headers have arrived, before the rest is read.
+  (`webapp.running.request_limits.UploadLimit`) when the headers have arrived, before the rest is read.
 - Connections that send or read too slowly are closed; if there are too many, the oldest waiting ones are closed.
 - While a thread waits for a slow reader, another thread replaces it.
 """
@@ -30,7 +30,7 @@ from waitress.task import ThreadedTaskDispatcher, WSGITask, hop_by_hop
 from waitress.utilities import BadRequest, RequestEntityTooLarge
 
 from generation.site_addresses import network_of
-from webapp.running.uploads import HEADERS_ONLY, SMALL, UPLOAD_BYTES, is_ours
+from webapp.running.request_limits import HEADERS_ONLY, SMALL, UPLOAD_BYTES, is_ours
 
 CONNECTIONS = 1000  # per process
 CONNECTIONS_OF_ADDRESS = 100  # per address (for IPv6, per network of /64), except for trusted proxies
@@ -363,7 +363,7 @@ class Server(TcpWSGIServer):
             sockets=[listener],
             threads=threads,
             ident="",
-            clear_untrusted_proxy_headers=False,  # webapp.running.uploads.OurProxies does it
+            clear_untrusted_proxy_headers=False,  # webapp.running.request_limits.OurProxies does it
             connection_limit=10**9,  # see make_room
             outbuf_overflow=2**19,
             outbuf_high_watermark=2**18,

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from generation.engine.errors import BadExport
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats.common import embed_image, write_readme
 from generation.engine.formats.rle import Mask, compressed, masks
-from generation.engine.formats.writing import embed_image, write_readme
 from generation.engine.items import Element, Media
 
 PART = ".annotations"

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
-from generation.engine.formats.writing import facet_rows, open_gzip, write_readme
+from generation.engine.formats.common import facet_rows, open_gzip, write_readme
 from generation.engine.program import to_json
-from generation.engine.worlds.stories import prompt_of, seen_by
+from generation.engine.worlds.story_text import prompt_of, seen_by
 
 
 class JsonLines:

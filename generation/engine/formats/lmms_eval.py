@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from generation.engine.errors import BadExport
 from generation.engine.formats import ExportDataset, ExportSplit, Option, Tick, lmms_eval_task
+from generation.engine.formats.common import embed_image, write_json, write_readme
 from generation.engine.formats.huggingface.card import yaml_text
 from generation.engine.formats.huggingface.parquet import QUESTIONS, Shards, arrow, question_features, schema_of
 from generation.engine.formats.huggingface.rows import NOT_A_NAME, Rows, column_of, facet_columns, first_of, plain_names
-from generation.engine.formats.writing import embed_image, write_json, write_readme
 from generation.engine.items import Media
 
 MOST_TOKENS = 64  # limit for a model's answer: an answer is one word, and a short sentence around it fits too

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 from generation.engine.errors import BadExport
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats.common import write_readme
 from generation.engine.formats.huggingface.rows import PROMPT, STORY, Row, Rows, facet_columns, plain_names
 from generation.engine.formats.lmms_eval import check_pictures
-from generation.engine.formats.writing import write_readme
-from generation.engine.worlds.stories import numbered
+from generation.engine.worlds.story_text import numbered
 
 CHOICES, OPEN = "choices", "open"
 

@@ -13,10 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadPredictions
+from generation.engine.predictions.decompression import (
+    ZIP,
+    PackedFile,
+    UnreadableFile,
+    open_member,
+    packed_files,
+    unpack,
+)
 from generation.engine.predictions.matching import DOCS, PUBLISHED, ExpectedAnswers, Findings, PredictionChecker
 from generation.engine.predictions.reading import PredictionRows, rows_of
 from generation.engine.predictions.template import template
-from generation.engine.predictions.unpacking import ZIP, PackedFile, UnreadableFile, open_member, packed_files, unpack
 
 __all__ = [
     "BadPredictions",

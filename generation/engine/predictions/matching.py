@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.items import AnswerForm
-from generation.engine.predictions.answers import AnswerVocabulary, NoAnswer, ReplyReader, quote, text_of
-from generation.engine.predictions.packed import TextBuffer
+from generation.engine.predictions.answer_parser import AnswerVocabulary, NoAnswer, ReplyReader, quote, text_of
+from generation.engine.predictions.decompression import UnreadableFile
+from generation.engine.predictions.packed_predictions import TextBuffer
 from generation.engine.predictions.reading import PredictionRowBatch
-from generation.engine.predictions.unpacking import UnreadableFile
 from generation.engine.scoring.score import OUTSIDE
 
 NAMED = 20  # lines and gaps that a message names

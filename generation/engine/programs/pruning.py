@@ -1,4 +1,4 @@
-"""Compiled functions that run cut programs; see `diagnosis`.
+"""Compiled functions that run cut programs; see `question_demands`.
 
 Sets of objects and sets of values are bit masks; a count is a number; yes and no are one bit each.
 """

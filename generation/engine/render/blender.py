@@ -1,6 +1,6 @@
 """Pictures drawn by Blender's Cycles, from the same stages that the tracer draws.
 
-Blender has the licence GPL. It is never imported here: it runs as a separate program (`blender_child`) with its own
+Blender has the licence GPL. It is never imported here: it runs as a separate program (`blender_script`) with its own
 Python environment. Each process keeps one child program running. Orders and answers are lines of JSON on the child's
 standard input and output; pictures are PNG files in a shared folder. The child ends when its parent process ends.
 """
@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from generation.engine.errors import NoRenderer, NotDrawn
+from generation.engine.render.render_scene import Camera, Light, Solid, Stage, SurfaceMaterial, light_axes, pack_solids
 from generation.engine.render.shapes import CONE, CYLINDER, MESH
-from generation.engine.render.stage import Camera, Light, Solid, Stage, SurfaceMaterial, light_axes, pack_solids
 from generation.engine.render.surfaces import surface_of
 
-CHILD = Path(__file__).with_name("blender_child.py")
+CHILD = Path(__file__).with_name("blender_script.py")
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = 512
 SAMPLE = 96 / (480 * 320 * 512)  # seconds of one core for one sample of one pixel on an ordinary machine

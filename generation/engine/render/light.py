@@ -2,9 +2,9 @@
 
 import math
 
-from generation.engine.render.compiler import compiled
+from generation.engine.render.jit import compiled
 from generation.engine.render.rays import blocked, hit_solid, passes
-from generation.engine.render.stage import BALL, MATERIAL, REACH
+from generation.engine.render.render_scene import BALL, MATERIAL, REACH
 
 
 @compiled

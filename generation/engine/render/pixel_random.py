@@ -1,6 +1,6 @@
 """Random numbers for pixels, computed from integers. Compiled."""
 
-from generation.engine.render.compiler import compiled
+from generation.engine.render.jit import compiled
 
 MASK = 0xFFFFFFFF
 

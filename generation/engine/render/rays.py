@@ -2,7 +2,8 @@
 
 import math
 
-from generation.engine.render.compiler import compiled
+from generation.engine.render.jit import compiled
+from generation.engine.render.render_scene import KIND, PAR, REACH, ROOT, SCALE, TURN
 from generation.engine.render.shapes import (
     BOX,
     CONE,
@@ -20,7 +21,6 @@ from generation.engine.render.shapes import (
     mesh_normal,
     solid_normal,
 )
-from generation.engine.render.stage import KIND, PAR, REACH, ROOT, SCALE, TURN
 
 
 @compiled

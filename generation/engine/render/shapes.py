@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from generation.engine.render.compiler import compiled
+from generation.engine.render.jit import compiled
 
 SPHERE, BOX, CYLINDER, CONE, TORUS, MESH = range(6)
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.render.render_scene import SHARPEST, Solid
 from generation.engine.render.shapes import BOX, CONE, CYLINDER, MESH, SPHERE, TORUS
-from generation.engine.render.stage import SHARPEST, Solid
 
 ROUND = 192  # corners of a full circle
 BEVEL = 12  # steps of a bevel's quarter circle

@@ -11,13 +11,11 @@ import math
 
 import numpy as np
 
-from generation.engine.render.compiler import compiled
+from generation.engine.render.jit import compiled
 from generation.engine.render.light_paths import encoded, refine, shade_centres
 from generation.engine.render.pixel_random import chance
 from generation.engine.render.rays import first_hits, ground_distance, pixel_ray
-from generation.engine.render.shadows import lamp_shares, smooth_shares
-from generation.engine.render.srgb import encode_table
-from generation.engine.render.stage import (
+from generation.engine.render.render_scene import (
     OWNER,
     Camera,
     PackedSolids,
@@ -28,6 +26,8 @@ from generation.engine.render.stage import (
     pack_solids,
     pack_surroundings,
 )
+from generation.engine.render.shadows import lamp_shares, smooth_shares
+from generation.engine.render.srgb import encode_table
 
 TABLE = encode_table()
 GRAIN = 0.4

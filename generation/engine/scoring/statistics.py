@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.scoring.answer_aggregation import VoteCounts, Votes, count_votes
 from generation.engine.scoring.figures import LEVEL, Interval
-from generation.engine.scoring.votes import VoteCounts, Votes, count_votes
 
 RESAMPLES = 2000
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from generation.engine.search.compiler import compiled
+from generation.engine.search.jit import compiled
 
 
 @compiled

@@ -9,7 +9,7 @@ filter's description selects from the scene, and the relation; `made` is (sets, 
 
 import numpy as np
 
-from generation.engine.search.compiler import (
+from generation.engine.search.jit import (
     AS_UNIQUE,
     COUNT,
     EQUAL_INTEGER,

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from generation.engine.search.compiler import (
+from generation.engine.search.jit import (
     AS_EXIST,
     AS_SET,
     AS_UNIQUE,

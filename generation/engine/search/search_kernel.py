@@ -6,7 +6,7 @@
 import numpy as np
 
 from generation.engine.balance import may_answer
-from generation.engine.search.compiler import (
+from generation.engine.search.jit import (
     FILTER,
     FILTER_ONE,
     INTERSECT,

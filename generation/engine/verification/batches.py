@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.canonical import canonical
+from generation.engine.content_hash import canonical
 from generation.engine.items import Item
 from generation.engine.spec import BaseSpec
 from generation.engine.verification.checks import Checker, prove_drawn_again, rgb_of

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from generation.engine.formats import value_of
 from generation.engine.items import Facet, Item, Media, Needs
-from generation.engine.reading.published import ReadItem, SplitFiles
+from generation.engine.reading.dataset_reader import ReadItem, SplitFiles
 from generation.engine.spec import BaseSpec
 from generation.engine.verification.batches import BatchProver, StoredItem, StoredPictures
 from generation.engine.verification.checks import can_have_facets, read_picture

@@ -35,7 +35,7 @@ from generation.engine.programs.ablation import Ablation
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.spec import NO_FILES, BaseSpec, Frozen, check_references, over_preset, preset_of, read
 from generation.engine.verification.proof import PictureProver, Prover
-from generation.engine.worlds.boards import BoardView, Tasks
+from generation.engine.worlds.breakdowns import BoardView, Tasks
 
 SCENES_PER_CHUNK = 100
 

@@ -13,7 +13,7 @@ from generation.making import dataset_jobs
 from generation.management.console import FAILED, INTERRUPTED, PlainCommand
 from generation.models import Job, Split
 from generation.splits import question_sets
-from generation.splits.recipes import BadRecipe, Recipe, read_recipe
+from generation.splits.split_recipes import BadRecipe, Recipe, read_recipe
 
 IDLE = 0.2  # seconds
 

@@ -12,7 +12,7 @@ from tqdm import tqdm
 from generation.engine import formats
 from generation.engine.formats import Format, Option
 from generation.exchange import exports
-from generation.making.pool import stoppable
+from generation.making.process_pool import stoppable
 from generation.management.console import FAILED, INTERRUPTED, PlainCommand
 
 

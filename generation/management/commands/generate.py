@@ -12,7 +12,7 @@ from generation.engine.errors import BadSpec
 from generation.engine.items import Media
 from generation.making import dataset_jobs
 from generation.making.creation import SlugTaken, check_secrets
-from generation.making.pool import note, stoppable
+from generation.making.process_pool import note, stoppable
 from generation.making.progress import progress_of
 from generation.making.warmup import warm_world
 from generation.management.console import Bar, WatchingCommand

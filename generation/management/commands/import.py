@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from generation.engine.worlds import READERS
-from generation.making import dataset_jobs, import_reading, imports
+from generation.making import dataset_jobs, import_sandbox, imports
 from generation.making.creation import SlugTaken, check_slug
 from generation.making.progress import progress_of
 from generation.management.console import BAD_INPUT, Bar, WatchingCommand
@@ -69,7 +69,7 @@ class Command(WatchingCommand):
                 "Or choose another: --name.",
                 where="slug",
             )
-        found = import_reading.find(wanted.format, [path.resolve() for path in options["paths"]])
+        found = import_sandbox.find(wanted.format, [path.resolve() for path in options["paths"]])
         if existing is None:
             return imports.begin(found, wanted)
         imports.check_same(existing, found, wanted)

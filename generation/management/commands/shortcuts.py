@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from generation.models import BlindReport, Dataset
-from generation.reports import background
+from generation.reports import report_jobs
 from generation.reports.shortcuts import complete_splits
 from generation.reports.shortcuts_page import LEVEL_TEXT, Alike, GuessScore, ShortcutsView, SplitGuesses, shown_whole
 
@@ -33,7 +33,7 @@ class Command(PlainCommand):
                 returncode=BAD_INPUT,
             )
         splits = complete_splits(dataset)
-        report = background.make_shortcuts(dataset)
+        report = report_jobs.make_shortcuts(dataset)
         if report.state != BlindReport.State.DONE:
             reason = report.message or "Another process is about it; ask again in a minute."
             raise CommandError(f"Expected a report on {dataset.slug}, got none: {reason}", returncode=FAILED)

@@ -12,11 +12,11 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from generation.engine.reading.published import find_reader
-from generation.engine.verification import folders
+from generation.engine.reading.dataset_reader import find_reader
+from generation.engine.verification import exported_folders
 from generation.engine.verification.verdict import Verdict
 from generation.engine.worlds import READERS, get_world
-from generation.making.pool import stoppable
+from generation.making.process_pool import stoppable
 from generation.making.warmup import warm_world
 from generation.management.console import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand
 from generation.verification import dataset as verifying
@@ -57,12 +57,12 @@ class Command(PlainCommand):
         workers = options["workers"] or settings.MACHINE_PROCESSES
         if workers > 1 and options["format"] in READERS:
             warm_world(find_reader(options["format"]).world, draws=bool(options["rerender"]))
-        scope = folders.Scope(
+        scope = exported_folders.Scope(
             Path(options["folder"]), options["format"], options["split"], options["rerender"], workers
         )
 
         def prove(tick: Callable[[int], None]) -> Verdict:
-            return folders.verify(scope, tick=tick)
+            return exported_folders.verify(scope, tick=tick)
 
         verdict = self._watched(prove, what=scope.folder.name, total=None)
         head = f"{scope.folder}, format {scope.format}"

@@ -9,10 +9,10 @@ from typing import Any
 from django.db import DatabaseError
 
 from generation.making import dataset_jobs
-from generation.making.pool import drop_connection, state_of, stoppable
+from generation.making.process_pool import drop_connection, state_of, stoppable
 from generation.management.console import PlainCommand
 from generation.models import Dataset
-from generation.queue import stopping
+from generation.queue import graceful_shutdown
 
 IDLE = 0.2  # seconds
 
@@ -30,7 +30,7 @@ class Command(PlainCommand):
             gc.freeze()  # imported objects stay forever, so garbage collection can skip them
 
         def wanted() -> bool:
-            return not stopping.is_asked() and (parent is None or os.getppid() == parent)
+            return not graceful_shutdown.is_asked() and (parent is None or os.getppid() == parent)
 
         with stoppable():
             try:
@@ -40,7 +40,7 @@ class Command(PlainCommand):
                 else:
                     self._work_on(options["dataset"], wanted, may_be_gone=parent is not None)
             except (KeyboardInterrupt, DatabaseError):  # other processes can take over its jobs
-                if not stopping.is_asked():
+                if not graceful_shutdown.is_asked():
                     raise
                 if self.from_command_line:
                     drop_connection()

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotations.answering import exclusion_rules, flow, participants, slot_assignment
+from annotations.answering import exclusion_rules, participant_flow, participants, slot_assignment
 from annotations.answering.answer_forms import PressedButtons
 from annotations.answering.exclusion_rules import ExclusionRules, Fast, Straight
 from annotations.answering.participants import Person, apply, people_of
 from annotations.answering.session import Sitting
 from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
-from annotations.results import exclusions, study_figures
+from annotations.results import exclusions, study_statistics
 from annotations.results.methods_text import methods_text
 from annotations.results.payment import PlatformRow, reconcile
 from annotations.studies import lifecycle
 from generation.engine.scoring.figures import Share
 from generation.models import Dataset
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests import proof
 from tests.annotations import answered
 from tests.annotations.studies.test_lifecycle import make
@@ -85,7 +85,7 @@ def at_work(study: Study, **more: Any) -> Participant:
 
 
 def sides_of(study: Study) -> exclusions.Sides:
-    return exclusions.sides(study, study_figures.gather(study), people_of(study))
+    return exclusions.sides(study, study_statistics.gather(study), people_of(study))
 
 
 def text_of(study: Study) -> str:
@@ -210,7 +210,7 @@ def test_being_wrong_on_every_question_of_the_sample_breaks_no_rule(asked: Study
     person = at_work(asked)
     for position in range(3):
         answered.put(person, asked, position, f"wrong {position}", number=0)
-    flow.finish_questions(Sitting(person))
+    participant_flow.finish_questions(Sitting(person))
     assert (person.stage, person.excluded) == (Stage.COMMENT, None)
 
 
@@ -229,17 +229,17 @@ def careless(asked: Study) -> Participant:
 
 
 def test_whom_the_rules_leave_out_is_left_out_as_the_session_ends(asked: Study, careless: Participant) -> None:
-    flow.finish_questions(Sitting(careless))
+    participant_flow.finish_questions(Sitting(careless))
     assert careless.excluded is not None
     assert (careless.by_rule, careless.reason, careless.stage) == (True, "1 check question wrong", Stage.COMMENT)
     assert not Answer.objects.counted().filter(participant=careless).exists()
     assert Slot.objects.free().filter(study=asked).count() == 6  # others are asked in their place
-    flow.comment(careless, "Bye.")
+    participant_flow.comment(careless, "Bye.")
     assert careless.stage == Stage.COMPLETED
 
 
 def test_who_is_left_out_is_paid_like_everybody_else(asked: Study, careless: Participant) -> None:
-    flow.finish_questions(Sitting(careless))
+    participant_flow.finish_questions(Sitting(careless))
     row = PlatformRow("s1", "5f0", "AWAITING REVIEW", "C1DONE", 600)
     assert reconcile(asked, [row], people_of(asked)).approve == ["s1"]
 
@@ -247,7 +247,7 @@ def test_who_is_left_out_is_paid_like_everybody_else(asked: Study, careless: Par
 def test_without_rules_nobody_is_left_out(asked: Study, careless: Participant) -> None:
     state(asked, ExclusionRules())
     careless.refresh_from_db()
-    flow.finish_questions(Sitting(careless))
+    participant_flow.finish_questions(Sitting(careless))
     assert careless.excluded is None
 
 
@@ -256,7 +256,7 @@ def test_who_came_by_the_test_link_is_never_judged(asked: Study) -> None:
     tester = at_work(asked, is_test=True)
     easy(tester, "check", wrong=1)
     answered.put(tester, asked, 0, "yes")
-    flow.finish_questions(Sitting(tester))
+    participant_flow.finish_questions(Sitting(tester))
     lifecycle.close(asked)
     assert apply(asked) == []
     tester.refresh_from_db()
@@ -265,9 +265,9 @@ def test_who_came_by_the_test_link_is_never_judged(asked: Study) -> None:
 
 
 def test_who_is_taken_back_stays_and_it_counts_as_after_the_fact(asked: Study, careless: Participant) -> None:
-    flow.finish_questions(Sitting(careless))
+    participant_flow.finish_questions(Sitting(careless))
     slot_assignment.take_back(careless)
-    flow.comment(careless, "")
+    participant_flow.comment(careless, "")
     assert apply(asked) == []
     careless.refresh_from_db()
     assert careless.excluded is None and careless.taken_back is not None
@@ -288,7 +288,7 @@ def test_the_unfinished_are_left_out_by_the_button_and_count_once_they_finish(as
     assert apply(asked) == []
     person.refresh_from_db()
     assert (person.by_rule, person.reason) == (True, "did not finish")
-    flow.finish_questions(Sitting(person))
+    participant_flow.finish_questions(Sitting(person))
     assert (person.excluded, person.by_rule, person.taken_back) == (None, False, None)
     assert Answer.objects.counted().filter(participant=person).count() == 1
 
@@ -310,7 +310,7 @@ def test_whom_somebody_left_out_by_hand_the_rules_do_not_take_back(asked: Study)
     person = at_work(asked)
     answered.put(person, asked, 0, "yes", number=0)
     slot_assignment.exclude(person, reason="took part twice")
-    flow.finish_questions(Sitting(person))
+    participant_flow.finish_questions(Sitting(person))
     assert person.excluded is not None and not person.by_rule
     assert [one.pseudonym for one in sides_of(asked).extra] == ["P001"]
 
@@ -376,7 +376,7 @@ def test_three_accuracies_stand_side_by_side_as_counted_by_hand(made: Dataset) -
 
 def text_after_exclusions(asked: Study, careless: Participant) -> str:
     """Return the text after a rule has left out one participant, and the researcher another."""
-    flow.finish_questions(Sitting(careless))
+    participant_flow.finish_questions(Sitting(careless))
     other = at_work(asked)
     for position in range(2):
         answered.put(other, asked, position, "no", number=1)
@@ -414,7 +414,7 @@ def test_methods_text_says_that_no_rule_was_stated_and_that_nobody_was_left_out(
 
 
 def test_the_erased_count_as_before(asked: Study, careless: Participant) -> None:
-    flow.finish_questions(Sitting(careless))
+    participant_flow.finish_questions(Sitting(careless))
     other = at_work(asked, identity="5f1")
     answered.put(other, asked, 0, "yes", number=1)
     before = sides_of(asked)

@@ -18,7 +18,7 @@ from annotations.results.baseline import still_open
 from annotations.results.payment import BadPlatformFile, Payment, code_of, read_export, reconcile
 from generation.engine.scoring.figures import Share
 from generation.models import Dataset
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 
 pytestmark = pytest.mark.django_db

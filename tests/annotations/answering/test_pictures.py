@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpResponse
 from PIL import Image
 
-from annotations.answering import pictures, recent_pictures
+from annotations.answering import pictures, scene_cache
 from generation.models import Dataset, Scene
 from generation.storage import files
 from tests.annotations.visitors import Visitor, study_of
@@ -133,7 +133,7 @@ def test_another_process_finds_the_same_picture(shapes: Dataset) -> None:
     visitor.to_questions()
     named = picture_of(visitor)
     assert named.status_code == 200
-    recent_pictures._shown.clear()
+    scene_cache._shown.clear()
     assert picture_of(visitor).content == named.content
 
 
@@ -149,9 +149,9 @@ def test_an_address_with_somebody_elses_secret_has_no_picture(shapes: Dataset) -
 
 
 def test_no_more_addresses_are_known_than_there_is_room_for(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent_pictures, "MOST", 3)
+    monkeypatch.setattr(scene_cache, "MOST", 3)
     split = shapes.splits.get(name="val")
     for number in range(20):
-        recent_pictures.remember(("code", str(number), "token"), split, 0)
-        assert len(recent_pictures._shown) <= 3
-    assert recent_pictures.scene_of(("code", "19", "token")) is not None
+        scene_cache.remember(("code", str(number), "token"), split, 0)
+        assert len(scene_cache._shown) <= 3
+    assert scene_cache.scene_of(("code", "19", "token")) is not None

@@ -17,8 +17,8 @@ from generation.engine.worlds.clevr.scene import ClevrScene, SceneObject
 from generation.engine.worlds.clevr.world import ClevrWorld
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
-from generation.storage.index import SplitIndex
 from generation.storage.items import item_of
+from generation.storage.split_index import SplitIndex
 from tests.generation import small
 
 pytestmark = pytest.mark.django_db

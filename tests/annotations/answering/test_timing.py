@@ -15,7 +15,7 @@ from annotations.answering.participants import people_of
 from annotations.answering.session import QUESTION, SessionItem
 from annotations.answering.timing import MILLISECOND, ReportedAnswer, count
 from annotations.models import Answer, EasyAnswer, Given, Participant, Showing, Slot, Study
-from annotations.results import payment, study_figures
+from annotations.results import payment, study_statistics
 from annotations.results.answer_files import lines
 from annotations.results.payment import PlatformRow, reconcile
 from annotations.studies.planning import times_of
@@ -111,7 +111,7 @@ class TestAttacks:
         [person] = people_of(worker.study)
         assert exclusion_rules.is_too_fast(person.times * 2)
         times = timing.count_time(worker.study)
-        assert (study_figures.median_seconds(study_figures.gather(worker.study), times) or 0) < 1.5
+        assert (study_statistics.median_seconds(study_statistics.gather(worker.study), times) or 0) < 1.5
         assert max(times_of(worker.study)) < 15_000  # of 20,000 reported; a busy machine may take seconds for one
         assert {line.visible_ms for line in lines(worker.study)} == {20_000}
 

@@ -12,7 +12,7 @@ from annotations.models import Participant, Study
 from annotations.results import baseline
 from annotations.studies import lifecycle
 from generation.models import Dataset
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.annotations.answered import put
 from tests.annotations.browser.test_studies import signed_in
 from tests.generation import small

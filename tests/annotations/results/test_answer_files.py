@@ -11,7 +11,7 @@ from annotations.answering import slot_assignment
 from annotations.models import Answer, EasyAnswer, Participant, Study
 from annotations.results.answer_files import AnswerLine, as_csv, as_jsonl, lines
 from generation.models import Dataset
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 
 pytestmark = pytest.mark.django_db

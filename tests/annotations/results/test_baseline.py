@@ -12,13 +12,13 @@ from django.db import IntegrityError, transaction
 from annotations.answering import participants, slot_assignment
 from annotations.models import Answer, Baseline, Participant, Study
 from annotations.results import baseline
-from annotations.results import study_figures as results
+from annotations.results import study_statistics as results
 from annotations.results.baseline import NotPublished
 from annotations.studies import lifecycle
 from generation.engine.scoring.score import NONE, TIE, score
 from generation.models import Dataset
 from generation.storage import files
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 
 pytestmark = pytest.mark.django_db
@@ -207,8 +207,8 @@ def test_a_file_that_was_changed_is_not_taken_for_it(run: Study) -> None:
 
 
 def test_what_a_published_study_asked_about_is_not_deleted(run: Study) -> None:
-    from generation import extensions
+    from generation import extension_points
 
     publish(run)
-    with pytest.raises(extensions.Referred):
-        extensions.check_split_unreferred(run.split)
+    with pytest.raises(extension_points.Referred):
+        extension_points.check_split_unreferred(run.split)

@@ -20,7 +20,7 @@ from annotations.studies import lifecycle
 from generation.engine.scoring.ladder import least_step
 from generation.models import Dataset
 from tests.annotations import answered
-from webapp.leaderboards.disclosure import ladder
+from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import DisclosureSettings
 from webapp.models import User
 
@@ -261,7 +261,7 @@ def test_of_a_withheld_split_one_share_rounded_down_is_shown(
         assert f"People: {100 * share:.1f} % (n = {row.asked})" in text(client.get("/datasets/rows/"))
         [entry] = client.get("/leaderboards/rows/test/board.json").json()["rows"]
         assert (entry["made"], entry["accuracy"]["accuracy"], entry["accuracy"]["low"]) == ("human", share, None)
-    assert ladder.spending_on(row.split).figures == 1
+    assert disclosure_budget.spending_on(row.split).figures == 1
     assert "predictions.jsonl" in text(rosa.get(at))
     assert rosa.get(f"{at}1/predictions.jsonl").status_code == 200
 

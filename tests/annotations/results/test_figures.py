@@ -10,14 +10,14 @@ from django.utils import timezone
 
 from annotations.answering import slot_assignment, timing
 from annotations.models import Answer, Participant, Study
-from annotations.results import dawid_skene, question_review, study_figures
+from annotations.results import dawid_skene, question_review, study_statistics
 from generation.engine.items import FacetKind
 from generation.engine.scoring.figures import Share, wilson
 from generation.engine.scoring.score import NONE, OUTSIDE, TIE
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question
-from generation.splits.recipes import read_recipe
-from generation.storage.index import IndexedFacet, SplitIndex
+from generation.splits.split_recipes import read_recipe
+from generation.storage.split_index import IndexedFacet, SplitIndex
 from tests import proof
 from tests.annotations import answered
 
@@ -79,12 +79,12 @@ def test_a_majority_counts_and_a_tie_is_wrong(three: tuple[Study, list[Participa
     for number, (person, *said) in enumerate(zip(people, ["yes", "yes", "no"], ["yes", "no", ""], strict=True)):
         answered.put(person, study, first, said[0], number=number)
         answered.put(person, study, second, said[1], number=number, refusal="" if said[1] else "unclear")
-    found = study_figures.gather(study)
-    top = study_figures.headline(found)
+    found = study_statistics.gather(study)
+    top = study_statistics.headline(found)
     assert (top.people, top.answers, top.refusals, top.ties) == (3, 6, 1, 1)
     assert (top.majority, top.single) == (Share(1, 2), Share(3, 5))
-    assert study_figures.ties(found) == [second]
-    codes = study_figures.baseline(study)
+    assert study_statistics.ties(found) == [second]
+    codes = study_statistics.baseline(study)
     values = SplitIndex.open(study.split).answer_values
     assert (values[codes[first]], codes[second], codes[third]) == ("yes", TIE, NONE)
     assert np.count_nonzero(codes != NONE) == 2
@@ -95,20 +95,20 @@ def test_a_word_that_the_vocabulary_lacks_is_wrong_and_outside(
 ) -> None:
     study, people, (first, *_) = three
     answered.put(people[0], study, first, "perhaps", number=0)
-    assert study_figures.headline(study_figures.gather(study)).majority == Share(0, 1)
-    assert study_figures.baseline(study)[first] == OUTSIDE
-    assert [(row.given, row.times, row.n) for row in study_figures.confusion(study_figures.gather(study))] == [
+    assert study_statistics.headline(study_statistics.gather(study)).majority == Share(0, 1)
+    assert study_statistics.baseline(study)[first] == OUTSIDE
+    assert [(row.given, row.times, row.n) for row in study_statistics.confusion(study_statistics.gather(study))] == [
         ("perhaps", 1, 1)
     ]
 
 
 def test_nothing_answered_is_no_figure(three: tuple[Study, list[Participant], list[int]]) -> None:
     study, _, _ = three
-    found = study_figures.gather(study)
-    top = study_figures.headline(found)
+    found = study_statistics.gather(study)
+    top = study_statistics.headline(found)
     assert (top.majority.value, top.crossed, top.alpha, top.majority.text) == (None, None, None, "too few (n = 0)")
-    assert study_figures.median_seconds(found, timing.count_time(study)) is None
-    assert study_figures.progress(study) == (0, 9, 0, 3, 0)
+    assert study_statistics.median_seconds(found, timing.count_time(study)) is None
+    assert study_statistics.progress(study) == (0, 9, 0, 3, 0)
     assert dawid_skene.estimate(found, dawid_skene.kinds_of(study, three[2])) == []
 
 
@@ -120,7 +120,7 @@ def test_what_came_in_the_last_hour_is_the_pace(three: tuple[Study, list[Partici
     answered.put(people[2], study, second, "no", received=now)
     tester = Participant.objects.create(study=study, is_test=True)
     answered.put(tester, study, second, "no", received=now)
-    assert study_figures.progress(study) == (2, 9, 0, 3, 2)
+    assert study_statistics.progress(study) == (2, 9, 0, 3, 2)
 
 
 def test_excluding_changes_the_stated_figure_alone(three: tuple[Study, list[Participant], list[int]]) -> None:
@@ -129,11 +129,11 @@ def test_excluding_changes_the_stated_figure_alone(three: tuple[Study, list[Part
         answered.put(people[0], study, position, "yes", number=0)
         answered.put(people[1], study, position, "no", number=1)
         answered.put(people[2], study, position, "no", number=2)
-    assert study_figures.headline(study_figures.gather(study)).majority == Share(0, 3)
+    assert study_statistics.headline(study_statistics.gather(study)).majority == Share(0, 3)
     slot_assignment.exclude(people[2], reason="pressed one key")
     slot_assignment.exclude(people[1], reason="pressed one key")
-    assert study_figures.headline(study_figures.gather(study)).majority == Share(3, 3)
-    assert study_figures.headline(study_figures.gather(study, everyone=True)).majority == Share(0, 3)
+    assert study_statistics.headline(study_statistics.gather(study)).majority == Share(3, 3)
+    assert study_statistics.headline(study_statistics.gather(study, everyone=True)).majority == Share(0, 3)
 
 
 def test_a_question_set_is_scored_as_its_parent_says(made: Dataset) -> None:
@@ -145,8 +145,8 @@ def test_a_question_set_is_scored_as_its_parent_says(made: Dataset) -> None:
     rows = [Question.objects.get(split=train, position=at) for at in index.in_source(range(index.n))]
     for position, row in enumerate(rows):
         answered.put(person, study, position, str(row.answer), number=0)
-    found = study_figures.gather(study)
-    assert study_figures.headline(found).majority == Share(index.n, index.n)
+    found = study_statistics.gather(study)
+    assert study_statistics.headline(found).majority == Share(index.n, index.n)
     [kind] = dawid_skene.kinds_of(study, list(range(index.n)))
     assert (kind.label, sorted(kind.positions)) == ("integer", list(range(index.n)))
 
@@ -157,7 +157,7 @@ def test_integers_are_broken_down_by_bins() -> None:
         "length", "Length", FacetKind.INTEGER, ("1", "2", "3", "4", "9"), ("1", "2", "3", "4", "9"), False, codes,
         bins=(1, 2, 4),
     )  # fmt: skip
-    slicing, labels = study_figures.slicing_of(facet)
+    slicing, labels = study_statistics.slicing_of(facet)
     assert list(labels) == ["1", "2–3", "4–9"]
     assert (slicing.codes.tolist(), slicing.values, slicing.is_flags) == ([0, 1, 1, 2, 2, 255, 2], 3, False)
 
@@ -183,18 +183,18 @@ def test_figures_are_what_counting_by_hand_gives(made: Dataset) -> None:
 
 
 def same_as_by_hand(study: Study, *, everyone: bool) -> None:
-    found, hand = study_figures.gather(study, everyone=everyone), ByHand(study, everyone=everyone)
-    top, asked = study_figures.headline(found), sorted(hand.said)
+    found, hand = study_statistics.gather(study, everyone=everyone), ByHand(study, everyone=everyone)
+    top, asked = study_statistics.headline(found), sorted(hand.said)
     assert found.asked.nonzero()[0].tolist() == asked
     assert top.majority == hand.score(asked)
     given = [(one, text) for one in asked for text in hand.said[one]]
     assert top.single == Share(sum(text == hand.right(one) for one, text in given), len(given))
-    assert study_figures.ties(found) == [one for one in asked if hand.majority(one) is None]
+    assert study_statistics.ties(found) == [one for one in asked if hand.majority(one) is None]
     assert (top.people, top.refusals) == (len(hand.people), hand.refused)
     assert top.answers == len(given) + hand.refused
     same_breakdown(found, hand)
     wrong = Counter((hand.right(one), text) for one, text in given if text != hand.right(one))
-    assert {(row.right, row.given): row.times for row in study_figures.confusion(found)} == wrong
+    assert {(row.right, row.given): row.times for row in study_statistics.confusion(found)} == wrong
     for row in question_review.by_question(found):
         assert sorted(text for text, times in row.given for _ in range(times)) == sorted(
             [*hand.said.get(row.position, ()), *hand.reasons.get(row.position, ())]
@@ -208,14 +208,14 @@ def same_as_by_hand(study: Study, *, everyone: bool) -> None:
         assert [found.people[one] for one in estimated.simple] == sorted({w for one in asked for w in hand.who[one]})
     if not everyone:
         times = Answer.objects.counted().filter(question__study=study).values_list("visible", flat=True)
-        assert study_figures.median_seconds(found, timing.count_time(study)) == (
+        assert study_statistics.median_seconds(found, timing.count_time(study)) == (
             median(times) / 1000 if times else None
         )
 
 
-def same_breakdown(found: study_figures.GatheredAnswers, hand: ByHand) -> None:
+def same_breakdown(found: study_statistics.GatheredAnswers, hand: ByHand) -> None:
     index = SplitIndex.open(hand.study.split)
-    parts = {part.name: dict(part.rows) for part in study_figures.break_down(found, list(index.facets.values()))}
+    parts = {part.name: dict(part.rows) for part in study_statistics.break_down(found, list(index.facets.values()))}
     by_type: dict[str, list[int]] = defaultdict(list)
     by_flag: dict[str, list[int]] = defaultdict(list)
     for position in sorted(hand.said):

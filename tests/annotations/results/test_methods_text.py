@@ -7,11 +7,11 @@ import pytest
 from annotations.answering import slot_assignment
 from annotations.answering.participants import people_of
 from annotations.models import Participant, Study
-from annotations.results import study_figures
+from annotations.results import study_statistics
 from annotations.results.exclusions import sides
 from annotations.results.methods_text import methods_text
 from generation.models import Dataset
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ def study_of(made: Dataset, n: int) -> Study:
 def text_of(study: Study) -> str:
     study.refresh_from_db()
     people = people_of(study)
-    return methods_text(study, sides(study, study_figures.gather(study), people), people)
+    return methods_text(study, sides(study, study_statistics.gather(study), people), people)
 
 
 def answer_all(study: Study, person: Participant, *, wrong: int, received: datetime) -> None:

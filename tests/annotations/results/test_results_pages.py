@@ -17,12 +17,12 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotations.answering import exclusion_rules, slot_assignment
 from annotations.models import Answer, EasyAnswer, Participant, Study
-from annotations.results import study_figures
+from annotations.results import study_statistics
 from annotations.results.answer_files import lines
 from annotations.studies import lifecycle
 from annotations.views import results as views
 from generation.models import Dataset
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 from webapp.models import User
 
@@ -111,12 +111,12 @@ def test_the_owner_of_a_study_sees_nothing_of_a_dataset_that_became_private(rosa
 
 def test_results_say_what_was_counted(rosa: Client, run: Study, at: str) -> None:
     page = text(rosa.get(f"{at}results/"))
-    top, far = study_figures.headline(study_figures.gather(run)), study_figures.progress(run)
+    top, far = study_statistics.headline(study_statistics.gather(run)), study_statistics.progress(run)
     assert f"{far.answers} of {run.slots.count()}" in page
     assert f"{top.ties} of {top.majority.n} questions" in page
     assert f"{top.refusals} of {top.answers} times" in page
     assert top.single.text in page
-    for row in study_figures.confusion(study_figures.gather(run))[:5]:
+    for row in study_statistics.confusion(study_statistics.gather(run))[:5]:
         assert f"<td>{row.right}</td><td>{row.given}</td>" in page
     assert "Nobody is excluded." in page
 
@@ -134,7 +134,7 @@ def test_what_is_excluded_stands_beside_what_is_not(rosa: Client, run: Study, at
 def test_methods_text_has_the_figures(rosa: Client, run: Study, at: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 0)
     page = text(rosa.get(f"{at}results/"))
-    top = study_figures.headline(study_figures.gather(run))
+    top = study_statistics.headline(study_statistics.gather(run))
     share = f"{100 * top.majority.right / top.majority.n:.1f} % (n = {top.majority.n})"
     assert f"We drew {run.questions.count()} questions uniformly at random" in page
     assert f"is right on {share} of questions" in page
@@ -143,8 +143,8 @@ def test_methods_text_has_the_figures(rosa: Client, run: Study, at: str, monkeyp
 
 
 def test_questions_to_look_at_are_linked_and_filtered(rosa: Client, run: Study, at: str) -> None:
-    found = study_figures.gather(run)
-    tied = study_figures.ties(found)
+    found = study_statistics.gather(run)
+    tied = study_statistics.ties(found)
     assert tied
     page = text(rosa.get(f"{at}results/?flag=split"))
     shown = [int(number) for number in re.findall(r'href="/datasets/rows/val/q/(\d+)/"', page)]
@@ -326,16 +326,16 @@ def test_every_row_of_a_breakdown_leads_to_the_questions_behind_it(rosa: Client,
         assert found.count("chip remove") == 1
     index = SplitIndex.open(run.split)
     facet = index.facets["type"]
-    asked = study_figures.gather(run).asked.nonzero()[0].tolist()
+    asked = study_statistics.gather(run).asked.nonzero()[0].tolist()
     for code, value in enumerate(facet.values):
         page = text(rosa.get(f"{at}results/", {"by": "type", "value": value, "flag": "every"}))
         assert set(listed(page)) >= {one for one in asked if facet.codes[one] == code}
 
 
 def test_every_row_of_the_confusion_leads_to_the_questions_behind_it(rosa: Client, run: Study, at: str) -> None:
-    found = study_figures.gather(run)
+    found = study_statistics.gather(run)
     truth = {position: found.vocabulary[int(found.truth[position])] for position in found.votes.questions.tolist()}
-    for row in study_figures.confusion(found):
+    for row in study_statistics.confusion(found):
         page = text(rosa.get(f"{at}results/", {"right": row.right, "given": row.given, "flag": "every"}))
         rows = Answer.objects.counted().filter(question__study=run, text=row.given)
         positions = set(rows.values_list("question__position", flat=True))

@@ -11,7 +11,7 @@ from annotations.studies import lifecycle, planning
 from annotations.studies.lifecycle import NotReady
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
-from generation.splits.recipes import read_recipe
+from generation.splits.split_recipes import read_recipe
 from webapp.models import User
 
 
@@ -152,6 +152,6 @@ def derived(parent: Split, name: str, **recipe: Any) -> Split:
 
 
 def places(split: Split) -> list[int]:
-    from generation.storage.index import SplitIndex
+    from generation.storage.split_index import SplitIndex
 
     return SplitIndex.open(split).in_source(list(range(split.questions)))

@@ -8,17 +8,17 @@ import pytest
 from django.test import Client
 
 from annotations.models import Study
-from annotations.results import study_figures
+from annotations.results import study_statistics
 from annotations.studies import lifecycle, planning, question_filter, sampling
 from annotations.studies.lifecycle import NotReady
 from annotations.studies.question_filter import BadFilter
 from annotations.studies.sampling import BadSample
-from generation import extensions
+from generation import extension_points
 from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Split
 from generation.queue.runner import Runner
-from generation.splits.recipes import read_recipe
-from generation.storage.index import SplitIndex
+from generation.splits.split_recipes import read_recipe
+from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 from tests.annotations.studies.test_lifecycle import make
 from tests.annotations.studies.test_study_pages import browser_of, form, rosa, text_of
@@ -90,7 +90,7 @@ def test_results_and_links_hold_for_the_question_set(mine: Dataset, rosa: Client
     index, person = SplitIndex.open(study.split), study.participants.create()
     for position in study.questions.values_list("position", flat=True):
         answered.put(person, study, position, index.answer_values[index.answers[position]], number=0)
-    found = study_figures.headline(study_figures.gather(study))
+    found = study_statistics.headline(study_statistics.gather(study))
     assert (found.majority.right, found.majority.n) == (study.wanted, study.wanted)
     page = text_of(rosa.get(f"/studies/{study.code}/results/?flag=every"))
     assert f'href="/datasets/shapes/{study.split.name}/q/' in page
@@ -100,8 +100,8 @@ def test_results_and_links_hold_for_the_question_set(mine: Dataset, rosa: Client
     overview = text_of(rosa.get(f"/studies/{study.code}/"))
     assert "of 16 questions of train where group is count" in overview
     assert 'href="/datasets/shapes/train/?group=count&amp;length=..12"' in overview
-    with pytest.raises(extensions.Referred):
-        extensions.check_split_unreferred(study.split)
+    with pytest.raises(extension_points.Referred):
+        extension_points.check_split_unreferred(study.split)
 
 
 # Once
@@ -260,16 +260,16 @@ def test_what_was_opened_meanwhile_is_not_changed_by_an_old_form(
     rosa: Client, mine: Dataset, form: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = study_of(mine)
-    from annotations.views import drafting
+    from annotations.views import study_form
 
-    find = drafting.find_study
+    find = study_form.find_study
 
     def found_before_it_opened(*parts: Any) -> Study:
         found = find(*parts)
         lifecycle.open_study(study)
         return found
 
-    monkeypatch.setattr(drafting, "find_study", found_before_it_opened)
+    monkeypatch.setattr(study_form, "find_study", found_before_it_opened)
     answer = rosa.post(f"/studies/{study.code}/edit/", form | {"filter": "", "wanted": 9, "title": "Others"})
     assert answer.status_code == 409
     stored = Study.objects.get(pk=study.pk)

@@ -12,8 +12,8 @@ from annotations.studies import sampling
 from annotations.studies.sampling import BadSample, even_quotas
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Split
-from generation.splits.recipes import read_recipe
-from generation.storage.index import SplitIndex
+from generation.splits.split_recipes import read_recipe
+from generation.storage.split_index import SplitIndex
 
 
 @pytest.fixture

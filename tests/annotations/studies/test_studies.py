@@ -4,8 +4,8 @@ import pytest
 from django.db.models import ProtectedError
 
 from annotations.models import Study
-from generation import extensions
-from generation.extensions import Referred
+from generation import extension_points
+from generation.extension_points import Referred
 from generation.making import dataset_jobs
 from generation.models import Dataset
 
@@ -17,11 +17,11 @@ def test_a_dataset_that_a_study_asks_about_is_not_deleted(study: Study) -> None:
     with pytest.raises(Referred, match="study How well people count refers to"):
         dataset_jobs.delete(dataset)
     with pytest.raises(Referred):
-        extensions.check_split_unreferred(study.split)
+        extension_points.check_split_unreferred(study.split)
     with pytest.raises(ProtectedError):
         dataset.delete()
     other = Dataset.objects.create(slug="other", world="fake-rows", spec="{}")
-    extensions.check_unreferred(other)
+    extension_points.check_unreferred(other)
 
 
 def test_each_study_has_an_address_of_its_own(study: Study) -> None:

@@ -13,10 +13,10 @@ from django.test import Client
 from annotations.answering import exclusion_rules, slot_assignment
 from annotations.models import Participant, Study
 from annotations.studies import lifecycle
-from annotations.views import drafting
+from annotations.views import study_form
 from generation.engine.worlds.base import Published
 from generation.models import Dataset
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.annotations.visitors import Visitor
 from tests.generation import small
 from webapp.models import User
@@ -453,14 +453,14 @@ def test_a_box_that_was_unticked_stays_so_while_the_plan_is_updated(
 def test_a_draft_that_was_opened_in_another_tab_stays_open_as_it_is(
     rosa: Client, draft: Study, form: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    find = drafting.find_study
+    find = study_form.find_study
 
     def find_and_open(*args: Any) -> Study:
         found = find(*args)
         lifecycle.open_study(Study.objects.get(pk=found.pk))
         return found
 
-    monkeypatch.setattr(drafting, "find_study", find_and_open)
+    monkeypatch.setattr(study_form, "find_study", find_and_open)
     answer = rosa.post(f"/studies/{draft.code}/edit/", form | {"wanted": 3, "out_attention": "1"})
     assert answer.status_code == 409 and "opened meanwhile" in text_of(answer)
     draft.refresh_from_db()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotations.answering import flow, throttle, tokens
+from annotations.answering import participant_flow, throttle, tokens
 from annotations.models import Answer, Participant, Slot, Study
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, study_of, told_apart
@@ -166,11 +166,13 @@ def test_names_that_are_none_are_refused(shapes: Dataset, query: str) -> None:
 
 def test_two_first_visits_at_once_are_one_participant(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     study = study_of(shapes)
-    first = flow.join(study, identity="p1", session="v1")
-    known = flow._known
+    first = participant_flow.join(study, identity="p1", session="v1")
+    known = participant_flow._known
     calls = iter([lambda *_: None, known])
-    monkeypatch.setattr(flow, "_known", lambda *parts: next(calls)(*parts))  # the first look comes too early
-    assert flow.join(study, identity="p1", session="v1") == first
+    monkeypatch.setattr(
+        participant_flow, "_known", lambda *parts: next(calls)(*parts)
+    )  # the first look comes too early
+    assert participant_flow.join(study, identity="p1", session="v1") == first
 
 
 def test_so_many_at_once_are_no_people(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:

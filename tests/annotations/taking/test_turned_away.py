@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotations.answering import flow, participants, slot_assignment, throttle
+from annotations.answering import participant_flow, participants, slot_assignment, throttle
 from annotations.answering.participants import people_of
 from annotations.answering.throttle import Throttle
 from annotations.models import Answer, Participant, Slot, Study
@@ -209,8 +209,8 @@ def test_who_was_erased_is_still_kept_out_of_later_studies(shapes: Dataset) -> N
     participants.erase(person)
     assert (person.identity, person.session) == ("", "") and "p1" not in person.erased_identity
     for link in ("?PROLIFIC_PID=p1&SESSION_ID=v2", "?PROLIFIC_PID=p1"):
-        with pytest.raises(flow.FlowRefused, match="you were"):
-            flow.join(later, identity="p1", session=link[-2:])
+        with pytest.raises(participant_flow.FlowRefused, match="you were"):
+            participant_flow.join(later, identity="p1", session=link[-2:])
         assert Visitor(later, link).joined.status_code == Visitor(study, link).joined.status_code == 409
         assert Visitor(free, link + "&anew=1").joined.status_code == 303
     assert Visitor(later, "?PROLIFIC_PID=p2").joined.status_code == 303

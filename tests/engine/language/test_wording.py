@@ -17,7 +17,7 @@ from generation.engine.language.family_files import read_families
 from generation.engine.language.wording import Forms, Lexicon, Speaker, most_words, read_wording
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.worlds import get_world
-from generation.engine.worlds.clevr.saying import lexicon
+from generation.engine.worlds.clevr.question_text import lexicon
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ClevrVocabulary, regular_plural
 from tests.proof import size

@@ -9,7 +9,7 @@ import pytest
 from generation.engine.language.families import RELATION, Family
 from generation.engine.language.wording import Speaker, read_wording
 from generation.engine.language.wording_parser import Listener
-from generation.engine.worlds.clevr.saying import lexicon
+from generation.engine.worlds.clevr.question_text import lexicon
 from tests.engine.language.test_wording import FAMILIES, PLAIN, SPEC, chance
 from tests.proof import size
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from generation.engine.items import AnswerForm, AnswerKind
 from generation.engine.predictions import ExpectedAnswers, read_predictions
-from generation.engine.predictions.answers import AnswerVocabulary, ReplyReader
+from generation.engine.predictions.answer_parser import AnswerVocabulary, ReplyReader
 from generation.engine.scoring.score import OUTSIDE
 from tests import proof
 from tests.worlds.baskets import EMPTY, FRUIT, NUMBERS, SETS

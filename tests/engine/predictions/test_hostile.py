@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from generation.engine.errors import BadPredictions
-from generation.engine.predictions import members, read_predictions, unpacking
+from generation.engine.predictions import decompression, members, read_predictions
 from tests import proof
 from tests.engine.predictions.asked import expected, read, refusal
 from tests.engine.predictions.hostile import FILES, GOOD, N, zeros
@@ -55,7 +55,7 @@ def test_ten_gigabytes_of_zeros_in_a_small_zip_are_not_unpacked() -> None:
 
 
 def test_no_more_is_unpacked_than_the_message_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "LARGEST", 1 << 20)
+    monkeypatch.setattr(decompression, "LARGEST", 1 << 20)
     error = refusal(gzip.compress(b"[" + b"\n" * (1 << 24)), N)
     assert "expected at most 1 MB of text, got more" in str(error)
 

@@ -12,9 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.engine.errors import BadPredictions
-from generation.engine.predictions import members, packed, read_predictions, reading, template, unpacking
+from generation.engine.predictions import (
+    decompression,
+    members,
+    packed_predictions,
+    read_predictions,
+    reading,
+    template,
+)
 from generation.engine.predictions.matching import ExpectedAnswers, Findings
-from generation.engine.predictions.packed import TextBuffer
+from generation.engine.predictions.packed_predictions import TextBuffer
 from generation.engine.scoring.score import OUTSIDE
 from tests import proof
 from tests.engine.predictions.asked import (
@@ -88,7 +95,7 @@ def test_empty_lines_after_the_last_answer_are_none() -> None:
 def test_how_a_file_is_cut_into_pieces_does_not_matter(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     said = ["a wörd", *right(30)[1:]]
     content = FORMATS[name].write(range(30), said).encode()
-    monkeypatch.setattr(unpacking, "PIECE", size)
+    monkeypatch.setattr(decompression, "PIECE", size)
     monkeypatch.setattr(reading, "PIECE", size)
     monkeypatch.setattr(reading, "MANY", 1 + size // 8)
     for pack in PACKINGS.values():
@@ -305,6 +312,6 @@ def test_texts_by_position_are_those_of_a_dictionary(texts: dict[int, str]) -> N
 
 
 def test_past_a_bound_only_the_beginnings_of_texts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "ROOM", 300)
+    monkeypatch.setattr(packed_predictions, "ROOM", 300)
     found = read("\n".join(["x" * 200] * 3), 3)
     assert [len(text) for text in found.outside.values()] == [200, 200, 50]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.engine.predictions.answers import AnswerVocabulary, ReplyReader, without_thoughts
+from generation.engine.predictions.answer_parser import AnswerVocabulary, ReplyReader, without_thoughts
 from generation.engine.scoring.score import OUTSIDE
 from tests import proof
 from tests.engine.predictions.asked import ADMITTED, KINDS, VOCABULARY

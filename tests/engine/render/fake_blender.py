@@ -1,4 +1,4 @@
-"""A program that behaves as `blender_child` does, or badly: what it does each time it is started stands in PLAN.
+"""A program that behaves as `blender_script` does, or badly: what it does each time it is started stands in PLAN.
 
     python fake_blender.py FOLDER
 

@@ -19,7 +19,7 @@ from generation.engine.errors import BadScene, NoRenderer, NotDrawn
 from generation.engine.render import blender, shapes, tracer
 from generation.engine.render.blender import Setup
 from generation.engine.render.mesh import parse_mesh
-from generation.engine.render.stage import Camera, Solid, Stage
+from generation.engine.render.render_scene import Camera, Solid, Stage
 from generation.engine.seeding import Stage as Seeds
 from generation.engine.seeding import stream
 from generation.engine.worlds import get_world
@@ -187,9 +187,9 @@ def test_a_python_without_blender_is_one_clear_line(python: Path) -> None:
 
 def test_nobody_imports_blender() -> None:
     for path in ROOT.joinpath("generation").rglob("*.py"):
-        if path.name != "blender_child.py":
+        if path.name != "blender_script.py":
             text = path.read_text()
-            assert "import bpy" not in text and "import blender_child" not in text, path
+            assert "import bpy" not in text and "import blender_script" not in text, path
 
 
 # With a real Blender

@@ -8,7 +8,7 @@ import pytest
 from generation.engine.render import shapes
 from generation.engine.render.mesh import build_mesh
 from generation.engine.render.rays import hit_solid, normal_at
-from generation.engine.render.stage import Solid, Stage, SurfaceMaterial, pack_solids
+from generation.engine.render.render_scene import Solid, Stage, SurfaceMaterial, pack_solids
 
 STEP = 0.002
 CASES = {

@@ -10,7 +10,7 @@ from generation.engine.errors import BadScene
 from generation.engine.render import shapes
 from generation.engine.render.mesh import parse_mesh
 from generation.engine.render.pixel_random import chance
-from generation.engine.render.stage import Camera, Light, Solid, Stage, SurfaceMaterial, Surroundings
+from generation.engine.render.render_scene import Camera, Light, Solid, Stage, SurfaceMaterial, Surroundings
 from generation.engine.render.tracer import object_ids, render
 from tests.engine.render.test_mesh import sphere_obj
 

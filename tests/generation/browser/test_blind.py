@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from generation.charts import drawing
-from generation.reports import background
+from generation.reports import report_jobs
 from tests.generation import small
 
 pytestmark = pytest.mark.slow
@@ -31,7 +31,7 @@ def page(
     settings.VAR_DIR = tmp_path
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 4)
     monkeypatch.setattr(drawing, "SECONDS", 60)
-    monkeypatch.setattr(background, "SMALL_DATASET", 1)
+    monkeypatch.setattr(report_jobs, "SMALL_DATASET", 1)
     small.made(with_images=False)
     context = browser.new_context(base_url=live_server.url)
     yield context.new_page()
@@ -44,7 +44,7 @@ def test_the_page_waits_then_shows_the_report_by_itself_on_any_screen(page: Page
     page.goto(PAGE)
     expect(page.get_by_role("heading", name="The report will be computed soon")).to_be_visible()
     assert barriers(page) == []
-    assert background.SHORTCUTS.work() == 1
+    assert report_jobs.SHORTCUTS.work() == 1
     expect(page.get_by_role("heading", name="Q-type mode, type by type").first).to_be_visible(timeout=ENOUGH)
     for width, scheme in ((1280, "light"), (390, "dark")):
         page.set_viewport_size({"width": width, "height": 800})

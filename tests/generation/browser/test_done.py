@@ -23,7 +23,7 @@ from webapp.running.processes import command
 pytestmark = pytest.mark.slow
 
 LONG = 180.0  # seconds: a dataset is made in less, whatever else the machine does
-KNOBS = {"Questions a scene": "4", "Width": "120", "Height": "80", "Samples": "1", "Least pixels": "0"}
+PARAMETERS = {"Questions a scene": "4", "Width": "120", "Height": "80", "Samples": "1", "Least pixels": "0"}
 PASSWORD = "much ado about 9 apples"
 SET_UP = f"""
 import django
@@ -147,7 +147,7 @@ def describe(page: Page, *, title: str, slug: str, splits: dict[str, int], withh
         if name == withheld:
             tab_to(page, page.locator(f"[name=split-{number}-withheld]"))
             page.keyboard.press("Space")
-    for label, value in KNOBS.items():
+    for label, value in PARAMETERS.items():
         page.get_by_label(label, exact=True).fill(value)
     page.get_by_label("Who sees it").select_option(label="everybody")
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from generation.engine import formats
-from generation.engine.reading.published import find_reader
-from generation.engine.verification.folders import Scope, verify
+from generation.engine.reading.dataset_reader import find_reader
+from generation.engine.verification.exported_folders import Scope, verify
 from generation.exchange import exports
 from generation.making import dataset_jobs, imports
 from generation.models import Dataset, ImportedSplit, Question, Scene

@@ -13,13 +13,13 @@ from django.core.management import CommandError, call_command
 from pytest_django.plugin import DjangoDbBlocker
 
 from generation.engine import formats
-from generation.engine.canonical import Fingerprint
+from generation.engine.content_hash import Fingerprint
 from generation.engine.errors import BadExport
 from generation.exchange import exports
 from generation.exchange.exports import StoredDataset, Viewer
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
-from generation.splits.recipes import read_recipe
+from generation.splits.split_recipes import read_recipe
 from tests.generation import small
 
 pytestmark = pytest.mark.django_db

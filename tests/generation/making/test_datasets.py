@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from generation.engine import worlds
-from generation.engine.canonical import Fingerprint, dataset_fingerprint
+from generation.engine.content_hash import Fingerprint, dataset_fingerprint
 from generation.making import dataset_jobs
 from generation.making import deletion as removal
 from generation.making.chunk_writer import ChunkWriter

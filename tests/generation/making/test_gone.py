@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from generation.making import dataset_jobs, pool
+from generation.making import dataset_jobs, process_pool
 from generation.models import Dataset, Job
 from tests.generation import small
 
@@ -35,10 +35,10 @@ def test_a_process_that_starts_after_its_dataset_is_gone_says_nothing(capsys: An
 
 def test_a_pool_ends_when_its_dataset_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = small.begun(with_images=False)
-    monkeypatch.setattr(pool.Pool, "_spawn", lambda self: None)
+    monkeypatch.setattr(process_pool.Pool, "_spawn", lambda self: None)
     delete(dataset)
     shown: list[bool] = []
-    pool.Pool(dataset, size=2).watch(show=lambda: shown.append(True))
+    process_pool.Pool(dataset, size=2).watch(show=lambda: shown.append(True))
     assert shown == [True] and dataset.state == Dataset.State.DELETING
 
 
@@ -64,6 +64,6 @@ def test_the_database_answers_after_an_interrupted_transaction() -> None:
     """A signal between the first and the last step of `atomic` leaves the connection inside of it for good."""
     transaction.atomic().__enter__()
     assert not Dataset.objects.exists()
-    pool.drop_connection()
+    process_pool.drop_connection()
     assert not connection.in_atomic_block
     assert not Dataset.objects.exists()

@@ -14,14 +14,14 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from generation.engine.errors import BadRecord, BadSpec
-from generation.engine.reading.published import find_reader
-from generation.making import dataset_jobs, import_reading, import_records, imports, pool
+from generation.engine.reading.dataset_reader import find_reader
+from generation.making import dataset_jobs, import_sandbox, imports, ingestion, process_pool
 from generation.making.chunk_writer import question_row
 from generation.management import console
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
 from generation.splits import sealing
 from generation.storage import files, items
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.generation.conftest import MANAGE, Child, Measured
 from tests.shared_data import shared_path
 from tests.worlds.clevr.formats import releases
@@ -104,15 +104,15 @@ def stops_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Give a function that lets the next import be stopped after so many items."""
 
     def stop(count: int) -> None:
-        add, done = import_records._Intake._add, iter(range(count))
+        add, done = ingestion._Intake._add, iter(range(count))
 
         def add_or_stop(self: Any, read: Any) -> None:
             if next(done, None) is None:
-                monkeypatch.setattr(import_records._Intake, "_add", add)
+                monkeypatch.setattr(ingestion._Intake, "_add", add)
                 raise KeyboardInterrupt
             add(self, read)
 
-        monkeypatch.setattr(import_records._Intake, "_add", add_or_stop)
+        monkeypatch.setattr(ingestion._Intake, "_add", add_or_stop)
 
     return stop
 
@@ -121,7 +121,7 @@ def stops_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 def test_an_import_that_is_stopped_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops_after: Callable[[int], None], count: int
 ) -> None:
-    monkeypatch.setattr(import_records, "SCENES", 2)
+    monkeypatch.setattr(ingestion, "SCENES", 2)
     root = release(tmp_path / "r", ("val",), scenes=6)
     expected = imported(root, slug="expected")
     dataset = begun(root)
@@ -168,7 +168,7 @@ def test_an_import_that_is_killed_goes_on_and_stores_nothing_twice(tmp_path: Pat
 
 
 def test_a_broken_record_leaves_nothing_but_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_records, "SCENES", 2)
+    monkeypatch.setattr(ingestion, "SCENES", 2)
     root = release(tmp_path / "r", ("train", "val"), scenes=6)
     data = questions_of("val", 6)
     data["questions"][-1]["answer"] = "orange"
@@ -286,7 +286,7 @@ def test_an_account_imports_no_more_than_its_quota(tmp_path: Path, django_user_m
 
 def test_only_files_of_the_storage_or_this_machine_are_opened() -> None:
     with pytest.raises(BadRecord, match="Expected a file"):
-        import_reading.sort("clevr", ["imports/none/gone.json"])
+        import_sandbox.sort("clevr", ["imports/none/gone.json"])
 
 
 @pytest.fixture
@@ -299,7 +299,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
         def watch(self, *, show: Callable[[], None]) -> None:
             dataset_jobs.work(dataset=self.dataset)
-            pool.state_of(self.dataset)
+            process_pool.state_of(self.dataset)
             show()
 
         def stop(self) -> None:

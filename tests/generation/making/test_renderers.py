@@ -19,7 +19,7 @@ from generation.engine.errors import BadSpec, NotDrawn
 from generation.engine.render import blender
 from generation.engine.worlds import get_world
 from generation.making import dataset_jobs
-from generation.making.pool import Pool
+from generation.making.process_pool import Pool
 from generation.models import Dataset, Job, Scene
 from generation.specs import estimates
 from generation.specs.preview_process import preview

@@ -19,11 +19,11 @@ from tests.generation.small import SPEC
 
 LIST = """
 import json
-from generation.engine import warm
+from generation.engine import precompilation
 from generation.engine.numba_compiler import watch
 names = []
 with watch(names.append):
-    warm.warm(["babi"])
+    precompilation.warm(["babi"])
 print(json.dumps(names))
 """
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from generation.engine.errors import BadSpec
 from generation.models import BlindReport, Dataset, Heartbeat, Split
-from generation.reports import background
+from generation.reports import report_jobs
 from tests.generation import small
 
 PAGE, PROGRESS, OVERVIEW = "/datasets/shapes/shortcuts/", "/datasets/shapes/shortcuts/progress/", "/datasets/shapes/"
@@ -29,7 +29,7 @@ def many(monkeypatch):
 @pytest.fixture
 def large(monkeypatch):
     """Let the small dataset be too large for a report at once."""
-    monkeypatch.setattr(background, "SMALL_DATASET", 1)
+    monkeypatch.setattr(report_jobs, "SMALL_DATASET", 1)
 
 
 def test_page_shows_each_cue_beside_chance_with_its_n(client, shapes, many):
@@ -122,7 +122,7 @@ def test_a_large_dataset_is_not_computed_in_the_request(client, shapes, large):
 
 def test_a_background_process_computes_it_and_the_page_shows_it(client, shapes, large):
     client.get(PAGE)
-    assert background.SHORTCUTS.work() == 1
+    assert report_jobs.SHORTCUTS.work() == 1
     progress = text_of(client.get(PROGRESS))
     assert 'data-state="done"' in progress and "The report is ready" in progress
     page = text_of(client.get(PAGE))

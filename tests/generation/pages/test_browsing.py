@@ -8,7 +8,7 @@ from generation.browsing import sidebar
 from generation.browsing.sidebar import NoSuchPage, page_of
 from generation.models import Question, Split
 from generation.splits.filters import Query
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 
 TRAIN, TEST = "/datasets/shapes/train/", "/datasets/shapes/test/"
 # The question's words say these; of what the train split had seen, other splits tell.

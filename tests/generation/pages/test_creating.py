@@ -65,13 +65,19 @@ def test_all_that_is_wrong_is_said_at_once_with_a_link_to_each_field(page: Clien
     spec = {**TINY, "splits": {"train": {"scenes": 0}}}
     response = page.post(NEW, sent(spec, action="create", **wrong, **{"split-0-was": "train", "split-0-scenes": "-4"}))
     assert response.status_code == 400
-    assert links_of(response) == ["id_slug", "id_licence", "split-0-scenes", "knob-seed", "knob-scene.objects_max"]
+    assert links_of(response) == [
+        "id_slug",
+        "id_licence",
+        "split-0-scenes",
+        "parameter-seed",
+        "parameter-scene.objects_max",
+    ]
     assert "more to mend" not in text(response)
 
 
 def test_a_limit_of_the_site_is_said_beside_other_faults(page: Client) -> None:
     response = page.post(NEW, sent(action="preview", **{"scene.objects_max": "999999", "seed": "-1"}))
-    assert set(links_of(response)) == {"knob-scene.objects_max", "knob-seed"}
+    assert set(links_of(response)) == {"parameter-scene.objects_max", "parameter-seed"}
 
 
 def test_json_that_is_none_and_a_wrong_name_are_said_together(page: Client) -> None:
@@ -83,7 +89,7 @@ def test_a_base_that_is_none_and_a_wrong_name_are_said_together(page: Client) ->
 
 
 def test_a_preview_complains_of_nothing_but_the_spec(page: Client) -> None:
-    assert links_of(page.post(NEW, sent(action="preview", slug="", seed="-1"))) == ["knob-seed"]
+    assert links_of(page.post(NEW, sent(action="preview", slug="", seed="-1"))) == ["parameter-seed"]
 
 
 # Presets and the way back to the page -----------------------------------------------------------------------
@@ -118,7 +124,7 @@ def test_the_page_comes_back_at_what_is_new(page: Client) -> None:
 # The form --------------------------------------------------------------------------------------------------
 
 
-def test_the_page_shows_presets_knobs_and_json(page: Client) -> None:
+def test_the_page_shows_presets_parameters_and_json(page: Client) -> None:
     shown = text(page.get(NEW))
     for part in ("?preset=clevr-mini", 'name="scene.objects_max"', 'name="seed"', "All settings", 'value="clevr-mini"'):
         assert part in shown
@@ -226,11 +232,11 @@ def test_a_wrong_rule_is_marked_where_it_was_typed(page: Client, field: str, typ
     response = page.post(NEW, sent(action="create", **{field: typed}))
     assert response.status_code == 400
     assert said in text(response)
-    assert f'aria-describedby="knob-{field}-error"' in text(response)
+    assert f'aria-describedby="parameter-{field}-error"' in text(response)
     assert not Dataset.objects.exists()
 
 
-def test_an_emptied_knob_has_its_default_again(page: Client) -> None:
+def test_an_emptied_parameter_has_its_default_again(page: Client) -> None:
     response = page.post(NEW, sent(action="form", **{"scene.min_pixels": ""}))
     assert "scene" not in json_on(response)
 
@@ -278,7 +284,7 @@ def test_a_split_of_the_base_can_be_left_out(page: Client) -> None:
         ("scene.margin", "1e999", "Expected a valid number"),
     ],
 )
-def test_a_wrong_knob_is_marked_in_the_engines_words(page: Client, name: str, value: str, words: str) -> None:
+def test_a_wrong_parameter_is_marked_in_the_engines_words(page: Client, name: str, value: str, words: str) -> None:
     response = page.post(NEW, sent(action="create", **{name: value}))
     shown = text(response)
     assert response.status_code == 400

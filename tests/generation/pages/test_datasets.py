@@ -14,7 +14,7 @@ from generation.exchange.exports import StoredDataset, Viewer
 from generation.making import dataset_jobs
 from generation.models import Dataset, Heartbeat, Job, SpecFile, Split
 from generation.specs import loading
-from generation.splits.withheld import open_answers
+from generation.splits.withheld_answers import open_answers
 from tests.generation import small
 from tests.worlds.clevr.formats.releases import scenes_of, write
 from webapp.models import User

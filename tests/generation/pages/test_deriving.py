@@ -6,13 +6,13 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from generation import extensions
+from generation import extension_points
 from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Question, Split
 from generation.queue.runner import Runner
 from generation.splits import question_sets
-from generation.splits.recipes import read_recipe
-from generation.splits.withheld import open_answers
+from generation.splits.split_recipes import read_recipe
+from generation.splits.withheld_answers import open_answers
 
 pytestmark = pytest.mark.django_db
 MAKE = "/datasets/shapes/train/derive/"
@@ -259,7 +259,7 @@ def test_only_sets_are_deleted_so_and_by_their_owner(client: Client, as_owner: C
 
 
 def test_a_set_that_is_referred_to_stays(as_owner: Client, few: Split, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(extensions._SPLIT_REFERRERS, "study", lambda split: ["study one"])
+    monkeypatch.setitem(extension_points._SPLIT_REFERRERS, "study", lambda split: ["study one"])
     assert "something refers to it: study one" in text(as_owner.get("/datasets/shapes/few/delete/"))
     reply = as_owner.post("/datasets/shapes/few/delete/")
     assert (reply.status_code, "study one refers to" in text(reply)) == (409, True)

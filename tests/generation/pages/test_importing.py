@@ -11,8 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from generation.browsing.pictures import version_of
-from generation.engine.reading.published import find_reader
-from generation.making import dataset_jobs, import_reading, imports
+from generation.engine.reading.dataset_reader import find_reader
+from generation.making import dataset_jobs, import_sandbox, imports
 from generation.models import Dataset, Import, Job, Scene
 from generation.queue.runner import Runner
 from generation.storage import files
@@ -157,7 +157,7 @@ def test_a_hostile_file_is_refused_by_a_bounded_child_with_one_message(
 def test_a_file_that_ends_its_reader_by_a_signal_is_refused_at_once(
     page: Client, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    monkeypatch.setattr(import_reading, "CHILD", "tests.generation.dies")
+    monkeypatch.setattr(import_sandbox, "CHILD", "tests.generation.dies")
     monkeypatch.setenv("LANG", str(int(number)))  # one of the few variables that a child is given
     page.post(NEW, form(sent("q.json", questions_of("val"))))
     run = Import.objects.get()

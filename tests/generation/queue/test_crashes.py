@@ -13,7 +13,7 @@ from django.db import connection
 
 from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Question, Scene
-from generation.queue import leases, runner, stopping
+from generation.queue import graceful_shutdown, leases, runner
 from generation.storage import files
 from tests.generation.conftest import MANAGE, Child
 
@@ -101,7 +101,7 @@ def test_an_interrupt_that_a_query_swallows_still_stops_the_process(begin: Begin
     monkeypatch.setattr(dataset_jobs, "RUNNER", dataclasses.replace(dataset_jobs.RUNNER, perform=asked_in_a_query))
     call_command("work", "--dataset", "rows")
     assert set(dataset.jobs.values_list("state", "attempts", "token")) == {("waiting", 0, "")}
-    assert not stopping.is_asked()
+    assert not graceful_shutdown.is_asked()
 
 
 def test_one_asked_to_stop_before_it_begins_a_job_gives_it_back(begin: Begin, monkeypatch: Any) -> None:

@@ -20,8 +20,8 @@ from generation.making import dataset_jobs
 from generation.making.chunk_writer import ChunkWriter
 from generation.making.progress import making_of
 from generation.models import Dataset, Job, JobEvent, from_now
-from generation.queue import leases, runner, stopping, turns
-from generation.queue.outages import find_outage
+from generation.queue import graceful_shutdown, leases, runner, scheduler
+from generation.queue.transient_errors import find_outage
 from generation.splits import sealing
 from generation.storage.pictures import Pictures
 
@@ -51,7 +51,7 @@ def crash(job: Job) -> None:
 def end_pauses() -> None:
     """Let the moments at which jobs are tried again be over."""
     Job.objects.filter(not_before__isnull=False).update(not_before=from_now(-1))
-    turns.mend()
+    scheduler.mend()
 
 
 # Crashes
@@ -268,9 +268,9 @@ def test_a_claim_is_one_of_the_kinds_own_jobs(begin: Begin) -> None:
 def asked(settings: LazySettings) -> Iterator[None]:
     """Ask to stop, and forget it afterwards."""
     settings.STOP_SECONDS = 50
-    stopping.ask()
+    graceful_shutdown.ask()
     yield
-    stopping.forget()
+    graceful_shutdown.forget()
 
 
 def test_whoever_is_asked_to_stop_claims_nothing(begin: Begin, asked: None) -> None:
@@ -288,14 +288,14 @@ def test_a_long_seal_notices_that_it_is_to_stop_and_waits_again_untried(
     sealed = sealing.seal
 
     def meanwhile(*given: Any) -> Any:
-        stopping.ask()
+        graceful_shutdown.ask()
         return sealed(*given)
 
     monkeypatch.setattr(sealing, "seal", meanwhile)
     try:
         assert dataset_jobs.RUNNER.run(job) is False
     finally:
-        stopping.forget()
+        graceful_shutdown.forget()
     assert (row(job).state, row(job).attempts, row(job).crashes) == ("waiting", 0, 0)
     assert count("released") == 1
     monkeypatch.undo()
@@ -312,11 +312,11 @@ def test_a_job_that_does_not_look_is_given_back_before_its_process_is_killed(
     settings.STOP_SECONDS = 1
     monkeypatch.setattr(leases, "LOOKING", 0.05)
     with leases.hold(job) as lease:
-        stopping.ask()
+        graceful_shutdown.ask()
         try:
             assert lease.lost.wait(20)
         finally:
-            stopping.forget()
+            graceful_shutdown.forget()
     assert (row(job).state, row(job).attempts, row(job).crashes) == ("waiting", 0, 0)
 
 

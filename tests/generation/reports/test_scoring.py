@@ -19,9 +19,9 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Split
 from generation.reports.scoring import expected_of, score_file
 from generation.splits import question_sets
-from generation.splits.recipes import Recipe
+from generation.splits.split_recipes import Recipe
 from generation.storage import items
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.generation import small
 from tests.generation.exchange.test_export_import import exported, imported
 

@@ -46,7 +46,7 @@ def test_it_prints_a_table_for_people(plain, capsys):
 
 
 def test_it_computes_at_once_whatever_the_size(plain, monkeypatch, capsys):
-    monkeypatch.setattr("generation.reports.background.SMALL_DATASET", 0)
+    monkeypatch.setattr("generation.reports.report_jobs.SMALL_DATASET", 0)
     call_command("shortcuts", "plain")
     assert BlindReport.objects.get().state == BlindReport.State.DONE
 

@@ -10,10 +10,10 @@ from generation.engine.scoring.score import NONE
 from generation.making import dataset_jobs
 from generation.models import AblationReport, Dataset, Question, Split, from_now
 from generation.queue import leases, runner, workers
-from generation.reports import background, skipped_steps
+from generation.reports import report_jobs, skipped_steps
 from generation.splits import question_sets
-from generation.splits.recipes import Recipe
-from generation.storage.index import SplitIndex
+from generation.splits.split_recipes import Recipe
+from generation.storage.split_index import SplitIndex
 from tests.generation import small
 from tests.worlds.clevr.test_ablations import without
 
@@ -50,7 +50,7 @@ def given_by_twin(split, position, name):
 
 
 def test_all_is_what_a_twin_finds_question_by_question(val):
-    found = skipped_steps.from_bytes(background.request_skipped_steps(val).found)
+    found = skipped_steps.from_bytes(report_jobs.request_skipped_steps(val).found)
     assert found.positions.tolist() == list(range(val.questions))
     assert set(found.names) == {one.name for one in val.dataset.get_world().ablations}
     for number, name in enumerate(found.names):
@@ -80,32 +80,32 @@ def test_a_question_set_has_what_its_parent_has(val):
 
 def test_a_world_without_programs_leaves_nothing_out(made):
     split = Split.objects.for_browse().get(dataset=made, name="val")
-    found = skipped_steps.from_bytes(background.request_skipped_steps(split).found)
+    found = skipped_steps.from_bytes(report_jobs.request_skipped_steps(split).found)
     assert (found.names, found.codes.shape) == ((), (0, split.questions))
 
 
 def test_it_is_found_once(val, monkeypatch):
-    first = background.request_skipped_steps(val)
+    first = report_jobs.request_skipped_steps(val)
     monkeypatch.setattr(skipped_steps, "find", lambda *args, **options: pytest.fail("found again"))
-    assert background.request_skipped_steps(val).pk == first.pk
-    assert background.SKIPPED_STEPS.work() == 0
+    assert report_jobs.request_skipped_steps(val).pk == first.pk
+    assert report_jobs.SKIPPED_STEPS.work() == 0
 
 
 def test_another_way_of_finding_makes_it_outdated(val, monkeypatch):
-    before = background.request_skipped_steps(val).key
+    before = report_jobs.request_skipped_steps(val).key
     monkeypatch.setattr(skipped_steps, "VERSION", 0)
-    after = background.request_skipped_steps(val)
+    after = report_jobs.request_skipped_steps(val)
     assert (after.state, after.key != before) == (State.DONE, True)
 
 
 def test_a_large_split_waits_for_a_background_process(val, hints, monkeypatch):
-    monkeypatch.setattr(background, "SMALL_SPLIT", 0)
-    assert background.request_skipped_steps(val).state == State.WAITING
+    monkeypatch.setattr(report_jobs, "SMALL_SPLIT", 0)
+    assert report_jobs.request_skipped_steps(val).state == State.WAITING
     assert hints == [("generation.tasks.ablate", "default")]
     workers.sweep()
     assert hints.count(("generation.tasks.ablate", "default")) == 2
     tasks.ablate()
-    assert background.request_skipped_steps(val).state == State.DONE
+    assert report_jobs.request_skipped_steps(val).state == State.DONE
 
 
 def test_of_two_who_look_one_writes(val):
@@ -114,9 +114,9 @@ def test_of_two_who_look_one_writes(val):
     AblationReport.objects.update(state=State.WAITING, token="", lease=None)  # its lease ran out
     other = AblationReport.objects.get()
     assert leases.take(other)
-    background.SKIPPED_STEPS.run(report)
+    report_jobs.SKIPPED_STEPS.run(report)
     assert AblationReport.objects.get().state == State.RUNNING
-    background.SKIPPED_STEPS.run(other)
+    report_jobs.SKIPPED_STEPS.run(other)
     assert AblationReport.objects.get().state == State.DONE
 
 
@@ -127,20 +127,20 @@ def test_what_goes_wrong_is_tried_three_times_then_told(val, monkeypatch):
     AblationReport.objects.create(split=val)
     with monkeypatch.context() as patch:
         patch.setattr(skipped_steps, "find", broken)
-        assert background.SKIPPED_STEPS.work() == 3
+        assert report_jobs.SKIPPED_STEPS.work() == 3
     report = AblationReport.objects.get()
     assert report.state == State.FAILED
     assert "no such index" in report.message and "3 times" in report.message
-    assert background.retry(AblationReport.objects.filter(split=val)) and not background.retry(
+    assert report_jobs.retry(AblationReport.objects.filter(split=val)) and not report_jobs.retry(
         AblationReport.objects.filter(split=val)
     )
-    assert background.request_skipped_steps(val).state == State.DONE
+    assert report_jobs.request_skipped_steps(val).state == State.DONE
 
 
 def test_what_a_dead_process_held_is_looked_for_again(val, hints):
     report = AblationReport.objects.create(split=val)
     assert leases.take(report)
     AblationReport.objects.update(lease=from_now(-1), worker="elsewhere:1")
-    background.SKIPPED_STEPS.sweep()
+    report_jobs.SKIPPED_STEPS.sweep()
     assert AblationReport.objects.get().state == State.WAITING
     assert hints

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from generation.engine.worlds import names
 from generation.specs import fields
 
-NUMBERS = fields.Knob("tasks", "Tasks", "", "numbers", True, [1, 2, 3, 5])
+NUMBERS = fields.Parameter("tasks", "Tasks", "", "numbers", True, [1, 2, 3, 5])
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=12))
@@ -33,5 +33,5 @@ def test_a_range_without_end_is_cut() -> None:
 
 
 @pytest.mark.parametrize("world", [name for name in names() if name != "clevr"])
-def test_every_list_of_numbers_is_a_knob(world: str) -> None:
-    assert "numbers" in {knob.kind for knob in fields.knobs_of(world)}
+def test_every_list_of_numbers_is_a_parameter(world: str) -> None:
+    assert "numbers" in {parameter.kind for parameter in fields.parameters_of(world)}

@@ -15,19 +15,19 @@ from django.db import IntegrityError, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation import extensions
-from generation.engine.canonical import canonical
+from generation import extension_points
+from generation.engine.content_hash import canonical
 from generation.engine.seeding import Stage, stream
 from generation.making import dataset_jobs
 from generation.making.progress import progress_of
 from generation.models import Dataset, Job, Question, Split
 from generation.queue import leases
 from generation.queue.runner import Runner
-from generation.splits import question_sets, recipes, sealing
-from generation.splits.recipes import BadRecipe, Recipe, read_recipe
-from generation.splits.withheld import open_answers
+from generation.splits import question_sets, sealing, split_recipes
+from generation.splits.split_recipes import BadRecipe, Recipe, read_recipe
+from generation.splits.withheld_answers import open_answers
 from generation.storage import files, items
-from generation.storage.index import FOLDER, MANIFEST, SplitIndex
+from generation.storage.split_index import FOLDER, MANIFEST, SplitIndex
 from tests.generation import fake_world
 
 Begin = Callable[..., Dataset]
@@ -91,7 +91,7 @@ def both(django_db_setup: None, django_db_blocker: Any) -> Any:
         dataset_jobs.work(dataset=dataset)
         split = dataset.splits.get()
         opened = SplitIndex.open(split)
-        yield recipes.Chooser(split, opened), Twin(split), opened
+        yield split_recipes.Chooser(split, opened), Twin(split), opened
         dataset_jobs.delete(dataset)
         dataset_jobs.work(dataset=dataset)
 
@@ -378,17 +378,19 @@ def test_a_deleted_dataset_takes_them_along(begin: Begin) -> None:
 
 def test_one_that_something_refers_to_stays(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     few, other = derive(rows_of_numbers, first=10), derive(rows_of_numbers, name="other", first=11)
-    monkeypatch.setattr(extensions, "_REFERRERS", {})
-    monkeypatch.setattr(extensions, "_SPLIT_REFERRERS", {})
+    monkeypatch.setattr(extension_points, "_REFERRERS", {})
+    monkeypatch.setattr(extension_points, "_SPLIT_REFERRERS", {})
     named = lambda split: ["study odd"] if split.name == "few" else []  # noqa: E731
-    extensions.register_referrer("study", lambda dataset: ["study odd"], of_split=named)
-    with pytest.raises(extensions.Referred, match=r"rows/few: Expected a split .* got one that study odd refers to"):
+    extension_points.register_referrer("study", lambda dataset: ["study odd"], of_split=named)
+    with pytest.raises(
+        extension_points.Referred, match=r"rows/few: Expected a split .* got one that study odd refers to"
+    ):
         question_sets.remove(few)
     few.refresh_from_db()
     assert few.is_complete
     question_sets.remove(other)
-    extensions.register_referrer("study", lambda dataset: ["study odd"])
-    with pytest.raises(extensions.Referred, match="study odd"):
+    extension_points.register_referrer("study", lambda dataset: ["study odd"])
+    with pytest.raises(extension_points.Referred, match="study odd"):
         question_sets.remove(few)
 
 
@@ -421,7 +423,7 @@ def test_the_command_of_a_recipe_says_all_of_it() -> None:
     recipe = read_recipe({
         "parent": "val", "filter": "type=count&length=8..12", "shares": {"answer": {"1": 10, "it's": 0}}, "share": 2.5,
     })  # fmt: skip
-    assert recipes.command(recipe, dataset="clevr", name="few") == (
+    assert split_recipes.command(recipe, dataset="clevr", name="few") == (
         "python manage.py derive clevr/val --name few --filter 'type=count&length=8..12' --keep answer=1:10 "
         "--keep 'answer=it'\"'\"'s:0' --share 2.5 --seed 0"
     )
@@ -463,7 +465,7 @@ def test_the_command_makes_one_and_prints_its_hash(
     )
     listed = json.loads(run(capsys, "datasets", "--json")[0])
     assert [(one["splits"], one["questions"]) for one in listed] == [(["train", "test", "few"], 135)]
-    again = recipes.command(read_recipe(few.recipe), dataset="rows", name="again")
+    again = split_recipes.command(read_recipe(few.recipe), dataset="rows", name="again")
     run(capsys, *shlex.split(again)[2:])
     assert Split.objects.get(name="again").fingerprint == few.fingerprint
     assert run(capsys, "delete", "rows/few") == ("", "")

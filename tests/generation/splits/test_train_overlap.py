@@ -11,7 +11,7 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Question, Split
 from generation.splits import train_overlap
 from generation.storage import files
-from generation.storage.index import FOLDER, SplitIndex, counts_of_all, open_digest
+from generation.storage.split_index import FOLDER, SplitIndex, counts_of_all, open_digest
 from tests.engine.programs.test_skeleton import pairs_twin, skeleton_twin
 from tests.generation import small
 

@@ -14,7 +14,7 @@ from tests.generation.conftest import MANAGE, Child
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 READ = """
 import django; django.setup()
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from generation.models import Split
 from generation.storage import files as storage
 split = Split.objects.get(name="val")

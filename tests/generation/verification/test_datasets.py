@@ -14,15 +14,15 @@ from django.db import transaction
 from PIL import Image
 
 from generation.engine import ENGINE_VERSION
-from generation.engine.canonical import canonical, dataset_fingerprint
+from generation.engine.content_hash import canonical, dataset_fingerprint
 from generation.engine.errors import BadSpec
 from generation.engine.verification.verdict import Finding, Verdict
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
 from generation.splits import question_sets, sealing
-from generation.splits.recipes import Recipe
+from generation.splits.split_recipes import Recipe
 from generation.storage import files
-from generation.storage.index import FOLDER
+from generation.storage.split_index import FOLDER
 from generation.verification.dataset import scope_of, verify
 from tests.generation import small
 

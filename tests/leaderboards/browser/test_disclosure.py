@@ -9,13 +9,13 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from generation.models import Dataset, Split
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.generation import small
 from tests.generation.browser.screens import AND_ONE_AT_THE_GATE
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
 from tests.leaderboards.reading.test_reading_browser import barriers
-from webapp.leaderboards.disclosure import approvals, ladder
+from webapp.leaderboards.disclosure import disclosure_budget, submitter_approvals
 from webapp.leaderboards.models import DisclosureSettings, Submission
 from webapp.models import User
 
@@ -34,17 +34,17 @@ def page(browser: Browser, live_server: Any, transactional_db: None, settings: A
     owner = User.objects.create_user("owner", "owner@example.org", "x")
     Dataset.objects.filter(pk=made.pk).update(owner=owner)
     split = Split.objects.for_browse().get(dataset=made, name="test")
-    [facet, *_] = [one for one in ladder.facets_for_partition(split) if len(one.values) > 1]
-    cost = 1 + len(ladder.parts_of(split, ladder.plan_of(split)._replace(partition=facet.name)))
+    [facet, *_] = [one for one in disclosure_budget.facets_for_partition(split) if len(one.values) > 1]
+    cost = 1 + len(disclosure_budget.parts_of(split, disclosure_budget.plan_of(split)._replace(partition=facet.name)))
     DisclosureSettings.objects.create(split=split, budget=3 * cost, partition=facet.name)
     index = SplitIndex.open(split)
     for number, (name, wrong) in enumerate((("CNN+LSTM+SA", 0.2), ("LSTM", 0.7), ("LSTM", 0.65), ("Late", 0.1))):
         mine = owner.methods.filter(name=name).first() or method(owner, name)
         submit(mine, split, noisy(index, wrong, seed=number), filename="a.txt")
     for name in ("nina", "omar", "a-researcher-with-a-very-long-account-name"):
-        row = approvals.ask(User.objects.create_user(name), split)
+        row = submitter_approvals.ask(User.objects.create_user(name), split)
         if name == "omar":
-            approvals.decide(split, row.pk, by=owner, is_approved=True)
+            submitter_approvals.decide(split, row.pk, by=owner, is_approved=True)
     context = browser.new_context(base_url=live_server.url)
     yield context.new_page()
     context.close()

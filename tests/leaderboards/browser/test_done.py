@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from generation.charts import drawing
 from generation.models import Question, Split
-from generation.reports import background, skipped_steps
+from generation.reports import report_jobs, skipped_steps
 from tests.generation import small
 from webapp.leaderboards import baselines, scoring
 
@@ -237,7 +237,7 @@ def check_steps(page: Page, known: Known, val: Split) -> None:
     for _ in range(60):
         if not page.get_by_text("The report is being computed").count():
             break
-        background.SKIPPED_STEPS.work()
+        report_jobs.SKIPPED_STEPS.work()
         page.reload()
     wrong = [n - right for right in known.rights("noisy")[0] for n in [known.rights("noisy")[1]]]
     expect(

@@ -16,13 +16,13 @@ from pytest_django import Settings
 from generation.engine.scoring.ladder import usual_budget
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests import riddles
 from tests.engine.scoring.test_ladder_attacks import ALLOWED, Told, solved, voted
 from tests.proof import size
 from tests.riddle_site import riddle_world
 from webapp.leaderboards import scoring
-from webapp.leaderboards.disclosure import ladder
+from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import Attempt, Disclosure, Method, Score, Submission
 from webapp.models import User
 
@@ -100,7 +100,7 @@ def test_attackers_with_many_accounts_end_within_five_points_of_guessing(attacke
             told[number] = found["figure"]
         finer = {"low", "high", "deviation", "accuracy_read", "unreadable"}
         assert score["accuracy"] in (None, found["figure"]) and not any(score[name] for name in finer | {"columns"})
-    assert len(told) == usual_budget(QUESTIONS) == ladder.spending_on(attacked).figures
+    assert len(told) == usual_budget(QUESTIONS) == disclosure_budget.spending_on(attacked).figures
     Method.objects.update(published=F("created"))
     rows = Client().get(f"/leaderboards/{NAME}/board.json").json()["rows"]
     shares = {row["accuracy"]["accuracy"] for row in rows} - {None}

@@ -12,7 +12,7 @@ from pytest_django import Settings
 from generation.models import Dataset, Split
 from tests.leaderboards import sent
 from webapp.leaderboards import limits
-from webapp.leaderboards.disclosure import approvals, ladder
+from webapp.leaderboards.disclosure import disclosure_budget, submitter_approvals
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission, SubmitterApproval
 from webapp.models import User
 
@@ -102,14 +102,14 @@ def test_where_the_site_sends_mail_a_verified_address_is_enough_unless_the_owner
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     address = EmailAddress.objects.create(user=newcomer, email=newcomer.email, verified=False)
-    assert not approvals.may_submit(newcomer, withheld)
-    assert "verified e-mail address, or the owner's approval" in approvals.reason_for(newcomer, withheld)
+    assert not submitter_approvals.may_submit(newcomer, withheld)
+    assert "verified e-mail address, or the owner's approval" in submitter_approvals.reason_for(newcomer, withheld)
     EmailAddress.objects.filter(pk=address.pk).update(verified=True)
-    assert approvals.may_submit(newcomer, withheld)
-    row = approvals.ask(newcomer, withheld)
-    assert approvals.may_submit(newcomer, withheld), "asking takes nothing away"
-    assert approvals.decide(withheld, row.pk, by=owner, is_approved=False)
-    assert not approvals.may_submit(newcomer, withheld)
+    assert submitter_approvals.may_submit(newcomer, withheld)
+    row = submitter_approvals.ask(newcomer, withheld)
+    assert submitter_approvals.may_submit(newcomer, withheld), "asking takes nothing away"
+    assert submitter_approvals.decide(withheld, row.pk, by=owner, is_approved=False)
+    assert not submitter_approvals.may_submit(newcomer, withheld)
 
 
 def test_owner_and_staff_need_no_approval_and_open_splits_ask_for_none(
@@ -117,12 +117,12 @@ def test_owner_and_staff_need_no_approval_and_open_splits_ask_for_none(
 ) -> None:
     withheld = Split.objects.for_browse().get(pk=withheld.pk)
     staff = User.objects.create_user("root", is_staff=True)
-    assert [approvals.may_submit(one, withheld) for one in (owner, staff, newcomer)] == [True, True, False]
-    assert approvals.may_submit(newcomer, val)
+    assert [submitter_approvals.may_submit(one, withheld) for one in (owner, staff, newcomer)] == [True, True, False]
+    assert submitter_approvals.may_submit(newcomer, val)
 
 
 def test_only_the_owner_decides_and_only_what_there_is(newcomer: User, owner: User, withheld: Split) -> None:
-    row = approvals.ask(newcomer, withheld)
+    row = submitter_approvals.ask(newcomer, withheld)
     for user in (newcomer, User.objects.create_user("eve")):
         assert browser(user).post(f"{BOARD}approvals/{row.pk}/approve/").status_code == 404
     assert browser(None).post(f"{BOARD}approvals/{row.pk}/approve/").status_code == 302
@@ -145,7 +145,7 @@ def test_all_accounts_together_have_three_published_figures_a_day(
     DisclosureSettings.objects.create(split=withheld, budget=20)
     people = [User.objects.create_user(f"u{number}") for number in range(4)]
     for user in people:
-        approvals.approve(withheld, user, by=owner)
+        submitter_approvals.approve(withheld, user, by=owner)
     for user in people[:3]:
         sent.submitted(Method.objects.create(name="M", owner=user), withheld, sent.truth_of(withheld))
     last = Method.objects.create(name="M", owner=people[3])
@@ -183,7 +183,7 @@ def test_the_owner_sees_what_is_published_and_raises_the_budget(method: Method, 
     assert "<dd>1 of 3</dd>" in page and "Points above guessing" in page
     chosen = {"budget": "50", "step": "12.5", "partition": ""}
     assert client.post(PAGE, chosen).status_code == 302
-    assert ladder.plan_of(withheld) == (125, 50, "")
+    assert disclosure_budget.plan_of(withheld) == (125, 50, "")
     assert "<dd>1 of 50</dd>" in text(client.get(PAGE))
 
 
@@ -206,17 +206,17 @@ def test_settings_that_make_no_sense_are_refused(
 def test_parts_are_chosen_before_the_first_figure_and_stand_on_board_and_page(
     method: Method, owner: User, withheld: Split, as_member: Client
 ) -> None:
-    [facet, *_] = [one for one in ladder.facets_for_partition(withheld) if len(one.values) > 1]
+    [facet, *_] = [one for one in disclosure_budget.facets_for_partition(withheld) if len(one.values) > 1]
     client = browser(owner)
     assert client.post(PAGE, {"budget": "40", "step": "9.2", "partition": facet.name}).status_code == 302
     row = sent.submitted(method, withheld, sent.truth_of(withheld))
-    parts = ladder.parts_of(withheld, ladder.plan_of(withheld))
+    parts = disclosure_budget.parts_of(withheld, disclosure_budget.plan_of(withheld))
     [entry] = as_member.get(f"{BOARD}board.json").json()["rows"]
     figures = {label: one["accuracy"] for label, one in entry["columns"].items()}
     assert figures == {part.label: 1000 // part.step * part.step / 1000 for part in parts}
     assert "Published figures by part" in text(as_member.get(row.get_absolute_url()))
     client.post(PAGE, {"budget": "40", "step": "9.2", "partition": ""})
-    assert ladder.plan_of(withheld).partition == facet.name, "it is fixed now"
+    assert disclosure_budget.plan_of(withheld).partition == facet.name, "it is fixed now"
 
 
 def test_nobody_else_finds_the_page(owner: User, newcomer: User, withheld: Split) -> None:

@@ -5,7 +5,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
 from generation.models import Dataset, Split
-from generation.splits.withheld import open_answers
+from generation.splits.withheld_answers import open_answers
 from tests.generation import small
 from webapp.leaderboards import baselines, scoring
 from webapp.leaderboards.entries import entries_of, find_entry

@@ -9,7 +9,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from generation.charts import drawing
 from generation.models import Dataset, Split
 from generation.reports.scoring import truth_of
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.generation import small
 from webapp.leaderboards.entries import Contender
 

@@ -6,10 +6,10 @@ import numpy as np
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from generation.engine.predictions.packed import pack
+from generation.engine.predictions.packed_predictions import pack
 from generation.models import Split
 from webapp.leaderboards import scoring, stored_predictions
-from webapp.leaderboards.disclosure import ladder
+from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import Method, Submission
 
 
@@ -28,5 +28,5 @@ def submit(
         method=by, split=split, state=Submission.State.DONE, predictions=digest, finished=Now(), **more
     )
     scoring.score_on(made, split, own, own).save()
-    ladder.catch_up()
+    disclosure_budget.catch_up()
     return made

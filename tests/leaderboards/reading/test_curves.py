@@ -11,10 +11,10 @@ import pytest
 from django.test import Client
 
 from generation.engine.scoring.figures import Averaged
-from generation.engine.worlds.boards import BoardView, Series, Tasks
+from generation.engine.worlds.breakdowns import BoardView, Series, Tasks
 from generation.models import Split
 from generation.reports.scoring import truth_of
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards.analysis.learning_curves import TRAIN_SIZE, Run, curves

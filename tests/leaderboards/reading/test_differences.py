@@ -11,7 +11,7 @@ from generation.charts import drawing
 from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import ELSEWHERE, OF_PAPER, OF_THE_PAGE, WIDE
 from generation.models import Split
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.leaderboards.reading.conftest import contenders, noisy
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards.analysis import differences_chart, slice_panels_chart, slices

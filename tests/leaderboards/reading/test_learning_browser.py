@@ -13,7 +13,7 @@ from generation.charts import drawing
 from generation.making import dataset_jobs
 from generation.models import Split
 from generation.reports.scoring import truth_of
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards import baselines, scoring
 from webapp.models import User

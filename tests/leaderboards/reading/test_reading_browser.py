@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from generation.charts import drawing
 from generation.models import Split
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.generation import small
 from tests.generation.browser.screens import AND_ONE_AT_THE_GATE
 from tests.leaderboards.reading.conftest import noisy

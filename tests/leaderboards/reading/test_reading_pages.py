@@ -19,12 +19,12 @@ from generation.engine.scoring.score import NONE
 from generation.making import dataset_jobs
 from generation.models import AblationReport, Question, Split
 from generation.queue import runner
-from generation.reports import background, skipped_steps
+from generation.reports import report_jobs, skipped_steps
 from generation.reports.scoring import truth_of
 from generation.reports.shortcuts import choices_of
 from generation.splits import question_sets
-from generation.splits.recipes import Recipe
-from generation.storage.index import SplitIndex
+from generation.splits.split_recipes import Recipe
+from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 from tests.generation import small
 from tests.leaderboards.reading.conftest import noisy
@@ -431,7 +431,7 @@ def test_where_few_wrong_answers_are_usable_the_page_says_how_many_and_why(val, 
 
 
 def test_steps_wait_for_a_background_process_where_there_is_much(val, board, owner, client, monkeypatch):
-    monkeypatch.setattr(background, "SMALL_SPLIT", 0)
+    monkeypatch.setattr(report_jobs, "SMALL_SPLIT", 0)
     monkeypatch.setattr(runner.current_app, "send_task", lambda *args, **options: None)
     assert "The report is being computed" in text_of(client.get(at(val, "steps")))
     AblationReport.objects.update(state="failed", message="no such index")

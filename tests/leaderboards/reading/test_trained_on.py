@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from generation.models import Dataset, Split
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from tests.generation import small
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit

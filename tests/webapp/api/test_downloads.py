@@ -19,7 +19,7 @@ from generation.engine import formats
 from generation.exchange.exports import StoredDataset, Viewer
 from generation.making import dataset_jobs
 from generation.models import Dataset, Scene, Split
-from generation.splits.recipes import read_recipe
+from generation.splits.split_recipes import read_recipe
 from generation.storage import files
 from webapp.api import authentication
 from webapp.api.files import questions_file

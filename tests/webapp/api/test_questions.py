@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
 from generation.splits.filters import BadAddress, QueryString
-from generation.splits.recipes import read_recipe
-from webapp.api.pages import MOST, page_size_of
+from generation.splits.split_recipes import read_recipe
+from webapp.api.pagination import MOST, page_size_of
 
 pytestmark = pytest.mark.django_db
 

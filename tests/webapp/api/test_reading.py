@@ -10,8 +10,8 @@ from django.test import Client
 
 from generation.models import AblationReport, Dataset, Split
 from generation.queue import runner
-from generation.reports import background
-from generation.storage.index import SplitIndex
+from generation.reports import report_jobs
+from generation.storage.split_index import SplitIndex
 from tests.leaderboards.reading.conftest import kept, noisy, shapes, undrawn, val, withheld
 from tests.leaderboards.reading.rows import method, submit
 from tests.webapp.api.conftest import program_of
@@ -87,7 +87,7 @@ def test_skipped_steps_are_those_of_the_page(val: Split, rows: str, monkeypatch:
 def test_while_steps_are_being_found_a_program_is_told_so(
     val: Split, rows: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "SMALL_SPLIT", 0)
+    monkeypatch.setattr(report_jobs, "SMALL_SPLIT", 0)
     monkeypatch.setattr(runner.current_app, "send_task", lambda *args, **options: None)
     assert (said("steps", rows)["state"], said("steps", rows)["rows"]) == ("waiting", [])
     AblationReport.objects.update(state="failed", message="no such index")

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from annotations.models import Study
-from annotations.results import study_figures as results
+from annotations.results import study_statistics as results
 from annotations.results.answer_files import as_csv, as_jsonl, lines
 from generation.models import Dataset
 from tests.annotations import answered

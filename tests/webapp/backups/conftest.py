@@ -21,7 +21,7 @@ from annotations.studies import lifecycle
 from generation.making import dataset_jobs
 from generation.models import Dataset, PreviewTurn, Quota, SpecFile, Split, Upload
 from generation.queue import workers
-from generation.splits.recipes import read_recipe
+from generation.splits.split_recipes import read_recipe
 from tests.annotations import answered as people
 from tests.generation.conftest import child, fake, spec_of  # noqa: F401  # fixtures
 from tests.referring.models import Study

@@ -17,10 +17,10 @@ from tests.webapp.backups.conftest import all_files, everything, lose_everything
 from tests.webapp.backups.slow_bucket import Road, far_away
 from tests.webapp.backups.test_faults import died, run
 from tests.webapp.backups.test_round_trip import bucket_of, freed
-from webapp.backups import folder, stored_files
+from webapp.backups import backup_folder, stored_files
 from webapp.backups.archive import OBJECTS, BadArchive
-from webapp.backups.folder import write_into
-from webapp.backups.reading import ArchiveReader
+from webapp.backups.archive_reader import ArchiveReader
+from webapp.backups.backup_folder import write_into
 from webapp.backups.restoring import check_archive
 from webapp.backups.writing import NotWritten, write_backup
 
@@ -121,7 +121,7 @@ def test_a_damaged_backup_is_no_reason_to_trust_it_or_to_delete_what_it_may_need
     content[len(content) // 2] ^= 255
     first.write_bytes(content[: len(content) - 3000])
     second = write_into(place, keep=5)
-    assert objects(place) >= {file.digest for file in folder._listed_in(second.path)}
+    assert objects(place) >= {file.digest for file in backup_folder._listed_in(second.path)}
     check_archive(second.path)
 
 
@@ -143,32 +143,32 @@ def test_old_backups_go_with_the_files_that_only_they_had(rich: Dataset, tmp_pat
 def test_one_backup_at_a_time_is_written_into_a_folder(own_folder: Path, tmp_path: Path) -> None:
     place = tmp_path / "backups"
     place.mkdir()
-    with (place / folder.LOCK).open("a") as lock:
+    with (place / backup_folder.LOCK).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(NotWritten, match="Expected no other backup to be written here"):
             write_into(place)
-    assert [path.name for path in place.iterdir()] == [folder.LOCK]
+    assert [path.name for path in place.iterdir()] == [backup_folder.LOCK]
 
 
 def test_a_backup_into_a_folder_that_is_killed_leaves_nothing_half_made(
     rich: Dataset, child_site: dict[str, str], own_folder: Path
 ) -> None:
     place, kept = own_folder / "backups", everything()
-    for function, after in (("webapp.backups.folder:_keep", 9), ("webapp.backups.archive:Writer.finish", 1)):
+    for function, after in (("webapp.backups.backup_folder:_keep", 9), ("webapp.backups.archive:Writer.finish", 1)):
         died(function, "backup", after=after, environment=child_site)
         assert not list(place.glob("*.tar"))
     said = run("backup", environment=child_site)
     assert said.startswith(f"{place}/site-") and " read, the others known from before)" in said
     [path] = place.glob("*.tar")
-    assert {left.name for left in place.iterdir()} == {path.name, OBJECTS, folder.LOCK}
-    assert objects(place) == {file.digest for file in folder._listed_in(path)}
+    assert {left.name for left in place.iterdir()} == {path.name, OBJECTS, backup_folder.LOCK}
+    assert objects(place) == {file.digest for file in backup_folder._listed_in(path)}
     lose_everything()
     restored(path)
     assert everything() == freed(kept)
 
 
 def test_list_of_files_that_are_made_up_is_refused(rich: Dataset, tmp_path: Path, monkeypatch: Any) -> None:
-    real = folder._compressed
+    real = backup_folder._compressed
     place = tmp_path / "backups"
     for change in (
         lambda rows: [rows[0]._replace(name="../evil"), *rows[1:]],
@@ -178,7 +178,7 @@ def test_list_of_files_that_are_made_up_is_refused(rich: Dataset, tmp_path: Path
         lambda rows: [rows[1], rows[0], *rows[2:]],
         lambda rows: [["x"]],
     ):
-        monkeypatch.setattr(folder, "_compressed", lambda rows, change=change: real(change(rows)))
+        monkeypatch.setattr(backup_folder, "_compressed", lambda rows, change=change: real(change(rows)))
         path = write_into(place).path
         with pytest.raises(BadArchive) as caught:
             ArchiveReader(path).verify()

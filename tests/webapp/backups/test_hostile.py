@@ -18,7 +18,7 @@ from tests import proof
 from tests.webapp.backups.conftest import all_files, everything, lose_everything, restored
 from webapp.backups import rows, schema, writing
 from webapp.backups.archive import BadArchive, Writer
-from webapp.backups.reading import ArchiveReader
+from webapp.backups.archive_reader import ArchiveReader
 from webapp.backups.restoring import check_archive, proofs, restore
 from webapp.models import User
 

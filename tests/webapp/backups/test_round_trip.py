@@ -16,16 +16,16 @@ from django.core.management import call_command
 from django.db import connection, models
 
 from annotations.results import baseline
-from generation.making import dataset_jobs, redraw
+from generation.making import dataset_jobs, lost_pictures
 from generation.models import Chunk, Dataset, Job, Question, Scene, Split
-from generation.storage.index import SplitIndex
 from generation.storage.pictures import thumbnail
+from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 from tests.generation.conftest import spec_of
 from tests.services import S3
 from tests.webapp.backups.conftest import SECRET, all_files, everything, lose_everything, make_rich_site, restored
 from webapp.backups import restoring, rows, schema, stored_files, writing
-from webapp.backups.reading import ArchiveReader
+from webapp.backups.archive_reader import ArchiveReader
 from webapp.backups.restoring import NotEmpty
 from webapp.backups.writing import BackupProgress, NotWritten, write_backup
 from webapp.models import User
@@ -173,8 +173,8 @@ def test_one_lost_picture_costs_one_job(rich: Dataset) -> None:
     stored_files.files.drop(scene.ids_image)
     train = scene.split
     Dataset.objects.filter(slug="half").update(state="cancelled")
-    assert [found.position for found in redraw.lost(train)] == [26]
-    assert redraw.draw_again(train) == 1
+    assert [found.position for found in lost_pictures.lost(train)] == [26]
+    assert lost_pictures.draw_again(train) == 1
     assert [
         (job.chunk.number, job.part) for job in Job.objects.filter(kind="images", state="waiting", split=train)
     ] == [(2, 0)]

@@ -19,9 +19,9 @@ from tests.webapp.running.test_quickstart import (
     start,  # noqa: F401  # fixtures
 )
 from webapp.backups import before_migrating, schema
+from webapp.backups.archive_reader import ArchiveReader
+from webapp.backups.backup_folder import drop_old
 from webapp.backups.before_migrating import KEPT, STEM, back_up_before_migrating, upgrade
-from webapp.backups.folder import drop_old
-from webapp.backups.reading import ArchiveReader
 from webapp.models import User
 
 pytestmark = pytest.mark.slow

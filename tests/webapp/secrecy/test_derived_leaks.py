@@ -3,7 +3,7 @@
 import pytest
 
 from generation.models import Split
-from generation.splits.recipes import read_recipe
+from generation.splits.split_recipes import read_recipe
 from tests import riddle_site
 from tests.crawl import Replies, Request, reply_of
 from tests.riddle_site import QUERIES, SECRETS

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from webapp.running.uploads import HEADERS_ONLY, SMALL, UPLOAD_BYTES
+from webapp.running.request_limits import HEADERS_ONLY, SMALL, UPLOAD_BYTES
 from webapp.serving import web_server
 from webapp.serving.web_server import Server
 

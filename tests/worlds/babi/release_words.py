@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from generation.engine.worlds.babi.formats import naming
-from generation.engine.worlds.babi.formats.lines import RawQuestion, write_story
+from generation.engine.worlds.babi.formats import file_names
+from generation.engine.worlds.babi.formats.story_files import RawQuestion, write_story
 from generation.engine.worlds.babi.languages import language_of
 from generation.engine.worlds.babi.lexicon import meaning
 from generation.engine.worlds.babi.story import Story
@@ -117,5 +117,5 @@ def write_release(
                 for one, (question, answer) in zip(asked, spoken, strict=True)
             ]
             text += write_story(task, lines, raw)
-        (place / naming.file_name(task, "train", has_validation=False)).write_text(text)
+        (place / file_names.file_name(task, "train", has_validation=False)).write_text(text)
     return place

@@ -15,16 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from generation.engine.program import outputs
-from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.simulation import Simulation, all_ways
 from generation.engine.worlds.babi.step_results import Prefix
 from generation.engine.worlds.babi.story import Event
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.task_interface import ToldStory
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.engine.worlds.babi.tasks.carrying import CarryingTale, Odds
-from generation.engine.worlds.babi.telling import ToldStory
 from tests.proof import size
 from tests.worlds.babi.carried import TWINS, Reader, events, gifts_that_fit, words
-from tests.worlds.babi.told import TABLE, Asked, answered, assert_shares, chance, knobs, questions, stories, tell
+from tests.worlds.babi.told import TABLE, Asked, answered, assert_shares, chance, parameters, questions, stories, tell
 
 TASKS = (2, 3, 5, 6, 7, 8)
 COUNT = size(20_000, name="babi: questions of a task of things carried")
@@ -54,13 +54,13 @@ def test_released_answers_are_those_of_a_plain_reading_too(task: int) -> None:
         assert (question.answer, list(question.supports)) == (answer, supports), question.text
 
 
-@settings(max_examples=size(2000, name="babi: knobs of tasks of things carried"), deadline=None)
-@given(some.sampled_from(TASKS), knobs(distance=20), some.integers(1, 8), some.integers(0, 2**32))
-def test_whatever_the_knobs_readings_agree_and_distances_are_kept(
+@settings(max_examples=size(2000, name="babi: parameters of tasks of things carried"), deadline=None)
+@given(some.sampled_from(TASKS), parameters(distance=20), some.integers(1, 8), some.integers(0, 2**32))
+def test_whatever_the_parameters_readings_agree_and_distances_are_kept(
     task: int, told_as: dict[str, Any], things: int, index: int
 ) -> None:
     told_as = {**told_as, "things": things}
-    known = set(BY_NUMBER[task].answers(Knobs(**told_as)))
+    known = set(BY_NUMBER[task].answers(StoryParameters(**told_as)))
     for question in answered(task, tell(task, chance(index), **told_as)):
         assert question.answer in known
         assert len(question.lines) - 1 - max(question.supports) >= told_as["distance"]
@@ -71,7 +71,7 @@ def test_whatever_the_knobs_readings_agree_and_distances_are_kept(
 @pytest.mark.parametrize("task", TASKS)
 def test_answers_there_can_be_are_those_there_are(task: int) -> None:
     found = {question.answer for question in asked(task)}
-    possible = set(BY_NUMBER[task].answers(Knobs()))
+    possible = set(BY_NUMBER[task].answers(StoryParameters()))
     assert found <= possible
     assert len(possible - found) <= (1 if task in (7, 8) else 0)  # three things at once are rare
 
@@ -80,7 +80,9 @@ def test_answers_there_can_be_are_those_there_are(task: int) -> None:
 def test_stories_can_be_acted(task: int) -> None:
     for one in told(task)[: COUNT // 40]:
         lines = [line.events[0] for line in one.lines]
-        world = Simulation(all_ways(BY_NUMBER[1].answers(Knobs())), dict(started(lines)), people=people_in(lines))
+        world = Simulation(
+            all_ways(BY_NUMBER[1].answers(StoryParameters())), dict(started(lines)), people=people_in(lines)
+        )
         for event in lines:
             world.do(event)
 
@@ -124,7 +126,7 @@ def started(lines: list[Event]) -> Iterator[tuple[str, str]]:
             join(at[person], at[receiver[0]])
     begun = [*people_in(lines), *dict.fromkeys(what for kind, _, what, *_ in lines if kind != "go")]
     moved = {name: next((what for kind, who, what, *_ in lines if (kind, who) == ("go", name)), None) for name in begun}
-    places = BY_NUMBER[1].answers(Knobs())
+    places = BY_NUMBER[1].answers(StoryParameters())
     for name in begun:
         found = root(f"?{name}")
         if found[0] == "@":
@@ -157,7 +159,7 @@ def test_lines_are_told_in_ways_that_are_as_likely() -> None:
 def test_kinds_of_actions_are_as_likely_wherever_they_are_possible() -> None:
     """Beside the simulation's own way to act, which lists all that is possible."""
     kinds = ("go", "get", "drop")
-    tale, random = CarryingTale(Knobs(), chance(1), people="mary", odds=Odds()), chance(2)
+    tale, random = CarryingTale(StoryParameters(), chance(1), people="mary", odds=Odds()), chance(2)
     world = Simulation(tale.world.ways, tale.world.at, people=tale.people)
     lean = Counter(tale.go_on()[0] for _ in range(COUNT))
     slow = Counter(str((world.act(random.choice(world.people), random, kinds=kinds) or "-")[0]) for _ in range(COUNT))
@@ -197,7 +199,7 @@ def test_shares_of_answers_are_as_released() -> None:
     listed = Counter("nothing" if question.answer == "nothing" else "some" for question in asked(8))
     assert_shares(listed, {"nothing": 0.36, "some": 0.64}, within=within)
     for task in (2, 3):
-        places = BY_NUMBER[task].answers(Knobs())
+        places = BY_NUMBER[task].answers(StoryParameters())
         assert_shares(Counter(question.answer for question in asked(task)), dict.fromkeys(places, 1 / 6), within=within)
 
 

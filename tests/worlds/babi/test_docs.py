@@ -1,20 +1,20 @@
-"""The documentation of bAbI names every task, preset, knob, and the sizes of small spaces as they are counted."""
+"""The documentation of bAbI names every task, preset, parameter, and the sizes of small spaces as they are counted."""
 
 from generation.engine.worlds.babi.facets import spaces
-from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.spec import PRESETS, read_spec
+from generation.engine.worlds.babi.story_parameters import StoryParameters
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from webapp import documentation
 
 TEXT = documentation.source("babi")
 
 
-def test_every_task_preset_and_knob_is_named() -> None:
+def test_every_task_preset_and_parameter_is_named() -> None:
     for task in BY_NUMBER.values():
         assert f"| {task.number} | {task.label} |" in TEXT
     for name in tuple(PRESETS):
         assert f"| `{name}` |" in TEXT
-    for name, field in Knobs.model_fields.items():
+    for name, field in StoryParameters.model_fields.items():
         default = str(field.default).lower() if isinstance(field.default, bool) else field.default
         assert f"| `{name}` | {default} |" in TEXT.replace("`false`", "false").replace("`english`", "english"), name
 

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from generation.engine import formats
 from generation.engine.errors import BadRecord
-from generation.engine.reading.published import SplitSummary, find_reader
+from generation.engine.reading.dataset_reader import SplitSummary, find_reader
 from generation.exchange import exports
 from generation.making import dataset_jobs, imports
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene

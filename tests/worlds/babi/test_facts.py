@@ -10,8 +10,8 @@ from hypothesis import strategies as some
 from generation.engine.errors import IllPosed
 from generation.engine.program import Program, Step, execute, typecheck
 from generation.engine.worlds.babi.functions import function_table
-from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Event, Line, Story
+from generation.engine.worlds.babi.story_parameters import StoryParameters
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from tests import proof
 from tests.worlds.babi import facts_twin
@@ -61,15 +61,15 @@ def test_answers_and_supporting_facts_are_the_twins(task: int, faithful: bool) -
 
 
 @settings(max_examples=proof.size(600), deadline=None)
-@given(task=some.sampled_from(TASKS), knobs=some.fixed_dictionaries(HARDER), index=some.integers(0, 1_000))
-def test_harder_stories_are_answered_as_the_twin_does(task: int, knobs: dict[str, Any], index: int) -> None:
-    answers = BY_NUMBER[task].answers(Knobs(**knobs))
-    for one in answered(task, tell(task, chance(index), **knobs)):
+@given(task=some.sampled_from(TASKS), parameters=some.fixed_dictionaries(HARDER), index=some.integers(0, 1_000))
+def test_harder_stories_are_answered_as_the_twin_does(task: int, parameters: dict[str, Any], index: int) -> None:
+    answers = BY_NUMBER[task].answers(StoryParameters(**parameters))
+    for one in answered(task, tell(task, chance(index), **parameters)):
         assert (one.answer, list(one.supports)) == facts_twin.ANSWER[task](facts(one), one.text), one
         assert one.answer in answers
-        if task in (17, 18, 19) and not knobs["faithful"]:
-            assert len(one.supports) == knobs["steps"]
-        assert len(one.lines) - 1 - max(one.supports) >= knobs["distance"]
+        if task in (17, 18, 19) and not parameters["faithful"]:
+            assert len(one.supports) == parameters["steps"]
+        assert len(one.lines) - 1 - max(one.supports) >= parameters["distance"]
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -91,7 +91,7 @@ def test_each_story_asks_a_question_once(task: int) -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_programs_are_well_typed_and_answers_known(task: int) -> None:
-    table, answers = function_table(), set(BY_NUMBER[task].answers(Knobs()))
+    table, answers = function_table(), set(BY_NUMBER[task].answers(StoryParameters()))
     for story in stories(task, 50):
         for ask in story.asks:
             assert typecheck(ask.program, table=table) in table.answer_kinds

@@ -22,5 +22,5 @@ def researcher() -> Client:
 
 def test_tasks_are_typed_as_ranges(researcher: Client) -> None:
     page = researcher.get("/datasets/new/", {"preset": "babi"}).text
-    assert re.search(r'<input id="knob-tasks" name="tasks" value="1-20"', page)
-    assert page.count('id="knob-seed"') == page.count('id="knob-told.distance"') == 1
+    assert re.search(r'<input id="parameter-tasks" name="tasks" value="1-20"', page)
+    assert page.count('id="parameter-seed"') == page.count('id="parameter-told.distance"') == 1

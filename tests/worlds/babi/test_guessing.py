@@ -8,7 +8,7 @@ import pytest
 from generation.engine.items import Item
 from generation.engine.worlds import get_world
 from generation.engine.worlds.babi.baselines import BASELINES
-from generation.engine.worlds.babi.cast import EVERYWHERE
+from generation.engine.worlds.babi.entities import EVERYWHERE
 from generation.engine.worlds.base import unanswered
 from tests.worlds.marbles import WORLD as MARBLES
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from generation.engine.items import AnswerKind
-from generation.engine.worlds.babi import cast
-from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi import entities
 from generation.engine.worlds.babi.languages import language_of
 from generation.engine.worlds.babi.languages_hindi import (
     ANSWERS,
@@ -29,9 +28,10 @@ from generation.engine.worlds.babi.languages_hindi import (
     readings,
     to_hindi,
 )
-from generation.engine.worlds.babi.making import StorySampler
 from generation.engine.worlds.babi.spec import read_spec
 from generation.engine.worlds.babi.story import Line, Story
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.story_sampler import StorySampler
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from tests import proof
 from tests.worlds.babi.told import MOST, chance, tell
@@ -54,8 +54,8 @@ def test_everything_that_is_told_and_asked_can_be_said_and_told_back(task: int) 
 
 @pytest.mark.parametrize("task", list(BY_NUMBER))
 def test_every_answer_can_be_said_and_told_back(task: int) -> None:
-    for knobs in (Knobs(), Knobs(**MOST)):
-        answers = BY_NUMBER[task].answers(knobs)
+    for parameters in (StoryParameters(), StoryParameters(**MOST)):
+        answers = BY_NUMBER[task].answers(parameters)
         assert len({HINDI.answer(answer) for answer in answers}) == len(answers)
         for answer in answers:
             assert HINDI.english(HINDI.answer(answer)) == answer
@@ -97,15 +97,15 @@ def test_answers_differ() -> None:
 
 
 def test_everything_in_the_cast_has_a_word() -> None:
-    assert set(cast.EVERYBODY) <= set(PEOPLE)
-    assert set(cast.EVERYWHERE) <= set(PLACES)
-    assert set(cast.EVERYTHING) <= set(THINGS)
+    assert set(entities.EVERYBODY) <= set(PEOPLE)
+    assert set(entities.EVERYWHERE) <= set(PLACES)
+    assert set(entities.EVERYTHING) <= set(THINGS)
 
 
 @pytest.mark.parametrize("group", ["mary", "fred", "jeff"])
 def test_who_is_he_in_english_is_a_man_in_hindi(group: str) -> None:
-    for person in cast.people(group, 12):
-        assert (PEOPLE[person].agrees == MALE) == (person in cast.MEN), person
+    for person in entities.people(group, 12):
+        assert (PEOPLE[person].agrees == MALE) == (person in entities.MEN), person
 
 
 @pytest.mark.parametrize(

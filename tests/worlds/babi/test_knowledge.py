@@ -10,11 +10,11 @@ from hypothesis import strategies as some
 
 from generation.engine.errors import IllPosed
 from generation.engine.program import Step, execute
-from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Event, Line, Story
+from generation.engine.worlds.babi.story_parameters import StoryParameters
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from tests import proof
-from tests.worlds.babi.told import TABLE, Asked, answered, assert_shares, chance, knobs, questions, stories, tell
+from tests.worlds.babi.told import TABLE, Asked, answered, assert_shares, chance, parameters, questions, stories, tell
 
 TASKS = (9, 10)
 
@@ -87,21 +87,21 @@ def test_as_released_remembering_changes_some_answers_of_task_10_and_places_may_
 
 
 @settings(max_examples=proof.size(2_000, least=40), deadline=None)
-@given(some.sampled_from(TASKS), knobs(people=3), some.integers(0, 2**32))
-def test_any_knobs_are_kept(task: int, knobs: dict[str, Any], index: int) -> None:
-    told = tell(task, chance(index), **knobs)
+@given(some.sampled_from(TASKS), parameters(people=3), some.integers(0, 2**32))
+def test_any_parameters_are_kept(task: int, parameters: dict[str, Any], index: int) -> None:
+    told = tell(task, chance(index), **parameters)
     named = {place for line in told.lines for event in line.events for place in event[2:]}
-    assert len(named) <= knobs["places"]
-    assert len({event[1] for line in told.lines for event in line.events}) <= knobs["people"]
+    assert len(named) <= parameters["places"]
+    assert len({event[1] for line in told.lines for event in line.events}) <= parameters["people"]
     asked_of = {said(asked)[1] for asked in answered(task, told)}
     places = frozenset(
-        named | asked_of | {f"room {number}" for number in range(knobs["places"] - len(named | asked_of))}
+        named | asked_of | {f"room {number}" for number in range(parameters["places"] - len(named | asked_of))}
     )
     for asked in answered(task, told):
         assert (asked.answer, list(asked.supports)) == twin(asked, places)
-        assert knobs["faithful"] or asked.answer == by_memory(asked, places)
-        assert asked.answer in BY_NUMBER[task].answers(Knobs(**knobs))
-        assert len(asked.lines) - 1 - asked.supports[0] >= knobs["distance"]
+        assert parameters["faithful"] or asked.answer == by_memory(asked, places)
+        assert asked.answer in BY_NUMBER[task].answers(StoryParameters(**parameters))
+        assert len(asked.lines) - 1 - asked.supports[0] >= parameters["distance"]
 
 
 @pytest.mark.parametrize("task", TASKS)

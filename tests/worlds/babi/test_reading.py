@@ -12,7 +12,7 @@ from generation.engine.worlds.babi.functions import ANSWERS, function_table, tex
 from generation.engine.worlds.babi.reading import sentences
 from generation.engine.worlds.babi.reading.reader import StoryReader
 from generation.engine.worlds.babi.step_results import Prefix
-from generation.engine.worlds.babi.telling import ToldStory
+from generation.engine.worlds.babi.task_interface import ToldStory
 from tests import proof
 from tests.worlds.babi.told import chance, tell
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from generation.engine.worlds.babi import grid
-from generation.engine.worlds.babi.cast import MOTIVES, SHAPES
-from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.entities import MOTIVES, SHAPES
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.task_interface import CountableTask, Space
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.engine.worlds.babi.tasks.motives import prefixes
-from generation.engine.worlds.babi.telling import CountableTask, Space
 from tests import proof
 from tests.worlds.babi import facts_twin
 from tests.worlds.babi.told import chance, stories
@@ -21,11 +21,11 @@ HOUSE = ("bathroom", "bedroom", "garden", "hallway")
 Events = tuple[tuple[str, ...], ...]
 
 
-def space(task: int, **knobs: Any) -> Space | None:
+def space(task: int, **parameters: Any) -> Space | None:
     """Return how many stories of a task there are."""
     counted = BY_NUMBER[task]
     assert isinstance(counted, CountableTask)
-    return counted.space(Knobs(**knobs))
+    return counted.space(StoryParameters(**parameters))
 
 
 def layouts(kind: str, names: tuple[str, ...], words: dict[str, facts_twin.Cell]) -> Iterator[Events]:
@@ -147,11 +147,11 @@ def begun(people: tuple[str, ...], length: int) -> int:
 
 def test_beginnings_of_stories_about_motives_are_counted() -> None:
     for length in (1, 2, 3):
-        assert prefixes(Knobs(people=4), length) == begun(("a", "b", "c", "d"), length)
+        assert prefixes(StoryParameters(people=4), length) == begun(("a", "b", "c", "d"), length)
 
 
 def test_stories_about_motives_add_up_over_their_lengths() -> None:
-    counts = [prefixes(Knobs(), length) for length in range(1, 13)]
+    counts = [prefixes(StoryParameters(), length) for length in range(1, 13)]
 
     assert space(20) == (counts[6] + counts[9] + counts[10] + counts[11], sum(counts))
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from generation.engine.canonical import digest
+from generation.engine.content_hash import digest
 from generation.engine.errors import BadSpec
 from generation.engine.worlds.babi import spec as spec_module
-from generation.engine.worlds.babi.knobs import TASKS, Knobs
 from generation.engine.worlds.babi.spec import PRESETS, BabiSpec, read_spec
+from generation.engine.worlds.babi.story_parameters import TASKS, StoryParameters
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from tests.worlds.babi.items import made
 
@@ -77,7 +77,7 @@ FAULTS: dict[str, tuple[Any, str, str]] = {
         "splits.test.overrides.told.distance",
         "task 14 (time)",
     ),
-    "an unknown knob": ({"told": {"rooms": 4}}, "told.rooms", "known key"),
+    "an unknown parameter": ({"told": {"rooms": 4}}, "told.rooms", "known key"),
     "an unknown language": ({"told": {"language": "klingon"}}, "told.language", "klingon"),
     "text for a switch": ({"told": {"faithful": "yes"}}, "told.faithful", "boolean"),
     "questions and scenes": (
@@ -136,11 +136,13 @@ def test_faithful_splits_may_have_the_same_stories() -> None:
     assert spec.part_of("one") == spec.part_of("two")
 
 
-def test_blame_is_on_a_knob_without_which_a_task_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert spec_module.failing_knob(14, Knobs(distance=200)) == "distance"
-    assert spec_module.can_be_told(14, Knobs(distance=10)) and not spec_module.can_be_told(14, Knobs(distance=15))
-    monkeypatch.setattr(spec_module, "can_be_told", lambda task, knobs: False)
-    assert spec_module.failing_knob(14, Knobs(distance=200, people=5)) is None
+def test_blame_is_on_a_parameter_without_which_a_task_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert spec_module.failing_parameter(14, StoryParameters(distance=200)) == "distance"
+    assert spec_module.can_be_told(14, StoryParameters(distance=10)) and not spec_module.can_be_told(
+        14, StoryParameters(distance=15)
+    )
+    monkeypatch.setattr(spec_module, "can_be_told", lambda task, parameters: False)
+    assert spec_module.failing_parameter(14, StoryParameters(distance=200, people=5)) is None
     with pytest.raises(BadSpec) as refused:
         read({**SMALL, "told": {"people": 5}, "tasks": [3]})
     assert refused.value.where == "told" and "got none" in str(refused.value)

@@ -11,11 +11,11 @@ from hypothesis import strategies as some
 
 from generation.engine.errors import IllPosed
 from generation.engine.program import Step, execute
-from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line, Story
+from generation.engine.worlds.babi.story_parameters import StoryParameters
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from tests import proof
-from tests.worlds.babi.told import TABLE, Asked, answered, assert_shares, chance, knobs, questions, stories, tell
+from tests.worlds.babi.told import TABLE, Asked, answered, assert_shares, chance, parameters, questions, stories, tell
 
 TIMES = ("yesterday", "this morning", "this afternoon", "this evening")
 PLACES = ("bedroom", "cinema", "kitchen", "office", "park", "school")
@@ -64,15 +64,15 @@ def test_as_released_some_questions_are_ambiguous_and_the_latest_visit_is_meant(
 
 
 @settings(max_examples=proof.size(2_000, least=40), deadline=None)
-@given(knobs(people=3, distance=4), some.integers(0, 2**32))
-def test_any_knobs_are_kept(knobs: dict[str, Any], index: int) -> None:
-    told = tell(14, chance(index), **knobs)
-    assert len({event[1] for line in told.lines for event in line.events}) <= knobs["people"]
+@given(parameters(people=3, distance=4), some.integers(0, 2**32))
+def test_any_parameters_are_kept(parameters: dict[str, Any], index: int) -> None:
+    told = tell(14, chance(index), **parameters)
+    assert len({event[1] for line in told.lines for event in line.events}) <= parameters["people"]
     for asked in answered(14, told):
         assert (asked.answer, list(asked.supports)) == readings(asked)[0]
-        assert knobs["faithful"] or named_once(asked)
-        assert asked.answer in BY_NUMBER[14].answers(Knobs(**knobs))
-        assert len(asked.lines) - 1 - max(asked.supports) >= knobs["distance"]
+        assert parameters["faithful"] or named_once(asked)
+        assert asked.answer in BY_NUMBER[14].answers(StoryParameters(**parameters))
+        assert len(asked.lines) - 1 - max(asked.supports) >= parameters["distance"]
 
 
 def test_stories_have_ten_to_fourteen_lines_and_two_between_questions() -> None:
@@ -107,9 +107,9 @@ def test_verbs_places_and_both_orders_of_words_are_equally_frequent() -> None:
     assert_shares(answers, dict.fromkeys(PLACES, 1 / 6), within=0.015)
 
 
-@pytest.mark.parametrize("knobs", [{"people": 2, "places": 3}, {"people": 3, "distance": 4}, {"distance": 8}])
-def test_nothing_is_asked_twice_of_the_same_lines(knobs: dict[str, Any]) -> None:
-    for told in stories(14, 30, **knobs):
+@pytest.mark.parametrize("parameters", [{"people": 2, "places": 3}, {"people": 3, "distance": 4}, {"distance": 8}])
+def test_nothing_is_asked_twice_of_the_same_lines(parameters: dict[str, Any]) -> None:
+    for told in stories(14, 30, **parameters):
         assert len({(ask.scope, ask.text) for ask in told.asks}) == 5
 
 
@@ -119,7 +119,7 @@ def test_two_people_suffice() -> None:
 
 
 def test_more_lines_than_there_are_times_to_tell_of_are_refused() -> None:
-    assert all(BY_NUMBER[14].tell(Knobs(distance=15), chance(), questions=5) is None for _ in range(50))
+    assert all(BY_NUMBER[14].tell(StoryParameters(distance=15), chance(), questions=5) is None for _ in range(50))
 
 
 def test_many_people_allow_much_distance() -> None:

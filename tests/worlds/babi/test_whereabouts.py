@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.story_parameters import StoryParameters
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from tests import proof
-from tests.worlds.babi.told import Asked, answered, assert_shares, chance, knobs, questions, stories, tell
+from tests.worlds.babi.told import Asked, answered, assert_shares, chance, parameters, questions, stories, tell
 
 TASKS = (1, 11, 12, 13)
 PLACES = ("bathroom", "bedroom", "garden", "hallway", "kitchen", "office")
@@ -53,17 +53,17 @@ def test_answer_and_supports_are_those_of_a_plain_reading(task: int) -> None:
 
 
 @settings(max_examples=proof.size(2_000, least=40), deadline=None)
-@given(some.sampled_from(TASKS), knobs(people=3), some.integers(0, 2**32))
-def test_any_knobs_are_kept(task: int, knobs: dict[str, Any], index: int) -> None:
-    told = tell(task, chance(index), **knobs)
+@given(some.sampled_from(TASKS), parameters(people=3), some.integers(0, 2**32))
+def test_any_parameters_are_kept(task: int, parameters: dict[str, Any], index: int) -> None:
+    told = tell(task, chance(index), **parameters)
     names = {event[1] for line in told.lines for event in line.events}
     places = {event[2] for line in told.lines for event in line.events}
-    assert len(names) <= knobs["people"]
-    assert places <= set(BY_NUMBER[task].answers(Knobs(**knobs)))
-    assert len(places) <= knobs["places"]
+    assert len(names) <= parameters["people"]
+    assert places <= set(BY_NUMBER[task].answers(StoryParameters(**parameters)))
+    assert len(places) <= parameters["places"]
     for asked in answered(task, told):
         assert (asked.answer, list(asked.supports)) == twin(asked)
-        assert len(asked.lines) - 1 - max(asked.supports) >= knobs["distance"]
+        assert len(asked.lines) - 1 - max(asked.supports) >= parameters["distance"]
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -109,8 +109,8 @@ def test_nobody_goes_where_they_are(task: int) -> None:
 @pytest.mark.parametrize(("task", "people"), [(12, 2), (13, 2)])
 def test_pairs_of_two_people_leave_no_other_to_tell_of(task: int, people: int) -> None:
     teller = BY_NUMBER[task]
-    assert teller.tell(Knobs(people=people, distance=1), chance(), questions=5) is None
-    assert teller.tell(Knobs(people=people), chance(), questions=5) is not None
+    assert teller.tell(StoryParameters(people=people, distance=1), chance(), questions=5) is None
+    assert teller.tell(StoryParameters(people=people), chance(), questions=5) is not None
 
 
 def test_a_question_may_stand_two_hundred_lines_after_its_facts() -> None:

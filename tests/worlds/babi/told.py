@@ -12,17 +12,17 @@ from hypothesis.strategies import SearchStrategy
 from generation.engine.program import Program, execute, typecheck
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.worlds.babi.functions import ANSWERS, function_table
-from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Event, Line, Story
 from generation.engine.worlds.babi.story_counts import stories_of
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.task_interface import ToldStory
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from generation.engine.worlds.babi.telling import ToldStory
 
 TABLE = function_table()
-COUNTS = ("people", "places", "things", "animals", "shapes", "sizes")  # knobs that bring further words
+COUNTS = ("people", "places", "things", "animals", "shapes", "sizes")  # parameters that bring further words
 MOST = {
     name: bound.le
-    for name, field in Knobs.model_fields.items()
+    for name, field in StoryParameters.model_fields.items()
     if name in COUNTS
     for bound in field.metadata
     if hasattr(bound, "le")
@@ -57,28 +57,28 @@ def answered(task: int, told: ToldStory) -> Iterator[Asked]:
         yield Asked(told.lines[:scope], text, program, last.value, last.elements)
 
 
-def tell(task: int, random: Stream, *, questions: int | None = None, **knobs: Any) -> ToldStory:
+def tell(task: int, random: Stream, *, questions: int | None = None, **parameters: Any) -> ToldStory:
     """Return the next story that a task tells, with so many questions, or as many as its first one has."""
     teller = BY_NUMBER[task]
     while True:
-        told = teller.tell(Knobs(**knobs), random, questions=questions or teller.lengths[0])
+        told = teller.tell(StoryParameters(**parameters), random, questions=questions or teller.lengths[0])
         if told is not None:
             return told
 
 
-def stories(task: int, count: int, **knobs: Any) -> list[ToldStory]:
+def stories(task: int, count: int, **parameters: Any) -> list[ToldStory]:
     """Return so many stories of a task."""
     random, lengths = chance(task), islice(cycle(BY_NUMBER[task].lengths), count)
-    return [tell(task, random, questions=length, **knobs) for length in lengths]
+    return [tell(task, random, questions=length, **parameters) for length in lengths]
 
 
-def questions(task: int, count: int, **knobs: Any) -> list[Asked]:
+def questions(task: int, count: int, **parameters: Any) -> list[Asked]:
     """Return so many questions of a task, or some more: those of whole stories."""
     needed = stories_of(BY_NUMBER[task], count)
-    return [one for told in stories(task, needed, **knobs) for one in answered(task, told)]
+    return [one for told in stories(task, needed, **parameters) for one in answered(task, told)]
 
 
-def knobs(*, people: int = 2, distance: int = 12) -> SearchStrategy[dict[str, Any]]:
+def parameters(*, people: int = 2, distance: int = 12) -> SearchStrategy[dict[str, Any]]:
     """Draw how stories are told: of at least so many people, with at most such a distance."""
     return some.fixed_dictionaries(
         {

@@ -20,7 +20,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "a title with a NUL": (at("title", "a\0b"), "title", ("NUL",)),
     "more pixels than the picture has": (at("scene.min_pixels", 60_000), "", ("3", "60000", "153600")),
     "an unknown key": (at("colour", 1), "colour", ("known key",)),
-    "an unknown knob": (at("scene.objets_max", 5), "scene.objets_max", ("known key",)),
+    "an unknown parameter": (at("scene.objets_max", 5), "scene.objets_max", ("known key",)),
     "an unknown key of a colour": (at("vocabulary.colors.red.hue", 5), "vocabulary.colors.red.hue", ("known key",)),
     "text for a number": (at("seed", "7"), "seed", ("integer", '"7"')),
     "a fraction for a count": (at("scene.objects_max", 5.5), "scene.objects_max", ("integer", "5.5")),
@@ -104,7 +104,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "a forbidden override": (
         at("splits.val.overrides", {"seed": 5}),
         "splits.val.overrides",
-        ("knobs", "seed"),
+        ("parameters", "seed"),
     ),
     "an override of the splits": (
         at("splits.val.overrides", {"splits": {}, "world": "clevr"}),

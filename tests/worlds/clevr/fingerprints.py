@@ -14,7 +14,7 @@ from numpy._core import _multiarray_umath as numpy_core
 
 import webapp
 from generation.engine import ENGINE_VERSION
-from generation.engine.canonical import Fingerprint, dataset_fingerprint
+from generation.engine.content_hash import Fingerprint, dataset_fingerprint
 from generation.engine.items import Item
 from generation.engine.worlds import get_maker, get_world
 

@@ -12,9 +12,9 @@ from generation.engine.program import from_json, to_json
 from generation.engine.programs.question_demands import Topology, demands
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
-from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.camera import View
-from generation.engine.worlds.clevr.diagnosis import answer_without_looking, diagnose
+from generation.engine.worlds.clevr.question_demands import answer_without_looking, diagnose
+from generation.engine.worlds.clevr.question_generation import Asker
 from generation.engine.worlds.clevr.scene import read_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.proof import size

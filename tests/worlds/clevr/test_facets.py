@@ -34,9 +34,9 @@ def union_of_filters(count: int) -> dict[str, Any]:
 def test_the_longest_program_that_families_allow_has_a_code() -> None:
     content = json.dumps([union_of_filters(23)]).encode()
     digest = "0" * 64
-    knobs = {"families": {"long.json": digest}, "per_scene": 1, "degeneracy": "clevr"}
+    parameters = {"families": {"long.json": digest}, "per_scene": 1, "degeneracy": "clevr"}
     spec = WORLD.read_spec(
-        {"base": "clevr-mini", "questions": knobs, "splits": {"train": {"scenes": 5}, "val": None, "test": None}},
+        {"base": "clevr-mini", "questions": parameters, "splits": {"train": {"scenes": 5}, "val": None, "test": None}},
         files={digest: content},
     )
     [length] = [facet for facet in WORLD.facets(spec) if facet.name == "length"]
@@ -106,8 +106,8 @@ def test_too_many_skeletons_to_tell_are_not_told() -> None:
     sides = [name for group in names for name in group]
     params = [{"type": LETTERS[name[1]], "name": name} for name in sides]
     content = json.dumps([{"params": params, "text": [" ".join(sides) + "?"], "nodes": nodes}]).encode()
-    knobs = {"families": {"long.json": "0" * 64}, "per_scene": 1}
-    spec = WORLD.read_spec({"base": "clevr-mini", "questions": knobs}, files={"0" * 64: content})
+    parameters = {"families": {"long.json": "0" * 64}, "per_scene": 1}
+    spec = WORLD.read_spec({"base": "clevr-mini", "questions": parameters}, files={"0" * 64: content})
     assert "skeleton" not in {facet.name for facet in WORLD.facets(spec)}
 
 

@@ -11,7 +11,7 @@ from generation.engine.items import Item, Question
 from generation.engine.program import execute, from_json, to_json, typecheck
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
-from generation.engine.worlds.clevr.asking import Asker
+from generation.engine.worlds.clevr.question_generation import Asker
 from generation.engine.worlds.clevr.scene import read_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.proof import size

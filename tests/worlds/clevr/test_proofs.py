@@ -21,7 +21,7 @@ from generation.engine.worlds.clevr.proofs.balance import Balance
 from generation.engine.worlds.clevr.proofs.pictures import box, shrunk
 from generation.engine.worlds.clevr.proofs.questions import read_back
 from generation.engine.worlds.clevr.scene import ClevrScene, SceneObject
-from generation.engine.worlds.clevr.spec import ClevrSpec, QuestionKnobs
+from generation.engine.worlds.clevr.spec import ClevrSpec, QuestionParameters
 from tests.engine.search_twin import Twin
 from tests.engine.test_search import TEMPLATES
 from tests.proof import size
@@ -225,10 +225,10 @@ def test_what_rules_hold_back_is_nowhere_and_found_where_it_is(preset: str, spli
 def test_balance_is_the_searchs(counts: list[int], pick: int, ratio: float, median_ratio: float, floor: int):
     answers = tuple(str(number) for number in range(len(counts)))
     family = SPEC.families[0]._replace(answers=answers)
-    knobs = QuestionKnobs.model_validate(
+    parameters = QuestionParameters.model_validate(
         {"balance": {"ratio": ratio, "median_ratio": median_ratio, "median_floor": floor}}
     )
-    replay = Balance(knobs, strict=True)
+    replay = Balance(parameters, strict=True)
     for answer, count in zip(answers, counts, strict=True):
         for _ in range(count):
             replay.refusal(family, answer, is_idle=False)
@@ -243,10 +243,10 @@ assert isinstance(SPEC, ClevrSpec)
 
 
 def test_idle_relations_stay_below_their_share():
-    replay = Balance(QuestionKnobs(), strict=True)
+    replay = Balance(QuestionParameters(), strict=True)
     family = SPEC.families[0]
     assert "idle in at most 10 %" in replay.refusal(family, family.answers[0], is_idle=True)
-    assert Balance(QuestionKnobs(), strict=False).refusal(family, family.answers[0], is_idle=True) == ""
+    assert Balance(QuestionParameters(), strict=False).refusal(family, family.answers[0], is_idle=True) == ""
 
 
 def test_questions_that_are_right_but_not_due_are_found(mini: ClevrSpec, items: list[Item]):

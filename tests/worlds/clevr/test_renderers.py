@@ -1,4 +1,4 @@
-"""Which renderer draws a CLEVR spec's pictures: its knobs, their defaults, and what is said where it is missing."""
+"""Which renderer draws a CLEVR spec's pictures: its parameters, their defaults, and the message where it is missing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -113,7 +113,7 @@ def asked_for(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return found
 
 
-def test_blender_draws_with_the_specs_knobs_and_a_seed_of_each_scene(
+def test_blender_draws_with_the_specs_parameters_and_a_seed_of_each_scene(
     mini_items: dict[str, list[Item]], asked_for: list[dict[str, Any]]
 ) -> None:
     asked = spec(renderer="blender", samples=7, denoise=True)

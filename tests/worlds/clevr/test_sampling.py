@@ -1,4 +1,4 @@
-"""Sampled scenes obey every knob, as measured on their JSON and on the object-id image."""
+"""Sampled scenes obey every parameter, as measured on their JSON and on the object-id image."""
 
 import math
 from collections import Counter
@@ -25,9 +25,9 @@ TOLERANCE = 2e-6  # places and directions are rounded to 6 decimals
 OPPOSITE = {"left": "right", "right": "left", "behind": "front", "front": "behind"}
 
 
-def spec(**knobs: Any) -> ClevrSpec:
-    """Return clevr-mini's spec with some of the scene's knobs changed."""
-    read = WORLD.read_spec({"base": "clevr-mini", "scene": knobs})
+def spec(**parameters: Any) -> ClevrSpec:
+    """Return clevr-mini's spec with some of the scene's parameters changed."""
+    read = WORLD.read_spec({"base": "clevr-mini", "scene": parameters})
     assert isinstance(read, ClevrSpec)
     return read
 
@@ -37,7 +37,7 @@ def sampled(own: ClevrSpec, count: int, *, seed: int = 0) -> list[SampledScene]:
     return [sample_scene(own, numbers) for _ in range(count)]
 
 
-KNOBS: dict[str, dict[str, Any]] = {
+PARAMETERS: dict[str, dict[str, Any]] = {
     "the paper's": {},
     "few objects": {"objects_min": 1, "objects_max": 2},
     "always six": {"objects_min": 6, "objects_max": 6},
@@ -49,11 +49,11 @@ KNOBS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module", params=list(KNOBS))
+@pytest.fixture(scope="module", params=list(PARAMETERS))
 def scenes(request: pytest.FixtureRequest) -> tuple[ClevrSpec, list[SampledScene]]:
-    """Scenes under some knobs."""
-    own = spec(**KNOBS[request.param])
-    return own, sampled(own, size(600, name="scenes sampled under each set of knobs"))
+    """Scenes under some parameters."""
+    own = spec(**PARAMETERS[request.param])
+    return own, sampled(own, size(600, name="scenes sampled under each set of parameters"))
 
 
 Scenes = tuple[ClevrSpec, list[SampledScene]]
@@ -66,10 +66,10 @@ def pairs(one: SampledScene) -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def test_number_of_objects(scenes: Scenes):
-    knobs, found = scenes[0].scene, scenes[1]
+    parameters, found = scenes[0].scene, scenes[1]
     counts = {len(one.scene.objects) for one in found}
-    assert min(counts) >= knobs.objects_min
-    assert max(counts) <= knobs.objects_max
+    assert min(counts) >= parameters.objects_min
+    assert max(counts) <= parameters.objects_max
 
 
 def test_places_lie_on_the_ground_within_the_extent(scenes: Scenes):
@@ -118,7 +118,7 @@ def test_relations_are_the_twins(scenes: Scenes):
         assert set(data["relationships"]) == set(RELATIONS)
 
 
-@pytest.mark.parametrize("scenes", [name for name in KNOBS if name != "no margin"], indirect=True)
+@pytest.mark.parametrize("scenes", [name for name in PARAMETERS if name != "no margin"], indirect=True)
 def test_any_two_objects_are_related_both_ways(scenes: Scenes):
     for one in scenes[1]:
         related = one.scene.to_json()["relationships"]
@@ -144,7 +144,7 @@ def test_every_number_is_rounded_to_6_decimals(scenes: Scenes):
 
 
 @pytest.mark.parametrize(
-    "scenes", [name for name in KNOBS if name not in ("far apart", "nothing need be seen")], indirect=True
+    "scenes", [name for name in PARAMETERS if name not in ("far apart", "nothing need be seen")], indirect=True
 )
 def test_centres_lie_in_the_picture_before_the_camera(scenes: Scenes):
     for one in scenes[1]:
@@ -194,15 +194,15 @@ def test_every_value_and_count_is_as_likely():
 
 
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [
         {"min_pixels": 40_000, "scene_tries": 7},
         {"objects_min": 10, "min_distance": 0.9, "placement_tries": 1, "scene_tries": 7},
     ],
 )
-def test_an_impossible_demand_ends_with_the_number_of_tries(knobs: dict[str, Any]):
+def test_an_impossible_demand_ends_with_the_number_of_tries(parameters: dict[str, Any]):
     with pytest.raises(Exhausted) as ended:
-        sampled(spec(**knobs), 1)
+        sampled(spec(**parameters), 1)
     assert ended.value.count == 7
     assert ended.value.where == "scene"
     assert "7 tries" in ended.value.reason

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from generation.engine.canonical import digest
+from generation.engine.content_hash import digest
 from generation.engine.errors import BadSpec
 from generation.engine.worlds import find_preset, get_maker, get_world
 from generation.engine.worlds.clevr.spec import ClevrSpec

@@ -7,7 +7,7 @@ CAPTIONS = "captions"
 
 # What is laid over shapeworld-multishape; the path of the field; words of the message: what was expected, what came.
 FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
-    "a knob that there isn't": ({"scene": {"entity_max": 3}}, "scene.entity_max", ("known key",)),
+    "a parameter that there isn't": ({"scene": {"entity_max": 3}}, "scene.entity_max", ("known key",)),
     "more at least than at most": (
         {"scene": {"entities_min": 5, "entities_max": 4}},
         "scene",

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from generation.engine.worlds.shapeworld.meaning import (
+from generation.engine.worlds.shapeworld.logical_form import (
     ComparedCounts,
     Conjunction,
     Meaning,

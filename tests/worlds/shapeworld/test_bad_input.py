@@ -63,7 +63,7 @@ def test_the_page_says_it_once_beside_its_field_and_makes_nothing(
     summary, fields = SUMMARY.search(shown), SUMMARY.sub("", shown)
     assert summary is not None and all(word in summary[0] for word in words)
     said = [line for line in fields.splitlines() if all(word in line for word in words) and "Expected" in line]
-    beside = [line for line in said if f'id="knob-{where}-error"' in line]  # width and height are both too large
+    beside = [line for line in said if f'id="parameter-{where}-error"' in line]  # width and height are both too large
     assert len(beside or said) == 1, said
     assert not Dataset.objects.exists()
     assert not Job.objects.exists()

@@ -11,9 +11,9 @@ import pytest
 
 from generation.engine.program import to_json
 from generation.engine.seeding import Stage, Stream, stream
-from generation.engine.worlds.shapeworld.caption_knobs import ALL_RELATIONS, ALL_SELECTORS, KINDS
+from generation.engine.worlds.shapeworld.caption_parameters import ALL_RELATIONS, ALL_SELECTORS, KINDS
 from generation.engine.worlds.shapeworld.captions import Caption, Captioner
-from generation.engine.worlds.shapeworld.meaning import head_of, makes_sense, program_of, statements
+from generation.engine.worlds.shapeworld.logical_form import head_of, makes_sense, program_of, statements
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.phrases import (
     COMPARISONS,
@@ -47,13 +47,13 @@ CROWDED = {"entities_min": 4, "entities_max": 9, "size_max": 0.25, "shade": 0.4,
 HELD_OUT = [["square", "red"], ["circle", "blue"], ["cross", "green"]]
 
 
-def spec_of(kind: str, **knobs: Any) -> ShapeWorldSpec:
+def spec_of(kind: str, **parameters: Any) -> ShapeWorldSpec:
     """Return a spec of one caption type in which everything may be said."""
     return read_spec(
         {
             "splits": {"train": {"scenes": 1}},
             "scene": {**CROWDED, "choosing": {"reinforced": 1.0}},
-            "captions": {**EVERYTHING, "kinds": {kind: 1.0}, **knobs},
+            "captions": {**EVERYTHING, "kinds": {kind: 1.0}, **parameters},
             "held_out": {"combinations": HELD_OUT},
         }
     )
@@ -213,7 +213,9 @@ def test_only_the_part_with_weight_is_changed(part: str):
 
 
 @pytest.mark.parametrize(("rate", "least", "most"), [(1.0, 0.9, 1.0), (0.0, 0.0, 0.8)])
-def test_changed_captions_name_what_the_picture_has_as_often_as_the_knob_says(rate: float, least: float, most: float):
+def test_changed_captions_name_what_the_picture_has_as_often_as_the_parameter_says(
+    rate: float, least: float, most: float
+):
     spec = spec_of("unique", negatives="corrupt", existing_attribute_rate=rate)
     named = []
     for scene, caption in captions(spec, 400, each=4):
@@ -269,7 +271,7 @@ def test_what_a_negated_relation_refers_to_is_there(kind: str, negatives: str):
 
 
 @pytest.mark.parametrize(("negation", "is_negated"), [(0.0, False), (1.0, True)])
-def test_relations_are_negated_only_as_the_knob_says(negation: float, is_negated: bool):
+def test_relations_are_negated_only_as_the_parameter_says(negation: float, is_negated: bool):
     spec = spec_of("relational", negatives="corrupt", negation=negation, corruption={"negation": {"relation": 1.0}})
     for _, caption in captions(spec, 400, each=WORLDS):
         assert (" not " in caption.text) == is_negated, caption.text

@@ -22,7 +22,7 @@ from generation.engine.worlds.shapeworld.facets import (
     train_keys,
 )
 from generation.engine.worlds.shapeworld.functions import ABLATIONS, function_table, truth_of
-from generation.engine.worlds.shapeworld.meaning import kind_of, program_of
+from generation.engine.worlds.shapeworld.logical_form import kind_of, program_of
 from generation.engine.worlds.shapeworld.microworld import Microworld
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.sampling import sample_scene

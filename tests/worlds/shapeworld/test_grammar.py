@@ -8,9 +8,10 @@ from hypothesis import given, settings
 
 from generation.engine.errors import BadRecord
 from generation.engine.program import typecheck
-from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
+from generation.engine.worlds.shapeworld.caption_parameters import Thresholds
+from generation.engine.worlds.shapeworld.caption_text import CaptionWriter, words
 from generation.engine.worlds.shapeworld.functions import function_table
-from generation.engine.worlds.shapeworld.meaning import (
+from generation.engine.worlds.shapeworld.logical_form import (
     ComparedCounts,
     Conjunction,
     Meaning,
@@ -26,7 +27,6 @@ from generation.engine.worlds.shapeworld.meaning import (
     statements,
 )
 from generation.engine.worlds.shapeworld.parsing import Parser
-from generation.engine.worlds.shapeworld.saying import CaptionWriter, words
 from tests.proof import size
 from tests.worlds.shapeworld.drawn import VOCABULARY, brought_together, meanings
 

@@ -11,15 +11,15 @@ import pytest
 from generation.engine import dataset
 from generation.engine.language.vocabulary import split_words
 from generation.engine.worlds import get_maker
-from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
-from generation.engine.worlds.shapeworld.formats.original_models import (
+from generation.engine.worlds.shapeworld.caption_parameters import Thresholds
+from generation.engine.worlds.shapeworld.formats.original_serialization import (
     caption_model,
     polish,
     reverse_polish,
     world_model,
 )
 from generation.engine.worlds.shapeworld.functions import truth_of
-from generation.engine.worlds.shapeworld.meaning import program_of
+from generation.engine.worlds.shapeworld.logical_form import program_of
 from generation.engine.worlds.shapeworld.microworld import Microworld
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.scene import SHAPES, Entity, FlatScene
@@ -29,7 +29,7 @@ from tests.proof import size
 from tests.worlds.shapeworld.original_meaning import World
 from tests.worlds.shapeworld.pictured import outline, scene_of
 from tests.worlds.shapeworld.test_captions import WORLDS, captions
-from tests.worlds.shapeworld.test_making import scene_of as scene_in
+from tests.worlds.shapeworld.test_microworld_sampler import scene_of as scene_in
 
 WORDS = ShapeVocabulary()
 WORDS_OF_ALL = ShapeVocabulary(colors={**WORDS.colors, "gray": ShapeColor(rgb=(128, 128, 128))})

@@ -1,4 +1,4 @@
-"""Sampled microworlds keep every knob, hold out what is to be held out, and are distributed as declared."""
+"""Sampled microworlds keep every parameter, hold out what is to be held out, and are distributed as declared."""
 
 import math
 from collections import Counter
@@ -20,7 +20,7 @@ from tests.worlds.shapeworld.pictured import chance
 
 
 def spec_of(scene: dict[str, Any], **parts: Any) -> ShapeWorldSpec:
-    """Return a spec with knobs of its own."""
+    """Return a spec with parameters of its own."""
     return read_spec({"splits": {"train": {"scenes": 1}}, "scene": scene, **parts})
 
 
@@ -43,7 +43,7 @@ def parts_of(split: str) -> list[tuple[str, ShapeWorldSpec]]:
 
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
-def test_presets_keep_their_knobs(split: str) -> None:
+def test_presets_keep_their_parameters(split: str) -> None:
     for name, spec in parts_of(split):
         for scene in sampled(spec, proof.size(200, least=3)):
             assert flaws(spec, scene) == [], name
@@ -68,8 +68,8 @@ def test_presets_keep_their_knobs(split: str) -> None:
     ),
     some.integers(0, 2**32),
 )
-def test_any_knobs_are_kept(knobs: dict[str, Any], index: int) -> None:
-    spec = spec_of(knobs)
+def test_any_parameters_are_kept(parameters: dict[str, Any], index: int) -> None:
+    spec = spec_of(parameters)
     for scene in sampled(spec, 3, index=index):
         assert flaws(spec, scene) == []
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from generation.engine.canonical import digest
+from generation.engine.content_hash import digest
 from generation.engine.errors import BadSpec
 from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 

@@ -7,7 +7,7 @@ from generation.access import What, may_see
 from generation.browsing.pictures import version_of
 from generation.models import Split
 from generation.views import media
-from generation.views.object_lookup import find_split
+from generation.views.access_checks import find_split
 from webapp.api.files import images_tar
 from webapp.api.files.questions_file import QuestionsFile
 from webapp.api.files.ranges import as_file, is_part, send, unchanged

@@ -16,7 +16,7 @@ from generation.browsing.pictures import version_of
 from generation.models import Scene, Split
 from generation.models.items import SceneQuerySet
 from generation.storage import files, pictures
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 
 BLOCK, RECORD = tarfile.BLOCKSIZE, tarfile.RECORDSIZE
 SOME = 500  # scenes read per query

@@ -17,11 +17,11 @@ from django.conf import settings
 
 from generation.access import Visitor, owns
 from generation.browsing.pictures import version_of
+from generation.engine.formats.common import facet_rows
 from generation.engine.formats.jsonl import question_line
-from generation.engine.formats.writing import facet_rows
 from generation.exchange.exports import StoredDataset, Viewer
 from generation.models import Split
-from generation.storage import files, host_cache
+from generation.storage import disk_cache, files
 from webapp.api.errors import too_many
 
 LEVEL = 6
@@ -87,7 +87,7 @@ class QuestionsFile:
                     kept.flush()
                     os.fsync(kept.fileno())
                 draft.replace(self.path)
-                host_cache.make_room()
+                disk_cache.make_room()
             finally:
                 draft.unlink(missing_ok=True)
 
@@ -142,7 +142,7 @@ _works: set[FileLoad] = set()
 
 def folder() -> Path:
     """Return the folder of these files, which each machine has for itself."""
-    return host_cache.folder() / "questions"
+    return disk_cache.folder() / "questions"
 
 
 def drop_unused() -> int:

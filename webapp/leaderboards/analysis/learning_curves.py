@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from generation.engine.items import Column
 from generation.engine.scoring.figures import Averaged, points, rounded_or_none
-from generation.engine.worlds.boards import Tasks
+from generation.engine.worlds.breakdowns import Tasks
 from generation.models import Split
 from webapp.leaderboards.analysis.downloads import Table
 from webapp.leaderboards.analysis.slices import SliceCell

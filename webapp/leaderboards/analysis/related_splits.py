@@ -8,9 +8,9 @@ from typing import Any
 
 from generation.access import may_see_exact_figures
 from generation.engine.scoring.figures import Averaged
-from generation.engine.worlds.boards import BoardView
+from generation.engine.worlds.breakdowns import BoardView
 from generation.models import Split
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from webapp.leaderboards.analysis.slices import (
     SliceCell,
     SliceColumn,

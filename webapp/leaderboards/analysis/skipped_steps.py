@@ -13,7 +13,7 @@ from generation.models import Split
 from generation.reports.scoring import truth_of
 from generation.reports.shortcuts import TYPE, choices_of
 from generation.reports.skipped_steps import AblatedQuestions
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from webapp.leaderboards.entries import Contender
 
 

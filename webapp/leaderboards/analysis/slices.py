@@ -13,13 +13,13 @@ from urllib.parse import urlencode
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.results.study_figures import DASH, slicing_of, values_of
+from annotations.results.study_statistics import DASH, slicing_of, values_of
 from generation.engine.items import FacetKind
 from generation.engine.scoring.figures import Averaged, Figure, figure, rounded_or_none
 from generation.engine.scoring.score import Slicing, in_bands, score
-from generation.engine.worlds.boards import BoardView, Filters, Series
+from generation.engine.worlds.breakdowns import BoardView, Filters, Series
 from generation.reports.scoring import truth_of
-from generation.storage.index import IndexedFacet, SplitIndex
+from generation.storage.split_index import IndexedFacet, SplitIndex
 from webapp.leaderboards.boards import shade
 from webapp.leaderboards.entries import Codes, Contender
 

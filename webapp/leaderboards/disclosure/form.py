@@ -8,7 +8,7 @@ from django.db import transaction
 
 from generation.engine.scoring.ladder import least_step, usual_budget
 from generation.models import Split
-from webapp.leaderboards.disclosure import ladder
+from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import DisclosureSettings
 
 POINTS = 10  # thousandths of a share in a percentage point
@@ -31,7 +31,7 @@ class DisclosureForm(forms.Form):
     )
 
     def __init__(self, data: Any = None, *, split: Split) -> None:
-        self.split, self.plan, self.n = split, ladder.plan_of(split), max(1, split.questions)
+        self.split, self.plan, self.n = split, disclosure_budget.plan_of(split), max(1, split.questions)
         initial = {
             "budget": self.plan.budget,
             "step": Decimal(self.plan.step) / POINTS,
@@ -44,9 +44,9 @@ class DisclosureForm(forms.Form):
         step.widget.attrs |= {"min": str(least), "step": "0.1"}
         step.help_text = f"A figure changes only by this much: at least {least}, which is 1/√n."
         budget.help_text = f"In all, for all methods and accounts together. Usual: {usual_budget(self.n):,}."
-        facets = ladder.facets_for_partition(split)
+        facets = disclosure_budget.facets_for_partition(split)
         partition.choices = [("", "none"), *((facet.name, facet.label) for facet in facets)]
-        partition.disabled = ladder.is_partition_fixed(split)
+        partition.disabled = disclosure_budget.is_partition_fixed(split)
 
     def clean_step(self) -> int:
         """Return the step in thousandths of a share."""
@@ -60,7 +60,7 @@ class DisclosureForm(forms.Form):
         data = self.cleaned_data
         chosen: dict[str, Any] = {"budget": data["budget"], "step": data["step"], "partition": data["partition"]}
         with transaction.atomic():
-            ladder.lock(self.split)
-            if ladder.is_partition_fixed(self.split):
-                chosen["partition"] = ladder.plan_of(self.split).partition
+            disclosure_budget.lock(self.split)
+            if disclosure_budget.is_partition_fixed(self.split):
+                chosen["partition"] = disclosure_budget.plan_of(self.split).partition
             DisclosureSettings.objects.update_or_create(split=self.split, defaults=chosen)

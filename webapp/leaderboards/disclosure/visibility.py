@@ -1,8 +1,8 @@
 """Who sees what of a board: the single rule that pages, files, API and commands use.
 
 Visitors who may see the result of each question see everything. While answers are withheld, others see one figure for
-each method that the Ladder published (`webapp.leaderboards.disclosure.ladder`), and one for each part of the partition
-that the owner chose. Everything else is shown once the answers are published.
+each method that the Ladder published (`webapp.leaderboards.disclosure.disclosure_budget`), and one for each
+part of the partition that the owner chose. Everything else is shown once the answers are published.
 """
 
 from typing import Any, NamedTuple
@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from generation.access import Visitor, What, may_see, may_see_exact_figures, may_see_facet
 from generation.engine.scoring.figures import Averaged, Figure, figure, percent
 from generation.engine.scoring.ladder import WHOLE
-from generation.engine.worlds.boards import BoardView
+from generation.engine.worlds.breakdowns import BoardView
 from generation.models import Split
-from generation.storage.index import IndexedFacet, SplitIndex
-from webapp.leaderboards.disclosure import ladder
+from generation.storage.split_index import IndexedFacet, SplitIndex
+from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import Disclosure, Score, Submission
 
 DEFERRED = "opens with the answers"
@@ -116,11 +116,11 @@ def part_figures(disclosure: Disclosure | None) -> list[tuple[str, Figure]]:
     if disclosure is None or disclosure.split is None or not disclosure.part_figures:
         return []
     split = disclosure.split
-    plan = ladder.plan_of(split)._replace(partition=disclosure.partition)
+    plan = disclosure_budget.plan_of(split)._replace(partition=disclosure.partition)
     known = disclosure.part_figures
     return [
         (part.label, Figure(part.n, 1, known[part.value] / WHOLE))
-        for part in ladder.parts_of(split, plan)
+        for part in disclosure_budget.parts_of(split, plan)
         if part.value in known
     ]
 
@@ -134,6 +134,6 @@ def outcome_json(outcome: Outcome) -> dict[str, Any] | None:
         "state": "undecided" if disclosure is None else str(disclosure.state),
         "is_new": disclosure is not None and disclosure.is_new,
         "figure": outcome.published.share,
-        "step": ladder.plan_of(outcome.split).step / WHOLE,
+        "step": disclosure_budget.plan_of(outcome.split).step / WHOLE,
         "parts": {label: one.share for label, one in outcome.parts},
     }

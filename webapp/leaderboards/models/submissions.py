@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from generation.access import owns
 from generation.models import Dataset, Split
-from generation.models.work import AbstractJob, AbstractJobQuerySet, from_now
+from generation.models.jobs import AbstractJob, AbstractJobQuerySet, from_now
 from webapp.leaderboards.models.methods import Method
 
 A_DAY = 86_400.0  # seconds

@@ -15,7 +15,7 @@ from webapp.leaderboards import baselines
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.board_lookup import boards_for, find_board
 from webapp.leaderboards.boards import ACCURACY, ASKED, Board, BoardRequest, board_of, made_of, sorts_of
-from webapp.leaderboards.disclosure import ladder
+from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.entries import BEST, CHOICES
 from webapp.leaderboards.models import Method, Submission, Suite
 
@@ -51,7 +51,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "board": found,
         "is_open": found.is_open,
         "owns": owns(request.user, split.dataset),
-        "plan": None if found.is_open else ladder.plan_of(split),
+        "plan": None if found.is_open else disclosure_budget.plan_of(split),
         "is_named": may_mention(request.user, split.dataset),
         "wanted": wanted,
         "choices": CHOICES.items(),

@@ -16,7 +16,7 @@ from webapp.leaderboards.analysis.slices import partition
 from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.disclosure.visibility import facets_for
 from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.views.board_reading import (
+from webapp.leaderboards.views.board_selection import (
     KINDS,
     BoardReading,
     UnreadableAddress,

@@ -13,10 +13,10 @@ from generation.access import is_withheld, owns
 from generation.engine.scoring.figures import TOO_FEW, is_too_few, points
 from generation.engine.scoring.ladder import expected_gain
 from generation.models import Split
-from generation.views.object_lookup import NOTHING
+from generation.views.access_checks import NOTHING
 from webapp.leaderboards import limits
 from webapp.leaderboards.board_lookup import find_board
-from webapp.leaderboards.disclosure import approvals, ladder
+from webapp.leaderboards.disclosure import disclosure_budget, submitter_approvals
 from webapp.leaderboards.disclosure.form import DisclosureForm
 
 BAD = 400
@@ -38,7 +38,7 @@ def disclosure(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 
 def _context(split: Split, form: DisclosureForm) -> dict[str, Any]:
-    plan, spending = ladder.plan_of(split), ladder.spending_on(split)
+    plan, spending = disclosure_budget.plan_of(split), disclosure_budget.spending_on(split)
     budgets = {"Published so far": spending.figures, "When the budget is spent": plan.budget}
     budgets |= {"With twice the budget": 2 * plan.budget, "With five times the budget": 5 * plan.budget}
     gains = [
@@ -50,14 +50,14 @@ def _context(split: Split, form: DisclosureForm) -> dict[str, Any]:
         "form": form,
         "plan": plan,
         "spending": spending,
-        "room": ladder.room_on(split),
+        "room": disclosure_budget.room_on(split),
         "is_small": is_too_few(split.questions),
         "smallest": TOO_FEW,
         "gains": gains,
-        "cost": ladder.cost_of(split),
+        "cost": disclosure_budget.cost_of(split),
         "daily": limits.shared_limit(split),
-        "requests": approvals.requests_for(split),
-        "can_send_mail": approvals.can_send_mail(),
+        "requests": submitter_approvals.requests_for(split),
+        "can_send_mail": submitter_approvals.can_send_mail(),
     }
 
 
@@ -68,10 +68,10 @@ def approval_ask(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     split = find_board(request.user, slug, name)
     if not is_withheld(split):
         raise Http404(NOTHING)
-    if not approvals.may_submit(request.user, split):
-        approvals.ask(request.user, split)
+    if not submitter_approvals.may_submit(request.user, split):
+        submitter_approvals.ask(request.user, split)
         messages.success(request, "The owner can see your request now.")
-    return redirect(approvals.address_of(split))
+    return redirect(submitter_approvals.address_of(split))
 
 
 @login_required
@@ -81,7 +81,7 @@ def approval_decide(request: HttpRequest, slug: str, name: str, number: int, dec
     split = _find_own(request.user, slug, name)
     if decision not in DECISIONS:
         raise Http404(NOTHING)
-    if not approvals.decide(split, number, by=request.user, is_approved=DECISIONS[decision]):
+    if not submitter_approvals.decide(split, number, by=request.user, is_approved=DECISIONS[decision]):
         raise Http404("There is no such request.")
     return redirect("board_disclosure", slug, name)
 

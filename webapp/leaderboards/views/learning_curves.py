@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from generation.engine.items import Column
-from generation.engine.worlds.boards import BoardView, Tasks
+from generation.engine.worlds.breakdowns import BoardView, Tasks
 from generation.splits.filters import shorten
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.analysis.learning_curves import ALONG, Curve, Run, curve_needs, curves, lines_of, table_of
@@ -21,7 +21,7 @@ from webapp.leaderboards.boards import columns_of, on_column, own_columns_of, ta
 from webapp.leaderboards.disclosure.visibility import views_for
 from webapp.leaderboards.entries import Entry, together
 from webapp.leaderboards.models import Score
-from webapp.leaderboards.views.board_reading import (
+from webapp.leaderboards.views.board_selection import (
     ENTRY,
     KINDS,
     BoardReading,

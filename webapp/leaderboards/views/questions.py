@@ -15,11 +15,11 @@ from generation.browsing.pictures import Picture, picture_of
 from generation.models import Question
 from generation.splits.filters import BadAddress, Query, shorten
 from generation.storage import items
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.analysis.questions import RowAnswers, Show, choose_questions, given, shows_for
 from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.views.board_reading import (
+from webapp.leaderboards.views.board_selection import (
     ENTRY,
     BoardReading,
     UnreadableAddress,

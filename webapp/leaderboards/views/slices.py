@@ -8,9 +8,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from generation.engine.items import FacetKind
-from generation.engine.worlds.boards import BoardView
+from generation.engine.worlds.breakdowns import BoardView
 from generation.splits.filters import shorten
-from generation.storage.index import IndexedFacet
+from generation.storage.split_index import IndexedFacet
 from webapp.leaderboards.analysis.related_splits import by_view_across
 from webapp.leaderboards.analysis.slices import (
     BadBands,
@@ -25,7 +25,7 @@ from webapp.leaderboards.analysis.slices import (
 )
 from webapp.leaderboards.boards import columns_of, own_columns_of
 from webapp.leaderboards.disclosure.visibility import facets_for, views_for
-from webapp.leaderboards.views.board_reading import (
+from webapp.leaderboards.views.board_selection import (
     KINDS,
     BoardReading,
     UnreadableAddress,

@@ -23,7 +23,7 @@ from generation.reports.scoring import expected_of
 from generation.reports.shortcuts import choices_of
 from generation.splits.filters import shorten
 from generation.storage import files
-from generation.storage.index import SplitIndex
+from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import deletion, limits, scoring, stored_predictions, uploads
 from webapp.leaderboards.analysis.slices import SliceContext, partition
 from webapp.leaderboards.analysis.summary import describe_row, slices_of, weakest
@@ -37,13 +37,13 @@ from webapp.leaderboards.board_lookup import (
     with_figures,
 )
 from webapp.leaderboards.boards import columns_of
-from webapp.leaderboards.disclosure import approvals, ladder
+from webapp.leaderboards.disclosure import disclosure_budget, submitter_approvals
 from webapp.leaderboards.disclosure.visibility import facets_for, outcomes_of
 from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.uploads import Order, UploadRefused
-from webapp.leaderboards.views.board_reading import contenders_of
+from webapp.leaderboards.views.board_selection import contenders_of
 
 A_PAGE = 40
 ABSENT, CONFLICT = 404, 409
@@ -118,10 +118,10 @@ def _form(
 
 def _approval(request: HttpRequest, split: Split) -> dict[str, Any]:
     """Return the context for an account that may not submit."""
-    if approvals.may_submit(request.user, split):
+    if submitter_approvals.may_submit(request.user, split):
         return {}
-    can_ask = approvals.approval_of(request.user, split) is None
-    return {"unapproved": approvals.reason_for(request.user, split, has_button=True), "can_ask": can_ask}
+    can_ask = submitter_approvals.approval_of(request.user, split) is None
+    return {"unapproved": submitter_approvals.reason_for(request.user, split, has_button=True), "can_ask": can_ask}
 
 
 def _target(request: HttpRequest) -> Split | Suite | None:
@@ -147,7 +147,7 @@ def submission(request: HttpRequest, number: int) -> HttpResponse:
         **_state(request, found),
         "is_open": may_see_exact_figures(request.user, found.split),
         "outcomes": outcomes_of(request.user, found),
-        "plan": ladder.plan_of(found.split) if is_withheld(found.split) else None,
+        "plan": disclosure_budget.plan_of(found.split) if is_withheld(found.split) else None,
         "trained_on": trained_on(request.user, found),
         **_summary(request.user, found),
     }

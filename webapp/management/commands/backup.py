@@ -12,7 +12,7 @@ from tqdm import tqdm
 from generation.engine.errors import EngineError
 from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from webapp.backups.archive import Contents
-from webapp.backups.folder import write_into
+from webapp.backups.backup_folder import write_into
 from webapp.backups.writing import BackupProgress, write_backup
 
 SECRETS = "It holds secrets: keep it where only you can read it."

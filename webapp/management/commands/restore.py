@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from generation.engine.errors import EngineError
 from generation.management.console import FAILED, PlainCommand
-from webapp.backups.reading import ArchiveReader
+from webapp.backups.archive_reader import ArchiveReader
 from webapp.backups.restoring import RestoreResult, check_archive, proofs, restore
 from webapp.management.commands.backup import BackupBar, reason_of
 from webapp.management.commands.quickstart import only_one_here

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats.common import embed_image, write_json
 from generation.engine.formats.huggingface.card import Card, CardExample, card, yaml_text
 from generation.engine.formats.huggingface.card_statistics import FacetCounter
 from generation.engine.formats.huggingface.croissant import croissant
@@ -33,7 +34,6 @@ from generation.engine.formats.huggingface.rows import (
     first_of,
     plain_names,
 )
-from generation.engine.formats.writing import embed_image, write_json
 from generation.engine.items import FacetKind, Media
 
 ABOUT = {

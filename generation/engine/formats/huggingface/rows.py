@@ -12,7 +12,7 @@ from generation.engine.formats import ExportItem, ExportSplit, value_of
 from generation.engine.items import FacetKind, Media, Question
 from generation.engine.program import to_json
 from generation.engine.worlds import World
-from generation.engine.worlds.stories import prompt_of, seen_by
+from generation.engine.worlds.story_text import prompt_of, seen_by
 
 FIRST = ("image", "question", "answer", "choices", "question_id", "image_index", "split", "program")
 PROMPT, STORY = "prompt", "story"

@@ -11,8 +11,8 @@ from generation.engine.items import Item
 from generation.engine.language.vocabulary import split_words
 from generation.engine.scoring import ngram_classifier
 from generation.engine.scoring.ngram_classifier import ReadQuestion
-from generation.engine.worlds.babi import asking
-from generation.engine.worlds.babi.cast import EVERYWHERE
+from generation.engine.worlds.babi import prompts
+from generation.engine.worlds.babi.entities import EVERYWHERE
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.base import Baseline
@@ -25,7 +25,7 @@ def last_place(
 ) -> Iterator[str]:
     """Yield, for each question, the last place in its lines that can be an answer, or an empty string."""
     own = {answer for task in spec.tellers for answer in task.answers(spec.told)}
-    places = {spec.language.answer(place) for place in own & set(EVERYWHERE)} & set(asking.answers(spec))
+    places = {spec.language.answer(place) for place in own & set(EVERYWHERE)} & set(prompts.answers(spec))
     for number, item in enumerate(asked):
         if not number % CHECKED:
             check()

@@ -8,15 +8,15 @@ from generation.engine.errors import EngineError
 from generation.engine.items import ChartView, Column, Facet, FacetKind, Item, Needs, Question
 from generation.engine.program import outputs
 from generation.engine.worlds import SEEN, UNSEEN
-from generation.engine.worlds.babi import asking
+from generation.engine.worlds.babi import prompts
 from generation.engine.worlds.babi.functions import function_table
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.step_results import Prefix
 from generation.engine.worlds.babi.story import Story
+from generation.engine.worlds.babi.task_interface import CountableTask
 from generation.engine.worlds.babi.tasks import BY_NAME
-from generation.engine.worlds.babi.telling import CountableTask
 from generation.engine.worlds.base import Repeatable
-from generation.engine.worlds.boards import BoardView, Tasks
+from generation.engine.worlds.breakdowns import BoardView, Tasks
 
 LENGTHS: Mapping[str, int] = {"lines": 6, "supports": 2}
 MOST_SUPPORTS, MOST_LINES = 60, 1_000  # larger numbers have no value
@@ -38,7 +38,7 @@ def facets(spec: BabiSpec) -> tuple[Facet, ...]:
     category = FacetKind.CATEGORY
     return (
         Facet("type", "task", category, tuple(BY_NAME), reveals=False, labels=labels),
-        Facet("answer", "answer", category, asking.answers(spec), reveals=True),
+        Facet("answer", "answer", category, prompts.answers(spec), reveals=True),
         Facet("supports", "supporting facts", FacetKind.INTEGER, _numbers(MOST_SUPPORTS), reveals=True),
         _lines("lines", "lines before the question", reveals=False),
         _lines("distance", "lines since the first supporting fact", reveals=True),
@@ -60,7 +60,7 @@ def _numbers(most: int) -> tuple[str, ...]:
 
 def facet_codes(spec: BabiSpec, item: Item) -> Mapping[str, Sequence[int]]:
     """Return, for each facet that needs only the item, a code for each question; -1 if the value is unknown."""
-    tasks, answers = _codes(tuple(BY_NAME)), _codes(asking.answers(spec))
+    tasks, answers = _codes(tuple(BY_NAME)), _codes(prompts.answers(spec))
     told = [_spans(item, number) for number in range(len(item.questions))]
     return {
         "type": [tasks.get(question.kind, -1) for question in item.questions],

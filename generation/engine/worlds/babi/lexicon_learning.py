@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from generation.engine.errors import BadRecord
-from generation.engine.reading.published import SplitFiles
-from generation.engine.worlds.babi.formats import file_assignment, naming
-from generation.engine.worlds.babi.formats.lines import RawStory
+from generation.engine.reading.dataset_reader import SplitFiles
+from generation.engine.worlds.babi.formats import file_names, split_files
 from generation.engine.worlds.babi.formats.release_reader import files_of_tasks
-from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.formats.story_files import RawStory
 from generation.engine.worlds.babi.lexicon import BabiLexicon, Meaning, meaning
+from generation.engine.worlds.babi.story_parameters import StoryParameters
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -113,7 +113,7 @@ class Learner:
     def _spellings(self) -> dict[str, str]:
         found = {part: spelt.most_common(1)[0][0] for part, spelt in self.answers.items()}
         if all(part == spelt for part, spelt in found.items()):  # English: add rare answers that the files do not have
-            rare = (answer for task in BY_NUMBER.values() for answer in task.answers(Knobs()))
+            rare = (answer for task in BY_NUMBER.values() for answer in task.answers(StoryParameters()))
             found |= {part: part for answer in rare for part in answer.split(",")}
         return found
 
@@ -223,9 +223,9 @@ def learn(path: Path, *, english: Path | None = None) -> BabiLexicon:
     """
     learner = Learner()
     other = _splits(path)
-    folder = next(iter({part.folder for part in file_assignment.search([path])}), "")
-    if english is None and naming.language_of(folder) != "english":
-        english = path.with_name(path.name.replace(folder.partition("-")[0], naming.LANGUAGES["english"], 1))
+    folder = next(iter({part.folder for part in split_files.search([path])}), "")
+    if english is None and file_names.language_of(folder) != "english":
+        english = path.with_name(path.name.replace(folder.partition("-")[0], file_names.LANGUAGES["english"], 1))
     own = other if english is None else _splits(english)
     for name, split in other.items():
         if name not in own:
@@ -241,8 +241,8 @@ def learn(path: Path, *, english: Path | None = None) -> BabiLexicon:
 
 
 def _splits(path: Path) -> dict[str, SplitFiles]:
-    parts = file_assignment.choose_files(file_assignment.search([path]), is_ours=False, where=str(path))
-    return {split.name: split for split in file_assignment.splits(parts, {})}
+    parts = split_files.choose_files(split_files.search([path]), is_ours=False, where=str(path))
+    return {split.name: split for split in split_files.splits(parts, {})}
 
 
 def _open(name: str) -> BinaryIO:

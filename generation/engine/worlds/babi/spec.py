@@ -20,36 +20,36 @@ from generation.engine.reading.bounded_json import loads
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import COMMON, NO_FILES, BaseSpec, PresetFiles, check_references, over_preset, read
 from generation.engine.worlds.babi import story_counts
-from generation.engine.worlds.babi.knobs import TASKS, Knobs, Range, TaskNumber
 from generation.engine.worlds.babi.languages import StoryLanguage, language_of
 from generation.engine.worlds.babi.lexicon import BabiLexicon, language_of_lexicon
 from generation.engine.worlds.babi.story import Story
+from generation.engine.worlds.babi.story_parameters import TASKS, Range, StoryParameters, TaskNumber
+from generation.engine.worlds.babi.task_interface import Task, ToldStory
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from generation.engine.worlds.babi.telling import Task, ToldStory
 
 SAMPLES = 5  # stories that are checked
 TRIES = 300  # stories that are tried; a task that fails this often would be too slow in any case
 
 
 @lru_cache(maxsize=4_096)
-def can_be_told(task: int, knobs: Knobs) -> bool:
+def can_be_told(task: int, parameters: StoryParameters) -> bool:
     """Return whether a task, given by its number, makes a story with these fields."""
     teller, chance = BY_NUMBER[task], stream(seed=0, split="trying", index=task, stage=Stage.SCENE)
-    return any(teller.tell(knobs, chance, questions=max(teller.lengths)) is not None for _ in range(TRIES))
+    return any(teller.tell(parameters, chance, questions=max(teller.lengths)) is not None for _ in range(TRIES))
 
 
-def samples(task: int, knobs: Knobs) -> list[ToldStory]:
+def samples(task: int, parameters: StoryParameters) -> list[ToldStory]:
     """Return some stories of a task."""
     teller, chance = BY_NUMBER[task], stream(seed=0, split="samples", index=task, stage=Stage.SCENE)
-    told = (teller.tell(knobs, chance, questions=max(teller.lengths)) for _ in range(TRIES))
+    told = (teller.tell(parameters, chance, questions=max(teller.lengths)) for _ in range(TRIES))
     return list(islice((one for one in told if one is not None), SAMPLES))
 
 
-def failing_knob(task: int, knobs: Knobs) -> str | None:
+def failing_parameter(task: int, parameters: StoryParameters) -> str | None:
     """Return the first field whose default would make the task possible again, or None if no single field does."""
-    plain = Knobs()
-    changed = [name for name in type(knobs).model_fields if getattr(knobs, name) != getattr(plain, name)]
-    mended = {name: knobs.model_copy(update={name: getattr(plain, name)}) for name in changed}
+    plain = StoryParameters()
+    changed = [name for name in type(parameters).model_fields if getattr(parameters, name) != getattr(plain, name)]
+    mended = {name: parameters.model_copy(update={name: getattr(plain, name)}) for name in changed}
     return next((name for name, other in mended.items() if can_be_told(task, other)), None)
 
 
@@ -74,7 +74,7 @@ class BabiSpec(BaseSpec):
     tasks: Annotated[list[TaskNumber], AfterValidator(_each_once)] = Field(
         default=list(TASKS), min_length=1, title="Tasks", description="1 to 20", json_schema_extra=COMMON
     )
-    told: Knobs = Knobs()
+    told: StoryParameters = StoryParameters()
     stories: Range | None = Field(
         default=None,
         description="which part of all stories, by the hash of their text, a split has: train has the first half, "
@@ -193,14 +193,16 @@ def _check_tellable(spec: BabiSpec) -> None:
     for name, split in spec.splits.items():
         told = spec.for_split(name).told
         for task in spec.for_split(name).tellers:
-            if told == Knobs() or can_be_told(task.number, told):
+            if told == StoryParameters() or can_be_told(task.number, told):
                 continue
-            knob = failing_knob(task.number, told)
-            got = f"{knob} {getattr(told, knob)}" if knob else "none"
+            parameter = failing_parameter(task.number, told)
+            got = f"{parameter} {getattr(told, parameter)}" if parameter else "none"
             raise BadSpec(
-                f"Expected knobs with which task {task.number} ({task.label}) can be told, got {got}: change them, "
+                f"Expected settings with which task {task.number} ({task.label}) can be told, got {got}: change them, "
                 "or leave the task out of `tasks`.",
-                where=".".join([*_override_path(split.overrides, name, knob), "told", *([knob] if knob else [])]),
+                where=".".join(
+                    [*_override_path(split.overrides, name, parameter), "told", *([parameter] if parameter else [])]
+                ),
             )
 
 
@@ -221,10 +223,10 @@ def _check_sayable(spec: BabiSpec) -> None:
                     own.language.text(ask.text)
 
 
-def _override_path(overrides: Mapping[str, Any], split: str, knob: str | None) -> list[str]:
+def _override_path(overrides: Mapping[str, Any], split: str, parameter: str | None) -> list[str]:
     """Return the path of a field that a split overrides; empty if the split has the dataset's value."""
     told = overrides.get("told") or {}
-    return ["splits", split, "overrides"] if (knob in told if knob else told) else []
+    return ["splits", split, "overrides"] if (parameter in told if parameter else told) else []
 
 
 def _check_apart(spec: BabiSpec) -> None:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from generation.engine.items import Chunk
-from generation.engine.worlds.babi.telling import Task
+from generation.engine.worlds.babi.task_interface import Task
 
 BLOCK = 160  # questions; a multiple of the sum of each task's `lengths`
 ROUNDS = 20  # blocks in a chunk, approximately

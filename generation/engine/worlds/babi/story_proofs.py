@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from generation.engine.items import Item, Question
 from generation.engine.verification.proof import Outputs, Proof
 from generation.engine.worlds.babi.languages import LANGUAGES, StoryLanguage, localised_answer
-from generation.engine.worlds.babi.making import place_of
 from generation.engine.worlds.babi.reading import sentences
-from generation.engine.worlds.babi.reading.carried import Conclusion
+from generation.engine.worlds.babi.reading.possession import Conclusion
 from generation.engine.worlds.babi.reading.reader import StoryReader
 from generation.engine.worlds.babi.reading.sentences import ParsedQuestion
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Line, Story
+from generation.engine.worlds.babi.story_sampler import place_of
 from generation.engine.worlds.babi.tasks import BY_NAME
 
 Supports = tuple[int, ...]

@@ -17,14 +17,14 @@ from generation.engine.items import (
 from generation.engine.program import FunctionTable
 from generation.engine.spec import NO_FILES
 from generation.engine.verification.proof import Prover
-from generation.engine.worlds.babi import asking, baselines, facets, story_counts
+from generation.engine.worlds.babi import baselines, facets, prompts, story_counts
 from generation.engine.worlds.babi import spec as babi_spec
 from generation.engine.worlds.babi.functions import function_table
 from generation.engine.worlds.babi.lexicon_learning import learn
-from generation.engine.worlds.babi.making import StorySampler
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story, read_story
 from generation.engine.worlds.babi.story_proofs import BabiProver
+from generation.engine.worlds.babi.story_sampler import StorySampler
 from generation.engine.worlds.base import LearnedLexicon, Maker, World
 
 
@@ -81,7 +81,7 @@ class Babi(World):
         return function_table(spec.language)
 
     def answers(self, spec: BabiSpec) -> tuple[str, ...]:
-        return asking.answers(spec)
+        return prompts.answers(spec)
 
     def facets(self, spec: BabiSpec) -> tuple[Facet, ...]:
         return facets.facets(spec)
@@ -99,10 +99,10 @@ class Babi(World):
         return facets.columns(spec)
 
     def prompt(self, question: Question) -> str:
-        return asking.prompt(question)
+        return prompts.prompt(question)
 
     def answer_form(self, spec: BabiSpec, question: Question) -> AnswerForm:
-        return asking.answer_form(spec, question)
+        return prompts.answer_form(spec, question)
 
     def elements(self, spec: BabiSpec, item: Item) -> tuple[Element, ...]:
         story = _story_of(item)

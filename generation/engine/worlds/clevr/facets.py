@@ -11,11 +11,11 @@ from generation.engine.programs.question_demands import Diagnosis, Topology, dem
 from generation.engine.programs.skeleton import describe_skeleton, pairs, skeleton
 from generation.engine.worlds import SEEN, UNSEEN
 from generation.engine.worlds.base import HumanBaseline, Published, TextCounts
-from generation.engine.worlds.boards import BoardView, Series
+from generation.engine.worlds.breakdowns import BoardView, Series
 from generation.engine.worlds.clevr.camera import View
-from generation.engine.worlds.clevr.diagnosis import diagnose
 from generation.engine.worlds.clevr.picture import draw_ids
 from generation.engine.worlds.clevr.programs import object_asked
+from generation.engine.worlds.clevr.question_demands import diagnose
 from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, ClevrVocabulary

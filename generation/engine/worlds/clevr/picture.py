@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from generation.engine.errors import BadScene
 from generation.engine.render import blender, shapes, tracer
-from generation.engine.render.stage import Camera, Light, Solid, Stage, SurfaceMaterial, Surroundings, Turn
+from generation.engine.render.render_scene import Camera, Light, Solid, Stage, SurfaceMaterial, Surroundings, Turn
 from generation.engine.worlds.clevr.camera import CAMERA, FOCAL, WIDTH, Point, View, axes
 from generation.engine.worlds.clevr.scene import SceneObject
 from generation.engine.worlds.clevr.vocabulary import ClevrVocabulary

@@ -38,28 +38,29 @@ def sample_scene(spec: ClevrSpec, stream: Stream) -> SampledScene:
     Exhausted
         If `scene.scene_tries` tries give no scene.
     """
-    knobs = spec.scene
+    parameters = spec.scene
     view = sample_view(
         stream,
-        camera_jitter=knobs.camera_jitter,
-        key_jitter=knobs.key_light_jitter,
-        fill_jitter=knobs.fill_light_jitter,
-        back_jitter=knobs.back_light_jitter,
+        camera_jitter=parameters.camera_jitter,
+        key_jitter=parameters.key_light_jitter,
+        fill_jitter=parameters.fill_light_jitter,
+        back_jitter=parameters.back_light_jitter,
         width=spec.images.width,
         height=spec.images.height,
     )
     toward = directions(view)
-    count = knobs.objects_min + stream.below(knobs.objects_max - knobs.objects_min + 1)
-    for attempt in range(knobs.scene_tries):
+    count = parameters.objects_min + stream.below(parameters.objects_max - parameters.objects_min + 1)
+    for attempt in range(parameters.scene_tries):
         placed = _fill(spec, stream, toward, count, view)
         if len(placed) == count and _all_visible(spec, placed, view):
-            related = relationships([item.coords for item in placed], toward, threshold=knobs.relation_threshold)
+            related = relationships([item.coords for item in placed], toward, threshold=parameters.relation_threshold)
             return SampledScene(ClevrScene(tuple(placed), toward, related), view, attempt + 1)
     raise Exhausted(
-        f"Expected a scene of {count} objects within {knobs.scene_tries} tries, got none that keeps every distance and "
-        "shows every object: lower scene.objects_max, min_pixels, min_distance or margin, or raise scene_tries.",
+        f"Expected a scene of {count} objects within {parameters.scene_tries} tries, got none that keeps every "
+        "distance and shows every object: lower scene.objects_max, min_pixels, min_distance or margin, "
+        "or raise scene_tries.",
         where="scene",
-        count=knobs.scene_tries,
+        count=parameters.scene_tries,
     )
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from generation.engine.errors import BadScene
-from generation.engine.reading.published import shorten
+from generation.engine.reading.dataset_reader import shorten
 from generation.engine.search import Objects, objects
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, ClevrVocabulary
 

@@ -41,7 +41,7 @@ from generation.engine.spec import (
 )
 from generation.engine.spec_rules import Rules
 from generation.engine.worlds.clevr.programs import Outline, outlines, ways
-from generation.engine.worlds.clevr.saying import lexicon
+from generation.engine.worlds.clevr.question_text import lexicon
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, ClevrVocabulary
 
 PACKAGE = "generation.engine.worlds.clevr"
@@ -75,7 +75,7 @@ class Ruled(Frozen):
         return {name: value for name, value in data.items() if name not in ("only", "never") or value}
 
 
-class SceneKnobs(Ruled):
+class SceneParameters(Ruled):
     """How scenes are sampled. Lengths are in scene units; a large object is 1.4 high."""
 
     objects_min: int = Field(
@@ -135,7 +135,7 @@ SAMPLES = {"tracer": 16, "blender": blender.SAMPLES}  # defaults by renderer
 OF_RENDERER = ("samples", "denoise")  # fields whose defaults depend on the renderer
 
 
-class ImageKnobs(Frozen):
+class ImageParameters(Frozen):
     """How pictures are drawn. These fields are not part of the content hash."""
 
     renderer: Literal["tracer", "blender"] = Field(
@@ -176,7 +176,7 @@ class ImageKnobs(Frozen):
         return data
 
 
-class BalanceKnobs(Frozen):
+class BalanceParameters(Frozen):
     """When an answer of a family is refused, so that its answers stay about equally frequent in a chunk."""
 
     ratio: float = Field(default=1.1, ge=1.0, le=1000.0)
@@ -184,7 +184,7 @@ class BalanceKnobs(Frozen):
     median_floor: int = Field(default=5, ge=1, le=10_000)
 
 
-class QuestionKnobs(Ruled):
+class QuestionParameters(Ruled):
     """How questions are asked. `families` is "clevr" for the bundled families, or maps file names to SHA-256."""
 
     per_scene: int = Field(
@@ -207,7 +207,7 @@ class QuestionKnobs(Ruled):
     optional_words: float = Field(default=0.5, ge=0.0, le=1.0)
     search_states: int = Field(default=300, ge=10, le=1_000_000)
     replacements: int = Field(default=200, ge=0, le=100_000)
-    balance: BalanceKnobs = BalanceKnobs()
+    balance: BalanceParameters = BalanceParameters()
     only: Rules = Field(
         default=[],
         title="Questions: only",
@@ -220,7 +220,7 @@ class QuestionKnobs(Ruled):
     )
 
 
-def knob_of(data: Mapping[str, Any], group: str, name: str) -> Any:
+def parameter_of(data: Mapping[str, Any], group: str, name: str) -> Any:
     """Return the value of a field in a spec's JSON or in overrides, or None if it is not there."""
     part = data.get(group)
     return part.get(name) if isinstance(part, Mapping) else None
@@ -238,9 +238,9 @@ class ClevrSpec(BaseSpec):
     """The spec of a CLEVR dataset."""
 
     world: Literal["clevr"] = "clevr"
-    scene: SceneKnobs = SceneKnobs()
-    images: ImageKnobs = ImageKnobs()
-    questions: QuestionKnobs = QuestionKnobs()
+    scene: SceneParameters = SceneParameters()
+    images: ImageParameters = ImageParameters()
+    questions: QuestionParameters = QuestionParameters()
     vocabulary: ClevrVocabulary
     scenes_from: Digest | None = Field(
         default=None, description="somebody else's scenes, which are asked about; a file, by its SHA-256 once gathered"
@@ -339,7 +339,7 @@ class ClevrSpec(BaseSpec):
     def laid_under(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
         """Return the spec's JSON, to merge overrides into; another renderer starts with its own defaults."""
         data = super().laid_under(overrides)
-        if knob_of(overrides, "images", "renderer") not in (None, self.images.renderer):
+        if parameter_of(overrides, "images", "renderer") not in (None, self.images.renderer):
             data["images"] = {key: value for key, value in data["images"].items() if key not in OF_RENDERER}
         return data
 
@@ -351,7 +351,7 @@ class ClevrSpec(BaseSpec):
             try:
                 blender.check()
             except NoRenderer as error:
-                own = knob_of(split.overrides, "images", "renderer") is not None
+                own = parameter_of(split.overrides, "images", "renderer") is not None
                 where = f"splits.{name}.overrides.images.renderer" if own else "images.renderer"
                 raise BadSpec(error.reason, where=where) from error
 

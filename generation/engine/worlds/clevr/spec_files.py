@@ -15,10 +15,10 @@ from generation.engine.items import Chunk, Item
 from generation.engine.reading.bounded_json import Guarded, loads
 from generation.engine.reading.json_stream import JsonText
 from generation.engine.spec import merge
-from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.camera import View, project, solve_view
-from generation.engine.worlds.clevr.formats.file_assignment import rotation_of, sniff
 from generation.engine.worlds.clevr.formats.records import Records, image_name, read_placed
+from generation.engine.worlds.clevr.formats.split_files import rotation_of, sniff
+from generation.engine.worlds.clevr.question_generation import Asker
 from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.canonical import canonical
+from generation.engine.content_hash import canonical
 from generation.engine.errors import Exhausted
 from generation.engine.items import (
     AnswerForm,
@@ -29,15 +29,15 @@ from generation.engine.worlds.base import Maker, World, equal_chunks
 from generation.engine.worlds.clevr import facets as clevr_facets
 from generation.engine.worlds.clevr import spec as clevr_spec
 from generation.engine.worlds.clevr import spec_files
-from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.camera import View
-from generation.engine.worlds.clevr.diagnosis import answer_without_looking, diagnose
 from generation.engine.worlds.clevr.facets import BOARD_VIEWS, PUBLISHED, is_clear
 from generation.engine.worlds.clevr.picture import draw, draw_by_blender, draw_swatch
 from generation.engine.worlds.clevr.programs import ABLATIONS, function_table
 from generation.engine.worlds.clevr.proofs import ClevrProver
+from generation.engine.worlds.clevr.question_demands import answer_without_looking, diagnose
+from generation.engine.worlds.clevr.question_generation import Asker
+from generation.engine.worlds.clevr.question_text import all_words, say
 from generation.engine.worlds.clevr.sampling import sample_scene
-from generation.engine.worlds.clevr.saying import all_words, say
 from generation.engine.worlds.clevr.scene import ClevrScene, read_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.spec_files import gather
@@ -91,13 +91,18 @@ class ClevrMaker(Maker):
         if own.scenes_file is not None and item.view is None:
             raise spec_files.no_camera(own.images.width, own.images.height)
         scene, view = _scene_and_view(item)
-        knobs = own.images
+        parameters = own.images
         own_seed = _seed_of(scene, view, seed=spec.seed)
-        if knobs.renderer == "blender":
+        if parameters.renderer == "blender":
             return draw_by_blender(
-                scene.objects, view, own.vocabulary, samples=knobs.samples, denoise=knobs.denoise, seed=own_seed
+                scene.objects,
+                view,
+                own.vocabulary,
+                samples=parameters.samples,
+                denoise=parameters.denoise,
+                seed=own_seed,
             )
-        return draw(scene.objects, view, own.vocabulary, samples=knobs.samples, seed=own_seed)
+        return draw(scene.objects, view, own.vocabulary, samples=parameters.samples, seed=own_seed)
 
 
 class ClevrWorld(World):
@@ -109,7 +114,7 @@ class ClevrWorld(World):
     scene_model = ClevrScene
     formats = (
         "generation.engine.worlds.clevr.formats.release_writer:FORMAT",
-        "generation.engine.worlds.clevr.formats.generator:FORMAT",
+        "generation.engine.worlds.clevr.formats.generator_format:FORMAT",
     )
     lengths: ClassVar = {"effective": 6, "length": 8, "words": 12}
     views = clevr_facets.VIEWS

@@ -6,7 +6,7 @@ from generation.engine.errors import BadRecord
 from generation.engine.items import Item
 from generation.engine.worlds.base import Baseline
 from generation.engine.worlds.shapeworld.facets import ANSWERS
-from generation.engine.worlds.shapeworld.meaning import Noun, nouns_of
+from generation.engine.worlds.shapeworld.logical_form import Noun, nouns_of
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.scene import Entity, FlatScene
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec

@@ -8,10 +8,10 @@ from generation.engine.items import AnswerForm, AnswerKind, ChartView, Column, F
 from generation.engine.program import Program
 from generation.engine.programs.skeleton import skeleton
 from generation.engine.worlds import SEEN, UNSEEN
-from generation.engine.worlds.boards import BoardView, Series
-from generation.engine.worlds.shapeworld.caption_knobs import ALL_RELATIONS, ALL_SELECTORS, KINDS
+from generation.engine.worlds.breakdowns import BoardView, Series
+from generation.engine.worlds.shapeworld.caption_parameters import ALL_RELATIONS, ALL_SELECTORS, KINDS
 from generation.engine.worlds.shapeworld.functions import truth_of
-from generation.engine.worlds.shapeworld.meaning import named_together
+from generation.engine.worlds.shapeworld.logical_form import named_together
 from generation.engine.worlds.shapeworld.microworld import Microworld
 from generation.engine.worlds.shapeworld.phrases import (
     COMPARISONS,
@@ -22,7 +22,7 @@ from generation.engine.worlds.shapeworld.phrases import (
     QUANTIFIERS,
 )
 from generation.engine.worlds.shapeworld.scene import FlatScene
-from generation.engine.worlds.shapeworld.spec import HeldOutKnobs, ShapeWorldSpec
+from generation.engine.worlds.shapeworld.spec import HeldOutParameters, ShapeWorldSpec
 
 ANSWERS = ("yes", "no")
 INSTRUCTION = "Does this caption fit the picture?"
@@ -217,14 +217,14 @@ def _in_scene(spec: ShapeWorldSpec, scene: FlatScene | None, question: Question)
     }
 
 
-def _held_out(knobs: HeldOutKnobs, scene: FlatScene, program: Program | None) -> str:
+def _held_out(parameters: HeldOutParameters, scene: FlatScene, program: Program | None) -> str:
     """Return which held-out things a picture or its caption has: a combination, a count, both or none."""
-    combinations = frozenset(knobs.combinations)
+    combinations = frozenset(parameters.combinations)
     has_combination = bool(combinations) and (
         any((entity.shape, entity.color) in combinations for entity in scene.entities)
         or not combinations.isdisjoint(named_together(program or ()))
     )
-    has_count = len(scene.entities) in knobs.counts
+    has_count = len(scene.entities) in parameters.counts
     if has_combination:
         return "both" if has_count else "combination"
     return "count" if has_count else "none"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.worlds.shapeworld.compiler import compiled
+from generation.engine.worlds.shapeworld.jit import compiled
 from generation.engine.worlds.shapeworld.scene import DIGITS, Entity
 from generation.engine.worlds.shapeworld.shape_geometry import CODES, is_inside, reach, turn
 

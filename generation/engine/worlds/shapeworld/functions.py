@@ -5,8 +5,8 @@ from typing import Any
 
 from generation.engine.program import Function, FunctionTable, Program, Shown, reachable, without
 from generation.engine.programs.ablation import Ablation
-from generation.engine.worlds.shapeworld import truth
-from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
+from generation.engine.worlds.shapeworld import three_valued_logic
+from generation.engine.worlds.shapeworld.caption_parameters import Thresholds
 from generation.engine.worlds.shapeworld.microworld import Microworld, members
 from generation.engine.worlds.shapeworld.phrases import (
     COMPARISONS,
@@ -19,7 +19,7 @@ from generation.engine.worlds.shapeworld.phrases import (
     SELECTORS,
 )
 from generation.engine.worlds.shapeworld.scene import FlatScene
-from generation.engine.worlds.shapeworld.truth import FALSE, Set, Truth
+from generation.engine.worlds.shapeworld.three_valued_logic import FALSE, Set, Truth
 
 VALUES: Mapping[str, tuple[str, ...]] = {
     "Relation": tuple(RELATIONS),
@@ -30,7 +30,7 @@ VALUES: Mapping[str, tuple[str, ...]] = {
     "Comparison": tuple(COMPARISONS),
     "Number": tuple(str(number) for number in range(MOST_BOUND + 3)),
 }
-SAID = {truth.TRUE: "yes", truth.UNCLEAR: "unclear", truth.FALSE: "no"}
+SAID = {three_valued_logic.TRUE: "yes", three_valued_logic.UNCLEAR: "unclear", three_valued_logic.FALSE: "no"}
 
 
 def function_table(
@@ -84,20 +84,20 @@ def _quantify(world: Microworld, restrictor: Set, both: Set, name: str) -> Truth
     quantifier, tolerance = QUANTIFIERS[name], world.thresholds.ratio
 
     def holds(size: int, part: int) -> Truth:
-        return truth.holds(name, quantifier, size, part, tolerance=tolerance)
+        return three_valued_logic.holds(name, quantifier, size, part, tolerance=tolerance)
 
     if restrictor[0] == restrictor[1] and both[0] == both[1]:
         return holds(restrictor[0].bit_count(), both[0].bit_count())
-    return truth.agreed(holds, truth.numbers_of(restrictor, both))
+    return three_valued_logic.agreed(holds, three_valued_logic.numbers_of(restrictor, both))
 
 
 def _quantify_of(world: Microworld, restrictor: Set, both: Set, name: str, bound: str) -> Truth:
     quantifier, wanted, tolerance = QUANTIFIERS[name], int(bound), world.thresholds.ratio
 
     def holds(size: int, part: int) -> Truth:
-        return FALSE if size != wanted else truth.holds(name, quantifier, size, part, tolerance=tolerance)
+        return FALSE if size != wanted else three_valued_logic.holds(name, quantifier, size, part, tolerance=tolerance)
 
-    return truth.agreed(holds, truth.numbers_of(restrictor, both))
+    return three_valued_logic.agreed(holds, three_valued_logic.numbers_of(restrictor, both))
 
 
 def _compare(world: Microworld, one: Set, other: Set, name: str) -> Truth:
@@ -107,7 +107,9 @@ def _compare(world: Microworld, one: Set, other: Set, name: str) -> Truth:
         for first in range(one[0].bit_count(), one[1].bit_count() + 1)
         for second in range(other[0].bit_count(), other[1].bit_count() + 1)
     ]
-    return truth.agreed(lambda first, second: truth.compares(comparison, first, second), pairs)
+    return three_valued_logic.agreed(
+        lambda first, second: three_valued_logic.compares(comparison, first, second), pairs
+    )
 
 
 def _sets() -> Iterable[Function]:
@@ -116,8 +118,8 @@ def _sets() -> Iterable[Function]:
         Function("scene", (), "Set", (), _scene, "all shapes"),
         Function("filter_shape", one, "Set", ("Shape",), _filter("shape"), "of shape"),
         Function("filter_color", one, "Set", ("Color",), _filter("color"), "of color"),
-        Function("only", one, "Set", (), lambda world, found: truth.only(found), "the only one"),
-        Function("both", pair, "Set", (), lambda world, found, other: truth.both(found, other), "in both"),
+        Function("only", one, "Set", (), lambda world, found: three_valued_logic.only(found), "the only one"),
+        Function("both", pair, "Set", (), lambda world, found, other: three_valued_logic.both(found, other), "in both"),
         Function("relate", one, "Set", ("Relation",), Microworld.related, "related"),
         Function("relate_not", one, "Set", ("Relation",), Microworld.unrelated, "not related"),
         Function("near", pair, "Set", ("Proximity",), Microworld.near, "nearer or farther than the second"),
@@ -130,7 +132,7 @@ def _sets() -> Iterable[Function]:
 def _truths() -> Iterable[Function]:
     pair, two = ("Set", "Set"), ("Truth", "Truth")
     return [
-        Function("exist", ("Set",), "Truth", (), lambda world, found: truth.exist(found), "any"),
+        Function("exist", ("Set",), "Truth", (), lambda world, found: three_valued_logic.exist(found), "any"),
         Function("quantify", pair, "Truth", ("Quantifier",), _quantify, "how many of the first are the second"),
         Function("quantify_of", pair, "Truth", ("Quantifier", "Number"), _quantify_of, "how many of so many"),
         Function("compare", pair, "Truth", ("Comparison",), _compare, "how many against how many"),

@@ -8,10 +8,10 @@ Kuhnle and Copestake 2017, ShapeWorld, section 3.3; thresholds are those of the 
 import math
 from collections.abc import Callable, Iterator
 
-from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
+from generation.engine.worlds.shapeworld.caption_parameters import Thresholds
 from generation.engine.worlds.shapeworld.phrases import INVERSES, NEAR_OF_TWO, OF_TWO, SELECTED_BY
 from generation.engine.worlds.shapeworld.scene import DIGITS, Entity, FlatScene
-from generation.engine.worlds.shapeworld.truth import FALSE, NOBODY, TRUE, UNCLEAR, Set, Truth
+from generation.engine.worlds.shapeworld.three_valued_logic import FALSE, NOBODY, TRUE, UNCLEAR, Set, Truth
 
 Rows = list[int]  # one mask for each reference
 Compare = Callable[[Entity, Entity], float]
@@ -121,14 +121,14 @@ class Microworld:
         """Return the truth of a relation from one entity to another, as selectors use it."""
         if relation in BACKWARDS:
             return self.beats(INVERSES[relation], other, one)
-        first, second, knobs = self.entities[one], self.entities[other], self.thresholds
+        first, second, parameters = self.entities[one], self.entities[other], self.thresholds
         if relation == "left":
-            return _clear(second.x - first.x, knobs.axis)
+            return _clear(second.x - first.x, parameters.axis)
         if relation == "above":
-            return _clear(second.y - first.y, knobs.axis)
+            return _clear(second.y - first.y, parameters.axis)
         if relation == "bigger":
-            return _clear(first.area - second.area, knobs.area) if first.shape == second.shape else UNCLEAR
-        return _clear(second.shade - first.shade, knobs.shade) if first.color == second.color else UNCLEAR
+            return _clear(first.area - second.area, parameters.area) if first.shape == second.shape else UNCLEAR
+        return _clear(second.shade - first.shade, parameters.shade) if first.color == second.color else UNCLEAR
 
     @property
     def distances(self) -> list[list[float]]:

@@ -1,10 +1,11 @@
-"""Parsing of English captions: the exact inverse of `saying`."""
+"""Parsing of English captions: the exact inverse of `caption_text`."""
 
 import re
 from collections.abc import Iterable, Iterator
 
 from generation.engine.errors import BadRecord
-from generation.engine.worlds.shapeworld.meaning import (
+from generation.engine.worlds.shapeworld.caption_text import CaptionWriter, determiner
+from generation.engine.worlds.shapeworld.logical_form import (
     Body,
     ComparedCounts,
     Conjunction,
@@ -29,7 +30,6 @@ from generation.engine.worlds.shapeworld.phrases import (
     THING,
     THINGS,
 )
-from generation.engine.worlds.shapeworld.saying import CaptionWriter, determiner
 from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
 JOINTS = (

@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.worlds.shapeworld.compiler import compiled
+from generation.engine.worlds.shapeworld.jit import compiled
 from generation.engine.worlds.shapeworld.scene import FlatScene
 from generation.engine.worlds.shapeworld.shape_geometry import CODES, is_inside, reach, turn
 from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary

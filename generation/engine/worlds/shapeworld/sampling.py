@@ -10,7 +10,7 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.shapeworld.footprints import Footprint
 from generation.engine.worlds.shapeworld.scene import DIGITS, Entity, FlatScene
 from generation.engine.worlds.shapeworld.shape_geometry import STRETCHED, TALL, reach
-from generation.engine.worlds.shapeworld.spec import MicroworldKnobs, ShapeWorldSpec
+from generation.engine.worlds.shapeworld.spec import MicroworldParameters, ShapeWorldSpec
 
 Kind = tuple[str, str]  # shape and colour
 T = TypeVar("T")
@@ -158,16 +158,16 @@ def _scene(spec: ShapeWorldSpec, random: Stream, placed: list[Footprint]) -> Fla
 
 def _fill(spec: ShapeWorldSpec, random: Stream, kinds: list[Kind]) -> list[Footprint] | None:
     """Return an entity of each kind, placed one after the other, or None if the tries are used up."""
-    knobs = spec.scene
+    parameters = spec.scene
     placed: list[Footprint] = []
-    provoked = random.random() * knobs.collision_rate if knobs.collision_tolerance > 0 else 0.0
-    left = knobs.placement_tries * len(kinds)
+    provoked = random.random() * parameters.collision_rate if parameters.collision_tolerance > 0 else 0.0
+    left = parameters.placement_tries * len(kinds)
     for kind in kinds:
         while left > 0:
             left -= 1
             near = random.choice(placed).entity if placed and provoked and random.random() < provoked else None
             one = Footprint(_entity(spec, random, kind, near=near))
-            if _may_stand(one, placed, knobs):
+            if _may_stand(one, placed, parameters):
                 placed.append(one)
                 break
         else:
@@ -177,13 +177,13 @@ def _fill(spec: ShapeWorldSpec, random: Stream, kinds: list[Kind]) -> list[Footp
 
 def _entity(spec: ShapeWorldSpec, random: Stream, kind: Kind, *, near: Entity | None) -> Entity:
     """Return an entity of a kind at a random place, or at one where it probably overlaps `near`."""
-    (shape, color), knobs = kind, spec.scene
-    width, height = _size(shape, knobs, random)
-    rotation = round(random.random(), DIGITS) if knobs.rotation else 0.0
+    (shape, color), parameters = kind, spec.scene
+    width, height = _size(shape, parameters, random)
+    rotation = round(random.random(), DIGITS) if parameters.rotation else 0.0
     shade = round(random.uniform(*shades(spec, color)), DIGITS)
     entity = Entity(shape, color, shade, 0.5, 0.5, width, height, rotation)
     if near is None:
-        across, along = reach(entity) if knobs.outside == 0 else (0.0, 0.0)
+        across, along = reach(entity) if parameters.outside == 0 else (0.0, 0.0)
         x, y = (room + random.random() * (1.0 - 2.0 * room) for room in (across, along))
     else:
         angle, far = math.tau * random.random(), NEAR + random.random()
@@ -198,35 +198,35 @@ def shades(spec: ShapeWorldSpec, color: str) -> tuple[float, float]:
     return 0.0 if looks.is_darkest else -most, 0.0 if looks.is_lightest else most
 
 
-def _size(shape: str, knobs: MicroworldKnobs, random: Stream) -> tuple[float, float]:
+def _size(shape: str, parameters: MicroworldParameters, random: Stream) -> tuple[float, float]:
     """Return width and height of an entity; `STRETCHED` shapes have a larger minimum width."""
-    low, high, distortion = knobs.size_min, knobs.size_max, 1.0
+    low, high, distortion = parameters.size_min, parameters.size_max, 1.0
     if shape in STRETCHED:
         wide = random.random()
-        distortion = knobs.distortion_min + wide * (knobs.distortion_max - knobs.distortion_min)
+        distortion = parameters.distortion_min + wide * (parameters.distortion_max - parameters.distortion_min)
         low += (high - low) * wide / 2
-    by_area = knobs.size_by == "area"
+    by_area = parameters.size_by == "area"
     width = math.sqrt(random.uniform(low * low, high * high)) if by_area else random.uniform(low, high)
     return round(width, DIGITS), round(width * TALL.get(shape, 1.0) / distortion, DIGITS)
 
 
-def _may_stand(one: Footprint, placed: list[Footprint], knobs: MicroworldKnobs) -> bool:
+def _may_stand(one: Footprint, placed: list[Footprint], parameters: MicroworldParameters) -> bool:
     """Return whether an entity may take its place beside those that are already placed."""
-    is_drawn_inside = knobs.outside == 0 and knobs.collision_tolerance == 0  # else it may be near another
-    if not is_drawn_inside and one.outside > knobs.outside:
+    is_drawn_inside = parameters.outside == 0 and parameters.collision_tolerance == 0  # else it may be near another
+    if not is_drawn_inside and one.outside > parameters.outside:
         return False
-    if knobs.collision_tolerance == 0:
+    if parameters.collision_tolerance == 0:
         return not any(_is_near(one.entity, other.entity) and one.touches(other) for other in placed)
     near = [other for other in placed if _is_near(one.entity, other.entity)]
-    if any(_looks_alike(one.entity, other.entity, knobs) and one.touches(other) for other in near):
+    if any(_looks_alike(one.entity, other.entity, parameters) and one.touches(other) for other in near):
         return False
     return (
         all(
-            one.overlap(other) <= knobs.collision_tolerance
-            and _covered_share(other, [one, *placed]) <= knobs.collision_tolerance
+            one.overlap(other) <= parameters.collision_tolerance
+            and _covered_share(other, [one, *placed]) <= parameters.collision_tolerance
             for other in near
         )
-        and _covered_share(one, near) <= knobs.collision_tolerance
+        and _covered_share(one, near) <= parameters.collision_tolerance
     )
 
 
@@ -236,8 +236,8 @@ def _is_near(one: Entity, other: Entity) -> bool:
     return abs(one.x - other.x) < far and abs(one.y - other.y) < far
 
 
-def _looks_alike(one: Entity, other: Entity, knobs: MicroworldKnobs) -> bool:
-    return one.color == other.color and round(abs(one.shade - other.shade), DIGITS) < knobs.collision_shade
+def _looks_alike(one: Entity, other: Entity, parameters: MicroworldParameters) -> bool:
+    return one.color == other.color and round(abs(one.shade - other.shade), DIGITS) < parameters.collision_shade
 
 
 def _covered_share(one: Footprint, others: list[Footprint]) -> float:

@@ -3,7 +3,7 @@
 import math
 from functools import lru_cache
 
-from generation.engine.worlds.shapeworld.compiler import compiled
+from generation.engine.worlds.shapeworld.jit import compiled
 from generation.engine.worlds.shapeworld.scene import DIGITS, SHAPES, Entity
 
 CODES = {name: code for code, name in enumerate(SHAPES)}

@@ -24,7 +24,7 @@ from generation.engine.spec import (
     over_preset,
     read,
 )
-from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
+from generation.engine.worlds.shapeworld.caption_parameters import CaptionParameters
 from generation.engine.worlds.shapeworld.scene import MAX_ENTITIES
 from generation.engine.worlds.shapeworld.vocabulary import ColorName, ShapeName, ShapeVocabulary
 
@@ -47,7 +47,7 @@ ORDER = (
 CAPTIONS_OF_THE_WHOLE = ("per_scene", "correct", "thresholds")
 
 
-class MicroworldKnobs(Frozen):
+class MicroworldParameters(Frozen):
     """How microworlds are sampled. Lengths are shares of the world's side.
 
     `choosing` has the weights of three ways to choose shapes and colours: `random` from all; `limited` from `kinds_min`
@@ -123,7 +123,7 @@ class MicroworldKnobs(Frozen):
         return self
 
 
-class MicroworldImageKnobs(Frozen):
+class MicroworldImageParameters(Frozen):
     """How pictures are drawn."""
 
     width: int = Field(default=64, ge=16, le=MAX_SIDE, title="Width", description="pixels", json_schema_extra=SIDE)
@@ -144,7 +144,7 @@ class MicroworldImageKnobs(Frozen):
         return self
 
 
-class HeldOutKnobs(Frozen):
+class HeldOutParameters(Frozen):
     """Which combinations of shape and colour, and which numbers of entities, are held out from training.
 
     A split has none of them, except those in `shows_combinations` and `shows_counts`. A share `combination_rate` of its
@@ -182,10 +182,10 @@ class ShapeWorldSpec(BaseSpec):
     """
 
     world: Literal["shapeworld"] = "shapeworld"
-    scene: MicroworldKnobs = MicroworldKnobs()
-    images: MicroworldImageKnobs = MicroworldImageKnobs()
-    captions: CaptionKnobs = CaptionKnobs()
-    held_out: HeldOutKnobs = HeldOutKnobs()
+    scene: MicroworldParameters = MicroworldParameters()
+    images: MicroworldImageParameters = MicroworldImageParameters()
+    captions: CaptionParameters = CaptionParameters()
+    held_out: HeldOutParameters = HeldOutParameters()
     vocabulary: ShapeVocabulary = ShapeVocabulary()
     mix: dict[str, Weight] = Field(default={}, max_length=20)
     mix_as: Literal["train", "validation", "test"] = "train"

@@ -25,14 +25,14 @@ from generation.engine.worlds.base import Maker, Models, World, equal_chunks
 from generation.engine.worlds.shapeworld import facets
 from generation.engine.worlds.shapeworld import spec as shapeworld_spec
 from generation.engine.worlds.shapeworld.baselines import BASELINES
-from generation.engine.worlds.shapeworld.formats.original_models import caption_model, world_model
+from generation.engine.worlds.shapeworld.caption_text import words
+from generation.engine.worlds.shapeworld.formats.original_serialization import caption_model, world_model
 from generation.engine.worlds.shapeworld.functions import ABLATIONS, function_table
-from generation.engine.worlds.shapeworld.making import MicroworldSampler
-from generation.engine.worlds.shapeworld.meaning import kind_of
+from generation.engine.worlds.shapeworld.logical_form import kind_of
+from generation.engine.worlds.shapeworld.microworld_sampler import MicroworldSampler
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.picture import draw
 from generation.engine.worlds.shapeworld.proofs import ShapeWorldProver
-from generation.engine.worlds.shapeworld.saying import words
 from generation.engine.worlds.shapeworld.scene import FlatScene, is_clear, read_scene
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from generation.engine.canonical import Fingerprint
+from generation.engine.content_hash import Fingerprint
 from generation.engine.formats import ExportItem, ExportSplit
 from generation.engine.items import Facet, Item, Needs
 from generation.engine.spec import BaseSpec

@@ -9,7 +9,7 @@ import pytest
 
 from generation.engine import formats
 from generation.engine.errors import BadExport
-from generation.engine.formats.writing import no_tick
+from generation.engine.formats.common import no_tick
 from generation.engine.worlds.clevr.world import WORLD
 from tests.engine.formats.test_rle import read_compressed, slow_mask
 from tests.worlds.clevr.formats.sample import Dataset, Split, shapes

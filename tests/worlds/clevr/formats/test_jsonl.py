@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from generation.engine import formats
-from generation.engine.formats.writing import no_tick
+from generation.engine.formats.common import no_tick
 from generation.engine.program import from_json
 from generation.engine.worlds.clevr.world import WORLD
 from tests.worlds.clevr.formats.sample import PER_SCENE, Dataset, shapes

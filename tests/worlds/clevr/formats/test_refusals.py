@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from generation.engine.errors import BadRecord
-from generation.engine.reading.published import ReadItem
+from generation.engine.reading.dataset_reader import ReadItem
 from generation.engine.worlds.clevr.formats.release_reader import READER
 from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
 from generation.engine.worlds.clevr.spec_files import GivenScenes

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from generation.engine.canonical import Fingerprint
+from generation.engine.content_hash import Fingerprint
 from generation.engine.errors import BadRecord
-from generation.engine.reading.published import FoundFiles, ReadItem, SplitFiles, SplitSummary
+from generation.engine.reading.dataset_reader import FoundFiles, ReadItem, SplitFiles, SplitSummary
 from generation.engine.worlds.clevr.formats.release_reader import READER
 from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.world import WORLD

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from generation.engine import formats
-from generation.engine.canonical import Fingerprint
-from generation.engine.formats.writing import no_tick
+from generation.engine.content_hash import Fingerprint
+from generation.engine.formats.common import no_tick
 from generation.engine.items import Question
 from generation.engine.program import from_json
-from generation.engine.worlds.clevr.formats.dialect import COGENT_RELEASE, RELEASE
+from generation.engine.worlds.clevr.formats.file_dialects import COGENT_RELEASE, RELEASE
 from generation.engine.worlds.clevr.scene import read_scene
 from generation.engine.worlds.clevr.world import WORLD
 from tests.shared_data import shared_path

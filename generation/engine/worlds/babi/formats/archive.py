@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from generation.engine.errors import BadRecord
-from generation.engine.worlds.babi.formats.naming import parse_file_name
+from generation.engine.worlds.babi.formats.file_names import parse_file_name
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar")
 MOST_MEMBERS, MOST_BYTES = 10_000, 2 << 30

@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 from generation.engine.errors import BadRecord, EngineError, IllPosed
 from generation.engine.items import Answer, AnswerKind, Item, Question
 from generation.engine.program import FunctionTable, from_json, outputs, typecheck
-from generation.engine.reading import side_folder_reader
+from generation.engine.reading import sidecar_reader
 from generation.engine.reading.bounded_json import loads
-from generation.engine.reading.published import Fault, FoundFiles, Open, ReadItem, SplitFiles, SplitSummary
+from generation.engine.reading.dataset_reader import Fault, FoundFiles, Open, ReadItem, SplitFiles, SplitSummary
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds.babi import asking
-from generation.engine.worlds.babi.formats import archive, file_assignment, naming
-from generation.engine.worlds.babi.formats.file_assignment import STORIES
-from generation.engine.worlds.babi.formats.lines import RawQuestion, RawStory, stories
+from generation.engine.worlds.babi import prompts
+from generation.engine.worlds.babi.formats import archive, file_names, split_files
 from generation.engine.worlds.babi.formats.release_writer import stories_path
+from generation.engine.worlds.babi.formats.split_files import STORIES
+from generation.engine.worlds.babi.formats.story_files import RawQuestion, RawStory, stories
 from generation.engine.worlds.babi.functions import function_table
 from generation.engine.worlds.babi.languages import StoryLanguage
 from generation.engine.worlds.babi.reading.reader import StoryReader
@@ -41,34 +41,32 @@ class BabiReader:
     def find(self, paths: Sequence[Path]) -> FoundFiles:
         """Return the splits in files, folders and archives."""
         where = ", ".join(map(str, paths))
-        ours = side_folder_reader.beside(
-            [*paths, *[path.parent for path in paths]]
-        )  # the release's folders lie one deeper
-        parts = file_assignment.choose_files(file_assignment.search(paths), is_ours=ours is not None, where=where)
+        ours = sidecar_reader.beside([*paths, *[path.parent for path in paths]])  # the release's folders lie one deeper
+        parts = split_files.choose_files(split_files.search(paths), is_ours=ours is not None, where=where)
         if ours is None:
-            return FoundFiles(file_assignment.splits(parts, {}))
-        told = side_folder_reader.read_side_facts(ours)
+            return FoundFiles(split_files.splits(parts, {}))
+        told = sidecar_reader.read_side_facts(ours)
         names = [str(one.get("name")) for one in told.about.get("splits", ()) if isinstance(one, dict)]
         called = {_name_in_files(name): name for name in names}
         parts = [part._replace(split=called.get(part.split, part.split)) for part in parts]
         beside_them = {name: ours / stories_path(name) for name in names}
-        found = file_assignment.splits(parts, {name: str(path) for name, path in beside_them.items() if path.is_file()})
+        found = split_files.splits(parts, {name: str(path) for name, path in beside_them.items() if path.is_file()})
         return FoundFiles(found, told.usual, told.spec, told.contents)
 
     def sort(self, names: Sequence[str], *, opened: Open) -> FoundFiles:
         """Return the splits of single files."""
         parts = []
         for name in names:
-            own = file_assignment.file_named(PurePosixPath(name).name, where=PurePosixPath(name).name)
-            parts.append(file_assignment.TaskFile(own.task, own.split, "", name))
+            own = split_files.file_named(PurePosixPath(name).name, where=PurePosixPath(name).name)
+            parts.append(split_files.TaskFile(own.task, own.split, "", name))
         return FoundFiles(
-            file_assignment.splits(file_assignment.choose_files(parts, is_ours=False, where=", ".join(names)), {})
+            split_files.splits(split_files.choose_files(parts, is_ours=False, where=", ".join(names)), {})
         )
 
     def spec(self, found: FoundFiles, known: Mapping[str, SplitSummary] | None = None) -> dict[str, Any]:
         """Return the spec as JSON; without a spec of ours, stories are taken to be as released."""
         told = known or {split.name: SplitSummary() for split in found.splits}
-        tasks = sorted({file_assignment.task_of(kind) for split in found.splits for kind in split.files} - {0}) or [1]
+        tasks = sorted({split_files.task_of(kind) for split in found.splits for kind in split.files} - {0}) or [1]
         data: dict[str, Any] = (
             dict(found.spec) if found.spec else {"told": {"faithful": True, "language": _language(found)}}
         )
@@ -107,13 +105,13 @@ class BabiReader:
 
 def _name_in_files(split: str) -> str:
     """Return the name of one of our splits as it is read from its files."""
-    found = naming.parse_file_name(naming.file_name(1, split, has_validation=False))
+    found = file_names.parse_file_name(file_names.file_name(1, split, has_validation=False))
     return found.split if found else split
 
 
 def _language(found: FoundFiles) -> str:
     kind, path = next(((kind, path) for split in found.splits for kind, path in split.files.items()), ("", ""))
-    return naming.language_of(PurePosixPath(kind.partition(file_assignment.INSIDE)[2] or path).parent.name)
+    return file_names.language_of(PurePosixPath(kind.partition(split_files.INSIDE)[2] or path).parent.name)
 
 
 def _split(said: Mapping[str, Any], known: SplitSummary, told: Mapping[str, SplitSummary]) -> dict[str, Any]:
@@ -128,20 +126,20 @@ def _split(said: Mapping[str, Any], known: SplitSummary, told: Mapping[str, Spli
 
 def files_of_tasks(split: SplitFiles, *, opened: Open, stack: ExitStack) -> dict[int, Iterator[RawStory]]:
     """Return an iterator of the stories of each task, in the order of the tasks."""
-    inside = {kind.partition(file_assignment.INSIDE)[2]: kind for kind in split.files if file_assignment.INSIDE in kind}
+    inside = {kind.partition(split_files.INSIDE)[2]: kind for kind in split.files if split_files.INSIDE in kind}
     unpacked: dict[str, Path] = {}
     for path in dict.fromkeys(split.files[kind] for kind in inside.values()):
         file = stack.enter_context(closing(opened(path)))
         unpacked |= stack.enter_context(archive.unpack_members(file, inside.keys(), name=Path(path).name))
     found: dict[int, Iterator[RawStory]] = {}
     for kind, name in split.files.items():
-        member = kind.partition(file_assignment.INSIDE)[2]
+        member = kind.partition(split_files.INSIDE)[2]
         if kind == STORIES:
             continue
         if member and member not in unpacked:
             raise BadRecord("Expected a file of this name in the archive, got none.", where=member)
         file = stack.enter_context(closing(unpacked[member].open("rb") if member else opened(name)))
-        found[file_assignment.task_of(kind)] = stories(file, name=PurePosixPath(member or name).name)
+        found[split_files.task_of(kind)] = stories(file, name=PurePosixPath(member or name).name)
     return found
 
 
@@ -151,7 +149,7 @@ class _Telling:
     def __init__(self, spec: BabiSpec) -> None:
         self.language: StoryLanguage = spec.language
         self.table: FunctionTable = function_table(spec.language)
-        self.answers = frozenset(asking.answers(spec))
+        self.answers = frozenset(prompts.answers(spec))
 
     def item(self, task: int, raw: RawStory) -> Item:
         """Return a published story; it has events for the sentences that can be read."""
@@ -208,7 +206,7 @@ def _check_count(own: Sequence[Any], beside_them: Sequence[Any], what: str) -> N
 
 def question(task: int, asked: RawQuestion, told: Mapping[str, Any]) -> Question:
     """Return a published question, with its record beside the release."""
-    kind = naming.TASKS[task - 1]
+    kind = file_names.TASKS[task - 1]
     program = told.get("program")
     return Question(
         asked.text,
@@ -222,7 +220,7 @@ def question(task: int, asked: RawQuestion, told: Mapping[str, Any]) -> Question
 
 def answer(task: str, text: str) -> Answer | None:
     """Return a published answer, with the words of a set sorted, or None if it is withheld."""
-    kind = asking.kind_of_answer(task)
+    kind = prompts.kind_of_answer(task)
     if not text:
         return None
     canonical = ",".join(sorted(text.split(","))) if kind == AnswerKind.SET else text

@@ -8,14 +8,14 @@ from typing import Any, ClassVar, TextIO
 
 from generation.engine.errors import BadExport
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
-from generation.engine.formats.side_folder_writer import SUMS, write_about, write_facets
-from generation.engine.formats.writing import write_readme
+from generation.engine.formats.common import write_readme
+from generation.engine.formats.sidecar_writer import SUMS, write_about, write_facets
 from generation.engine.items import Item, Question
 from generation.engine.program import to_json
-from generation.engine.reading.side_folder_reader import BESIDE
+from generation.engine.reading.sidecar_reader import BESIDE
 from generation.engine.worlds.babi.facets import supports_of
-from generation.engine.worlds.babi.formats import naming
-from generation.engine.worlds.babi.formats.lines import RawQuestion, write_story
+from generation.engine.worlds.babi.formats import file_names
+from generation.engine.worlds.babi.formats.story_files import RawQuestion, write_story
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story
 
@@ -54,7 +54,7 @@ class ReleasedBabi:
             with ExitStack() as stack:
                 _Split(dataset, split, folder, stack, twins=_twins(options)).write(tick=tick)
             write_facets(split, folder, prefix=PREFIX, tick=tick)
-        write_about(dataset, folder, release=naming.ROOT)
+        write_about(dataset, folder, release=file_names.ROOT)
         write_readme(dataset, folder, layout=list(_layout(dataset, options)), sums=SUMS)
 
 
@@ -64,10 +64,10 @@ def _twins(options: Mapping[str, Any]) -> tuple[bool, ...]:
 
 def _check_names(dataset: ExportDataset) -> None:
     """Raise `BadExport` if files of two splits would have the same name."""
-    if {naming.VALIDATION, naming.VALID} <= {split.name for split in dataset.splits}:
+    if {file_names.VALIDATION, file_names.VALID} <= {split.name for split in dataset.splits}:
         raise BadExport(
-            f"Expected not both splits {naming.VALIDATION} and {naming.VALID}, whose files have one name, got both. "
-            "Export one of them.",
+            f"Expected not both splits {file_names.VALIDATION} and {file_names.VALID}, whose files have one name, "
+            "got both. Export one of them.",
             where="splits",
         )
 
@@ -75,14 +75,14 @@ def _check_names(dataset: ExportDataset) -> None:
 def variant(dataset: ExportDataset, split: ExportSplit, *, without_supports: bool = False) -> str:
     """Return the folder of a split's files, from its language and the dataset's training and validation splits."""
     trained = [one.questions // len(_own(one).tasks) for one in dataset.splits if one.name.startswith("train")]
-    has_validation = any(one.name == naming.VALIDATION for one in dataset.splits)
-    name = naming.folder_name(
+    has_validation = any(one.name == file_names.VALIDATION for one in dataset.splits)
+    name = file_names.folder_name(
         _own(split).told.language,
         has_validation=has_validation,
         questions=max(trained, default=0),
         without_supports=without_supports,
     )
-    return f"{naming.ROOT}/{name}"
+    return f"{file_names.ROOT}/{name}"
 
 
 class _Split:
@@ -92,7 +92,7 @@ class _Split:
         self, dataset: ExportDataset, split: ExportSplit, folder: Path, stack: ExitStack, *, twins: Sequence[bool]
     ) -> None:
         self.split, self.stack, self.twins = split, stack, twins
-        self.has_validation = any(one.name == naming.VALIDATION for one in dataset.splits)
+        self.has_validation = any(one.name == file_names.VALIDATION for one in dataset.splits)
         self.folders = {twin: folder / variant(dataset, split, without_supports=not twin) for twin in twins}
         self.files: dict[tuple[int, bool], TextIO] = {}
         self.beside = self._open(folder / BESIDE / stories_path(split.name))
@@ -110,7 +110,7 @@ class _Split:
 
     def _file(self, task: int, twin: bool) -> TextIO:
         if (task, twin) not in self.files:
-            name = naming.file_name(task, self.split.name, has_validation=self.has_validation)
+            name = file_names.file_name(task, self.split.name, has_validation=self.has_validation)
             self.files[task, twin] = self._open(self.folders[twin] / name)
         return self.files[task, twin]
 
@@ -187,7 +187,7 @@ def _layout(dataset: ExportDataset, options: Mapping[str, Any]) -> Iterator[str]
     for name in dict.fromkeys(variant(dataset, split) for split in dataset.splits):
         yield f"- `{name}/`: a file for each task and split: lines, questions, answers, supporting facts."
     if options.get("nosf"):
-        yield f"- Folders whose names end in `{naming.WITHOUT_SUPPORTS}`: the same without supporting facts."
+        yield f"- Folders whose names end in `{file_names.WITHOUT_SUPPORTS}`: the same without supporting facts."
     yield f"- `{BESIDE}/dataset.json`, `spec.json`: what the dataset is and what it was made from."
     yield f"- `{BESIDE}/stories/`: what lines tell and programs of questions. `{BESIDE}/facets/`: what they demand."
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from generation.engine.errors import IllPosed
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function
-from generation.engine.worlds.babi.cast import BEARERS, MOTIVES, PETS, SIZES
+from generation.engine.worlds.babi.entities import BEARERS, MOTIVES, PETS, SIZES
 from generation.engine.worlds.babi.step_results import Fact, Prefix, StepResult
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from generation.engine.errors import IllPosed
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function
-from generation.engine.worlds.babi.cast import SHAPES, SIDES
+from generation.engine.worlds.babi.entities import SHAPES, SIDES
 from generation.engine.worlds.babi.grid import COMPASS, Cell
 from generation.engine.worlds.babi.step_results import Fact, Prefix, StepResult
 

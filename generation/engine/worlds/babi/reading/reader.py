@@ -2,33 +2,33 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from generation.engine.worlds.babi.reading import carried, conclusions, placed, sentences
-from generation.engine.worlds.babi.reading.carried import Conclusion
+from generation.engine.worlds.babi.reading import people_and_animals, possession, sentences, spatial_relations
+from generation.engine.worlds.babi.reading.possession import Conclusion
 from generation.engine.worlds.babi.reading.sentences import PRONOUNS, Event, ParsedQuestion
 
 CONCLUDES: Mapping[str, Callable[..., Conclusion | None]] = {
-    "where is": conclusions.where_is,
-    "where is the thing": carried.where_is_thing,
-    "where was": conclusions.where_was,
-    "where was the thing": carried.where_was_thing,
-    "what lies": placed.what_lies,
-    "of what it lies": placed.of_what_it_lies,
-    "what was given": carried.what_was_given,
-    "who gave to": carried.who_gave_to,
-    "who gave": carried.who_gave,
-    "who received": carried.who_received,
-    "to whom": carried.to_whom,
-    "is in": conclusions.is_in,
-    "how many": carried.how_many,
-    "which": carried.which,
-    "afraid of": conclusions.afraid_of,
-    "colour": conclusions.colour,
-    "fits": placed.fits,
-    "bigger": placed.bigger,
-    "stands": placed.stands,
-    "path": placed.path,
-    "will go": conclusions.will_go,
-    "why": conclusions.why,
+    "where is": people_and_animals.where_is,
+    "where is the thing": possession.where_is_thing,
+    "where was": people_and_animals.where_was,
+    "where was the thing": possession.where_was_thing,
+    "what lies": spatial_relations.what_lies,
+    "of what it lies": spatial_relations.of_what_it_lies,
+    "what was given": possession.what_was_given,
+    "who gave to": possession.who_gave_to,
+    "who gave": possession.who_gave,
+    "who received": possession.who_received,
+    "to whom": possession.to_whom,
+    "is in": people_and_animals.is_in,
+    "how many": possession.how_many,
+    "which": possession.which,
+    "afraid of": people_and_animals.afraid_of,
+    "colour": people_and_animals.colour,
+    "fits": spatial_relations.fits,
+    "bigger": spatial_relations.bigger,
+    "stands": spatial_relations.stands,
+    "path": spatial_relations.path,
+    "will go": people_and_animals.will_go,
+    "why": people_and_animals.why,
 }
 
 
@@ -87,18 +87,18 @@ class StoryReader:
 
     def others(self, asked: ParsedQuestion, scope: int | None = None) -> list[Conclusion]:
         """Return other possible conclusions if a question does not say that the last gift counts."""
-        return carried.earlier_gifts(self._facts(scope), *asked.about) if asked.kind == "what was given" else []
+        return possession.earlier_gifts(self._facts(scope), *asked.about) if asked.kind == "what was given" else []
 
     def orders(self, asked: ParsedQuestion, lines: Sequence[int], scope: int | None = None) -> bool:
         """Return whether the facts of these lines form a chain that answers a question about sizes."""
         if asked.kind not in ("fits", "bigger"):
             return False
         one, other = asked.about
-        return placed.ordered_by(self._facts(scope), one, other, lines)
+        return spatial_relations.ordered_by(self._facts(scope), one, other, lines)
 
     def is_contradicted(self, asked: ParsedQuestion, scope: int | None = None) -> bool:
         """Return whether a question asks for a colour of which the animals of the species have several."""
-        return asked.kind == "colour" and len(conclusions.colours_of_kind(self._facts(scope), *asked.about)) > 1
+        return asked.kind == "colour" and len(people_and_animals.colours_of_kind(self._facts(scope), *asked.about)) > 1
 
     def _facts(self, scope: int | None) -> list[tuple[int, Event]]:
         count = len(self.events) if scope is None else scope

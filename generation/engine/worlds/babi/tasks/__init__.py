@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from generation.engine.worlds.babi.task_interface import Task
 from generation.engine.worlds.babi.tasks import (
     animals,
     directions,
-    finding,
     knowledge,
     motives,
     one_fact,
@@ -13,11 +13,23 @@ from generation.engine.worlds.babi.tasks import (
     pronouns,
     shapes,
     sizes,
+    supporting_facts,
     times,
 )
-from generation.engine.worlds.babi.telling import Task
 
-TOPICS = (one_fact, finding, directions, possession, knowledge, pronouns, times, animals, shapes, sizes, motives)
+TOPICS = (
+    one_fact,
+    supporting_facts,
+    directions,
+    possession,
+    knowledge,
+    pronouns,
+    times,
+    animals,
+    shapes,
+    sizes,
+    motives,
+)
 BY_NUMBER: Mapping[int, Task] = {
     task.number: task
     for task in sorted((task for topic in TOPICS for task in topic.TASKS), key=lambda task: task.number)

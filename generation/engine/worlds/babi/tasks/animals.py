@@ -5,11 +5,11 @@ from functools import cache
 
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
-from generation.engine.worlds.babi.cast import BEARERS, BEASTS, COLOURS, PETS, PLURALS
-from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.entities import BEARERS, BEASTS, COLOURS, PETS, PLURALS
 from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.task_interface import Ask, ToldStory
 from generation.engine.worlds.babi.tasks.filler_lines import idle
-from generation.engine.worlds.babi.telling import Ask, ToldStory
 
 CONFLICTS = 0.075  # share of the released data's stories of task 16 whose evidence differs
 ASKED_LAST = 0.2  # share of them, approximately, that end with the line about the asked animal's species
@@ -40,11 +40,11 @@ class Deduction:
     number, name, label = 15, "basic-deduction", "deduction"
     lengths: tuple[int, ...] = (4,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
-        kinds, pets = list(self.answers(knobs)), list(PETS[: max(knobs.people, questions)])
+    def tell(self, parameters: StoryParameters, chance: Stream, *, questions: int) -> ToldStory | None:
+        kinds, pets = list(self.answers(parameters)), list(PETS[: max(parameters.people, questions)])
         turns = [True] * len(kinds) + [False] * len(pets)  # whether a turn is for a species
         chance.shuffle(turns)
-        if knobs.faithful:
+        if parameters.faithful:
             while not _balanced(turns):
                 chance.shuffle(turns)
         else:
@@ -60,11 +60,11 @@ class Deduction:
             else:
                 lines.append(is_a(pets[len(lines) - told], kinds[chance.below(told)]))
         chance.shuffle(pets)
-        lines += idle(knobs, chance)
+        lines += idle(parameters, chance)
         return ToldStory(tuple(lines), tuple([self._ask(len(lines), pet) for pet in pets[:questions]]))
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
-        return tuple(PLURALS)[: knobs.animals]
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
+        return tuple(PLURALS)[: parameters.animals]
 
     @staticmethod
     @cache
@@ -99,10 +99,10 @@ class Induction:
     number, name, label = 16, "basic-induction", "induction"
     lengths: tuple[int, ...] = (1,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
-        kinds, names = BEASTS[: knobs.animals], list(BEARERS[: knobs.people + 1])
+    def tell(self, parameters: StoryParameters, chance: Stream, *, questions: int) -> ToldStory | None:
+        kinds, names = BEASTS[: parameters.animals], list(BEARERS[: parameters.people + 1])
         chance.shuffle(names)  # the first is asked about; the species of the others are told in this order
-        differs = knobs.faithful and chance.random() < CONFLICTS and len(names) > 2
+        differs = parameters.faithful and chance.random() < CONFLICTS and len(names) > 2
         own, sure = chance.choice(kinds), list(range(1, len(names)))
         chance.shuffle(sure)
         of_kind = [own, *[chance.choice(kinds) for _ in sure]]
@@ -114,10 +114,10 @@ class Induction:
             peers = [other for other in range(1, len(names)) if of_kind[other] == own]
             odd = peers[self._odd(len(peers), chance)]
             colours[odd] = chance.choice([colour for colour in COLOURS if colour != by_kind[own]])
-        lines = (*self._lines(names, of_kind, colours, chance, faithful=knobs.faithful), *idle(knobs, chance))
+        lines = (*self._lines(names, of_kind, colours, chance, faithful=parameters.faithful), *idle(parameters, chance))
         return ToldStory(lines, (self._ask(len(lines), names[0]),))
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
         return COLOURS
 
     def _odd(self, peers: int, chance: Stream) -> int:

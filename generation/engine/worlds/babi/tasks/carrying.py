@@ -5,11 +5,11 @@ from typing import NamedTuple, Protocol
 
 from generation.engine.program import Program
 from generation.engine.seeding import Stream
-from generation.engine.worlds.babi import cast, wording
-from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi import entities, wording
 from generation.engine.worlds.babi.simulation import Simulation, all_ways
 from generation.engine.worlds.babi.story import Event, Line
-from generation.engine.worlds.babi.telling import Ask, ToldStory
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.task_interface import Ask, ToldStory
 
 BETWEEN = 2  # lines before each try for a question
 LATE = 1 / 200  # approximate share of stories as released whose questions begin late, as in the longest ones
@@ -31,10 +31,10 @@ class CarryingTale:
 
     Parameters
     ----------
-    knobs : Knobs
+    parameters : StoryParameters
     chance : Stream
     people : str
-        A group of people in `cast`.
+        A group of people in `entities`.
     odds : Odds
         The relative frequencies of the kinds of actions.
     few : float
@@ -52,11 +52,13 @@ class CarryingTale:
 
     __slots__ = ("chance", "few", "giving", "kept", "lines", "odds", "people", "places", "still", "things", "world")
 
-    def __init__(self, knobs: Knobs, chance: Stream, *, people: str, odds: Odds, few: float = 0.0) -> None:
+    def __init__(
+        self, parameters: StoryParameters, chance: Stream, *, people: str, odds: Odds, few: float = 0.0
+    ) -> None:
         self.chance, self.odds, self.giving, self.few = chance, odds, odds.give > 0, few
-        self.people = cast.people(people, knobs.people)
-        self.places = cast.places("house", knobs.places)
-        self.things = cast.things(knobs.things)
+        self.people = entities.people(people, parameters.people)
+        self.places = entities.places("house", parameters.places)
+        self.things = entities.things(parameters.things)
         at = {one: chance.choice(self.places) for one in (*self.people, *self.things)}
         self.world = Simulation(all_ways(self.places), at, people=self.people)
         self.lines: list[Line] = []
@@ -168,14 +170,14 @@ class Carrying:
     few = 0.0  # share of questions as released that are about fewer of the last lines
     rest = 8  # approximate number of lines from the first to the last question as released
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
-        odds = self.released_odds if knobs.faithful else self.odds
-        tale = CarryingTale(knobs, chance, people=self.people, odds=odds, few=self.few)
-        watch = self.watch(tale, knobs)
-        as_released = knobs.faithful and questions == max(self.lengths)
+    def tell(self, parameters: StoryParameters, chance: Stream, *, questions: int) -> ToldStory | None:
+        odds = self.released_odds if parameters.faithful else self.odds
+        tale = CarryingTale(parameters, chance, people=self.people, odds=odds, few=self.few)
+        watch = self.watch(tale, parameters)
+        as_released = parameters.faithful and questions == max(self.lengths)
         least, longest = self.released if as_released else (0, self.longest)
         begin = longest - self.rest if as_released and chance.random() < LATE else 0
-        most = longest * max(1, knobs.people * knobs.places // USUAL) + knobs.distance * questions
+        most = longest * max(1, parameters.people * parameters.places // USUAL) + parameters.distance * questions
         asks: list[Ask] = []
         while len(asks) < questions:
             if len(tale.lines) + BETWEEN > most:
@@ -184,7 +186,7 @@ class Carrying:
                 watch.saw(tale.go_on())
             query = watch.query(chance) if len(tale.lines) >= begin else None
             if query is not None:
-                self._wait(tale, watch, query, until=query.since + 1 + knobs.distance)
+                self._wait(tale, watch, query, until=query.since + 1 + parameters.distance)
                 asks.append(Ask(len(tale.lines), query.text, query.program))
         return ToldStory(tuple(tale.lines), tuple(asks)) if len(tale.lines) >= least else None
 
@@ -195,6 +197,6 @@ class Carrying:
             watch.saw(tale.go_on())
         tale.still, tale.kept, tale.giving = None, None, tale.odds.give > 0
 
-    def watch(self, tale: CarryingTale, knobs: Knobs) -> Watch:
+    def watch(self, tale: CarryingTale, parameters: StoryParameters) -> Watch:
         """Return the task's memory of a new story."""
         raise NotImplementedError

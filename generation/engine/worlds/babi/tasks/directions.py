@@ -4,13 +4,13 @@ from functools import cache
 
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
-from generation.engine.worlds.babi import cast, grid
+from generation.engine.worlds.babi import entities, grid
 from generation.engine.worlds.babi.grid import COMPASS, Cell
-from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.task_interface import Ask, Space, ToldStory
 from generation.engine.worlds.babi.tasks.filler_lines import idle
 from generation.engine.worlds.babi.tasks.grid_layouts import lines_of, some, space_of
-from generation.engine.worlds.babi.telling import Ask, Space, ToldStory
 
 DIRECTIONS = tuple(COMPASS)
 WAY_LAST = 1 / 3  # approximate share of released stories of task 19 in which a line of the path is put last
@@ -29,26 +29,26 @@ class TwoArguments:
     number, name, label = 4, "two-arg-relations", "relations of two"
     lengths: tuple[int, ...] = (1,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
-        first, middle, last = some(cast.places("house", knobs.places), 3, chance)
+    def tell(self, parameters: StoryParameters, chance: Stream, *, questions: int) -> ToldStory | None:
+        first, middle, last = some(entities.places("house", parameters.places), 3, chance)
         direction = chance.below(4)
         lines = [self._line(first, direction, middle, chance), self._line(middle, direction, last, chance)]
         if chance.random() < 0.5:
             lines.reverse()
         asked = direction if chance.random() < 0.5 else grid.OPPOSITE[direction]
         first_asked = chance.random() < 0.5
-        lines += idle(knobs, chance)
+        lines += idle(parameters, chance)
         ask = self._ask(len(lines), DIRECTIONS[asked], middle, first=first_asked)
         return ToldStory(tuple(lines), (ask,))
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
-        return cast.places("house", knobs.places)
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
+        return entities.places("house", parameters.places)
 
-    def space(self, knobs: Knobs) -> Space | None:
+    def space(self, parameters: StoryParameters) -> Space | None:
         """Return the number of rows of three places, in two lines of either order, each from either end."""
-        if knobs.distance:
+        if parameters.distance:
             return None
-        places = knobs.places
+        places = parameters.places
         rows = places * (places - 1) * (places - 2) // 2 * len(DIRECTIONS)
         return Space(rows * 8, rows * 8 * 4)
 
@@ -77,35 +77,35 @@ class PathFinding:
     number, name, label = 19, "path-finding", "finding ways"
     lengths: tuple[int, ...] = (1,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
-        walk = chance.choice(grid.walks(knobs.steps) if knobs.faithful else grid.only_ways(knobs.steps))
-        layout = grid.grown(walk, self._cells(knobs), chance, clear=not knobs.faithful)
-        names = list(cast.places("house", len(layout.cells)))
+    def tell(self, parameters: StoryParameters, chance: Stream, *, questions: int) -> ToldStory | None:
+        walk = chance.choice(grid.walks(parameters.steps) if parameters.faithful else grid.only_ways(parameters.steps))
+        layout = grid.grown(walk, self._cells(parameters), chance, clear=not parameters.faithful)
+        names = list(entities.places("house", len(layout.cells)))
         chance.shuffle(names)
-        last = chance.choice(walk.edges) if knobs.faithful and chance.random() < WAY_LAST else None
-        lines = (*lines_of(layout, names, chance, say=lies, last=last), *idle(knobs, chance))
-        return ToldStory(lines, (self._ask(len(lines), names[0], names[knobs.steps]),))
+        last = chance.choice(walk.edges) if parameters.faithful and chance.random() < WAY_LAST else None
+        lines = (*lines_of(layout, names, chance, say=lies, last=last), *idle(parameters, chance))
+        return ToldStory(lines, (self._ask(len(lines), names[0], names[parameters.steps]),))
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
-        walks = grid.walks(knobs.steps) if knobs.faithful else grid.only_ways(knobs.steps)
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
+        walks = grid.walks(parameters.steps) if parameters.faithful else grid.only_ways(parameters.steps)
         return tuple(",".join(DIRECTIONS[direction][0] for *_, direction in walk.edges) for walk in walks)
 
     @staticmethod
     @cache
-    def space(knobs: Knobs) -> Space | None:
+    def space(parameters: StoryParameters) -> Space | None:
         """Return the number of stories; None for more than eight places, or with a distance."""
-        if knobs.distance:
+        if parameters.distance:
             return None
-        cells = PathFinding._cells(knobs)
+        cells = PathFinding._cells(parameters)
 
         def askable(walk: tuple[Cell, ...], others: tuple[Cell, ...]) -> bool:
-            return knobs.faithful or grid.is_only_way(walk, others)
+            return parameters.faithful or grid.is_only_way(walk, others)
 
-        return space_of(cells, cells, knobs.steps, askable=askable, questions=1)
+        return space_of(cells, cells, parameters.steps, askable=askable, questions=1)
 
     @staticmethod
-    def _cells(knobs: Knobs) -> int:
-        return max(knobs.places, knobs.steps + 1)
+    def _cells(parameters: StoryParameters) -> int:
+        return max(parameters.places, parameters.steps + 1)
 
     @staticmethod
     @cache

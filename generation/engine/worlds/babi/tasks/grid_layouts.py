@@ -7,7 +7,7 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import grid
 from generation.engine.worlds.babi.grid import Cell, Edge, GridLayout
 from generation.engine.worlds.babi.story import Line
-from generation.engine.worlds.babi.telling import Space
+from generation.engine.worlds.babi.task_interface import Space
 
 Askable = Callable[[tuple[Cell, ...], tuple[Cell, ...]], bool]
 """Whether a question may be about a walk, given the other cells."""

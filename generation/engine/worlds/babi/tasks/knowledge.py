@@ -11,10 +11,10 @@ from functools import cache
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import wording
-from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import STAYS, Event
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.task_interface import Ask
 from generation.engine.worlds.babi.tasks.question_rounds import Rounds, Tale
-from generation.engine.worlds.babi.telling import Ask
 
 GOES, IS_IN = 0.5, 0.25  # shares of these lines; all others deny a place, or name two possible places
 DENIALS = ("is no longer in the", "is not in the")
@@ -68,7 +68,7 @@ class Negation(Knowledge):
     def program(self, person: str, place: str) -> Program:
         return question(self.name, person, "is_in", place)
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
         return ("yes", "no")
 
 
@@ -80,12 +80,12 @@ class Indefinite(Knowledge):
 
     def hedge(self, tale: Tale, who: str, chance: Stream) -> bool:
         free = list(tale.places)
-        if not tale.knobs.faithful:
+        if not tale.parameters.faithful:
             free = [place for place in tale.places if place not in tale.known.get(who, ())[2:]]
             if len(free) < 2:
                 return False
         one = chance.choice(free)
-        other = chance.choice(free if tale.knobs.faithful else [place for place in free if place != one])
+        other = chance.choice(free if tale.parameters.faithful else [place for place in free if place != one])
         tale.add(f"{who} is either in the {one} or in the {other}.", ("either", who, one, other))
         return True
 
@@ -97,7 +97,7 @@ class Indefinite(Knowledge):
     def program(self, person: str, place: str) -> Program:
         return question(self.name, person, "may_be_in", place)
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
         return ("yes", "no", "maybe")
 
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
-from generation.engine.worlds.babi import cast, wording
-from generation.engine.worlds.babi.cast import MOTIVES, Motive
-from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi import entities, wording
+from generation.engine.worlds.babi.entities import MOTIVES, Motive
 from generation.engine.worlds.babi.simulation import Simulation, all_ways, seeks
 from generation.engine.worlds.babi.story import Line
-from generation.engine.worlds.babi.telling import Ask, Space, ToldStory
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.task_interface import Ask, Space, ToldStory
 
 RELEASED = 4  # motives, and people
 STAYS = 0.1  # approximate share of lines as released about the person of the line before, who still has a state
@@ -32,13 +32,13 @@ class Due(NamedTuple):
 class Telling:
     """A story that is being made line by line."""
 
-    def __init__(self, knobs: Knobs, chance: Stream) -> None:
-        self.chance, self.far = chance, knobs.distance > 0
-        self.people = cast.people("sumit", knobs.people)
-        self.motives = motives_of(knobs)
-        self.stays = STAYS if knobs.faithful else 0.0
-        self.free: list[Motive] | None = None if knobs.faithful else list(self.motives)
-        one = None if knobs.faithful else self._world(self.people)
+    def __init__(self, parameters: StoryParameters, chance: Stream) -> None:
+        self.chance, self.far = chance, parameters.distance > 0
+        self.people = entities.people("sumit", parameters.people)
+        self.motives = motives_of(parameters)
+        self.stays = STAYS if parameters.faithful else 0.0
+        self.free: list[Motive] | None = None if parameters.faithful else list(self.motives)
+        one = None if parameters.faithful else self._world(self.people)
         self.worlds = {person: one or self._world((person,)) for person in self.people}
         self.feels: dict[str, int] = {}  # for each person with a state, the line that tells it
         self.visited: dict[str, set[str]] = {person: set() for person in self.people}
@@ -119,51 +119,51 @@ class Motivations:
     number, name, label = 20, "agents-motivations", "motives"
     lengths: tuple[int, ...] = (11, 11, 11, 7, 10, 10, 10, 10, 12, 12, 12, 11, 11, 11, 11)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
-        telling = Telling(knobs, chance)
+    def tell(self, parameters: StoryParameters, chance: Stream, *, questions: int) -> ToldStory | None:
+        telling = Telling(parameters, chance)
         asks: list[Ask] = []
         while len(asks) < questions:
             telling.go_on()
             told = len(telling.lines)
-            ready = next((due for due in telling.due if told - 1 - due.feels >= knobs.distance), None)
+            ready = next((due for due in telling.due if told - 1 - due.feels >= parameters.distance), None)
             if ready is not None:
-                if knobs.faithful and told - 1 - ready.feels > FURTHEST + knobs.distance:
+                if parameters.faithful and told - 1 - ready.feels > FURTHEST + parameters.distance:
                     return None
                 telling.due.remove(ready)
                 asks.append(Ask(told, ready.text, ready.program))
         return ToldStory(tuple(telling.lines), tuple(asks))
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
-        motives = motives_of(knobs)
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
+        motives = motives_of(parameters)
         return tuple(dict.fromkeys((*(one.place for one in motives), *(one.state for one in motives))))
 
     @staticmethod
     @cache
-    def space(knobs: Knobs) -> Space | None:
+    def space(parameters: StoryParameters) -> Space | None:
         """Return the number of stories of all `lengths`, and of texts with a question.
 
         Return None with fewer people than released, with a distance, and for data as released, which leave out some
         stories.
         """
-        if knobs.people < RELEASED or knobs.distance or knobs.faithful:
+        if parameters.people < RELEASED or parameters.distance or parameters.faithful:
             return None
-        counts = [prefixes(knobs, length) for length in range(1, max(Motivations.lengths) + 1)]
+        counts = [prefixes(parameters, length) for length in range(1, max(Motivations.lengths) + 1)]
         return Space(sum(counts[length - 1] for length in set(Motivations.lengths)), sum(counts))
 
 
-def motives_of(knobs: Knobs) -> tuple[Motive, ...]:
+def motives_of(parameters: StoryParameters) -> tuple[Motive, ...]:
     """Return the possible motives: as many as people, and at least the released data's."""
-    return MOTIVES[: max(RELEASED, knobs.people)]
+    return MOTIVES[: max(RELEASED, parameters.people)]
 
 
-def prefixes(knobs: Knobs, length: int) -> int:
+def prefixes(parameters: StoryParameters, length: int) -> int:
     """Return how many texts of this many lines stories can begin with, for all verbs of each line."""
-    motives = len(motives_of(knobs))
-    counts = Counter({(knobs.people, 0, 0): 1})  # people without a state yet, in a state, and at its place
+    motives = len(motives_of(parameters))
+    counts = Counter({(parameters.people, 0, 0): 1})  # people without a state yet, in a state, and at its place
     for _ in range(length):
         after: Counter[tuple[int, int, int]] = Counter()
         for (fresh, feeling, gone), count in counts.items():
-            after[fresh - 1, feeling + 1, gone] += count * fresh * (motives - (knobs.people - fresh))
+            after[fresh - 1, feeling + 1, gone] += count * fresh * (motives - (parameters.people - fresh))
             after[fresh, feeling - 1, gone + 1] += count * feeling * len(wording.MOVES)
             after[fresh, feeling, gone - 1] += count * gone * len(wording.TAKES)
         counts = +after

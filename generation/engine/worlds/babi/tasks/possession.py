@@ -6,9 +6,9 @@ from itertools import combinations
 
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
-from generation.engine.worlds.babi import cast
-from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi import entities
 from generation.engine.worlds.babi.story import Event
+from generation.engine.worlds.babi.story_parameters import StoryParameters
 from generation.engine.worlds.babi.tasks.carrying import Carrying, CarryingQuery, CarryingTale, Odds, Watch
 
 RECENT = 3  # number of the last lines in which the gift of a question must be
@@ -86,11 +86,11 @@ class Gifts(Carrying):
     released, released_odds = (10, 102), Odds(get=4, give=36)
     few, rest = 0.65, 12
 
-    def watch(self, tale: CarryingTale, knobs: Knobs) -> Watch:
-        return _Gifts(tale, faithful=knobs.faithful)
+    def watch(self, tale: CarryingTale, parameters: StoryParameters) -> Watch:
+        return _Gifts(tale, faithful=parameters.faithful)
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
-        return (*cast.people(self.people, knobs.people), *cast.things(knobs.things))
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
+        return (*entities.people(self.people, parameters.people), *entities.things(parameters.things))
 
 
 class _Belongings:
@@ -130,8 +130,8 @@ class Counting(Carrying):
     released, few = (10, 34), 0.12
     unasked, released_unasked = (0.0, 0.16), (0.06, 0.21)  # share of skipped people, by whether they have things
 
-    def watch(self, tale: CarryingTale, knobs: Knobs) -> Watch:
-        return _Belongings(tale, self, faithful=knobs.faithful)
+    def watch(self, tale: CarryingTale, parameters: StoryParameters) -> Watch:
+        return _Belongings(tale, self, faithful=parameters.faithful)
 
     def question(self, person: str) -> str:
         """Return the question about a person."""
@@ -141,8 +141,8 @@ class Counting(Carrying):
         """Return the question's program."""
         return (*belongings(self.name, person), Step("count", (2,)))
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
-        return cast.NUMBERS[: knobs.things + 1]
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
+        return entities.NUMBERS[: parameters.things + 1]
 
 
 class Lists(Counting):
@@ -159,8 +159,8 @@ class Lists(Counting):
     def program(self, person: str) -> Program:
         return belongings(self.name, person)
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
-        things = sorted(cast.things(knobs.things))
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
+        things = sorted(entities.things(parameters.things))
         return (
             "nothing",
             *(",".join(some) for count in range(1, len(things) + 1) for some in combinations(things, count)),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import wording
-from generation.engine.worlds.babi.cast import MEN
+from generation.engine.worlds.babi.entities import MEN
 from generation.engine.worlds.babi.story import Event
 from generation.engine.worlds.babi.tasks.question_rounds import Rounds, Tale
 

@@ -5,10 +5,10 @@ from functools import cache
 
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
-from generation.engine.worlds.babi import cast
-from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi import entities
 from generation.engine.worlds.babi.story import Event, Line
-from generation.engine.worlds.babi.telling import Ask, ToldStory
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.task_interface import Ask, ToldStory
 
 BETWEEN = 2  # lines before each question
 
@@ -18,7 +18,7 @@ class Tale:
 
     Attributes
     ----------
-    knobs : Knobs
+    parameters : StoryParameters
     people, places : tuple of str
         The people and places of its lines.
     lines : list of Line
@@ -28,10 +28,10 @@ class Tale:
         The line of that event.
     """
 
-    __slots__ = ("knobs", "known", "last", "lines", "people", "places")
+    __slots__ = ("known", "last", "lines", "parameters", "people", "places")
 
-    def __init__(self, knobs: Knobs, people: Sequence[str], places: Sequence[str]) -> None:
-        self.knobs, self.people, self.places = knobs, people, places
+    def __init__(self, parameters: StoryParameters, people: Sequence[str], places: Sequence[str]) -> None:
+        self.parameters, self.people, self.places = parameters, people, places
         self.lines: list[Line] = []
         self.known: dict[str, Event] = {}
         self.last: dict[str, int] = {}
@@ -59,20 +59,22 @@ class Rounds:
 
     name: str
     lengths: tuple[int, ...] = (5,)
-    folk, region = "mary", "house"  # groups in `cast`
+    folk, region = "mary", "house"  # groups in `entities`
     together = 1  # people in a line
     recent = 5.0  # number of the last facts; as released, questions are about a person of one of these
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
-        tale = Tale(knobs, cast.people(self.folk, knobs.people), cast.places(self.region, knobs.places))
-        if knobs.distance and knobs.people <= self.together:
+    def tell(self, parameters: StoryParameters, chance: Stream, *, questions: int) -> ToldStory | None:
+        tale = Tale(
+            parameters, entities.people(self.folk, parameters.people), entities.places(self.region, parameters.places)
+        )
+        if parameters.distance and parameters.people <= self.together:
             return None
         asks: list[Ask] = []
         for _ in range(questions):
             self._go_on(tale, tale.people, chance, until=len(tale.lines) + BETWEEN)
-            asked = chance.choice(tale.recent(chance, self.recent) if knobs.faithful else tuple(tale.last))
+            asked = chance.choice(tale.recent(chance, self.recent) if parameters.faithful else tuple(tale.last))
             others = [person for person in tale.people if person != asked]
-            self._go_on(tale, others, chance, until=tale.last[asked] + 1 + knobs.distance)
+            self._go_on(tale, others, chance, until=tale.last[asked] + 1 + parameters.distance)
             asks.append(self.ask(tale, asked, chance))
         return ToldStory(tuple(tale.lines), tuple(asks))
 
@@ -88,8 +90,8 @@ class Rounds:
         """Return a question about a person."""
         return Ask(len(tale.lines), f"Where is {asked} now?", whereabouts(self.name, asked))
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
-        return cast.places(self.region, knobs.places)
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
+        return entities.places(self.region, parameters.places)
 
 
 @cache

@@ -6,13 +6,13 @@ from itertools import product
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import grid
-from generation.engine.worlds.babi.cast import SHAPES, SIDES
+from generation.engine.worlds.babi.entities import SHAPES, SIDES
 from generation.engine.worlds.babi.grid import Cell, GridLayout
-from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.task_interface import Ask, Space, ToldStory
 from generation.engine.worlds.babi.tasks.filler_lines import idle
 from generation.engine.worlds.babi.tasks.grid_layouts import lines_of, some, space_of
-from generation.engine.worlds.babi.telling import Ask, Space, ToldStory
 
 RELEASED = 6  # shapes from which the released data choose
 WORDS = tuple(SIDES)
@@ -37,39 +37,39 @@ class Positions:
     number, name, label = 17, "positional-reasoning", "positions"
     lengths: tuple[int, ...] = (8,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
-        walk = chance.choice(grid.walks(knobs.steps) if knobs.faithful else grid.askew(knobs.steps))
-        layout = grid.grown(walk, self._cells(knobs), chance, clear=False)
-        names = some(self._pool(knobs), len(layout.cells), chance)
-        lines = (*lines_of(layout, names, chance, say=stands), *idle(knobs, chance))
-        wanted = self._draw(layout, knobs, chance) if knobs.faithful else self._each(chance)
-        ends = names[0], names[knobs.steps]
+    def tell(self, parameters: StoryParameters, chance: Stream, *, questions: int) -> ToldStory | None:
+        walk = chance.choice(grid.walks(parameters.steps) if parameters.faithful else grid.askew(parameters.steps))
+        layout = grid.grown(walk, self._cells(parameters), chance, clear=False)
+        names = some(self._pool(parameters), len(layout.cells), chance)
+        lines = (*lines_of(layout, names, chance, say=stands), *idle(parameters, chance))
+        wanted = self._draw(layout, parameters, chance) if parameters.faithful else self._each(chance)
+        ends = names[0], names[parameters.steps]
         return ToldStory(lines, tuple([self._ask(len(lines), *ends, *which) for which in wanted[:questions]]))
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
         return ("yes", "no")
 
     @staticmethod
     @cache
-    def space(knobs: Knobs) -> Space | None:
+    def space(parameters: StoryParameters) -> Space | None:
         """Return the number of stories; None with a distance."""
-        if knobs.distance:
+        if parameters.distance:
             return None
         return space_of(
-            len(Positions._pool(knobs)),
-            Positions._cells(knobs),
-            knobs.steps,
-            askable=lambda walk, _: knobs.faithful or grid.is_askew(walk),
+            len(Positions._pool(parameters)),
+            Positions._cells(parameters),
+            parameters.steps,
+            askable=lambda walk, _: parameters.faithful or grid.is_askew(walk),
             questions=len(WORDS),
         )
 
     @staticmethod
-    def _cells(knobs: Knobs) -> int:
-        return max(knobs.shapes, knobs.steps + 1)
+    def _cells(parameters: StoryParameters) -> int:
+        return max(parameters.shapes, parameters.steps + 1)
 
     @staticmethod
-    def _pool(knobs: Knobs) -> tuple[str, ...]:
-        return SHAPES[: max(RELEASED, Positions._cells(knobs))]
+    def _pool(parameters: StoryParameters) -> tuple[str, ...]:
+        return SHAPES[: max(RELEASED, Positions._cells(parameters))]
 
     def _each(self, chance: Stream) -> list[tuple[bool, int]]:
         """Return every question once: whether it names the two shapes in reverse order, and the side."""
@@ -77,9 +77,9 @@ class Positions:
         chance.shuffle(found)
         return found
 
-    def _draw(self, layout: GridLayout, knobs: Knobs, chance: Stream) -> list[tuple[bool, int]]:
+    def _draw(self, layout: GridLayout, parameters: StoryParameters, chance: Stream) -> list[tuple[bool, int]]:
         """Return as many questions as `_each`, half of them with the answer yes; some may repeat."""
-        start, end = layout.cells[0], layout.cells[knobs.steps]
+        start, end = layout.cells[0], layout.cells[parameters.steps]
         by_answer: dict[bool, list[tuple[bool, int]]] = {True: [], False: []}
         for back, side in product((False, True), range(len(WORDS))):
             by_answer[_is_on(MOVES[side], *((end, start) if back else (start, end)))].append((back, side))

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
-from generation.engine.worlds.babi.cast import CONTENTS, SIZES
-from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.entities import CONTENTS, SIZES
 from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.task_interface import Ask, ToldStory
 from generation.engine.worlds.babi.tasks.filler_lines import idle
-from generation.engine.worlds.babi.telling import Ask, ToldStory
 
 BLOCK, MOST = 5, 15  # number of lines in a block, and the largest number of lines of a story as released
 ONCE = 0.4  # approximate share of lines of a block as released whose pair does not occur again in the block
@@ -48,37 +48,39 @@ class Sizes:
     number, name, label = 18, "size-reasoning", "sizes"
     lengths: tuple[int, ...] = (5,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
-        order = self._order(knobs, chance)
-        if knobs.faithful:
+    def tell(self, parameters: StoryParameters, chance: Stream, *, questions: int) -> ToldStory | None:
+        order = self._order(parameters, chance)
+        if parameters.faithful:
             facts, pairs = self._as_released(len(order), chance)
             asked = [(*chance.choice(pairs[_index(pairs, chance)]), *_flips(chance)) for _ in range(questions)]
         else:
-            facts, found = self._clear(len(order), knobs, questions, chance)
+            facts, found = self._clear(len(order), parameters, questions, chance)
             asked = self._each(found, questions, chance)
-        lines = (*[line(order[small], order[large], fits) for (small, large), fits in facts], *idle(knobs, chance))
+        lines = (*[line(order[small], order[large], fits) for (small, large), fits in facts], *idle(parameters, chance))
         return ToldStory(
             lines, tuple([self._ask(len(lines), order[a], order[b], fits, yes) for a, b, fits, yes in asked])
         )
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
         return ("yes", "no")
 
-    def _order(self, knobs: Knobs, chance: Stream) -> list[str]:
+    def _order(self, parameters: StoryParameters, chance: Stream) -> list[str]:
         """Return the things in the order of their sizes, the smallest first."""
-        fixed = len(CONTENTS) if knobs.faithful else 1
-        others = list(SIZES[fixed : max(knobs.sizes, knobs.steps + 3)])
+        fixed = len(CONTENTS) if parameters.faithful else 1
+        others = list(SIZES[fixed : max(parameters.sizes, parameters.steps + 3)])
         chance.shuffle(others)
         return [*SIZES[:fixed], *others]
 
-    def _clear(self, things: int, knobs: Knobs, questions: int, chance: Stream) -> tuple[list[SizeFact], list[Pair]]:
+    def _clear(
+        self, things: int, parameters: StoryParameters, questions: int, chance: Stream
+    ) -> tuple[list[SizeFact], list[Pair]]:
         """Return facts, each about another pair, and the pairs for questions."""
         count = BLOCK * -(-(things - 1) // BLOCK)
-        chain = _chain(things, knobs.steps, chance)
+        chain = _chain(things, parameters.steps, chance)
         told = chain + _others(things, chain, chance)[: count - len(chain)]
-        found = chained_pairs(told, knobs.steps)
+        found = chained_pairs(told, parameters.steps)
         if 4 * len(found) < questions:
-            told, found = self._carefully(things, knobs.steps, count, chance)
+            told, found = self._carefully(things, parameters.steps, count, chance)
         chance.shuffle(told)
         return [SizeFact(pair, chance.random() < 0.5) for pair in told], found
 

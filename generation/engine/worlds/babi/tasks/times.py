@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
-from generation.engine.worlds.babi import cast, wording
-from generation.engine.worlds.babi.cast import TIMES
-from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi import entities, wording
+from generation.engine.worlds.babi.entities import TIMES
 from generation.engine.worlds.babi.story import Line
-from generation.engine.worlds.babi.telling import Ask, ToldStory
+from generation.engine.worlds.babi.story_parameters import StoryParameters
+from generation.engine.worlds.babi.task_interface import Ask, ToldStory
 
 RECENT, NARROW = 8, 3  # number of the last lines that questions as released are about; many are about fewer
 MOSTLY = 0.45  # share of questions that are about fewer
@@ -83,10 +83,10 @@ class Times:
     number, name, label = 14, "time-reasoning", "time"
     lengths: tuple[int, ...] = (5,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
-        if knobs.distance > knobs.people * len(TIMES) - 2:
+    def tell(self, parameters: StoryParameters, chance: Stream, *, questions: int) -> ToldStory | None:
+        if parameters.distance > parameters.people * len(TIMES) - 2:
             return None
-        days = Days(cast.people("fred", knobs.people), cast.places("town", knobs.places))
+        days = Days(entities.people("fred", parameters.people), entities.places("town", parameters.places))
         asks: list[Ask] = []
         while len(asks) < questions:
             before = len(days.lines)
@@ -94,33 +94,39 @@ class Times:
             if all(len(visits) < 2 for visits in days.visits.values()):
                 continue
             days.tell(chance)
-            found = _recent(days, _candidates(days, knobs), chance) if knobs.faithful else _candidates(days, knobs)
+            found = (
+                _recent(days, _candidates(days, parameters), chance)
+                if parameters.faithful
+                else _candidates(days, parameters)
+            )
             if not found and not asks and len(days.lines) > before:
                 continue
-            ask = self._ask(days, knobs, chance.choice(chance.choice(found)), chance) if found else None
+            ask = self._ask(days, parameters, chance.choice(chance.choice(found)), chance) if found else None
             if ask is None or ask in asks:
                 return None
             asks.append(ask)
         return ToldStory(tuple(days.lines), tuple(asks))
 
-    def _ask(self, days: Days, knobs: Knobs, asked: Candidate, chance: Stream) -> Ask:
-        while len(days.lines) - 1 - asked.line < knobs.distance:
+    def _ask(self, days: Days, parameters: StoryParameters, asked: Candidate, chance: Stream) -> Ask:
+        while len(days.lines) - 1 - asked.line < parameters.distance:
             days.go_on(chance, without=asked.person)
             days.tell(chance)
         text = f"Where was {asked.person} right before the {asked.place}?"
         return Ask(len(days.lines), text, program(self.name, asked.person, asked.place))
 
-    def answers(self, knobs: Knobs) -> tuple[str, ...]:
-        return cast.places("town", knobs.places)
+    def answers(self, parameters: StoryParameters) -> tuple[str, ...]:
+        return entities.places("town", parameters.places)
 
 
-def _candidates(days: Days, knobs: Knobs) -> list[list[Candidate]]:
+def _candidates(days: Days, parameters: StoryParameters) -> list[list[Candidate]]:
     """Return the possible questions for each person, about places visited once, or as released about all places."""
     found = []
     for person, visits in days.visits.items():
-        most = len(days.lines) - 1 + days.left(without=person) - knobs.distance
+        most = len(days.lines) - 1 + days.left(without=person) - parameters.distance
         own = [
-            _candidate(person, visits, visit.place) for visit in visits[1:] if knobs.faithful or _once(visits, visit)
+            _candidate(person, visits, visit.place)
+            for visit in visits[1:]
+            if parameters.faithful or _once(visits, visit)
         ]
         near = [candidate for candidate in own if candidate.line <= most]
         if near:

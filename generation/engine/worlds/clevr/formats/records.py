@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from generation.engine.errors import BadProgram, BadRecord, BadScene, IllPosed
 from generation.engine.items import Answer, AnswerKind, Question
 from generation.engine.program import FunctionTable, Program, Step, from_json, outputs, typecheck
+from generation.engine.reading.dataset_reader import Fault, shorten, value_of
 from generation.engine.reading.json_stream import JsonText, records
-from generation.engine.reading.published import Fault, shorten, value_of
-from generation.engine.worlds.clevr.formats.file_assignment import KINDS, split_name
+from generation.engine.worlds.clevr.formats.split_files import KINDS, split_name
 from generation.engine.worlds.clevr.programs import function_table
 from generation.engine.worlds.clevr.scene import ClevrScene, read_published, read_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec

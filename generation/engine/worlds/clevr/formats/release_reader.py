@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 from generation.engine.errors import BadRecord
 from generation.engine.items import Answer, AnswerKind, Item
-from generation.engine.reading import side_folder_reader
+from generation.engine.reading import sidecar_reader
 from generation.engine.reading.bounded_json import Guarded
+from generation.engine.reading.dataset_reader import FoundFiles, Open, ReadItem, SplitFiles, SplitSummary
 from generation.engine.reading.json_stream import JsonText
-from generation.engine.reading.published import FoundFiles, Open, ReadItem, SplitFiles, SplitSummary
 from generation.engine.spec import LIMITS, BaseSpec
 from generation.engine.worlds.clevr.camera import View
-from generation.engine.worlds.clevr.formats import file_assignment
+from generation.engine.worlds.clevr.formats import split_files
 from generation.engine.worlds.clevr.formats.records import PlacedRecord, Records, image_name, read_placed
 from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
 
@@ -33,25 +33,25 @@ class ClevrReader:
 
     def find(self, paths: Sequence[Path]) -> FoundFiles:
         """Return the splits in files and folders."""
-        parts = file_assignment.search(paths)
-        ours = side_folder_reader.beside(paths)
+        parts = split_files.search(paths)
+        ours = sidecar_reader.beside(paths)
         if ours is None:
             return FoundFiles(_some(parts, paths))
         if not any(path == ours or path in ours.parents for path in paths):
             _add_beside(parts, ours)
-        told = side_folder_reader.read_side_facts(ours)
+        told = sidecar_reader.read_side_facts(ours)
         return FoundFiles(_some(parts, paths), told.usual, told.spec, told.contents)
 
     def sort(self, names: Sequence[str], *, opened: Open) -> FoundFiles:
         """Return the splits of single files."""
-        return FoundFiles(file_assignment.sort(names, opened=opened).splits())
+        return FoundFiles(split_files.sort(names, opened=opened).splits())
 
     def spec(self, found: FoundFiles, known: Mapping[str, SplitSummary] | None = None) -> dict[str, Any]:
         """Return the spec as JSON; templates and vocabulary are ours, which equal the release's."""
         told = known or {split.name: SplitSummary() for split in found.splits}
         most = max([one.most for one in told.values()]) if known else MOST
         data = dict(found.spec) if found.spec else {"world": self.world, "title": "", **_room(most, told)}
-        said, references = data.get("splits", {}), file_assignment.references(told)
+        said, references = data.get("splits", {}), split_files.references(told)
         data["splits"] = {
             name: {
                 "scenes": one.scenes,
@@ -67,7 +67,7 @@ class ClevrReader:
         for kind in ("questions", "scenes"):
             if kind in split.files:
                 with closing(opened(split.files[kind])) as file:
-                    if licence := file_assignment.licence_of(file):
+                    if licence := split_files.licence_of(file):
                         return licence
         return ""
 
@@ -94,7 +94,7 @@ def _rotation(split: SplitFiles, *, opened: Open) -> str:
     if "scenes" not in split.files:
         return "radians"
     with closing(opened(split.files["scenes"])) as file:
-        return file_assignment.rotation_of(file, name=Path(split.files["scenes"]).name)
+        return split_files.rotation_of(file, name=Path(split.files["scenes"]).name)
 
 
 def _join(
@@ -175,14 +175,14 @@ def _pictures(split: SplitFiles, *, skip: int) -> Iterator[ReadItem]:
     """Yield an item for each picture of a folder, in the order of the numbers in their names."""
     names = {}
     for path in sorted(Path(split.images).iterdir()):
-        number = file_assignment.picture_number(path.name)
+        number = split_files.picture_number(path.name)
         if number is not None and number not in names:
             names[number] = path.name
     for number in sorted(names)[skip:]:
         yield ReadItem(Item(None, None, (), number=number, image_name=names[number]))
 
 
-def _some(parts: file_assignment.Parts, paths: Sequence[Path]) -> tuple[SplitFiles, ...]:
+def _some(parts: split_files.Parts, paths: Sequence[Path]) -> tuple[SplitFiles, ...]:
     splits = parts.splits()
     if not splits:
         raise BadRecord(
@@ -192,9 +192,9 @@ def _some(parts: file_assignment.Parts, paths: Sequence[Path]) -> tuple[SplitFil
     return splits
 
 
-def _add_beside(parts: file_assignment.Parts, ours: Path) -> None:
+def _add_beside(parts: split_files.Parts, ours: Path) -> None:
     """Add what our own folder has for the splits that are imported."""
-    more = file_assignment.search([ours])
+    more = split_files.search([ours])
     for split in parts.splits():
         for part in more.files.get(split.name, {}).values():
             parts.add(part)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
-from generation.engine.formats.side_folder_writer import SUMS, write_about, write_facets
-from generation.engine.formats.writing import embed_image, when_needed, write_readme
-from generation.engine.reading.side_folder_reader import BESIDE
-from generation.engine.worlds.clevr.formats import dialect
+from generation.engine.formats.common import embed_image, when_needed, write_readme
+from generation.engine.formats.sidecar_writer import SUMS, write_about, write_facets
+from generation.engine.reading.sidecar_reader import BESIDE
+from generation.engine.worlds.clevr.formats import file_dialects
 
 Add = Callable[[Any], None]
 
@@ -34,10 +34,10 @@ class ReleasedClevr:
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write the release's folder and the folder beside it."""
-        release = dialect.release_folder(dataset)
+        release = file_dialects.release_folder(dataset)
         for split in dataset.splits:
             _write_split(dataset, split, folder, release=release, tick=tick)
-            write_facets(split, folder, prefix=dialect.PREFIX, tick=tick)
+            write_facets(split, folder, prefix=file_dialects.PREFIX, tick=tick)
         write_about(dataset, folder, release=release)
         write_readme(dataset, folder, layout=list(_layout(dataset, release)), sums=SUMS)
 
@@ -45,7 +45,7 @@ class ReleasedClevr:
 def _write_split(dataset: ExportDataset, split: ExportSplit, folder: Path, *, release: str, tick: Tick) -> None:
     with _files(dataset, split, folder, release=release) as write:
         for entry in split.items():
-            name = dialect.image_name(split.name, entry)
+            name = file_dialects.image_name(split.name, entry)
             embed_image(folder / release / "images" / split.name / name, entry.image)
             write(entry, name)
             tick(1)
@@ -60,25 +60,29 @@ def _files(
     with ExitStack() as stack:
 
         def opened(place: Path, kind: str) -> Add:
-            path = place / kind / f"{dialect.PREFIX}_{split.name}_{kind}.json"
-            return when_needed(stack, path, info=dialect.info(dataset, split), name=kind)
+            path = place / kind / f"{file_dialects.PREFIX}_{split.name}_{kind}.json"
+            return when_needed(stack, path, info=file_dialects.info(dataset, split), name=kind)
 
         ask = opened(folder / release, "questions")
         tell = opened(beside, "questions") if not released and (split.shows_answers or split.shows_programs) else None
-        place = (folder / release if released else beside) / "scenes" / f"{dialect.PREFIX}_{split.name}_scenes.json"
-        show = dialect.scenes_file(stack, place, info=dialect.info(dataset, split))
+        place = (
+            (folder / release if released else beside) / "scenes" / f"{file_dialects.PREFIX}_{split.name}_scenes.json"
+        )
+        show = file_dialects.scenes_file(stack, place, info=file_dialects.info(dataset, split))
         look = opened(beside, "views")
 
         def write(entry: ExportItem, name: str) -> None:
             for number in range(len(entry.item.questions)):
-                form = dialect.question if released else dialect.bare_question
+                form = file_dialects.question if released else file_dialects.bare_question
                 ask(form(split.name, entry, number, name=name))
                 if tell is not None:
-                    tell(dialect.question(split.name, entry, number, name=name))
+                    tell(file_dialects.question(split.name, entry, number, name=name))
             if entry.item.scene is not None:
                 show(split.name, entry, name)
             if entry.item.view is not None:
-                look({"image_index": dialect.number_of(entry), "image_filename": name, **entry.item.view.to_json()})
+                look(
+                    {"image_index": file_dialects.number_of(entry), "image_filename": name, **entry.item.view.to_json()}
+                )
 
         yield write
 

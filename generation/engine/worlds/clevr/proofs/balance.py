@@ -3,7 +3,7 @@
 from collections import Counter
 
 from generation.engine.language.families import Family
-from generation.engine.worlds.clevr.spec import QuestionKnobs
+from generation.engine.worlds.clevr.spec import QuestionParameters
 
 
 class Balance:
@@ -11,13 +11,13 @@ class Balance:
 
     Parameters
     ----------
-    knobs : QuestionKnobs
+    parameters : QuestionParameters
     strict : bool
         Whether relations may be idle only in a limited share of each family's questions.
     """
 
-    def __init__(self, knobs: QuestionKnobs, *, strict: bool) -> None:
-        self.knobs, self.strict = knobs, strict
+    def __init__(self, parameters: QuestionParameters, *, strict: bool) -> None:
+        self.parameters, self.strict = parameters, strict
         self.answers: dict[int, Counter[str]] = {}
         self.idle: Counter[int] = Counter()
         self._now: list[tuple[int, str, bool]] = []
@@ -27,7 +27,7 @@ class Balance:
         self._now.append((family.number, answer, is_idle))
         counts = self.answers.setdefault(family.number, Counter())
         so_far = [counts[one] for one in family.answers]
-        rules, count = self.knobs.balance, counts[answer]
+        rules, count = self.parameters.balance, counts[answer]
         second = sorted(so_far)[-2] if len(so_far) > 1 else 0
         if count > rules.ratio * second:
             return f"an answer given at most {rules.ratio:g} times as often as the second most frequent ({second})"
@@ -35,8 +35,8 @@ class Balance:
         if count > rules.median_ratio * middle:
             return f"an answer given at most {rules.median_ratio:g} times as often as the median ({middle})"
         used = counts.total()
-        if self.strict and is_idle and self.idle[family.number] + 1 > self.knobs.trivial_share * (used + 1):
-            share = f"{100 * self.knobs.trivial_share:g} %"
+        if self.strict and is_idle and self.idle[family.number] + 1 > self.parameters.trivial_share * (used + 1):
+            share = f"{100 * self.parameters.trivial_share:g} %"
             return f"relations that are idle in at most {share} of a family's questions"
         return ""
 

@@ -14,8 +14,8 @@ from generation.engine.program import FunctionTable, Program
 from generation.engine.verification.proof import Outputs, Proof
 from generation.engine.worlds.clevr.programs import function_table
 from generation.engine.worlds.clevr.proofs.balance import Balance
-from generation.engine.worlds.clevr.proofs.idle_relations import idle_relations, is_degenerate
-from generation.engine.worlds.clevr.saying import lexicon
+from generation.engine.worlds.clevr.proofs.degenerate_questions import idle_relations, is_degenerate
+from generation.engine.worlds.clevr.question_text import lexicon
 from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES

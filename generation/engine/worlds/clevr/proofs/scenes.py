@@ -70,12 +70,12 @@ def _is_near(one: Point, two: Point) -> bool:
 
 def _prove_view(spec: ClevrSpec, view: View, proof: Proof) -> None:
     """Prove that camera and lights are where the spec allows, and that the picture has the spec's size."""
-    knobs = spec.scene
+    parameters = spec.scene
     for name, place, jitter in (
-        ("camera", camera.CAMERA, knobs.camera_jitter),
-        ("key", camera.KEY, knobs.key_light_jitter),
-        ("fill", camera.FILL, knobs.fill_light_jitter),
-        ("back", camera.BACK, knobs.back_light_jitter),
+        ("camera", camera.CAMERA, parameters.camera_jitter),
+        ("key", camera.KEY, parameters.key_light_jitter),
+        ("fill", camera.FILL, parameters.fill_light_jitter),
+        ("back", camera.BACK, parameters.back_light_jitter),
     ):
         came: Point = getattr(view, name)
         near = all(abs(one - two) <= jitter + ROUNDED for one, two in zip(came, place, strict=True))
@@ -87,11 +87,11 @@ def _prove_view(spec: ClevrSpec, view: View, proof: Proof) -> None:
 
 def _prove_objects(spec: ClevrSpec, scene: ClevrScene, proof: Proof) -> None:
     """Prove that a scene has an allowed number of objects, each on the ground and with its size's height."""
-    knobs, count = spec.scene, len(scene.objects)
+    parameters, count = spec.scene, len(scene.objects)
     proof.hold(
         "scenes",
-        knobs.objects_min <= count <= knobs.objects_max,
-        f"{knobs.objects_min} to {knobs.objects_max} objects",
+        parameters.objects_min <= count <= parameters.objects_max,
+        f"{parameters.objects_min} to {parameters.objects_max} objects",
         count,
     )
     if not _prove_attributes(spec, scene, proof):
@@ -99,11 +99,11 @@ def _prove_objects(spec: ClevrSpec, scene: ClevrScene, proof: Proof) -> None:
     for number, thing in enumerate(scene.objects):
         x, y, z = thing.coords
         scale = spec.vocabulary.sizes[thing.size].scale
-        inside = max(abs(x), abs(y)) <= knobs.extent and z == scale and 0.0 <= thing.rotation <= 360.0
+        inside = max(abs(x), abs(y)) <= parameters.extent and z == scale and 0.0 <= thing.rotation <= 360.0
         proof.hold(
             "scenes",
             inside,
-            f"object {number} within {knobs.extent:g} of the centre, {scale:g} high, turned by 0 to 360 degrees",
+            f"object {number} within {parameters.extent:g} of the centre, {scale:g} high, turned by 0 to 360 degrees",
             f"{thing.coords}, {thing.rotation}",
         )
 
@@ -121,21 +121,22 @@ def _prove_attributes(spec: ClevrSpec, scene: ClevrScene, proof: Proof) -> bool:
 
 def _prove_places(spec: ClevrSpec, scene: ClevrScene, ids: NDArray[np.uint16] | None, proof: Proof) -> None:
     """Prove that objects keep their distances, and that each is visible in the object ids drawn again."""
-    knobs, things = spec.scene, scene.objects
+    parameters, things = spec.scene, scene.objects
     for one in range(len(things)):
         for two in range(one):
             apart, along = _between(things[one].coords, things[two].coords, scene)
             proof.hold(
                 "scenes",
-                apart >= knobs.min_distance and along >= knobs.margin,
-                f"objects {two} and {one} {knobs.min_distance:g} apart, {knobs.margin:g} along each direction",
+                apart >= parameters.min_distance and along >= parameters.margin,
+                f"objects {two} and {one} {parameters.min_distance:g} apart, "
+                f"{parameters.margin:g} along each direction",
                 f"{apart} and {along}",
             )
-    if knobs.min_pixels and ids is not None:
+    if parameters.min_pixels and ids is not None:
         counts = np.bincount(ids.ravel(), minlength=len(things) + 1)
         for number, seen in enumerate(counts[1 : len(things) + 1].tolist()):
-            expected = f"object {number} seen in at least {knobs.min_pixels} pixels"
-            proof.hold("scenes", seen >= knobs.min_pixels, expected, seen)
+            expected = f"object {number} seen in at least {parameters.min_pixels} pixels"
+            proof.hold("scenes", seen >= parameters.min_pixels, expected, seen)
 
 
 def _between(one: Point, two: Point, scene: ClevrScene) -> tuple[float, float]:

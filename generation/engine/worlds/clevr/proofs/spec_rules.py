@@ -18,11 +18,11 @@ class RuleProver:
 
     def __init__(self, spec: ClevrSpec) -> None:
         known = {name: RuleValues(spec.vocabulary.values(name)) for name in ATTRIBUTES}
-        knobs = spec.scene
+        parameters = spec.scene
         self.spec = spec
         self.objects = RuleSet(
-            only=read_rules(knobs.only, known=known, where="scene.only"),
-            never=read_rules(knobs.never, known=known, where="scene.never"),
+            only=read_rules(parameters.only, known=known, where="scene.only"),
+            never=read_rules(parameters.never, known=known, where="scene.never"),
         )
         self.questions = question_rules(spec)
 

@@ -15,7 +15,8 @@ from typing import NamedTuple, Protocol
 
 from generation.engine.program import Program
 from generation.engine.seeding import Stream
-from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
+from generation.engine.worlds.shapeworld.caption_parameters import CaptionParameters
+from generation.engine.worlds.shapeworld.caption_text import CaptionWriter
 from generation.engine.worlds.shapeworld.captions.existential import Existential, SingleAttribute
 from generation.engine.worlds.shapeworld.captions.logical import Logical, Pair
 from generation.engine.worlds.shapeworld.captions.negatives import Corrupter
@@ -27,10 +28,10 @@ from generation.engine.worlds.shapeworld.captions.quantification import (
     Quantification,
 )
 from generation.engine.worlds.shapeworld.captions.relational import Relational, RelationalSingleAttribute
-from generation.engine.worlds.shapeworld.captions.selection import Selection, Unique
+from generation.engine.worlds.shapeworld.captions.selectors import Selection, Unique
 from generation.engine.worlds.shapeworld.captions.weighted_choice import HeadCounter, WeightedNames, shuffle
 from generation.engine.worlds.shapeworld.functions import truth_of
-from generation.engine.worlds.shapeworld.meaning import (
+from generation.engine.worlds.shapeworld.logical_form import (
     CACHED,
     Conjunction,
     Meaning,
@@ -44,10 +45,9 @@ from generation.engine.worlds.shapeworld.meaning import (
     named_together,
     program_of,
 )
-from generation.engine.worlds.shapeworld.saying import CaptionWriter
 from generation.engine.worlds.shapeworld.scene import FlatScene
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
-from generation.engine.worlds.shapeworld.truth import FALSE
+from generation.engine.worlds.shapeworld.three_valued_logic import FALSE
 
 Worlds = Callable[[], FlatScene]  # returns another microworld at each call
 EARLY = 4  # in the first `tries / EARLY` tries for a false caption, only heads that were used too rarely are allowed
@@ -106,20 +106,20 @@ class Captioner:
     """
 
     def __init__(self, spec: ShapeWorldSpec) -> None:
-        knobs, words = spec.captions, spec.vocabulary
-        self.knobs = knobs
+        parameters, words = spec.captions, spec.vocabulary
+        self.parameters = parameters
         self.forbidden = spec.forbidden
-        self.kinds = WeightedNames(knobs.kinds)
+        self.kinds = WeightedNames(parameters.kinds)
         bodies = Bodies(shapes=words.values("shape"), colors=words.values("color"), forbidden=spec.forbidden)
         values = {name: words.values(name) for name in ("shape", "color")}
-        self.corrupter = Corrupter(knobs, values, rate=knobs.existing_attribute_rate)
-        self.careless = Corrupter(knobs, values, rate=0.0)  # for early tries that find no false caption
-        self.logical = Logical(knobs)
-        self.sorts = _sorts(knobs, bodies)
+        self.corrupter = Corrupter(parameters, values, rate=parameters.existing_attribute_rate)
+        self.careless = Corrupter(parameters, values, rate=0.0)  # for early tries that find no false caption
+        self.logical = Logical(parameters)
+        self.sorts = _sorts(parameters, bodies)
         heads = {kind: sort.heads for kind, sort in self.sorts.items()} | {"logical": self.logical.heads}
         self.tallies = {kind: HeadCounter(weights) for kind, weights in heads.items()}
         self.others: deque[NamedMicroworld] = deque(maxlen=KEPT)
-        self.is_plain = self.kinds.options == ["existential"] and not knobs.existential.get("body")
+        self.is_plain = self.kinds.options == ["existential"] and not parameters.existential.get("body")
         self.say = lru_cache(CACHED)(CaptionWriter(words).say)
 
     def caption(self, scene: FlatScene, random: Stream, *, fits: bool, other: Worlds) -> Caption | None:
@@ -139,7 +139,7 @@ class Captioner:
         Caption or None
             None if the microworld has none and must be replaced.
         """
-        seen = NamedMicroworld(scene, self.knobs.thresholds)
+        seen = NamedMicroworld(scene, self.parameters.thresholds)
         if fits and self.is_plain:  # all have one frame, and every world has false ones
             meaning: Meaning | None = self.sorts["existential"].true(seen, random, "there")
         else:
@@ -171,7 +171,7 @@ class Captioner:
         return None
 
     def _of_kind(self, kind: str, seen: NamedMicroworld, random: Stream, other: Worlds) -> Pair | None:
-        if self.knobs.negatives == "world":
+        if self.parameters.negatives == "world":
             return self._of_another(kind, seen, random, other)
         return self._change_pair(kind, seen, random)
 
@@ -211,15 +211,15 @@ class Captioner:
         known = tuple(self.others)
         is_new = self.is_plain or len(known) < KEPT or random.below(2) == 0
         first = 0 if is_new else random.below(KEPT)
-        kept = (known[first:] + known[:first])[: self.knobs.tries - is_new]
+        kept = (known[first:] + known[:first])[: self.parameters.tries - is_new]
         if is_new:
             yield self._new(other)
         yield from kept
-        for _ in range(self.knobs.tries - is_new - len(kept)):
+        for _ in range(self.parameters.tries - is_new - len(kept)):
             yield self._new(other)
 
     def _new(self, other: Worlds) -> NamedMicroworld:
-        self.others.appendleft(NamedMicroworld(other(), self.knobs.thresholds))
+        self.others.appendleft(NamedMicroworld(other(), self.parameters.thresholds))
         return self.others[0]
 
     def _more(
@@ -236,8 +236,8 @@ class Captioner:
     def _change_pair(self, kind: str, seen: NamedMicroworld, random: Stream) -> Pair | None:
         """Return a true caption, and one with a changed part; in early tries only heads that were used too rarely."""
         tally = self.tallies[kind]
-        for tried in range(self.knobs.tries):
-            is_early = EARLY * tried < self.knobs.tries
+        for tried in range(self.parameters.tries):
+            is_early = EARLY * tried < self.parameters.tries
             heads = tally.order(random) if is_early else shuffle(tuple(self.sorts[kind].heads), random)
             found = self._first(kind, heads, seen, random)
             if found is None:
@@ -287,16 +287,16 @@ def _refers(body: Relation, seen: NamedMicroworld) -> bool:
     return count == 1 if body.definite else count > 0
 
 
-def _sorts(knobs: CaptionKnobs, bodies: Bodies) -> dict[str, Sort]:
+def _sorts(parameters: CaptionParameters, bodies: Bodies) -> dict[str, Sort]:
     """Return the makers of captions by type, without `logical`."""
     return {
-        "existential": Existential(knobs),
+        "existential": Existential(parameters),
         "single-attribute": SingleAttribute(),
-        "relational": Relational(knobs),
-        "relational-single-attribute": RelationalSingleAttribute(knobs),
-        "selection": Selection(knobs),
+        "relational": Relational(parameters),
+        "relational-single-attribute": RelationalSingleAttribute(parameters),
+        "selection": Selection(parameters),
         "unique": Unique(),
-        "quantification": Quantification(knobs, bodies),
-        "number-bound": NumberBound(knobs, bodies),
-        "comparative-quantification": Comparative(knobs, bodies),
+        "quantification": Quantification(parameters, bodies),
+        "number-bound": NumberBound(parameters, bodies),
+        "comparative-quantification": Comparative(parameters, bodies),
     }

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from generation.engine.seeding import Stream
-from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
+from generation.engine.worlds.shapeworld.caption_parameters import CaptionParameters
 from generation.engine.worlds.shapeworld.captions.nouns import NamedMicroworld, form_of
 from generation.engine.worlds.shapeworld.captions.weighted_choice import WeightedNames
-from generation.engine.worlds.shapeworld.meaning import Noun, Statement, There
+from generation.engine.worlds.shapeworld.logical_form import Noun, Statement, There
 
 ATTRIBUTES = ("shape", "color")
 
@@ -14,9 +14,9 @@ ATTRIBUTES = ("shape", "color")
 class Existential:
     """Makes captions that an entity like one of the scene's exists; each entity is equally likely."""
 
-    def __init__(self, knobs: CaptionKnobs) -> None:
+    def __init__(self, parameters: CaptionParameters) -> None:
         self.heads: Mapping[str, float] = {"there": 1.0}
-        self.forms = WeightedNames(knobs.existential)
+        self.forms = WeightedNames(parameters.existential)
 
     def true(self, seen: NamedMicroworld, random: Stream, head: str) -> There:
         """Return a true caption."""

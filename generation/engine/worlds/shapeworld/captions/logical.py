@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from generation.engine.seeding import Stream
-from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
+from generation.engine.worlds.shapeworld.caption_parameters import CaptionParameters
 from generation.engine.worlds.shapeworld.captions.weighted_choice import WeightedNames
-from generation.engine.worlds.shapeworld.meaning import Conjunction, Statement
+from generation.engine.worlds.shapeworld.logical_form import Conjunction, Statement
 
 Truths = tuple[bool, bool]
 TRUE_BY: Mapping[str, tuple[Truths, ...]] = {
@@ -29,13 +29,13 @@ class Logical:
 
     Parameters
     ----------
-    knobs : CaptionKnobs
+    parameters : CaptionParameters
     """
 
-    def __init__(self, knobs: CaptionKnobs) -> None:
-        self.heads: Mapping[str, float] = dict.fromkeys(knobs.connectives, 1.0)
-        self.parts = WeightedNames(knobs.parts)
-        self.conjunction = WeightedNames(knobs.corruption.conjunction)
+    def __init__(self, parameters: CaptionParameters) -> None:
+        self.heads: Mapping[str, float] = dict.fromkeys(parameters.connectives, 1.0)
+        self.parts = WeightedNames(parameters.parts)
+        self.conjunction = WeightedNames(parameters.corruption.conjunction)
 
     def pair(
         self, pair: Callable[[str], Pair | None], random: Stream, head: str

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from generation.engine.seeding import Stream
-from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
+from generation.engine.worlds.shapeworld.caption_parameters import CaptionParameters
 from generation.engine.worlds.shapeworld.captions.nouns import NamedMicroworld
-from generation.engine.worlds.shapeworld.captions.selection import is_of_two
+from generation.engine.worlds.shapeworld.captions.selectors import is_of_two
 from generation.engine.worlds.shapeworld.captions.weighted_choice import WeightedNames
-from generation.engine.worlds.shapeworld.meaning import (
+from generation.engine.worlds.shapeworld.logical_form import (
     ComparedCounts,
     Noun,
     QuantifiedStatement,
@@ -43,18 +43,18 @@ class Corrupter:
 
     Parameters
     ----------
-    knobs : CaptionKnobs
+    parameters : CaptionParameters
     values : mapping
         All shapes and all colours.
     rate : float
         How often a new shape or colour is one that the picture has.
     """
 
-    def __init__(self, knobs: CaptionKnobs, values: Mapping[str, Sequence[str]], *, rate: float) -> None:
-        self.knobs, self.values, self.rate = knobs, values, rate
-        self.quantifiers, self.comparisons = tuple(knobs.quantifiers), tuple(knobs.comparisons)
-        self.bounding = tuple(name for name in knobs.quantifiers if QUANTIFIERS[name].of)
-        weights = knobs.corruption
+    def __init__(self, parameters: CaptionParameters, values: Mapping[str, Sequence[str]], *, rate: float) -> None:
+        self.parameters, self.values, self.rate = parameters, values, rate
+        self.quantifiers, self.comparisons = tuple(parameters.quantifiers), tuple(parameters.comparisons)
+        self.bounding = tuple(name for name in parameters.quantifiers if QUANTIFIERS[name].of)
+        weights = parameters.corruption
         self.attributes = WeightedNames(weights.noun)
         self.parts: Mapping[str, WeightedNames] = {
             name: WeightedNames(getattr(weights, name)) for name in type(weights).model_fields if name != "noun"
@@ -121,7 +121,7 @@ class Corrupter:
             return body._replace(relation=INVERSES[body.relation])
         alike = [
             one
-            for one in self.knobs.relations
+            for one in self.parameters.relations
             if (one in PROXIMITIES) == (body.relation in PROXIMITIES) and (one in HAVING) == (body.relation in HAVING)
         ]
         others = [one for one in alike if one != body.relation]
@@ -132,12 +132,16 @@ class Corrupter:
     ) -> QuantifiedStatement | None:
         alike = [
             one
-            for one in self.knobs.selectors
+            for one in self.parameters.selectors
             if one != picked.selector
             and is_of_two(one) == is_of_two(picked.selector)
             and (one in NEAR) == (picked.near is not None)
         ]
-        if self.parts["selection"].draw(random) == "selector" and alike and picked.selector in self.knobs.selectors:
+        if (
+            self.parts["selection"].draw(random) == "selector"
+            and alike
+            and picked.selector in self.parameters.selectors
+        ):
             return statement._replace(restrictor=picked._replace(selector=random.choice(alike)))
         return self._body(statement, seen, random)
 
@@ -167,7 +171,7 @@ class Corrupter:
         part = self.parts["number_bound"].draw(random)
         if part == "quantifier" or statement.bound is None:
             return self._quantified(statement, seen, random)
-        low, high = self.knobs.bounds
+        low, high = self.parameters.bounds
         step = {"one": 1, "two": 2}.get(part)
         others = [
             number

@@ -1,7 +1,7 @@
 """The nouns of a microworld, and the entities that they fit."""
 
-from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
-from generation.engine.worlds.shapeworld.meaning import Noun
+from generation.engine.worlds.shapeworld.caption_parameters import Thresholds
+from generation.engine.worlds.shapeworld.logical_form import Noun
 from generation.engine.worlds.shapeworld.microworld import Microworld
 from generation.engine.worlds.shapeworld.scene import FlatScene
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from functools import cache
 
 from generation.engine.seeding import Stream
-from generation.engine.worlds.shapeworld import truth
-from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
+from generation.engine.worlds.shapeworld import three_valued_logic
+from generation.engine.worlds.shapeworld.caption_parameters import CaptionParameters
 from generation.engine.worlds.shapeworld.captions.nouns import NamedMicroworld, form_of
 from generation.engine.worlds.shapeworld.captions.relational import ANY_NOUN, reference
-from generation.engine.worlds.shapeworld.captions.statement_frames import frame
+from generation.engine.worlds.shapeworld.captions.statement_templates import frame
 from generation.engine.worlds.shapeworld.captions.weighted_choice import HeadCounter
 from generation.engine.worlds.shapeworld.functions import truth_of
-from generation.engine.worlds.shapeworld.meaning import (
+from generation.engine.worlds.shapeworld.logical_form import (
     ComparedCounts,
     Noun,
     QuantifiedStatement,
@@ -20,7 +20,7 @@ from generation.engine.worlds.shapeworld.meaning import (
     program_of,
 )
 from generation.engine.worlds.shapeworld.phrases import COMPARISONS, PROXIMITIES, QUANTIFIERS, Quantifier
-from generation.engine.worlds.shapeworld.truth import TRUE
+from generation.engine.worlds.shapeworld.three_valued_logic import TRUE
 
 TRIES = 6  # tries for restrictors and relations
 Fits = list[list[bool]]  # [size][part]: whether a caption is true, and not trivially so
@@ -33,12 +33,12 @@ class Quantification:
     The least used pattern is taken, by weight; within a pattern each true caption is equally likely.
     """
 
-    def __init__(self, knobs: CaptionKnobs, bodies: "Bodies") -> None:
-        self.heads: Mapping[str, float] = dict.fromkeys(knobs.quantifiers, 1.0)
-        self.patterns = HeadCounter(knobs.patterns)
-        self.relations = [relation for relation in knobs.relations if relation not in PROXIMITIES]
+    def __init__(self, parameters: CaptionParameters, bodies: "Bodies") -> None:
+        self.heads: Mapping[str, float] = dict.fromkeys(parameters.quantifiers, 1.0)
+        self.patterns = HeadCounter(parameters.patterns)
+        self.relations = [relation for relation in parameters.relations if relation not in PROXIMITIES]
         self.bodies = bodies
-        self.tolerance = knobs.thresholds.ratio
+        self.tolerance = parameters.thresholds.ratio
 
     def true(self, seen: NamedMicroworld, random: Stream, head: str) -> QuantifiedStatement | None:
         """Return a true caption, or None if the quantifier holds nowhere, or only trivially."""
@@ -142,10 +142,10 @@ class Quantification:
 class NumberBound(Quantification):
     """Makes captions of how many of a stated number of entities have a property."""
 
-    def __init__(self, knobs: CaptionKnobs, bodies: "Bodies") -> None:
-        super().__init__(knobs, bodies)
-        self.heads = {name: 1.0 for name in knobs.quantifiers if QUANTIFIERS[name].of}
-        self.bounds = knobs.bounds
+    def __init__(self, parameters: CaptionParameters, bodies: "Bodies") -> None:
+        super().__init__(parameters, bodies)
+        self.heads = {name: 1.0 for name in parameters.quantifiers if QUANTIFIERS[name].of}
+        self.bounds = parameters.bounds
 
     def bound(self, size: int) -> int:
         """Return the number of the restrictor's entities, which is always stated."""
@@ -163,8 +163,8 @@ class Comparative:
     Heads are comparisons; each true caption is equally likely.
     """
 
-    def __init__(self, knobs: CaptionKnobs, bodies: "Bodies") -> None:
-        self.heads: Mapping[str, float] = dict.fromkeys(knobs.comparisons, 1.0)
+    def __init__(self, parameters: CaptionParameters, bodies: "Bodies") -> None:
+        self.heads: Mapping[str, float] = dict.fromkeys(parameters.comparisons, 1.0)
         self.bodies = bodies
 
     def true(self, seen: NamedMicroworld, random: Stream, head: str) -> ComparedCounts | None:
@@ -182,7 +182,7 @@ class Comparative:
     def _options(self, seen: NamedMicroworld, comparison: str) -> list[tuple[Noun, Noun, Noun]]:
         options = []
         for (one, other), found in self.bodies.compared(seen).items():
-            if truth.compares(COMPARISONS[comparison], one, other) == TRUE:
+            if three_valued_logic.compares(COMPARISONS[comparison], one, other) == TRUE:
                 options += found
         return options
 
@@ -270,9 +270,9 @@ def fits(name: str, size: int, part: int, *, tolerance: float) -> bool:
     quantifier = QUANTIFIERS[name]
     if size < (2 if quantifier.is_share and name != "the" else 1) or not _is_open(name, quantifier, size):
         return False
-    return truth.holds(name, quantifier, size, part, tolerance=tolerance) == TRUE
+    return three_valued_logic.holds(name, quantifier, size, part, tolerance=tolerance) == TRUE
 
 
 def _is_open(name: str, quantifier: Quantifier, size: int) -> bool:
-    truths = {truth.holds(name, quantifier, size, part, tolerance=0.0) for part in range(size + 1)}
-    return {truth.TRUE, truth.FALSE} <= truths
+    truths = {three_valued_logic.holds(name, quantifier, size, part, tolerance=0.0) for part in range(size + 1)}
+    return {three_valued_logic.TRUE, three_valued_logic.FALSE} <= truths

@@ -4,15 +4,22 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from generation.engine.seeding import Stream
-from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
+from generation.engine.worlds.shapeworld.caption_parameters import CaptionParameters
 from generation.engine.worlds.shapeworld.captions.nouns import NamedMicroworld, form_of
-from generation.engine.worlds.shapeworld.captions.statement_frames import frame
+from generation.engine.worlds.shapeworld.captions.statement_templates import frame
 from generation.engine.worlds.shapeworld.captions.weighted_choice import WeightedNames, shuffle
 from generation.engine.worlds.shapeworld.functions import truth_of
-from generation.engine.worlds.shapeworld.meaning import NOT, Noun, QuantifiedStatement, Relation, Statement, program_of
+from generation.engine.worlds.shapeworld.logical_form import (
+    NOT,
+    Noun,
+    QuantifiedStatement,
+    Relation,
+    Statement,
+    program_of,
+)
 from generation.engine.worlds.shapeworld.microworld import members
 from generation.engine.worlds.shapeworld.phrases import HAVING, PLANAR, PROXIMITIES
-from generation.engine.worlds.shapeworld.truth import TRUE
+from generation.engine.worlds.shapeworld.three_valued_logic import TRUE
 
 SINGLE = WeightedNames({"shape": 1.0, "color": 1.0})
 ANY_NOUN = WeightedNames({"both": 1.0, "shape": 1.0, "color": 1.0})
@@ -32,10 +39,10 @@ class Form(NamedTuple):
 class Relational:
     """Makes captions of the relation between two entities. Heads are relations, negated ones with the prefix `not `."""
 
-    def __init__(self, knobs: CaptionKnobs) -> None:
-        self.heads = self.weighed(knobs.relations, knobs.negation)
-        self.nouns = WeightedNames(knobs.nouns)
-        self.articles = WeightedNames(knobs.articles)
+    def __init__(self, parameters: CaptionParameters) -> None:
+        self.heads = self.weighed(parameters.relations, parameters.negation)
+        self.nouns = WeightedNames(parameters.nouns)
+        self.articles = WeightedNames(parameters.articles)
 
     @staticmethod
     def weighed(relations: Sequence[str], negation: float) -> Mapping[str, float]:
@@ -70,9 +77,9 @@ class Relational:
 class RelationalSingleAttribute(Relational):
     """Makes captions of the relation between two entities, each named by its shape or its colour."""
 
-    def __init__(self, knobs: CaptionKnobs) -> None:
-        super().__init__(knobs)
-        self.heads = self.weighed([one for one in knobs.relations if one in PLANAR], knobs.negation)
+    def __init__(self, parameters: CaptionParameters) -> None:
+        super().__init__(parameters)
+        self.heads = self.weighed([one for one in parameters.relations if one in PLANAR], parameters.negation)
 
     def names(self, relation: str, random: Stream) -> tuple[str, str]:
         """Return the forms of the two nouns; each names one attribute."""

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, NamedTuple
 
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
-from generation.engine.formats.writing import embed_image, write_json, write_readme
+from generation.engine.formats.common import embed_image, write_json, write_readme
 from generation.engine.items import Question
-from generation.engine.worlds.shapeworld.formats.original_models import (
+from generation.engine.worlds.shapeworld.formats.original_serialization import (
     caption_model,
     polish,
     reverse_polish,

@@ -3,7 +3,7 @@
 from generation.engine.errors import BadRecord
 from generation.engine.items import Question
 from generation.engine.verification.proof import Proof
-from generation.engine.worlds.shapeworld.meaning import named_together, program_of
+from generation.engine.worlds.shapeworld.logical_form import named_together, program_of
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
 

@@ -45,38 +45,40 @@ def _prove_kinds(spec: ShapeWorldSpec, scene: FlatScene, proof: Proof) -> None:
 
 def _prove_size(spec: ShapeWorldSpec, entity: Entity, what: str, proof: Proof) -> None:
     """Prove that an entity's size, proportions, shade and rotation are within the spec's limits."""
-    knobs = spec.scene
-    low, high = knobs.size_min - ROUNDED, knobs.size_max + ROUNDED
+    parameters = spec.scene
+    low, high = parameters.size_min - ROUNDED, parameters.size_max + ROUNDED
     proof.hold("scenes", low <= entity.width <= high, f"{what}a width of {low:g} to {high:g}", entity.width)
     tall = entity.height / entity.width if entity.width else 0.0
     wide, narrow = TALL.get(entity.shape, 1.0), TALL.get(entity.shape, 1.0)
     if entity.shape in STRETCHED:
-        narrow, wide = 1 / knobs.distortion_max, 1 / knobs.distortion_min
+        narrow, wide = 1 / parameters.distortion_max, 1 / parameters.distortion_min
     slack = ROUNDED / low
     holds = narrow - slack <= tall <= wide + slack
     proof.hold("scenes", holds, f"{what}a height of {narrow:.4f} to {wide:.4f} of the width", f"{tall:.4f}")
-    proof.hold("scenes", abs(entity.shade) <= knobs.shade, f"{what}a shade within {knobs.shade:g}", entity.shade)
-    turned = 0.0 <= entity.rotation <= 1.0 if knobs.rotation else entity.rotation == 0.0
-    proof.hold("scenes", turned, f"{what}a rotation of 0{' to 1' if knobs.rotation else ''}", entity.rotation)
+    proof.hold(
+        "scenes", abs(entity.shade) <= parameters.shade, f"{what}a shade within {parameters.shade:g}", entity.shade
+    )
+    turned = 0.0 <= entity.rotation <= 1.0 if parameters.rotation else entity.rotation == 0.0
+    proof.hold("scenes", turned, f"{what}a rotation of 0{' to 1' if parameters.rotation else ''}", entity.rotation)
 
 
 def _prove_places(spec: ShapeWorldSpec, scene: FlatScene, patches: list[Patch], proof: Proof) -> None:
     """Prove that places and overlaps of entities obey the spec, and that the scene records the overlaps."""
-    knobs = spec.scene
+    parameters = spec.scene
     for number, one in enumerate(patches):
         outside = one.size - one.within(GRID).size
-        most = knobs.outside * one.size + POINTS_OFF
+        most = parameters.outside * one.size + POINTS_OFF
         proof.hold("scenes", outside <= most, f"at most {most:.0f} points of entity {number} outside", outside)
     covered = [0] * len(patches)
     for (i, below), (j, above) in combinations(enumerate(one.within(GRID) for one in patches), 2):
         common, smaller = below.common(above), min(patches[i].size, patches[j].size)
         covered[i], covered[j] = covered[i] + common, covered[j] + common
-        most = knobs.collision_tolerance * smaller + POINTS_OFF
+        most = parameters.collision_tolerance * smaller + POINTS_OFF
         proof.hold("scenes", common <= most, f"entities {i} and {j} overlap in at most {most:.0f} points", common)
         _prove_alike(spec, (scene.entities[i], scene.entities[j]), common, proof)
         _prove_relation(spec, scene, (i, j), (common, smaller), proof)
     for number, (count, one) in enumerate(zip(covered, patches, strict=True)):
-        most = knobs.collision_tolerance * one.size + POINTS_OFF * len(patches)
+        most = parameters.collision_tolerance * one.size + POINTS_OFF * len(patches)
         proof.hold("scenes", count <= most, f"at most {most:.0f} points of entity {number} overlapped", count)
 
 

@@ -1,0 +1,114 @@
+"""What all views for participants share: no caching, no referrer, no cookies."""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http.multipartparser import MultiPartParserError
+from django.template.loader import render_to_string
+from django.views.decorators.csrf import csrf_exempt
+
+from annotations.answering import throttle
+from annotations.answering.participant_flow import Elsewhere, FlowRefused, NoEntry, TooManyAnswers
+from annotations.answering.participant_lookup import participant_at
+from annotations.answering.session import Sitting
+from annotations.answering.slot_assignment import NotGiven
+
+LARGEST = 20_000  # bytes of a request
+ANEW = "anew"  # parameter of a visitor who says that somebody else used their platform id
+FIELDS = 10  # parameters of a link that are kept
+NOTHING = "There is no such study, or nobody takes part under this address. Check that you have all of it."
+View = Callable[..., HttpResponseBase]
+
+
+def private(view: View) -> View:
+    """Wrap a view for participants: turn refusals into plain pages, and limit requests.
+
+    No CSRF token is needed, because a request is authorised by its secret address and a signed token, not by a cookie.
+    """
+
+    @functools.wraps(view)
+    def answered(request: HttpRequest, **parts: Any) -> HttpResponseBase:
+        try:
+            response = _early(request, parts.get("secret", "")) or view(request, **parts)
+        except Http404:
+            response = refuse(request, NOTHING, status=404) if wants_json(request) else page("missing", {}, status=404)
+        except RequestDataTooBig:
+            response = too_large(request)
+        except (SuspiciousOperation, MultiPartParserError):
+            response = refuse(request, "Expected the fields of a form, got something else.", status=400)
+        except TooManyAnswers as error:
+            response = too_many(request, str(error), wait=error.wait)
+        except Elsewhere:
+            response = page("elsewhere", {"fields": _fields(request)}, status=409)
+        except NoEntry as error:
+            response = page("no_entry", {"refused": error, **ending(error.code)}, status=409)
+        except (NotGiven, FlowRefused) as error:
+            response = refuse(request, str(error), status=403 if isinstance(error, NotGiven) else 400)
+        response.setdefault("Cache-Control", "no-store")
+        response["Referrer-Policy"] = "no-referrer"
+        return response
+
+    return csrf_exempt(answered)
+
+
+def _fields(request: HttpRequest) -> list[tuple[str, str]]:
+    return [(name, str(text)) for name, text in request.GET.items() if name != ANEW][:FIELDS]
+
+
+def refuse(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
+    """Return an error message as a page, or as JSON for a script."""
+    if wants_json(request):
+        return JsonResponse({"error": message}, status=status)
+    return page("refused", {"message": message}, status=status)
+
+
+def ending(code: str) -> dict[str, Any]:
+    return {"code": code, "is_address": code.startswith("https://")}
+
+
+def too_large(request: HttpRequest) -> HttpResponse:
+    return refuse(request, f"Expected at most {LARGEST:,} bytes, got more. Nothing of it was kept.", status=413)
+
+
+def too_many(request: HttpRequest, message: str, *, wait: float) -> HttpResponse:
+    """Return a response that asks to wait, with the number of seconds in its header."""
+    response = refuse(request, message, status=429)
+    response["Retry-After"] = str(math.ceil(wait))
+    return response
+
+
+def _early(request: HttpRequest, secret: str) -> HttpResponse | None:
+    """Return a refusal for a request that is too large or too frequent, otherwise None."""
+    if _is_large(request):
+        return too_large(request)
+    wait = throttle.sessions.wait(secret) if secret else 0.0
+    if not wait:
+        return None
+    message = f"Expected at most {throttle.REQUESTS} requests in {throttle.SPAN:g} seconds, got more. Wait a moment."
+    return too_many(request, message, wait=wait)
+
+
+def wants_json(request: HttpRequest) -> bool:
+    return request.headers.get("Accept", "").startswith("application/json")
+
+
+def _is_large(request: HttpRequest) -> bool:
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    return not length.isdigit() or int(length) > LARGEST
+
+
+def find_sitting(code: str, secret: str) -> Sitting:
+    """Return the session of the participant at this address; raise `Http404` if there is none."""
+    found = participant_at(code, secret)
+    if found is None:
+        raise Http404(NOTHING)
+    return Sitting(found)
+
+
+def page(name: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+    """Render a page; it is the same whether or not the visitor is signed in."""
+    return HttpResponse(render_to_string(f"annotations/taking/{name}.html", context), status=status)

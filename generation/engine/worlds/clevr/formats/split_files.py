@@ -1,0 +1,223 @@
+"""The assignment of files to splits, by their content and not by their names.
+
+Folders are searched, so that the release's folder, one of its parts, and the output of the original generator are all
+found. Our exports have a folder `horsesense/` beside the release's folder, with more data.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from generation.engine.errors import BadRecord
+from generation.engine.reading.bounded_json import BadJson, Guarded
+from generation.engine.reading.dataset_reader import Open, SplitFiles, shorten
+from generation.engine.reading.json_stream import JsonText, NoList
+from generation.engine.reading.sidecar_reader import BESIDE, OURS
+from generation.engine.spec import RESERVED_SPLITS
+
+KINDS = ("scenes", "questions", "views")
+ORDER = ("train", "val", "test", "trainA", "valA", "valB", "testA", "testB")
+PICTURES = (".png", ".jpg", ".jpeg")
+PICTURE = re.compile(r"(?:[^_]*_)?(.*?)_?([0-9]{1,9})\.(?:png|jpe?g)", re.IGNORECASE)
+SPLIT = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}")
+NAMED = re.compile(r"CLEVR_([A-Za-z0-9-]+)_(?:scenes|questions)\.json")
+UNNAMED = "main"  # the split of records that name none or `new`, which the generator writes
+DEPTH = 4
+MOST_NAMES = 30  # keys of a scene that are read at most
+
+
+class RecordFile(NamedTuple):
+    """A file of records: its kind and its split."""
+
+    kind: str
+    split: str
+    path: str
+    is_beside: bool = False
+
+
+class Parts:
+    """Collects files and folders of pictures by split; a file of ours replaces the release's file of the same kind."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, dict[str, RecordFile]] = {}
+        self.pictures: dict[str, str] = {}
+
+    def add(self, part: RecordFile) -> None:
+        """Add a file; raise `BadRecord` if there already is one of the same kind and split."""
+        kept = self.files.setdefault(part.split, {})
+        if part.kind not in kept or (part.is_beside and not kept[part.kind].is_beside):
+            kept[part.kind] = part
+        elif part.is_beside == kept[part.kind].is_beside:
+            raise BadRecord(
+                f"Expected one file with {part.kind} of {part.split}, got also {kept[part.kind].path}.", where=part.path
+            )
+
+    def add_pictures(self, split: str, folder: str) -> None:
+        """Add a folder of pictures; raise `BadRecord` if the split already has another one."""
+        if self.pictures.setdefault(split, folder) != folder:
+            raise BadRecord(
+                f"Expected one folder of pictures of {split}, got also {self.pictures[split]}.", where=folder
+            )
+
+    def splits(self) -> tuple[SplitFiles, ...]:
+        """Return the splits in their usual order."""
+        names = sorted(self.files.keys() | self.pictures.keys(), key=_rank)
+        return tuple(self._split(name) for name in names)
+
+    def _split(self, name: str) -> SplitFiles:
+        files = {kind: part.path for kind, part in sorted(self.files.get(name, {}).items())}
+        return SplitFiles(name, files, self.pictures.get(name, ""))
+
+
+def search(paths: Sequence[Path]) -> Parts:
+    """Return the contents of files and folders; raise `BadRecord` for a path that is missing or not usable."""
+    parts = Parts()
+    for path in paths:
+        if path.is_dir():
+            _search_folder(path, parts, depth=DEPTH, is_beside=path.name == BESIDE)
+        elif not path.is_file():
+            raise BadRecord("Expected a file or a folder, got nothing.", where=str(path))
+        elif path.suffix.lower() == ".json":
+            parts.add(_read_part(path))
+        else:
+            raise BadRecord("Expected a JSON file or a folder. Unpack what is packed.", where=str(path))
+    return parts
+
+
+def _search_folder(folder: Path, parts: Parts, *, depth: int, is_beside: bool) -> None:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as error:
+        raise BadRecord(f"Expected a folder that can be read, got: {error.strerror}.", where=str(folder)) from error
+    files = [path for path in entries if path.suffix.lower() == ".json" and path.name not in OURS and path.is_file()]
+    if files and not _is_single(files[0]):
+        for path in files:
+            parts.add(_read_part(path)._replace(is_beside=is_beside))
+    picture = next((path for path in entries if path.suffix.lower() in PICTURES), None)
+    if picture is not None:
+        parts.add_pictures(_split_of_picture(picture), str(folder))
+    for path in entries:
+        if path.is_dir() and depth > 0 and not path.name.startswith("."):
+            _search_folder(path, parts, depth=depth - 1, is_beside=is_beside or path.name == BESIDE)
+
+
+def _read_part(path: Path) -> RecordFile:
+    with path.open("rb") as file:
+        kind, split = sniff(file, name=path.name)
+    return RecordFile(kind, split, str(path))
+
+
+def _is_single(path: Path) -> bool:
+    """Return whether a file is a single scene; the generator writes each scene into its own file too."""
+    with path.open("rb") as file, suppress(ValueError):
+        text = JsonText(Guarded(file))
+        for name in islice(text.names(), MOST_NAMES):
+            if name == "objects" or name in KINDS:
+                return name == "objects"
+            text.skip()
+    return False
+
+
+def sort(names: Sequence[str], *, opened: Open) -> Parts:
+    """Return the kinds and splits of single files."""
+    parts = Parts()
+    for name in names:
+        with opened(name) as file:
+            kind, split = sniff(file, name=PurePosixPath(name).name)
+        parts.add(RecordFile(kind, split, name))
+    return parts
+
+
+def sniff(file: Any, *, name: str) -> tuple[str, str]:
+    """Return the kind and the split of a file of records, from its first record; raise `BadRecord`."""
+    kind = split = ""
+    text = JsonText(Guarded(file))
+    try:
+        for key in text.names():
+            if key == "info":
+                split = _split_of(text.value())
+            elif key in KINDS:
+                text.check_list(key)
+                kind = key
+                split = _split_of(text.first()) or split
+                break
+            else:
+                text.skip()
+    except (BadJson, NoList) as error:
+        raise BadRecord(str(error), where=name) from error
+    except ValueError as error:
+        if not kind:  # otherwise the reader of the records reports the first broken record
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+            raise BadRecord(f"Expected JSON, got something else ({reason}).", where=name) from error
+    if not kind:
+        raise BadRecord("Expected a file with a list of scenes or questions, got one without.", where=name)
+    return kind, split_name(split, name)
+
+
+def licence_of(file: Any) -> str:
+    """Return the licence that a file names before its records, or an empty string."""
+    return str(_info_of(file).get("license", ""))[:100]
+
+
+def rotation_of(file: Any, *, name: str) -> str:
+    """Return the unit of `rotation` in a file of scenes; radians, as in the release, if its `info` names none."""
+    unit = _info_of(file).get("rotation", "radians")
+    if unit not in ("radians", "degrees"):
+        raise BadRecord(f"Expected radians or degrees, got {shorten(unit)}.", where=f"{name}, info.rotation")
+    return str(unit)
+
+
+def _info_of(file: Any) -> Mapping[str, Any]:
+    """Return the `info` before a file's records; empty if there is none."""
+    text = JsonText(Guarded(file))
+    with suppress(ValueError):  # the reader of the records reports it
+        for key in text.names():
+            if key == "info":
+                said = text.value()
+                return said if isinstance(said, dict) else {}
+            if key in KINDS:
+                break
+            text.skip()
+    return {}
+
+
+def _split_of(record: Any) -> str:
+    said = record.get("split") if isinstance(record, dict) else None
+    return "" if said is None else str(said)
+
+
+def split_name(split: str, file: str) -> str:
+    """Return a split's name, from records or else from the file's name; raise `BadRecord` for a malformed name."""
+    if not split and (found := NAMED.fullmatch(file)):
+        split = found[1]
+    if not split or split in RESERVED_SPLITS:
+        return UNNAMED
+    if not SPLIT.fullmatch(split):
+        raise BadRecord(f"Expected a split's name (letters, digits, - and _), got {shorten(split)}.", where=file)
+    return split
+
+
+def _split_of_picture(path: Path) -> str:
+    found = PICTURE.fullmatch(path.name)
+    return split_name(found[1] if found and found[1] else path.parent.name, path.name)
+
+
+def picture_number(name: str) -> int | None:
+    """Return the number in a picture's file name, or None if there is none."""
+    found = PICTURE.fullmatch(name)
+    return int(found[2]) if found else None
+
+
+def _rank(name: str) -> tuple[int, str]:
+    return (ORDER.index(name) if name in ORDER else len(ORDER), name)
+
+
+def references(names: Mapping[str, Any]) -> dict[str, str]:
+    """Return the reference of each split: `trainA` if the splits are CoGenT's, otherwise none."""
+    if "train" in names or "trainA" not in names:
+        return {}
+    return {name: "trainA" for name in names if name != "trainA"}

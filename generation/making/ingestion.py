@@ -1,0 +1,361 @@
+"""Taking in what was published: a split's records, read once in order, become rows, batch by batch.
+
+What is stored and how far it was read change in one transaction, so an import that was killed goes on after the last
+whole batch. A record that can't be read ends the import for good: nothing of it is kept.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.db import connection, transaction
+from PIL import Image
+
+from generation.engine import worlds as engine
+from generation.engine.content_hash import canonical
+from generation.engine.errors import BadRecord
+from generation.engine.program import to_text
+from generation.engine.reading.dataset_reader import FoundFiles, Reader, ReadItem, SplitFiles, SplitSummary, find_reader
+from generation.engine.spec import LIMITS
+from generation.making import import_sandbox
+from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
+from generation.queue import leases
+from generation.storage import files as storage
+from generation.storage.pictures import Pictures
+
+UPLOADS = "imports"  # the folder of the storage in which sent files wait
+SCENES = 250  # in a batch, at most
+ROWS = 4_900  # in a batch, at most: with the batch's own and the job's they are one transaction
+LISTED = 1000  # faults that are told one by one
+WORDS = 1000  # answers that are kept of those that the world does not foresee
+NAMED = 20  # files that are
+FORMATS = ("PNG", "JPEG")
+MOST_PIXELS = LIMITS["side"].ceiling ** 2  # of a picture; pages make a small one of it in the web process
+STORED = (  # of a question, in the order of `insert_questions`
+    *("split", "scene", "position", "text", "program", "answer", "answer_kind", "spelling"),
+    *("kind", "family", "scope", "source_id"),
+)
+
+
+class ImportReport:
+    """What is there, what is missing and what isn't so in a split; a JSON object that grows."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data: dict[str, Any] = {
+            **dict.fromkeys(("items", "scenes", "views", "programs", "answers", "families", "executed", "most"), 0),
+            **dict.fromkeys(("faults", "unknown_families", "pictures", "missing", "odd_sizes"), 0),
+            "first_faults": [],
+            "first_missing": [],
+            "first_odd_sizes": [],
+            "words": [],
+            "size": None,
+            **data,
+        }
+
+    def add(self, read: ReadItem, *, position: int) -> None:
+        """Take in an item whose first question is at a position."""
+        item, data = read.item, self.data
+        programs = sum(question.program is not None for question in item.questions)
+        data["items"] += 1
+        data["scenes"] += item.scene is not None
+        data["views"] += item.view is not None
+        data["programs"] += programs
+        data["answers"] += sum(question.answer is not None for question in item.questions)
+        data["families"] += sum(question.family is not None for question in item.questions)
+        data["executed"] += programs if item.scene is not None else 0
+        data["most"] = max(data["most"], read.most)
+        data["unknown_families"] += read.unknown_families
+        data["words"] += [word for word in read.words if word not in data["words"]][: WORDS - len(data["words"])]
+        for fault in read.faults:
+            data["faults"] += 1
+            if len(data["first_faults"]) < LISTED:
+                data["first_faults"].append({**fault._asdict(), "question": position + fault.question})
+
+    def add_missing(self, name: str, *, why: str) -> None:
+        self.data["missing"] += 1
+        if len(self.data["first_missing"]) < NAMED:
+            self.data["first_missing"].append(f"{name}: {why}")
+
+    def add_size(self, name: str, size: tuple[int, int]) -> None:
+        """Take in a picture; all are expected to be as large as the first."""
+        self.data["pictures"] += 1
+        if self.data["size"] is None:
+            self.data["size"] = list(size)
+        elif self.data["size"] != list(size):
+            self.data["odd_sizes"] += 1
+            if len(self.data["first_odd_sizes"]) < NAMED:
+                self.data["first_odd_sizes"].append(f"{name}: {size[0]} × {size[1]}")
+
+    def known(self) -> SplitSummary:
+        size = self.data["size"]
+        pixels = None if size is None else (size[0], size[1])
+        return SplitSummary(self.data["items"], self.data["most"], pixels, tuple(self.data["words"]))
+
+
+def run(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> None:
+    """Read a split to its end; the last of a dataset to be read gives the spec its final form, `then` what follows.
+
+    Raises `BadRecord` where something can't be read, `LeaseLost` where somebody else has the work by now.
+    """
+    assert job.split is not None
+    Split.objects.filter(pk=job.split.pk, state=Split.State.WAITING).update(state=Split.State.MAKING)
+    _Intake(job, lease).run(then)
+
+
+def sort(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> None:
+    """Find out what the sent files of an import are, and make its splits; `then` is what follows.
+
+    Raises `EngineError` for files of no use, `LeaseLost` where somebody else has the work by now.
+    """
+    imported = Import.objects.get(dataset=job.dataset_id)
+    found = import_sandbox.sort(imported.format, json.loads(imported.files), check=lease.check)
+    spec = find_reader(imported.format).spec(found)
+    with transaction.atomic():
+        leases.finish(job)
+        dataset = Dataset.objects.select_for_update().get(pk=job.dataset_id)
+        Dataset.objects.filter(pk=dataset.pk).update(spec=json.dumps(spec, ensure_ascii=False))
+        create_splits(dataset, found, spec=spec)
+        then(Dataset.objects.get(pk=dataset.pk))
+
+
+def create_splits(dataset: Dataset, found: FoundFiles, *, spec: dict[str, Any]) -> None:
+    """Make the splits that were found, which wait to be read."""
+    read = engine.get_world(dataset.world).read_spec(spec, files=found.contents)
+    rows = {}
+    for ordinal, one in enumerate(found.splits):
+        rows[one.name] = Split.objects.create(dataset=dataset, name=one.name, ordinal=ordinal, kind=Split.Kind.IMPORTED)
+        ImportedSplit.objects.create(
+            split=rows[one.name],
+            files=describe_files(one, has_spec=bool(found.spec)),
+            total=sum(stamp_of(name)[0] for name in one.files.values()),
+        )
+    for name, row in rows.items():
+        reference = read.reference_of(name)
+        if reference in rows:
+            Split.objects.filter(pk=row.pk).update(reference=rows[reference])
+
+
+class _Intake:
+    def __init__(self, job: Job, lease: leases.Lease) -> None:
+        assert job.split is not None
+        self.job, self.lease, self.split = job, lease, Split.objects.select_related("dataset").get(pk=job.split.pk)
+        self.origin: ImportedSplit = ImportedSplit.objects.get(split=self.split)
+        self.imported: Import = Import.objects.get(dataset=self.split.dataset)
+        self.reader = find_reader(self.imported.format)
+        self.files = files_of(self.origin)
+        self.report = ImportReport(self.origin.report_json)
+        self.read_bytes = 0
+        self.scenes: list[Scene] = []
+        self.questions: list[tuple[Scene, int, engine.Question]] = []
+        self.chunk = Chunk(split=self.split, number=self.split.chunks.count())
+
+    def run(self, then: Callable[[Dataset], None]) -> None:
+        check_unchanged(self.origin)
+        spec = self.split.read_spec()
+        reads = import_sandbox.SplitReading(
+            self.imported.format, self.files, spec=spec, skip=self.split.scenes, check=self.lease.check
+        )
+        for read in reads:
+            self.lease.check()
+            self.read_bytes = reads.bytes
+            self.report.data["licence"] = reads.licence
+            if self.scenes and self._is_full(read):
+                with transaction.atomic():
+                    leases.renew(self.job)
+                    self._flush()
+            self._add(read)
+        if not self.split.scenes and not self.scenes:
+            where = ", ".join([*self.files.files.values(), *filter(None, [self.files.images])])
+            raise BadRecord("Expected at least one record, got none.", where=where)
+        self.report.data["licence"], self.report.data["sha256"] = reads.licence, reads.sha256
+        with transaction.atomic():
+            list(Dataset.objects.select_for_update().filter(pk=self.split.dataset_id))
+            leases.finish(self.job)
+            self._flush()
+            ImportedSplit.objects.filter(pk=self.origin.pk).update(
+                done=self.origin.total, report=json.dumps(self.report.data)
+            )
+            if not self.split.dataset.jobs.filter(kind=Job.Kind.IMPORT).exclude(state=Job.State.DONE).exists():
+                settle_spec(self.split.dataset, self.reader)
+                then(Dataset.objects.get(pk=self.split.dataset.pk))
+        drop_uploads(self.imported)
+
+    def _is_full(self, read: ReadItem) -> bool:
+        rows = len(self.scenes) + len(self.questions) + 1 + len(read.item.questions)
+        return len(self.scenes) >= SCENES or rows > ROWS
+
+    def _add(self, read: ReadItem) -> None:
+        if not self.scenes:
+            self.chunk = Chunk(
+                split=self.split,
+                number=self.chunk.number,
+                first_scene=self.split.scenes,
+                first_question=self.split.questions,
+                made=True,
+            )
+        position = self.split.questions + len(self.questions)
+        self.report.add(read, position=position)
+        scene = Scene(
+            split=self.split,
+            chunk=self.chunk,
+            position=self.split.scenes + len(self.scenes),
+            data=None if read.item.scene is None else canonical(read.item.scene.to_json()),
+            view=None if read.item.view is None else canonical(read.item.view.to_json()),
+            source_number=read.item.number,
+            source_image=read.item.image_name,
+        )
+        self._add_picture(scene, read.item.image_name)
+        self.scenes.append(scene)
+        self.questions += [(scene, position + number, question) for number, question in enumerate(read.item.questions)]
+
+    def _add_picture(self, scene: Scene, name: str) -> None:
+        if self.imported.images == Import.Images.NONE or not self.files.images or not name:
+            return None
+        path = Path(self.files.images, name)
+        try:
+            content = path.read_bytes() if self.imported.images == Import.Images.COPIED else None
+            with Image.open(path if content is None else BytesIO(content), formats=FORMATS) as image:
+                size = image.size
+                if size[0] * size[1] > MOST_PIXELS:
+                    return self.report.add_missing(name, why=f"larger than {MOST_PIXELS:,} pixels")
+        except FileNotFoundError:
+            return self.report.add_missing(name, why="not there")
+        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+            return self.report.add_missing(name, why=f"not a picture that can be read ({type(error).__name__})")
+        self.report.add_size(name, size)
+        scene.width, scene.height = size
+        if content is None:
+            scene.linked = str(path.relative_to(self.split.dataset.images_folder))
+        else:
+            scene.image = Pictures(scene).stem + path.suffix.lower()
+            storage.put(scene.image, content)
+        return None
+
+    def _flush(self) -> None:
+        """Store the batch, and how far it is; `self.split` says so afterwards."""
+        if not self.scenes:
+            return
+        self.chunk.scenes, self.chunk.questions = len(self.scenes), len(self.questions)
+        self.chunk.save(force_insert=True)
+        Scene.objects.bulk_create(self.scenes)
+        insert_questions(self.split, self.questions)
+        self.split.scenes += len(self.scenes)
+        self.split.questions += len(self.questions)
+        Split.objects.filter(pk=self.split.pk).update(scenes=self.split.scenes, questions=self.split.questions)
+        done = min(self.read_bytes, self.origin.total)
+        ImportedSplit.objects.filter(pk=self.origin.pk).update(done=done, report=json.dumps(self.report.data))
+        self._check_quota()
+        self.chunk = Chunk(split=self.split, number=self.chunk.number + 1)
+        self.scenes, self.questions = [], []
+
+    def _check_quota(self) -> None:
+        owner = self.imported.owner
+        if owner is None or owner.is_staff:
+            return
+        allowed, used = Quota.objects.allowed(owner), Quota.objects.used(owner)
+        if used > allowed:
+            raise BadRecord(
+                f"Expected room for these scenes, got {allowed:,} in all for your account, which are used up. "
+                "Delete datasets, or ask staff for more.",
+                where=str(self.split),
+            )
+
+
+def insert_questions(split: Split, asked: Iterable[tuple[Scene, int, engine.Question]]) -> None:
+    """Store questions about stored scenes, with their positions: as `bulk_create` does, in a third of its time."""
+    rows = [
+        (
+            split.pk,
+            scene.pk,
+            position,
+            question.text,
+            None if question.program is None else to_text(question.program),
+            None if question.answer is None else question.answer.text,
+            "" if question.answer is None else str(question.answer.kind),
+            None if question.answer is None else question.answer.spelling,
+            question.kind,
+            question.family,
+            question.scope,
+            question.source_id or "",
+        )
+        for scene, position, question in asked
+    ]
+    quote = connection.ops.quote_name
+    names = {field.name: str(field.column) for field in Question._meta.concrete_fields}
+    columns = ", ".join(quote(names[name]) for name in STORED)
+    marks = ", ".join(["%s"] * len(STORED))
+    with connection.cursor() as cursor:
+        cursor.executemany(f"INSERT INTO {quote(Question._meta.db_table)} ({columns}) VALUES ({marks})", rows)  # noqa: S608
+
+
+def files_of(origin: ImportedSplit) -> SplitFiles:
+    data = origin.files_json
+    return SplitFiles(data["name"], data["files"], data["images"])
+
+
+def describe_files(split: SplitFiles, *, has_spec: bool) -> str:
+    """Return what is kept of a split's files: which they are, how large, and when they were changed last."""
+    stamps = {kind: stamp_of(name) for kind, name in split.files.items()}
+    return json.dumps(
+        {"name": split.name, "files": dict(split.files), "images": split.images, "stamps": stamps, "spec": has_spec}
+    )
+
+
+def stamp_of(name: str) -> list[int]:
+    """Return a file's size and time of change; raise `BadRecord` where it is gone."""
+    path = Path(name)
+    try:
+        if path.is_absolute():
+            found = path.stat()
+            return [found.st_size, found.st_mtime_ns]
+        return [default_storage.size(name), 0]
+    except OSError as error:
+        raise BadRecord("Expected a file, got nothing. Put it back.", where=name) from error
+
+
+def check_unchanged(origin: ImportedSplit) -> None:
+    """Raise `BadRecord` where a file is not as it was when the import began."""
+    data = origin.files_json
+    for kind, name in data["files"].items():
+        if stamp_of(name) != data["stamps"][kind]:
+            raise BadRecord("Expected the file as it was when the import began, got another.", where=name)
+
+
+def settle_spec(dataset: Dataset, reader: Reader) -> None:
+    """Give the spec its final form, by what all splits turned out to have."""
+    origins = list(ImportedSplit.objects.filter(split__dataset=dataset).select_related("split").order_by("split"))
+    has_spec = any(origin.files_json["spec"] for origin in origins)
+    found = FoundFiles(
+        tuple(files_of(origin) for origin in origins),
+        spec=dataset.spec_data if has_spec else {},
+        contents={file.digest: bytes(file.content) for file in dataset.files.order_by("digest")},
+    )
+    known = {origin.split.name: ImportReport(origin.report_json).known() for origin in origins}
+    spec = {**reader.spec(found, known), "title": dataset.title, "description": dataset.description}
+    Dataset.objects.filter(pk=dataset.pk).update(spec=json.dumps(spec, ensure_ascii=False))
+
+
+def drop_uploads(imported: Import) -> None:
+    """Delete the files that came through a page, once nothing is left to read."""
+    left = Job.objects.filter(dataset=imported.dataset_id, kind=Job.Kind.IMPORT).exclude(state=Job.State.DONE)
+    if imported.stored and not (imported.dataset_id and left.exists()):
+        with suppress(OSError):
+            storage.drop_folder(imported.stored)
+
+
+def drop_forgotten_uploads() -> int:
+    """Return how many folders of sent files were deleted that no import waits for: of uploads that were killed."""
+    wanted = set(Import.objects.filter(dataset__isnull=False).exclude(stored="").values_list("stored", flat=True))
+    forgotten = [name for name in storage.old_folders(UPLOADS) if name not in wanted]
+    for name in forgotten:
+        storage.drop_folder(name)
+    return len(forgotten)
+
+
+def is_read(split: Split) -> bool:
+    imports = Job.objects.filter(dataset=split.dataset_id, kind=Job.Kind.IMPORT, split__isnull=False)
+    return imports.exists() and not imports.exclude(state=Job.State.DONE).exists()

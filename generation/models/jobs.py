@@ -1,0 +1,365 @@
+"""Work as rows: jobs that processes claim with a token and a lease, and the processes themselves."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+
+from django.db import models
+from django.db.models import (
+    Count,
+    DateTimeField,
+    DurationField,
+    Exists,
+    Expression,
+    ExpressionWrapper,
+    F,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    Value,
+)
+from django.db.models.functions import Greatest, Now
+from django.utils import timezone
+
+from generation.models.datasets import Dataset, Split
+from generation.models.items import Chunk
+
+AnyJob = TypeVar("AnyJob", bound="AbstractJob")
+UNKNOWN = 32_767  # above every real urgency: the next claim replaces it by the true one
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def from_now(seconds: float) -> ExpressionWrapper:
+    """Return the time `seconds` from now (negative: ago), by the database's clock."""
+    return ExpressionWrapper(Now() + Value(timedelta(seconds=seconds)), output_field=DateTimeField())
+
+
+def ago(moment: Expression | F) -> ExpressionWrapper:
+    """Return the time since a moment, by the database's clock."""
+    return ExpressionWrapper(Now() - moment, output_field=DurationField())
+
+
+class Queue(NamedTuple):
+    """Waiting work: the age of the oldest job, and the time since a job was last started; both None without work."""
+
+    oldest: timedelta | None
+    idle: timedelta | None
+
+
+class AbstractJobQuerySet(models.QuerySet[AnyJob]):
+    """Selections of jobs for conditional updates, which count the rows that were still in the expected state."""
+
+    def held(self, job: AnyJob) -> Self:
+        return self.filter(pk=job.pk, token=job.token, state=AbstractJob.State.RUNNING)
+
+    def overdue(self) -> Self:
+        return self.filter(state=AbstractJob.State.RUNNING, deadline__lt=Now())
+
+    def expired(self) -> Self:
+        return self.filter(state=AbstractJob.State.RUNNING, lease__lt=Now())
+
+    def note_taken(self, job: AnyJob) -> None:
+        """Do what a table needs after one of its jobs was claimed."""
+
+    def note_moved(self, job: AnyJob) -> None:
+        """Do what a table needs after a job stopped running, so that it or other jobs can be claimed now."""
+
+    def start_over(self, **more: Any) -> int:
+        """Set these jobs to waiting as if they had never been tried; return their number."""
+        untried = {"attempts": 0, "crashes": 0, "waits": 0, "not_before": None, "message": ""}
+        return self.update(state=AbstractJob.State.WAITING, **untried, **more)
+
+    def ready(self) -> Self:
+        """Return waiting jobs whose pause, if any, is over."""
+        return self.filter(Q(not_before=None) | Q(not_before__lte=Now()), state=AbstractJob.State.WAITING)
+
+    def claimable(self) -> Self:
+        """Return waiting jobs that may be done now, first those to be done first."""
+        return self.ready().order_by("-priority", "pk")
+
+
+class AbstractJob(models.Model):
+    """A piece of work. A process claims it with a random token and a lease, by the database's clock.
+
+    A running job after its `deadline` hangs, even if its lease is renewed; a sweep marks it as failed. The process that
+    holds a job writes the result with `held(job).update(...) == 1` in the transaction that inserts its rows. So if two
+    processes believe that they hold a job, only one of them writes.
+    """
+
+    class State(models.TextChoices):
+        """The state of the job."""
+
+        WAITING = "waiting"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    priority = models.SmallIntegerField(default=0, help_text="Higher goes first.")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="Runs, but those that were no fault of the job.")
+    crashes = models.PositiveSmallIntegerField(default=0, help_text="Runs whose process died.")
+    waits = models.PositiveIntegerField(default=0, help_text="Runs that met an outage of storage, database or network.")
+    not_before = models.DateTimeField(null=True, blank=True, help_text="When it may be tried again.")
+    token = models.CharField(max_length=32, blank=True)
+    worker = models.CharField(max_length=200, blank=True, help_text="The process that claimed it last.")
+    lease = models.DateTimeField(null=True, blank=True)
+    deadline = models.DateTimeField(null=True, blank=True)
+    message = models.TextField(blank=True)
+    created = models.DateTimeField(db_default=Now())
+    started = models.DateTimeField(null=True, blank=True)
+    finished = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """Rules that the database enforces for each table of jobs."""
+
+        abstract = True
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
+            models.CheckConstraint(
+                condition=Q(state="running", lease__isnull=False) & ~Q(token="")
+                | ~Q(state="running") & Q(token="", lease__isnull=True),
+                name="%(class)s_running_is_held",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["waiting", "running", "done", "failed", "cancelled"]),
+                name="%(class)s_state_known",
+            ),
+        )
+
+    @property
+    def waiting_note(self) -> str:
+        """Return why the job waits and when it is tried again; empty if there is nothing to say."""
+        if self.state != self.State.WAITING or not self.message:
+            return ""
+        if self.not_before is None or self.not_before <= timezone.now():
+            return self.message
+        return f"{self.message} It is tried again at {timezone.localtime(self.not_before):%H:%M:%S}."
+
+
+class JobEventQuerySet(models.QuerySet["JobEvent"]):
+    """Writes of counts."""
+
+    def note(self, kind: str, event: str) -> None:
+        if not self.filter(kind=kind, event=event).update(count=F("count") + 1):
+            self.bulk_create([self.model(kind=kind, event=event)], ignore_conflicts=True)
+            self.filter(kind=kind, event=event).update(count=F("count") + 1)
+
+
+class JobEvent(models.Model):
+    """How often something happened to jobs of a kind. The counts are kept when jobs are deleted."""
+
+    class Event(models.TextChoices):
+        """The event that is counted."""
+
+        CRASHED = "crashed", "its process died"
+        RETRIED = "retried", "an error, and it was tried again"
+        WAITED = "waited", "an outage, and it waited"
+        RELEASED = "released", "its process was asked to stop"
+        LOST = "lost", "its holder found that the lease was somebody else's"
+        FAILED = "failed", "it failed for good"
+
+    kind = models.CharField(max_length=40, help_text="The name of the kind's runner.")
+    event = models.CharField(max_length=10, choices=Event.choices)
+    count = models.PositiveBigIntegerField(default=0)
+
+    objects = JobEventQuerySet.as_manager()
+
+    class Meta:
+        """There is one row for each count."""
+
+        constraints = (models.UniqueConstraint(fields=["kind", "event"], name="jobevent_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.count} {self.kind} {self.event}"
+
+
+class TurnQuerySet(models.QuerySet["Turn"]):
+    """Reads and writes of turns."""
+
+    def offer(self, *datasets: int, urgency: int = UNKNOWN) -> None:
+        """Note that jobs of these datasets may be waiting, with at most this urgency."""
+        offered = self.filter(pk__in=datasets)
+        if offered.update(ready=Now(), urgency=Greatest("urgency", Value(urgency))) < len(datasets):
+            self.bulk_create([self.model(dataset_id=pk) for pk in datasets], ignore_conflicts=True)
+            offered.update(ready=Now(), urgency=Greatest("urgency", Value(urgency)))
+
+    def in_order(self) -> Self:
+        """Return the datasets that may have claimable jobs: the most urgent first, then the least recently served."""
+        return self.filter(ready__lte=Now()).order_by("-urgency", "served", "dataset")
+
+
+class Turn(models.Model):
+    """A dataset's place in the order in which datasets are served, so that choosing one does not read jobs.
+
+    `urgency` is at least the priority of the dataset's most urgent claimable job, and `ready` is set while there is
+    one. Code that makes a job claimable offers the turn at the end of the same transaction. A claim that finds less
+    corrects the row, and a sweep repairs rows that were forgotten.
+    """
+
+    dataset = models.OneToOneField(Dataset, primary_key=True, on_delete=models.CASCADE, related_name="turn")
+    urgency = models.SmallIntegerField(default=UNKNOWN)
+    served = models.DateTimeField(default=NEVER, help_text="When a job of it was claimed last.")
+    ready = models.DateTimeField(null=True, help_text="From when on something may be claimed; none: nothing may.")
+
+    objects = TurnQuerySet.as_manager()
+
+    class Meta:
+        """Turns are read in order."""
+
+        indexes = (
+            models.Index(
+                fields=["-urgency", "served", "dataset"], condition=Q(ready__isnull=False), name="turn_by_order"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"turn of {self.dataset_id}"
+
+
+class JobQuerySet(AbstractJobQuerySet["Job"]):
+    """Reads of jobs."""
+
+    def note_taken(self, job: "Job") -> None:
+        """Note that the job's dataset was served."""
+        assert job.started is not None
+        served = Turn.objects.filter(pk=job.dataset_id)
+        if not served.update(served=job.started):
+            Turn.objects.bulk_create([Turn(dataset_id=job.dataset_id, served=job.started)], ignore_conflicts=True)
+
+    def note_moved(self, job: "Job") -> None:
+        """Offer the job's dataset again, because this job or jobs that waited for it may be claimable now."""
+        if job.kind != Job.Kind.DELETE:  # that takes the dataset along
+            Turn.objects.offer(job.dataset_id, urgency=job.priority)
+        elif Dataset.objects.filter(pk=job.dataset_id).exists():
+            Turn.objects.offer(job.dataset_id)
+
+    def claimable(self) -> Self:
+        """Return waiting jobs that may be done now, in no order: `generation.queue.scheduler` orders them.
+
+        A dataset is worked on while it is being made; a split is sealed when nothing else of it is
+        left to do, and compared with its reference when both are sealed; another is derived from it
+        when the dataset is complete.
+        """
+        last = [Job.Kind.SEAL, Job.Kind.SEEN]
+        undone = [state for state in Job.State if state != Job.State.DONE]
+        left = Job.objects.filter(split=OuterRef("split"), state__in=undone).exclude(kind__in=last)
+        making = ~Q(kind__in=[Job.Kind.DELETE, Job.Kind.DERIVE]) & Q(dataset__state=Dataset.State.MAKING)
+        deriving = Q(kind=Job.Kind.DERIVE, dataset__state=Dataset.State.COMPLETE)
+        deleting = Q(kind=Job.Kind.DELETE, dataset__state=Dataset.State.DELETING)
+        both = Q(split__state=Split.State.COMPLETE, split__reference__state=Split.State.COMPLETE)
+        may = self.ready().filter(making | deriving | deleting, ~Q(kind=Job.Kind.SEEN) | both)
+        return may.exclude(Q(kind=Job.Kind.SEAL) & Exists(left))
+
+    def queue(self) -> Queue:
+        """Return how long work has waited; `idle` is zero while a job is running."""
+        waits, runs = Q(state=Job.State.WAITING), Q(state=Job.State.RUNNING, lease__gte=Now())
+        deriving = Q(kind=Job.Kind.DERIVE, dataset__state=Dataset.State.COMPLETE)
+        busy = Q(dataset__state__in=[Dataset.State.MAKING, Dataset.State.DELETING])
+        found = self.filter(busy | deriving).aggregate(
+            oldest=ago(Min("created", filter=waits)), begun=ago(Max("started")), running=Count("pk", filter=runs)
+        )
+        oldest, begun = found["oldest"], found["begun"]
+        if oldest is None or found["running"]:
+            return Queue(oldest, None if oldest is None else timedelta())
+        return Queue(oldest, oldest if begun is None else min(oldest, begun))
+
+
+class Job(AbstractJob):
+    """A job of a dataset."""
+
+    class Kind(models.TextChoices):
+        """What the job does."""
+
+        ITEMS = "items", "scenes and questions"
+        IMPORT = "import"
+        IMAGES = "images"
+        SEAL = "seal", "content hash and index"
+        SEEN = "seen", "comparison with the reference split"
+        DERIVE = "derive", "question set"
+        DELETE = "delete"
+
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="jobs", db_index=False)
+    split = models.ForeignKey(Split, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    chunk = models.ForeignKey(Chunk, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    part = models.PositiveIntegerField(default=0, help_text="Of images: which 25 scenes of the chunk.")
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta(AbstractJob.Meta):
+        """The same work exists only once."""
+
+        abstract = False
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
+            *AbstractJob.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["chunk", "kind", "part"], condition=Q(chunk__isnull=False), name="job_of_chunk_once"
+            ),
+            models.UniqueConstraint(
+                fields=["split", "kind"],
+                condition=Q(chunk__isnull=True, split__isnull=False),
+                name="job_of_split_once",
+            ),
+            models.UniqueConstraint(
+                fields=["dataset", "kind"], condition=Q(split__isnull=True), name="job_of_dataset_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["items", "images"], split__isnull=False, chunk__isnull=False)
+                | Q(kind__in=["import", "seal", "seen", "derive"], split__isnull=False, chunk__isnull=True)
+                | Q(kind__in=["import", "delete"], split__isnull=True, chunk__isnull=True),
+                name="job_kind_names_its_work",
+            ),
+        )
+        indexes = (
+            models.Index(  # as they are claimed
+                fields=["dataset", "-priority", "id"], condition=Q(state="waiting"), name="job_waiting_by_rank"
+            ),
+            models.Index(fields=["lease"], condition=Q(state="running"), name="job_running"),
+            models.Index(
+                fields=["not_before"], condition=Q(state="waiting", not_before__isnull=False), name="job_waiting_paused"
+            ),
+            models.Index(fields=["dataset", "state"], name="job_by_state"),
+            models.Index(fields=["split", "state", "kind"], name="job_of_split_by_state"),
+            models.Index(fields=["dataset", "-finished"], name="job_by_end"),
+            models.Index(
+                fields=["dataset"], condition=Q(state="waiting") & ~Q(message=""), name="job_waiting_with_note"
+            ),
+        )
+
+    def __str__(self) -> str:
+        batch = f" batch {self.chunk.number}" if self.chunk is not None else ""
+        part = f" part {self.part}" if self.kind == self.Kind.IMAGES else ""
+        return f"{self.kind} of {self.split or self.dataset}{batch}{part}"
+
+
+class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
+    """Reads and writes of heartbeats."""
+
+    def note(self, name: str, **about: Any) -> None:
+        """Note that a background process is alive, or that it has swept, by the database's clock."""
+        self.update_or_create(name=name, defaults={**about, "seen": Now()})
+
+    def alive(self, *, within: float = 60) -> "HeartbeatQuerySet":
+        """Return background processes that reported within the last seconds, by the database's clock."""
+        return self.exclude(queues="").filter(seen__gte=from_now(-within))
+
+    def reading(self, queue: str) -> "HeartbeatQuerySet":
+        return self.filter(queues__regex=f"(^|,){re.escape(queue)}(,|$)")
+
+
+class Heartbeat(models.Model):
+    """A background process, whose main process updates this row. The row `SWEEP`, without queues, is for the sweep."""
+
+    SWEEP = "sweep"
+
+    name = models.CharField(max_length=200, unique=True)
+    host = models.CharField(max_length=200)
+    pid = models.PositiveIntegerField()
+    queues = models.CharField(max_length=200, help_text="Separated by commas.")
+    seen = models.DateTimeField(db_default=Now())
+
+    objects = HeartbeatQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name

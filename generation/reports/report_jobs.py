@@ -1,0 +1,129 @@
+"""The two reports that are computed in the background: on shortcuts, of a dataset, and on skipped steps, of a split.
+
+A report is a row that is a job. A small one is made while its page is; a background process makes others. A report
+whose key is no longer that of its dataset or split is made again.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import TypeVar
+
+from django.db import transaction
+
+from generation.models import AblationReport, BlindReport, Dataset, Split
+from generation.models.jobs import AbstractJobQuerySet
+from generation.queue import leases, runner
+from generation.reports import chart_prerendering, shortcuts, skipped_steps
+
+SMALL_DATASET = 20_000  # questions of a dataset whose report on shortcuts is made at once
+SMALL_SPLIT = 1000  # questions of a split whose report on skipped steps is made at once: it takes a tenth of a second
+LONGEST = 3600.0  # seconds
+BEGUN = 5  # reports on shortcuts that one sweep begins
+
+Report = TypeVar("Report", BlindReport, AblationReport)
+
+
+def retry(reports: AbstractJobQuerySet[Report]) -> bool:
+    """Return whether one of these reports had failed, and waits again."""
+    return reports.filter(state=BlindReport.State.FAILED).start_over() == 1
+
+
+def _renew(report: Report, *, key: str) -> Report:
+    """Return the report, which waits to be made again where it was made under another key."""
+    if report.state == report.State.DONE and report.key != key:
+        type(report)._default_manager.filter(pk=report.pk, state=report.State.DONE).start_over()
+        report.refresh_from_db()
+    return report
+
+
+def _provide(report: Report, kind: runner.Runner[Report], *, is_small: bool) -> Report:
+    """Return the report: where it waits, it is made now if it is small, and otherwise a background process is woken."""
+    if report.state == report.State.WAITING:
+        if is_small and kind.run_now(report):
+            report.refresh_from_db()
+        elif not is_small:
+            kind.wake()
+    return report
+
+
+# Shortcuts
+
+
+def begin_shortcuts(dataset: Dataset, splits: Sequence[Split]) -> BlindReport:
+    """Return the row of the report on these splits; a new or outdated one waits to be made."""
+    found, _ = BlindReport.objects.get_or_create(dataset=dataset)
+    return _renew(found, key=shortcuts.report_key(splits))
+
+
+def request_shortcuts(dataset: Dataset, splits: Sequence[Split]) -> BlindReport:
+    """Return the row of the report on these splits, which is made now or soon."""
+    is_small = sum(split.questions for split in splits) <= SMALL_DATASET
+    return _provide(begin_shortcuts(dataset, splits), SHORTCUTS, is_small=is_small)
+
+
+def make_shortcuts(dataset: Dataset) -> BlindReport:
+    """Return the row of a dataset's report, made here unless it is there or another process makes it."""
+    found = begin_shortcuts(dataset, shortcuts.complete_splits(dataset))
+    if retry(BlindReport.objects.filter(pk=found.pk)):
+        found.refresh_from_db()
+    return _provide(found, SHORTCUTS, is_small=True)
+
+
+def _make_shortcuts(report: BlindReport, lease: leases.Lease) -> None:
+    splits = shortcuts.complete_splits(report.dataset)
+    figures = shortcuts.report(report.dataset.get_world(), splits, check=lease.check)
+    with transaction.atomic():
+        made = {"key": shortcuts.report_key(splits), "figures": json.dumps(figures, ensure_ascii=False)}
+        BlindReport.objects.held(report).update(**made)
+        leases.finish(report)
+    if splits:
+        chart_prerendering.ask(splits[0])
+
+
+def _begin_new() -> None:
+    new = Dataset.objects.filter(state=Dataset.State.COMPLETE, blind_report=None).order_by("pk")[:BEGUN]
+    BlindReport.objects.bulk_create([BlindReport(dataset=dataset) for dataset in new], ignore_conflicts=True)
+
+
+SHORTCUTS = runner.register(
+    runner.Runner(
+        name="shortcut reports",
+        model=BlindReport,
+        perform=_make_shortcuts,
+        seconds=lambda report: LONGEST,
+        task="generation.tasks.report",
+        related=("dataset",),
+        chores=_begin_new,
+    )
+)
+
+
+# Skipped steps
+
+
+def request_skipped_steps(split: Split) -> AblationReport:
+    """Return the row of a complete split's report, which is made now or soon."""
+    found, _ = AblationReport.objects.get_or_create(split=split)
+    _renew(found, key=skipped_steps.report_key(split))
+    return _provide(found, SKIPPED_STEPS, is_small=split.questions <= SMALL_SPLIT)
+
+
+def _make_skipped_steps(report: AblationReport, lease: leases.Lease) -> None:
+    split = report.split
+    found = skipped_steps.find(split.dataset.get_world(), split, check=lease.check)
+    with transaction.atomic():
+        made = {"key": skipped_steps.report_key(split), "found": skipped_steps.to_bytes(found)}
+        AblationReport.objects.held(report).update(**made)
+        leases.finish(report)
+
+
+SKIPPED_STEPS = runner.register(
+    runner.Runner(
+        name="skipped-step reports",
+        model=AblationReport,
+        perform=_make_skipped_steps,
+        seconds=lambda report: LONGEST,
+        task="generation.tasks.ablate",
+        related=("split__dataset", "split__parent"),
+    )
+)

@@ -1,0 +1,274 @@
+"""Recipes: which of a split's questions a derived split has. Reading, applying and describing them.
+
+A recipe is JSON: `{"parent": "val", "filter": "type=count&length=8..12", "sample": 2000, "seed": 7}`. Its parts are
+applied in the order of the fields: the filter, the shares of facet values, then the first questions, a sample or a
+share of the rest. Random choices depend only on the seed and the parent's name.
+"""
+
+import json
+import math
+import shlex
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+from urllib.parse import urlencode
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator, model_validator
+
+from generation.engine.errors import EngineError
+from generation.engine.items import FacetKind
+from generation.engine.reading.bounded_json import BadJson, loads
+from generation.engine.seeding import Stage, stream
+from generation.engine.spec import Frozen, Plain, SplitName, read
+from generation.models import Split
+from generation.splits.filters import PAGE, BadAddress, Query, QueryString, join_ranges, label_of, read_query, shorten
+from generation.storage.split_index import IndexedFacet, SplitIndex
+
+MOST_LETTERS = 8000  # of a filter
+THINNED, DRAWN = 0, 1  # the two streams of chance, so that one decision has no part in the other
+NAMED = 6  # values that words name one by one
+
+Positions = NDArray[np.int64]
+Percent = Annotated[float, Field(gt=0, le=100)]
+Kept = Annotated[float, Field(ge=0, le=100)]
+
+
+class BadRecipe(EngineError):
+    """A recipe cannot be applied (`where` is the path of the field)."""
+
+
+class Recipe(Frozen):
+    """A selection of a split's questions.
+
+    Attributes
+    ----------
+    parent : str
+        The name of the split.
+    filter : str
+        In the form of the page's address: `type=count&length=8..12&q=metal`; empty for all questions.
+    shares : dict of str to dict of str to float
+        For one facet, the percentage of questions to keep for some of its values: `{"answer": {"1": 10, "3": 10}}`.
+        Questions with other values are all kept.
+    first, sample : int or None
+        How many of the remaining questions are taken: the first ones, or a random sample.
+    share : float or None
+        The percentage of the remaining questions that is taken, as a random sample.
+    seed : int
+        Seed of the samples and shares.
+    """
+
+    parent: SplitName
+    filter: Plain = Field(default="", max_length=MOST_LETTERS)
+    shares: dict[Plain, dict[Plain, Kept]] = Field(default={}, max_length=1)
+    first: int | None = Field(default=None, ge=1)
+    sample: int | None = Field(default=None, ge=1)
+    share: Percent | None = None
+    seed: int = Field(default=0, ge=0, lt=2**64)
+
+    @field_validator("shares")
+    @classmethod
+    def _names_values(cls, shares: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+        for facet, kept in shares.items():
+            if not kept:
+                raise ValueError(f"Expected values of {facet} with their shares, got none")
+        return shares
+
+    @model_validator(mode="after")
+    def _takes_one_way(self) -> Self:
+        given = [name for name in ("first", "sample", "share") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"Expected one of first, sample and share, got {' and '.join(given)}")
+        if not (given or self.filter or self.shares):
+            raise ValueError("Expected a filter, first, sample, share or shares, got none: that is the split itself")
+        return self
+
+    @property
+    def is_drawn(self) -> bool:
+        """Return whether random choices are made, so that the seed matters."""
+        return self.sample is not None or self.share is not None or bool(self.shares)
+
+    def to_json(self) -> str:
+        """Return the recipe in its stored form, without default values."""
+        data = self.model_dump(mode="json", exclude_defaults=True)
+        return json.dumps(data | ({"seed": self.seed} if self.is_drawn else {}), ensure_ascii=False)
+
+
+def read_recipe(data: Mapping[str, Any] | str) -> Recipe:
+    """Return a validated recipe; raise `BadRecipe` with the path of the field, what was expected and what was found."""
+    try:
+        return read(Recipe, loads(data) if isinstance(data, str) else data)
+    except BadJson as error:
+        raise BadRecipe(str(error), where="recipe") from error
+    except EngineError as error:
+        raise BadRecipe(error.reason, where=error.where) from error
+
+
+def pairs_of_filter(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the names and values of a filter in the form of an address, without the page number."""
+    return join_ranges(QueryString.parse(text)).without(PAGE).pairs
+
+
+def plain_filter(query: Query) -> str:
+    """Return the filters of a query in the form of a recipe."""
+    return urlencode(Query(query.conditions, query.words).pairs)
+
+
+class Chooser:
+    """Applies recipes to one split.
+
+    If the split's answers are withheld, a recipe may use only facets that the question's words already tell. Otherwise
+    the selection would reveal the values.
+    """
+
+    def __init__(self, parent: Split, index: SplitIndex) -> None:
+        self.parent, self.index = parent, index
+        facets = index.facets.values()
+        self.facets = [facet for facet in facets if not (parent.withheld and facet.reveals)]
+
+    def read_filter(self, text: str) -> Query:
+        """Return the query of a filter; raise `BadRecipe`."""
+        try:
+            return read_query(pairs_of_filter(text), facets=self.facets, hidden=list(self.index.facets.values()))
+        except (BadAddress, ValueError) as error:
+            raise BadRecipe(str(error), where="filter") from error
+
+    def choose(self, recipe: Recipe) -> Positions:
+        """Return the positions of the selected questions, in order; raise `BadRecipe` if there are none, or too few."""
+        query = self.read_filter(recipe.filter)
+        found = self.index.find(query.filters, query.each_word).positions
+        left = self._thinned(found, recipe)
+        wanted = self._wanted(recipe, len(left))
+        if wanted > len(left):
+            field = "first" if recipe.first is not None else "sample"
+            raise BadRecipe(f"Expected at most {len(left):,} questions, all there are, got {wanted:,}.", where=field)
+        if wanted == 0:
+            raise BadRecipe(f"Expected at least one question, got none of {self.parent.questions:,}.", where="recipe")
+        if recipe.first is not None or wanted == len(left):
+            return left[:wanted]
+        return lowest(left, keys=self._keys(recipe, DRAWN), count=wanted)
+
+    def _thinned(self, found: Positions, recipe: Recipe) -> Positions:
+        """Return the positions that remain after the shares of facet values are applied."""
+        kept = np.ones(len(found), dtype=np.bool_)
+        for name, shares in recipe.shares.items():
+            facet, keys = self._facet(name), self._keys(recipe, THINNED)[found]
+            codes = facet.codes[found]
+            for value, percent in shares.items():
+                theirs = np.flatnonzero(codes == self._code(facet, value))
+                kept[theirs] = False
+                kept[lowest(theirs, keys=keys, count=part_of(len(theirs), percent))] = True
+        return found[kept]
+
+    def _wanted(self, recipe: Recipe, left: int) -> int:
+        if recipe.share is not None:
+            return part_of(left, recipe.share)
+        return recipe.first or recipe.sample or left
+
+    def _keys(self, recipe: Recipe, which: int) -> NDArray[np.float64]:
+        """Return a random number for each question of the split. The questions with the lowest numbers are taken."""
+        draw = stream(seed=recipe.seed, split=self.parent.name, index=which, stage=Stage.SAMPLE)
+        return np.asarray(draw.generator.random(self.index.n))
+
+    def _facet(self, name: str) -> IndexedFacet:
+        facet = self.index.facets.get(name)
+        known = ", ".join(one.name for one in self.facets if one.kind is not FacetKind.FLAGS)
+        if facet is None or facet.kind is FacetKind.FLAGS:
+            raise BadRecipe(f"Expected one of {known}, got {shorten(name)}.", where="shares")
+        if facet not in self.facets:
+            raise BadRecipe(
+                f"Answers of {self.parent} are withheld, and shares by {name} would give part of them away.",
+                where="shares",
+            )
+        return facet
+
+    def _code(self, facet: IndexedFacet, value: str) -> int:
+        if value not in facet.values:
+            few = ", ".join(facet.values) if len(facet.values) <= 16 else f"{facet.values[0]} .. {facet.values[-1]}"
+            raise BadRecipe(f"Expected one of {few}, got {shorten(value)}.", where=f"shares.{facet.name}")
+        return facet.values.index(value)
+
+
+def lowest(positions: Positions, *, keys: NDArray[np.float64], count: int) -> Positions:
+    """Return the positions with the lowest keys, in order. Among equal keys the first positions are taken."""
+    return np.sort(positions[np.argsort(keys[positions], kind="stable")[:count]])
+
+
+def part_of(count: int, percent: float) -> int:
+    """Return a percentage of a count, rounded to the nearest integer, halves up."""
+    return math.floor(round(count * percent / 100, 6) + 0.5)
+
+
+def in_words(recipe: Recipe, *, n: int, parent: Split, index: SplitIndex | None) -> str:
+    """Return a description of a recipe: `2,000 of 15,000 questions of val where type is count, sampled with seed 7`.
+
+    Without the parent's index, the description names values as addresses do.
+    """
+    parts = [f"{n:,} of {parent.questions:,} questions of {parent.name}"]
+    facets = {} if index is None else index.facets
+    parts += _filter_in_words(recipe.filter, facets)
+    if recipe.first is not None:
+        parts.append(", the first of them")
+    parts += [f", of those whose {_shares_in_words(name, of, facets)}" for name, of in recipe.shares.items()]
+    if recipe.share is not None:
+        parts.append(f", {recipe.share:g} % of them")
+    if recipe.is_drawn:
+        parts.append(f", {'sampled' if recipe.first is None else 'the shares drawn'} with seed {recipe.seed}")
+    return "".join(parts)
+
+
+def _filter_in_words(text: str, facets: Mapping[str, IndexedFacet]) -> list[str]:
+    """Return the conditions of a filter in words, by facet. Unknown facets are named as in addresses."""
+    said: dict[str, list[str]] = {}
+    words = ""
+    for name, value in pairs_of_filter(text):
+        if name == "q":
+            words = value
+        else:
+            said.setdefault(name, []).append(_value_in_words(facets.get(name), value))
+    each = [f"{_label(facets.get(name), name)} is {_joined(values)}" for name, values in said.items()]
+    parts = [f" where {' and '.join(each)}"] if each else []
+    return [*parts, *([f"{' and' if each else ' where'} the words “{words}” occur"] if words else [])]
+
+
+def _value_in_words(facet: IndexedFacet | None, value: str) -> str:
+    if facet is not None and value in facet.values:
+        return label_of(facet, facet.values.index(value))
+    low, dots, high = value.partition("..")
+    if not dots:
+        return value
+    return f"{low} to {high}" if low and high else f"{low} or more" if low else f"at most {high}"
+
+
+def _shares_in_words(name: str, shares: Mapping[str, float], facets: Mapping[str, IndexedFacet]) -> str:
+    """Return the shares of values in words, grouped by share: `answer is 1 or 3 only 10 %`."""
+    by_share: dict[float, list[str]] = {}
+    for value, percent in shares.items():
+        by_share.setdefault(percent, []).append(_value_in_words(facets.get(name), value))
+    kept = {percent: f"only {percent:g} %" if percent else "none" for percent in by_share}
+    each = ", ".join(f"{_joined(values)} {kept[percent]}" for percent, values in by_share.items())
+    return f"{_label(facets.get(name), name)} is {each}"
+
+
+def _label(facet: IndexedFacet | None, name: str) -> str:
+    return name if facet is None else facet.label.lower()
+
+
+def _joined(values: list[str]) -> str:
+    if len(values) > NAMED:
+        return f"one of {len(values)} values"
+    return " or ".join([", ".join(values[:-1]), values[-1]] if len(values) > 1 else values)
+
+
+def command(recipe: Recipe, *, dataset: str, name: str) -> str:
+    """Return the command that makes a derived split with this recipe."""
+    parts = ["python manage.py derive", f"{dataset}/{recipe.parent}", "--name", name]
+    if recipe.filter:
+        parts += ["--filter", shlex.quote(recipe.filter)]
+    for facet, shares in recipe.shares.items():
+        for value, percent in shares.items():
+            parts += ["--keep", shlex.quote(f"{facet}={value}:{percent:g}")]
+    for option in ("first", "sample", "share"):
+        wanted = getattr(recipe, option)
+        parts += [f"--{option}", f"{wanted:g}" if option == "share" else str(wanted)] if wanted is not None else []
+    return " ".join([*parts, *(["--seed", str(recipe.seed)] if recipe.is_drawn else [])])

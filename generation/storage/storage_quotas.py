@@ -1,0 +1,106 @@
+"""The number of bytes that each account stores on this site, and its limit.
+
+Upper layers register what accounts store. Before storing anything for an account, code calls `check`.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db.models import Sum
+from django.db.models.functions import Length
+
+from generation.engine.errors import EngineError
+from generation.models import Export, Import
+from generation.models.quotas import Upload
+from generation.storage import files
+
+MEGA = 1_000_000
+MOST_EXPORTS = 20  # that an account keeps or has requested
+WHERE = "Your account's page says what uses it, and how to free it: /account/#storage"
+
+
+class AccountFull(EngineError):
+    """The storage of an account is full."""
+
+
+class Use(NamedTuple):
+    """The storage that an account uses for one kind of thing: number of things, bytes, and how to free them."""
+
+    what: str
+    number: int
+    size: int
+    advice: str
+
+
+_USES: dict[str, Callable[[Any], Use]] = {}
+
+
+def register(name: str, use: Callable[[Any], Use]) -> None:
+    """Register a function that returns an account's use of one kind. The same name replaces the function."""
+    _USES[name] = use
+
+
+def uses_of(user: Any) -> list[Use]:
+    """Return an account's use of storage, by kind."""
+    return [_USES[name](user) for name in sorted(_USES)]
+
+
+def used_by(user: Any) -> int:
+    """Return how many bytes an account stores."""
+    return sum(use.size for use in uses_of(user))
+
+
+def limit_of(user: Any) -> int | None:
+    """Return how many bytes an account may store; None for no limit, for example for staff."""
+    return None if user is None or user.is_staff else settings.ACCOUNT_MB * MEGA
+
+
+def check(user: Any, size: int) -> None:
+    """Raise `AccountFull` if an account may not store this many more bytes."""
+    most = limit_of(user)
+    if most is None:
+        return
+    used = used_by(user)
+    if used + size > most:
+        raise AccountFull(
+            f"Expected at most {most // MEGA:,} MB kept by an account, got {size / MEGA:,.1f} MB more than the "
+            f"{used / MEGA:,.1f} MB that yours keeps. {WHERE}"
+        )
+
+
+def check_exports(user: Any, size: int) -> None:
+    """Raise `AccountFull` if an account may not have one more export of about this many bytes."""
+    if limit_of(user) is not None and _exports(user).count() >= MOST_EXPORTS:
+        raise AccountFull(f"Expected at most {MOST_EXPORTS} exports kept by an account, got one more. {WHERE}")
+    check(user, size)
+
+
+def _exports(user: Any) -> Any:
+    states = [Export.State.WAITING, Export.State.RUNNING, Export.State.DONE]
+    return Export.objects.filter(user=user.pk, state__in=states)
+
+
+def _use_of_exports(user: Any) -> Use:
+    found = _exports(user)
+    size = found.aggregate(total=Sum("size"))["total"] or 0
+    return Use(
+        "Exports", found.count(), size, "Delete exports on their dataset's Export page; they expire by themselves."
+    )
+
+
+def _use_of_imports(user: Any) -> Use:
+    folders = list(Import.objects.filter(owner=user.pk).exclude(stored="").values_list("stored", flat=True))
+    size = sum(files.size_below(folder) for folder in folders)
+    return Use("Files sent to be imported", len(folders), size, "They go once they are read or refused.")
+
+
+def _use_of_uploads(user: Any) -> Use:
+    found = Upload.objects.filter(user=user.pk)
+    size = found.aggregate(total=Sum(Length("content")))["total"] or 0
+    return Use("Files of specs being written", found.count(), size, "They go after a day.")
+
+
+register("exports", _use_of_exports)
+register("imports", _use_of_imports)
+register("uploads", _use_of_uploads)

@@ -1,0 +1,214 @@
+"""Proving the rows of one batch, with its pictures and its part of the index."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from generation.engine.content_hash import canonical
+from generation.engine.errors import EngineError
+from generation.engine.items import Item, Media
+from generation.engine.items import Question as EngineQuestion
+from generation.engine.verification.batches import BatchProver, StoredItem, StoredPictures
+from generation.engine.verification.checks import read_picture
+from generation.engine.verification.proof import Proof
+from generation.engine.verification.verdict import Finding
+from generation.models import Chunk, Question, Scene, Split
+from generation.storage import files
+from generation.storage.items import engine_question
+from generation.storage.pictures import Pictures
+from generation.storage.question_hashes import KeyColumns
+from generation.verification.index_columns import ColumnProof
+
+UNREADABLE = (EngineError, ValueError, KeyError, TypeError, AttributeError)  # what a tampered row can lead to
+
+
+class BatchTask(NamedTuple):
+    """A batch to prove, and which of its scenes' pictures to draw again."""
+
+    split: Split
+    chunk: Chunk
+    again: tuple[int, ...] = ()
+
+
+class StoredRows(NamedTuple):
+    """A scene's row, and those of its questions in order."""
+
+    scene: Scene
+    questions: Sequence[Question]
+
+
+class ChunkProof(NamedTuple):
+    """What came of a batch.
+
+    Attributes
+    ----------
+    findings : list of Finding
+    proof : Proof
+        What was proved, and what can't be.
+    hashed : bytes
+        What the split's content hash covers of it.
+    words : Counter of str
+        In how many of its questions each word is.
+    sources : bool
+        Whether a question says what it was called where it was published.
+    keys : KeyColumns
+        What a train split must have of its questions.
+    """
+
+    findings: list[Finding]
+    proof: Proof
+    hashed: bytes
+    words: Counter[str]
+    sources: bool
+    keys: KeyColumns
+
+
+def prove_chunk(task: BatchTask) -> ChunkProof:
+    return _ChunkProver(task).prove()
+
+
+class _ChunkProver(BatchProver):
+    """Proves one batch, row by row."""
+
+    def __init__(self, task: BatchTask) -> None:
+        split, self.chunk, again = task
+        is_made = split.kind == Split.Kind.GENERATED
+        super().__init__(
+            split.dataset.get_world(),
+            split.name,
+            spec=split.read_spec(),
+            is_made=is_made,
+            drawn=(split.dataset.read_spec(), split.name) if is_made else None,
+            again=again,
+        )
+        self.split = split
+        self.columns = ColumnProof(split)
+        self.scenes = {
+            row.position: row for row in Scene.objects.between(split, self.chunk.first_scene, self.chunk.scenes)
+        }
+
+    def prove(self) -> ChunkProof:
+        chunk = self.chunk
+        hashed = self.prove_items()
+        self.findings += self.columns.words(self.proof, first=chunk.first_question, count=chunk.questions)
+        replaced = sum(row.replaced for row in self.scenes.values())
+        if replaced != chunk.replaced:
+            self._find("rows", f"{chunk.replaced} scenes replaced in batch {chunk.number}", str(replaced))
+        return ChunkProof(
+            self.findings, self.proof, hashed, self.columns.counts, self.columns.sources, self.columns.keys
+        )
+
+    def read_items(self) -> Iterator[StoredItem]:
+        asked = self._asked(self.scenes)
+        for position in range(self.chunk.first_scene, self.chunk.first_scene + self.chunk.scenes):
+            row = self.scenes.get(position)
+            if row is None:
+                self._find("rows", "a row of this scene", "none", scene=position)
+                continue
+            row.split = self.split
+            rows = asked.get(row.pk, [])
+            source = StoredRows(row, rows)
+            yield StoredItem(source, self._item(row, rows), position, [question.position for question in rows])
+
+    def _find(self, check: str, expected: str, came: str, *, scene: int | None = None, at: int | None = None) -> None:
+        self.findings.append(Finding(self.name, check, expected, came, scene, at))
+
+    def _asked(self, scenes: dict[int, Scene]) -> dict[int, list[Question]]:
+        """Return the batch's questions by their scene's id, in order; find those that are missing or misplaced."""
+        chunk, places = self.chunk, {row.pk: row.position for row in scenes.values()}
+        last = chunk.first_question + chunk.questions
+        rows = Question.objects.filter(split=self.split, position__gte=chunk.first_question, position__lt=last)
+        asked: dict[int, list[Question]] = {}
+        before, expected = -1, chunk.first_question
+        for row in rows.order_by("position"):
+            for missing in range(expected, row.position):
+                self._find("rows", "a row of this question", "none", at=missing)
+            expected = row.position + 1
+            place = places.get(row.scene_id, -1)
+            if place < before:
+                about = f"one about scene {place}" if place >= 0 else "one about a scene of another batch"
+                self._find("rows", f"a question about scene {before} or later", about, at=row.position)
+            before = max(before, place)
+            asked.setdefault(row.scene_id, []).append(row)
+        for missing in range(expected, last):
+            self._find("rows", "a row of this question", "none", at=missing)
+        return asked
+
+    def _item(self, row: Scene, questions: Sequence[Question]) -> Item:
+        """Return a scene as the engine has it; what can't be read is noted, and absent."""
+        return Item(
+            scene=self._read(row, "scene"),
+            view=self._read(row, "view"),
+            questions=tuple(self._question(number, question) for number, question in enumerate(questions)),
+            replaced=row.replaced,
+        )
+
+    def _read(self, row: Scene, what: str) -> Any:
+        """Return a scene, or where it is seen from; of what we made, exactly what was stored must be read."""
+        try:
+            data = row.scene_json if what == "scene" else row.view_json
+            if data is None:
+                if self.is_made and what == "scene":
+                    self.proof.flaw("scenes", "a scene", "none")
+                return None
+            found: Any = self.world.read_scene(data) if what == "scene" else self.world.read_view(data)
+            if self.is_made:
+                same = canonical(found.to_json()) == canonical(data)
+                self.proof.hold("scenes", same, f"nothing in the {what} beyond what it is made of", "more")
+        except UNREADABLE as error:
+            self.proof.flaw("scenes", f"a {what} that can be read", error)
+            return None
+        return found
+
+    def _question(self, number: int, row: Question) -> EngineQuestion:
+        try:
+            return engine_question(row)
+        except UNREADABLE as error:
+            self.proof.flaw("programs", "a question whose program and answer can be read", error, question=number)
+            return EngineQuestion(row.text, kind=row.kind, family=row.family)
+
+    def scene_line(self, stored: StoredItem) -> str:
+        row = stored.source.scene
+        try:
+            return canonical(row.scene_json)
+        except ValueError:
+            return str(row.data)
+
+    def prove_place(self, stored: StoredItem) -> None:
+        ours = stored.source.scene.chunk_id == self.chunk.pk
+        self.proof.hold("rows", ours, f"a scene of batch {self.chunk.number}", "of another batch")
+
+    def prove_facets(self, stored: StoredItem) -> None:
+        self.columns.add(stored.source.scene, stored.source.questions, stored.item, self.proof)
+
+    def read_pictures(self, stored: StoredItem) -> StoredPictures | None:
+        row, proof = stored.source.scene, self.proof
+        if not row.image and not row.linked:
+            if self.is_made and self.split.dataset.with_images:
+                proof.flaw("images", "a picture", "none")
+            elif self.world.media is Media.IMAGE:
+                proof.leave("scenes without a picture")
+            return None
+        if self.is_made:
+            names = f"{Pictures(row).stem}.png", f"{Pictures(row).stem}-ids.png"
+            proof.same("images", names, (row.image, row.ids_image), what="the files ")
+        rgb = self._pixels(row, "images", row.image or row.linked)
+        ids = self._pixels(row, "masks", row.ids_image) if row.ids_image else None
+        if rgb is not None:
+            proof.same("images", (row.height, row.width), rgb.shape[:2], what="height and width ")
+        return StoredPictures(rgb, None if ids is None else ids.astype(np.uint16))
+
+    def _pixels(self, row: Scene, check: str, name: str) -> Any:
+        """Return the pixels of a picture; None where they can't be had, which is noted."""
+        try:
+            if check == "images" and row.linked:
+                content = Path(self.split.dataset.images_folder, row.linked).read_bytes()
+            else:
+                content = files.get(name)
+        except OSError as error:
+            self.proof.flaw(check, f"the file {name}", files.in_words(error) if error.errno else "none")
+            return None
+        return read_picture(content, self.proof, check=check, what=f"the file {name}")

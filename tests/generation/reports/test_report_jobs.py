@@ -1,0 +1,134 @@
+"""Having reports made: once, under a lease, again when splits change; safe to run twice and to kill half-way."""
+
+import pytest
+
+from generation import tasks
+from generation.making import dataset_jobs
+from generation.models import BlindReport, Dataset, Split, from_now
+from generation.queue import leases, runner, workers
+from generation.reports import report_jobs, shortcuts
+
+State = BlindReport.State
+
+
+@pytest.fixture
+def hints(monkeypatch):
+    """Count the hints sent to background processes."""
+    sent = []
+    monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: sent.append((name, options["queue"])))
+    return sent
+
+
+@pytest.fixture
+def dataset(begin, hints):
+    made = begin(splits={"train": {"scenes": 3}, "val": {"scenes": 2}})
+    dataset_jobs.work(dataset=made)
+    made.refresh_from_db()
+    return made
+
+
+def splits_of(dataset):
+    return shortcuts.complete_splits(dataset)
+
+
+def test_a_report_is_made_once(dataset, monkeypatch):
+    first = report_jobs.request_shortcuts(dataset, splits_of(dataset))
+    monkeypatch.setattr(shortcuts, "report", lambda *args, **options: pytest.fail("made again"))
+    again = report_jobs.request_shortcuts(dataset, splits_of(dataset))
+    assert (first.pk, first.figures, State(again.state)) == (again.pk, again.figures, State.DONE)
+    assert report_jobs.SHORTCUTS.work() == 0
+
+
+def test_a_large_one_waits_for_a_background_process(dataset, hints, monkeypatch):
+    monkeypatch.setattr(report_jobs, "SMALL_DATASET", 0)
+    assert report_jobs.request_shortcuts(dataset, splits_of(dataset)).state == State.WAITING
+    assert hints == [("generation.tasks.report", "default")]
+    assert shortcuts.find_report(dataset, splits_of(dataset)) is None
+    tasks.report()
+    assert shortcuts.find_report(dataset, splits_of(dataset)) is not None
+
+
+def test_a_report_of_other_splits_is_outdated_and_made_again(dataset):
+    report_jobs.make_shortcuts(dataset)
+    Split.objects.filter(dataset=dataset, name="val").update(reference=None)
+    assert shortcuts.find_report(dataset, splits_of(dataset)) is None
+    again = report_jobs.request_shortcuts(dataset, splits_of(dataset))
+    assert again.state == State.DONE
+    assert [one["reference"] for one in again.figures_json["splits"]] == [None, None]
+
+
+def test_of_two_who_make_it_one_writes(dataset, monkeypatch):
+    report = report_jobs.begin_shortcuts(dataset, splits_of(dataset))
+    assert leases.take(report)
+    BlindReport.objects.update(state=State.WAITING, token="", lease=None)  # its lease ran out
+    other = BlindReport.objects.get()
+    assert leases.take(other)
+    report_jobs.SHORTCUTS.run(report)
+    assert (BlindReport.objects.get().state, BlindReport.objects.get().figures) == (State.RUNNING, "")
+    report_jobs.SHORTCUTS.run(other)
+    assert BlindReport.objects.get().state == State.DONE
+
+
+def test_what_goes_wrong_is_tried_three_times_then_told(dataset, monkeypatch):
+    def broken(*args, **options):
+        raise OSError("no such index")
+
+    report_jobs.begin_shortcuts(dataset, splits_of(dataset))
+    with monkeypatch.context() as patch:
+        patch.setattr(shortcuts, "report", broken)
+        assert report_jobs.SHORTCUTS.work() == 3
+    report = BlindReport.objects.get()
+    assert report.state == State.FAILED
+    assert "no such index" in report.message and "3 times" in report.message
+    assert report_jobs.retry(BlindReport.objects.filter(dataset=dataset)) and not report_jobs.retry(
+        BlindReport.objects.filter(dataset=dataset)
+    )
+    assert report_jobs.make_shortcuts(dataset).state == State.DONE
+
+
+def test_whoever_is_asked_to_stop_puts_it_back(dataset, monkeypatch):
+    def stopped(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shortcuts, "report", stopped)
+    report = report_jobs.begin_shortcuts(dataset, splits_of(dataset))
+    leases.take(report)
+    with pytest.raises(KeyboardInterrupt):
+        report_jobs.SHORTCUTS.run(report)
+    assert (BlindReport.objects.get().state, BlindReport.objects.get().attempts) == (State.WAITING, 0)
+
+
+def test_a_sweep_begins_reports_of_complete_datasets_and_wakes(dataset, hints):
+    Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.MAKING)
+    report_jobs.SHORTCUTS.sweep()
+    assert not BlindReport.objects.exists() and hints == []
+    Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.COMPLETE)
+    workers.sweep()
+    workers.sweep()
+    assert BlindReport.objects.get().state == State.WAITING
+    assert ("generation.tasks.report", "default") in hints
+
+
+@pytest.mark.parametrize("lost", ["lease", "deadline"])
+def test_a_sweep_frees_what_nobody_makes_any_more(dataset, lost):
+    report = report_jobs.begin_shortcuts(dataset, splits_of(dataset))
+    assert leases.take(report)
+    BlindReport.objects.update(**{lost: from_now(-1)})
+    report_jobs.SHORTCUTS.sweep()
+    assert BlindReport.objects.get().state == (State.WAITING if lost == "lease" else State.FAILED)
+
+
+def test_a_report_goes_with_its_dataset(dataset):
+    report_jobs.make_shortcuts(dataset)
+    dataset_jobs.delete(dataset)
+    dataset_jobs.work()
+    assert not BlindReport.objects.exists()
+
+
+def test_no_broker_does_no_harm(dataset, monkeypatch):
+    def refused(name, **options):
+        raise OSError("connection refused")
+
+    monkeypatch.setattr(runner.current_app, "send_task", refused)
+    monkeypatch.setattr(report_jobs, "SMALL_DATASET", 0)
+    assert report_jobs.request_shortcuts(dataset, splits_of(dataset)).state == State.WAITING

@@ -1,0 +1,133 @@
+"""API of a board's analysis: slices, comparisons, single questions, curves, skipped steps."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router
+
+from generation.browsing.sidebar import page_of
+from webapp.api.boards import BOARD
+from webapp.api.datasets import split_url
+from webapp.api.errors import Problem
+from webapp.api.openapi_operations import reads
+from webapp.api.pagination import PAGE, SIZE_NAME, SIZED, WORDS, filter_of, keeping, page_json, page_size_of
+from webapp.api.schemas import board_analysis as shapes
+from webapp.leaderboards.analysis import comparison
+from webapp.leaderboards.analysis.learning_curves import ALONG, Curve, point_json, reached_json
+from webapp.leaderboards.analysis.slices import lines_of
+from webapp.leaderboards.entries import Contender
+from webapp.leaderboards.views.board_selection import BoardReading, UnreadableAddress, about, open_board
+from webapp.leaderboards.views.comparing import sheet_for
+from webapp.leaderboards.views.learning_curves import OVER, TARGET, curves_for
+from webapp.leaderboards.views.questions import SHOW, ListedQuestion, list_questions, read_wanted
+from webapp.leaderboards.views.skipped_steps import steps_for
+from webapp.leaderboards.views.slices import panels_for
+
+router = Router(tags=["Boards"])
+
+
+def _text(name: str, about: str, **schema: Any) -> dict[str, Any]:
+    return {"name": name, "in": "query", "description": about, "schema": {"type": "string", **schema}}
+
+
+ENTRIES = filter_of("entry", "Rows of the board, by their keys; the first three models where none is named.")
+BY = filter_of("by", "One facet or two by which the board is broken down.")
+VIEW = _text("view", "A view that the world has ready.")
+BANDS = _text("bands", "Ranges of the first facet's numbers: `1..4, 5, 6..9`.")
+SHOWN = _text(SHOW, "How they were answered: all, right, wrong, people-right, same-wrong, all-wrong, first, second.")
+ALONG_WHAT = _text(OVER, "Along what curves run.", enum=list(ALONG))
+PER_CENT = _text(
+    TARGET,
+    "Of the questions, that a curve is to reach: 0 to 100 per cent. 90, or from where the board's tasks are passed.",
+)
+SERIES = _text("view", "A view that the world has ready, whose series are curves of their own.")
+
+
+@contextmanager
+def _read(request: HttpRequest, slug: str, name: str) -> Iterator[BoardReading]:
+    """Yield a board as the user may read it; refusals have the same text as on pages."""
+    try:
+        yield open_board(request, slug, name)
+    except UnreadableAddress as error:
+        raise Problem(error.status, str(error)) from error
+
+
+@reads(router, f"{BOARD}slices/", shapes.Slices, parameters=[ENTRIES, VIEW, BY, BANDS])
+def slices(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return accuracies by a view of the world or by facets: `?by=type&by=length&entry=m5`."""
+    with _read(request, slug, name) as reading:
+        return about(reading) | {"slices": list(lines_of(panels_for(reading)))}
+
+
+@reads(router, f"{BOARD}compare/", shapes.ComparisonOut, parameters=[ENTRIES])
+def compare(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Compare two rows on identical questions, over all of them and by every facet: `?entry=m5&entry=m7`."""
+    with _read(request, slug, name) as reading:
+        found = sheet_for(reading)
+        whole, *parts = comparison.lines_of(found)
+        first, second = map(_row, reading.contenders)
+        return about(reading) | {"first": first, "second": second, "test": found.test, "whole": whole, "slices": parts}
+
+
+@reads(router, f"{BOARD}questions/", shapes.AnsweredPage, parameters=[ENTRIES, SHOWN, WORDS, PAGE, SIZED])
+def board_questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return a page of questions with the rows' answers: `?show=same-wrong&type=count&entry=m5&entry=m7`.
+
+    Filters are those of the split's questions.
+    """
+    with _read(request, slug, name) as reading:
+        size, _ = page_size_of(reading.asked)
+        wanted = read_wanted(reading, beside=(SIZE_NAME,))
+        page = page_of(wanted.query, len(wanted.positions), size=size)
+        listed = list_questions(reading, wanted.positions[page.start : page.stop])
+        answer = page_json(request, page, [_answered(reading, one) for one in listed])
+        rows = [_row(one) for one in reading.contenders]
+        return keeping(answer, size, [*reading.entry_pairs, (SHOW, wanted.show.name)]) | {
+            "show": wanted.show.name,
+            "rows": rows,
+        }
+
+
+@reads(router, f"{BOARD}curves/", shapes.Curves, parameters=[ALONG_WHAT, PER_CENT, SERIES])
+def curves(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return accuracies over training examples or examples seen, and how many examples a target needs."""
+    with _read(request, slug, name) as reading:
+        found = curves_for(reading)
+        columns = [column.label for column in found.columns]
+        said = {"along": found.asked.along, "target": float(found.asked.target)}
+        return about(reading) | said | {"curves": [_curve(one, columns) for one in found.curves]}
+
+
+@reads(router, f"{BOARD}steps/", shapes.Steps, parameters=[ENTRIES])
+def steps(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return which step of the programs each row skips; `state` says whether the report is finished."""
+    with _read(request, slug, name) as reading:
+        report, found = steps_for(reading)
+        state = "none" if report is None else str(report.state)
+        return about(reading) | {"state": state, "rows": [one.to_json() for one in found]}
+
+
+def _row(one: Contender) -> dict[str, str]:
+    return {"key": one.key, "label": one.label}
+
+
+def _curve(one: Curve, columns: list[str]) -> dict[str, Any]:
+    points = [point_json(size, cell) for size, cell in one.points]
+    parts = {column: reached_json(part) for column, part in zip(columns, one.parts, strict=True)}
+    return {"label": one.label, "reached": one.reached, "points": points, "columns": parts}
+
+
+def _answered(reading: BoardReading, one: ListedQuestion) -> dict[str, Any]:
+    """Return a question with each row's answers as JSON data."""
+    at, split = one.question.position, reading.split
+    said = zip(reading.contenders, one.given, strict=True)
+    return {
+        "question_id": at,
+        "question": one.question.text,
+        "answer": one.answer or None,
+        "given": {row.key: [given._asdict() for given in each] for row, each in said},
+        "url": f"{split_url(split)}questions/{at}/",
+        "page": f"{split.get_absolute_url()}q/{at}/",
+    }

@@ -1,0 +1,169 @@
+"""JSON schemas of a board's analysis."""
+
+from ninja import Schema
+from pydantic import Field
+
+from webapp.api.schemas.common import PageOut
+
+
+class ReadOut(Schema):
+    """The split that figures are about."""
+
+    dataset: str
+    split: str
+    fingerprint: str
+
+
+class Cell(Schema):
+    """An accuracy on a part of a split's questions."""
+
+    panel: str
+    value: str
+    label: str
+    column: str
+    n: int
+    accuracy: float | None
+    low: float | None
+    high: float | None
+    deviation: float | None
+    runs: int
+    right: str | None = Field(description="How many are right in each run, where that may be told.")
+
+
+class Slices(ReadOut):
+    """A board broken down: every cell of every panel, the total of each column first."""
+
+    slices: list[Cell]
+
+
+class RowName(Schema):
+    """A row of a board."""
+
+    key: str
+    label: str
+
+
+class ComparedOut(Schema):
+    """Two rows on the same questions; only `n` if there are too few."""
+
+    facet: str = Field(description="Empty of all questions.")
+    value: str
+    label: str
+    n: int
+    first: float | None = Field(description="The share that the first row has right.")
+    second: float | None
+    difference: float | None
+    low: float | None = Field(description="Where the difference's 95 % interval begins.")
+    high: float | None
+    only_first: int | None = Field(description="Questions that the first row alone has right.")
+    only_second: int | None
+    p: float | None = Field(description="Of the test that `test` names.")
+    p_holm: float | None = Field(description="The same, adjusted for there being several slices of this facet.")
+
+
+class ComparisonOut(ReadOut):
+    """Two rows of a board, compared."""
+
+    first: RowName
+    second: RowName
+    test: str = Field(description="McNemar’s exact test, or with several runs the paired permutation test.")
+    whole: ComparedOut
+    slices: list[ComparedOut]
+
+
+class GivenOut(Schema):
+    """An answer of a row's runs."""
+
+    text: str = Field(description="In quotation marks what the vocabulary doesn't have.")
+    times: int = Field(description="How many runs say so.")
+    is_right: bool | None = Field(description="Null of a guess by chance.")
+
+
+class Answered(Schema):
+    """A question with the rows' answers, by their keys."""
+
+    question_id: int
+    question: str
+    answer: str | None
+    given: dict[str, list[GivenOut]]
+    url: str
+    page: str
+
+
+class AnsweredPage(PageOut[Answered]):
+    """A page of the questions with these answers."""
+
+    show: str
+    rows: list[RowName]
+
+
+class Point(Schema):
+    """The accuracy of runs with one training size; only `n` if there are too few questions."""
+
+    size: int
+    n: int
+    runs: int
+    accuracy: float | None
+    low: float | None
+    high: float | None
+    deviation: float | None
+
+
+class ReachedOut(Schema):
+    """The smallest size that reaches a target, and the highest accuracy; null if there is none."""
+
+    reached: int | None
+    highest: float | None
+
+
+class CurveOut(Schema):
+    """The points of a method by size, and the smallest size whose mean reaches the target, or null."""
+
+    label: str
+    reached: int | None
+    points: list[Point]
+    columns: dict[str, ReachedOut] = Field(
+        description="The same of each column of the board; empty for a view's series."
+    )
+
+
+class Curves(ReadOut):
+    """The curves of a board."""
+
+    along: str
+    target: float
+    curves: list[CurveOut]
+
+
+class ExplainedOut(Schema):
+    """How many of a row's wrong answers something else also gives; only `n` if there are too few."""
+
+    label: str
+    n: int
+    share: float | None
+    low: float | None
+    high: float | None
+    chance: float | None
+    p_holm: float | None
+
+
+class SkippingOut(Schema):
+    """What explains a row's wrong answers: the best step and baseline, and all of them."""
+
+    key: str
+    label: str
+    wrong: int
+    n: int
+    of_two: int = Field(description="wrong answers to questions with two possible answers, which tell nothing")
+    usable: int = Field(description="wrong answers to other questions whose answer some step left out changes")
+    step: str | None
+    baseline: str | None
+    steps: list[ExplainedOut]
+    baselines: list[ExplainedOut]
+
+
+class Steps(ReadOut):
+    """The step that each row skips."""
+
+    state: str = Field(description="done, waiting, running or failed; none where no step can be left out")
+    rows: list[SkippingOut]

@@ -1,0 +1,235 @@
+"""What the views that analyse a board share: the split, its rows, the chosen ones, and files."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from generation.access import may_see_exact_figures
+from generation.charts.drawing import DrawingOrder, drawings
+from generation.charts.vega import BESIDE_A_FORM, OF_PAPER, OF_THE_PAGE, WIDE
+from generation.engine.formats.spreadsheets import csv_lines
+from generation.engine.scoring.figures import TOO_FEW
+from generation.models import Split
+from generation.splits.filters import BadAddress, QueryString, shorten
+from generation.storage.split_index import SplitIndex
+from webapp.leaderboards.analysis.slice_panels_chart import left_out, spec_of
+from webapp.leaderboards.analysis.slices import SliceContext, SlicePanel
+from webapp.leaderboards.board_lookup import find_board
+from webapp.leaderboards.entries import Contender, Entry, asked_positions, entries_of, find_entry
+
+KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
+ENTRY = "entry"
+MOST = 8  # rows that are read side by side
+AT_FIRST = 3  # that are chosen where nobody chose
+OFFERED = 40  # rows that the form offers
+
+
+class UnreadableAddress(Exception):
+    """The URL asks for something that does not exist or is not visible; the text says why."""
+
+    def __init__(self, message: str, *, status: int = 404) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass
+class BoardReading:
+    """A board as one visitor reads it.
+
+    Attributes
+    ----------
+    request : HttpRequest
+    split : Split
+    """
+
+    request: HttpRequest
+    split: Split
+
+    def check_names(self, *known: str) -> None:
+        """Raise `UnreadableAddress` for a parameter that is neither a row nor one of `known`."""
+        try:
+            self.asked.check_names((ENTRY, *known))
+        except BadAddress as error:
+            raise UnreadableAddress(str(error), status=400) from error
+
+    @cached_property
+    def asked(self) -> QueryString:
+        return QueryString.of(self.request)
+
+    @cached_property
+    def index(self) -> SplitIndex:
+        return SplitIndex.open(self.split)
+
+    @cached_property
+    def is_open(self) -> bool:
+        return may_see_exact_figures(self.request.user, self.split)
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        return entries_of(self.request.user, self.split)
+
+    @cached_property
+    def chosen(self) -> list[Entry]:
+        """Return the rows that the URL names, or the first models by default; raise `UnreadableAddress`."""
+        keys = self.asked.values(ENTRY)
+        if len(keys) > MOST:
+            raise UnreadableAddress(f"Expected at most {MOST} rows of the board, got {len(keys)}.", status=400)
+        if not keys:
+            return [entry for entry in self.entries if not entry.is_human][:AT_FIRST]
+        return [self._find(key) for key in keys]
+
+    def _find(self, key: str) -> Entry:
+        known = {entry.key: entry for entry in self.entries}
+        found = known.get(key) or find_entry(self.request.user, self.split, key)
+        if found is None:
+            raise UnreadableAddress(f"Expected a row of the board of {self.split}, got {shorten(key)}.")
+        return found
+
+    @cached_property
+    def contenders(self) -> list[Contender]:
+        return contenders_of(self.chosen)
+
+    @cached_property
+    def ground(self) -> SliceContext:
+        return SliceContext(self.index, self.split.get_absolute_url(), asked_positions(self.contenders))
+
+    @property
+    def offered(self) -> list[tuple[Entry, bool]]:
+        """Return the rows that the form offers, and whether each is chosen."""
+        keys = {entry.key for entry in self.chosen}
+        listed = self.entries[:OFFERED]
+        rest = [entry for entry in self.chosen if entry.key not in {one.key for one in listed}]
+        return [(entry, entry.key in keys) for entry in (*listed, *rest)]
+
+    @property
+    def entry_pairs(self) -> list[tuple[str, str]]:
+        return [(ENTRY, entry.key) for entry in self.chosen]
+
+    def context(self, here: str) -> dict[str, Any]:
+        """Return the template context that all these pages share."""
+        people = int(self.ground.asked.sum()) if self.ground.asked is not None else None
+        return {
+            "split": self.split,
+            "dataset": self.split.dataset,
+            "here": here,
+            "is_open": True,
+            "chosen": self.chosen,
+            "offered": self.offered,
+            "people": people,
+            "same_rows": urlencode(self.entry_pairs),
+            "query": self.request.GET.urlencode(),
+            "least": TOO_FEW,
+        }
+
+
+def open_board(request: HttpRequest, slug: str, name: str) -> BoardReading:
+    """Return the board of a split for this visitor; raise `Http404` if they may not open it."""
+    return BoardReading(request, find_board(request.user, slug, name))
+
+
+def check_open(reading: BoardReading) -> None:
+    """Raise `UnreadableAddress` if answers are withheld from the visitor."""
+    if not reading.is_open:
+        message = (
+            f"The answers of {reading.split} are withheld. This page opens when its owner opens them. Until then the "
+            "board shows one figure for each method."
+        )
+        raise UnreadableAddress(message, status=403)
+
+
+def about(reading: BoardReading) -> dict[str, str]:
+    split = reading.split
+    return {"dataset": split.dataset.slug, "split": split.name, "fingerprint": split.fingerprint}
+
+
+def contenders_of(entries: Sequence[Entry]) -> list[Contender]:
+    """Return rows with their predictions and with labels that differ."""
+    names = [entry.name for entry in entries]
+    labels = [
+        f"{entry.name} ({entry.circumstances})" if names.count(entry.name) > 1 and entry.circumstances else entry.name
+        for entry in entries
+    ]
+    return [
+        Contender(
+            entry.key, label if labels.count(label) == 1 else f"{label} [{entry.key}]", entry.runs(), entry.is_human
+        )
+        for entry, label in zip(entries, labels, strict=True)
+    ]
+
+
+def refuse(reading: BoardReading, error: UnreadableAddress) -> HttpResponse:
+    context = {"split": reading.split, "dataset": reading.split.dataset, "message": str(error)}
+    return render(reading.request, "generation/refused.html", context, status=error.status)
+
+
+def draw_panels(split: Split, panels: Sequence[SlicePanel]) -> list[dict[str, Any]]:
+    """Return panels with their charts as HTML; for two crossed facets the table itself is the map."""
+    specs = [None if panel.is_crossed else spec_of(panel, colors=OF_THE_PAGE) for panel in panels]
+    return [
+        {
+            "panel": panel,
+            "is_drawable": spec is not None or panel.is_crossed,
+            "left_out": "" if panel.is_crossed else left_out(panel),
+            "drawing": drawing,
+        }
+        for panel, spec, drawing in zip(panels, specs, _drawings_of(split, specs, wide=BESIDE_A_FORM), strict=True)
+    ]
+
+
+def drawing_of(split: Split, spec: dict[str, Any] | None) -> SafeString:
+    """Return a chart as HTML; empty if there is nothing to draw or drawing failed."""
+    [drawing] = _drawings_of(split, [spec], wide=WIDE)
+    return drawing
+
+
+def _drawings_of(split: Split, specs: Sequence[dict[str, Any] | None], *, wide: int) -> list[SafeString]:
+    sizes = [size for spec in specs if spec is not None for size in ({**spec, "width": wide}, spec)]
+    found = iter(drawings(split.dataset.slug, [DrawingOrder(size) for size in sizes]))
+    return [SafeString() if spec is None else _sized(next(found), next(found)) for spec in specs]
+
+
+def _sized(wide: bytes | None, narrow: bytes | None) -> SafeString:
+    if wide is None or narrow is None:
+        return SafeString()
+    # Of elements that charts_child knows, each text escaped.
+    parts = [mark_safe(drawing.decode()) for drawing in (wide, narrow)]  # noqa: S308
+    return format_html('<div class="on-wide">{}</div><div class="on-narrow">{}</div>', *parts)
+
+
+def for_paper(reading: BoardReading, panel: SlicePanel, *, kind: str) -> bytes:
+    """Return a panel's chart as a file; raise `UnreadableAddress` if there is nothing to draw."""
+    return paper_of(reading, spec_of(panel, colors=OF_PAPER, title=str(reading.split)), kind=kind)
+
+
+def paper_of(reading: BoardReading, spec: dict[str, Any] | None, *, kind: str) -> bytes:
+    """Return a chart as a file; raise `UnreadableAddress` if there is nothing to draw."""
+    orders = [DrawingOrder(spec, kind=kind, site=settings.PUBLIC_URL)] if spec is not None else []
+    [drawing] = drawings(reading.split.dataset.slug, orders) or [None]
+    if drawing is None:
+        raise UnreadableAddress("There is nothing to draw here just now. The figures are in the CSV file.")
+    return drawing
+
+
+def as_csv(lines: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return rows of figures as CSV."""
+    every = list(lines)
+    return "".join(csv_lines([*every[:1], *(line.values() for line in every)])).encode()
+
+
+def download(reading: BoardReading, content: bytes, *, kind: str, name: str) -> HttpResponse:
+    """Return a download that only the browser may cache, since others may see other figures."""
+    response = HttpResponse(content, content_type=KINDS[kind])
+    whole = f"{reading.split.dataset.slug}-{reading.split.name}-{name}.{kind}"
+    response["Content-Disposition"] = f'attachment; filename="{whole}"'
+    response["Cache-Control"] = "private, no-cache"
+    patch_vary_headers(response, ["Cookie"])
+    return response
