@@ -80,8 +80,8 @@ VARIABLES = (
     Variable(
         name="TRUSTED_PROXIES", kind="list", default=[], shown="this machine", group=SITE, fits=are_networks,
         expected="addresses or networks, separated by commas, such as 192.0.2.7,10.0.0.0/8",
-        about="Addresses or networks of proxies, besides this machine, separated by commas. The site trusts "
-              "X-Forwarded-Proto and X-Forwarded-For only from them.",
+        about="Addresses or networks of proxies on other machines, separated by commas. The site trusts "
+              "X-Forwarded-Proto and X-Forwarded-For only from these proxies and from this machine.",
     ),
     Variable(
         name="PROXY_SENDS_FILES", kind="yes or no", default=False, group=SITE,
@@ -204,13 +204,13 @@ VARIABLES = (
     ),
     Variable(
         name="DISK_RESERVE_GB", kind="number", default=2.0, group=SPEED, least=0,
-        about="Generation waits, and says so, if it would leave less free space than this on the disk of "
-              "MEDIA_ROOT.",
+        about="Free space that stays on the disk of MEDIA_ROOT. Generation waits and shows a message rather than use "
+              "this space.",
     ),
     Variable(
         name="CACHE_GB", kind="number", default=10.0, group=SPEED, least=0,
-        about="Most that each machine keeps in VAR_DIR/cache: copies of indexes if files are on S3, question files. "
-              "The least recently used files are removed, except open files.",
+        about="Largest size of VAR_DIR/cache on each machine. The folder has question files and, if files are on S3, "
+              "copies of indexes. The least recently used files are removed, except open files.",
     ),
     Variable(
         name="EXPORT_DAYS", kind="whole number", default=7, group=SPEED, least=1,

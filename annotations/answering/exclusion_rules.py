@@ -27,7 +27,7 @@ FINISHED = {Participant.Stage.COMMENT, Participant.Stage.COMPLETED}
 
 
 class Fast(NamedTuple):
-    """Answers are too fast if their median visible time is below `below` milliseconds, from `answers` answers on."""
+    """Answers are too fast if their median counted time is below `below` milliseconds, from `answers` answers on."""
 
     below: int = 1500
     answers: int = 10
@@ -181,20 +181,20 @@ def in_words(rules: ExclusionRules) -> dict[str, str]:
     """Return the wording of each rule that is on, in the order of `ExclusionRules`."""
     fast, straight, buttons = rules.fast or Fast(), rules.straight or Straight(), rules.buttons or Straight()
     said = {
-        "attention": f"{_or_more(rules.attention, 'attention item')} failed",
-        "checks": f"{_or_more(rules.checks, 'check question')} answered wrongly",
-        "fast": f"a median time below {fast.below / 1000:g} s, from {fast.answers} answers on",
+        "attention": _or_more(rules.attention, "failed attention item"),
+        "checks": f"wrong answers to {_or_more(rules.checks, 'check question')}",
+        "fast": f"a median answer time below {fast.below / 1000:g} s, with at least {fast.answers} answers",
         "straight": f"the same answer {_over_and_over(straight)}",
-        "buttons": f"the button at the same place {_over_and_over(buttons)}, counted over all questions and over those "
-        "with the same buttons",
-        "colours": f"{rules.colours} or more mistakes at telling {color_vision.PAIRS} pairs of colours apart",
-        "unfinished": f"the session not finished: no answer for {rules.hours} hours, or the study closed",
+        "buttons": f"the button at the same place {_over_and_over(buttons)}, counted over all questions and over "
+        "questions with the same buttons",
+        "colours": f"{rules.colours} or more mistakes in {color_vision.PAIRS} pairs of colours",
+        "unfinished": f"an unfinished session: no answer for {rules.hours} hours, or the study was closed",
     }
     return {name: said[name] for name in rules.on}
 
 
 def _over_and_over(limits: Straight) -> str:
-    return f"{limits.run} times in a row, or in more than {limits.percent} % of {limits.answers} and more answers"
+    return f"{limits.run} times in a row, or in more than {limits.percent} % of at least {limits.answers} answers"
 
 
 def _or_more(n: int | None, noun: str) -> str:

@@ -3,15 +3,18 @@
 from django.urls import URLPattern
 from ninja import NinjaAPI
 
-from generation import __version__
+from generation import (
+    __version__,
+    url_converters,  # noqa: F401 - registers the `split:` and `position:` converters
+)
 from webapp.api import board_analysis, boards, datasets, leaderboard_methods, questions, studies, submissions
 from webapp.api.authentication import EVERYBODY
 from webapp.api.errors import handle_errors
 from webapp.api.files import downloads
 from webapp.api.openapi_operations import described_view, upload_views
 
-ABOUT = """What pages show and take, for programs. `/docs/api/` has examples and tells of tokens, limits and refusals.
-What somebody may not see is absent from what comes back."""
+ABOUT = """The data and actions of the site's pages, for programs. `/docs/api/` has examples and describes tokens, limits
+and errors. Responses leave out whatever you may not see."""
 
 api = NinjaAPI(title="Horsesense", version=__version__, description=ABOUT, urls_namespace="api", auth=EVERYBODY)
 handle_errors(api)

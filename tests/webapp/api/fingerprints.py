@@ -17,9 +17,6 @@ TEXTS = {"title", "operationId", "description", "summary"}
 
 def current() -> dict[str, str]:
     """Return what fingerprints.json should hold."""
-    from django.urls import get_resolver
-
-    get_resolver()._populate()  # addresses use converters that are registered with the pages
     from webapp.api.urls import api
 
     description = json.loads(json.dumps(api.get_openapi_schema(), default=str))
