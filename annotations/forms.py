@@ -32,7 +32,7 @@ else:
     Base = forms.ModelForm
 
 LONGEST_TEXT = 20_000
-TEXT_HELP = "In Markdown. Every version is kept."
+TEXT_HELP = "Write Markdown. Every version is kept."
 MOST_CHECKS = 50
 CODE = re.compile(r"[A-Za-z0-9_-]{1,60}")
 PARAMETERS = ("person_parameter", "study_parameter", "session_parameter")
@@ -60,6 +60,12 @@ FIXED = (
 OF_COLOURS = {"palette", "out_colours"}  # hidden for datasets without pictures
 NUMBERS = (FILTER, *SAMPLE, "practice", "seed", "checks", "attention", *PAY)  # fields that the plan depends on
 
+PALETTE = {
+    Study.Palette.RECORD: "continue; this is recorded",
+    Study.Palette.SCREEN_OUT: "leave; they are screened out",
+    Study.Palette.COLOUR_FREE: "continue with questions that need no colour",
+}  # what participants who confuse colours do
+
 WORDS = {
     Media.IMAGE: ("pictures", "Look"),
     Media.STORY: ("stories", "Read"),
@@ -69,15 +75,16 @@ CONSENT = """\
 You are invited to take part in a study of how people answer questions about {things}.
 
 - It takes about {{minutes}} minutes. You may stop at any time.
-- We store your answers, how long they took, and the number that the platform gives you. No name, no address.
-- What we publish names nobody.
+- We store your answers, how long they took, and the number that the platform gives you. We do not store your
+  name or address.
+- We publish no names.
 
-If you are 18 or older and agree, go on.
+If you are 18 or older and you agree, continue.
 """
 INSTRUCTIONS = """\
 You will see one {thing} at a time, with a question about it. {look} closely, then choose the answer.
 
-If the {thing} is missing, or the question has no single answer, say so: there is a button for it.
+If the {thing} is missing, or the question does not have exactly one answer, press “I cannot answer this”.
 """
 
 
@@ -92,6 +99,8 @@ class StudyForm(Base):
             "title", FILTER, *SAMPLE, *PRACTICE, *exclusion_rules.FIELDS, *PAY, *TEXTS, *ENDS, *REST,
         )  # fmt: skip
         labels = {  # noqa: RUF012 - Django's own way
+            "practice_right": "Right answers needed in practice",
+            "not_from": "Exclude participants of",
             "hourly_pay": "Pay per hour",
             "palette": "Participants who confuse colours",
             "lease_minutes": "Minutes to answer a question",
@@ -102,43 +111,44 @@ class StudyForm(Base):
             "out_buttons": "The same button over and over",
             "out_colours": "Confuses colours",
             "out_unfinished": "Did not finish",
-            "opens": "Opens",
-            "closes": "Closes",
+            "opens": "Opens at",
+            "closes": "Closes at",
         }
         help_texts = {  # noqa: RUF012
             "title": "Participants see the title, so it should not reveal answers.",
-            "filter": "Copy it from the address of the split’s page, after the question mark. Empty: all questions.",
-            "per_question": "From different people. Three is usual; an even number can cause ties.",
+            "filter": "Copy it from the address of the split’s page, after the question mark. If empty: all questions.",
+            "per_question": "Each answer is from a different person. Three is usual; an even number can cause ties.",
             "per_session": "How many questions one person answers.",
-            "easy": "Another split of the same world with open answers, for practice and check questions.",
-            "practice": "Before the first question, with feedback; a participant has two tries.",
-            "hourly_pay": "The pay for a session and the total pay are computed from it.",
-            "currency": "Three letters.",
-            "reward": "The pay that you enter on the platform. Empty: the hourly pay for the planned time.",
-            "completed": "A code, or an https address to return to.",
+            "easy": "Another split of the same world. Its answers must be open.",
+            "practice": "They come before the first question, and show the right answers. A participant has two tries.",
+            "hourly_pay": "The pay for a session and the total pay are computed from this.",
+            "currency": "Three letters, for example GBP.",
+            "reward": "The pay that you enter on the platform. If empty, it is the hourly pay for the planned time.",
+            "completed": "A code, or an https address to which participants return.",
             "screened_out": "For participants who leave before the questions.",
             "full": "For people who come when no questions are left.",
-            "consent": f"{TEXT_HELP} {planning.MINUTES} stands for the minutes that the plan has when you open it.",
+            "consent": f"{TEXT_HELP} {planning.MINUTES} stands for the planned minutes of a session; opening the study "
+            "fills them in.",
             "instructions": TEXT_HELP,
             "seed": "The same seed draws the same questions.",
-            "checks": "Easy questions that check whether a participant reads; they do not count for the accuracy.",
-            "attention": "Items that state their own answer.",
+            "checks": "Easy questions that check whether a participant reads them. They do not count for the accuracy.",
+            "attention": "An attention item says which button to press.",
             "out_attention": "Only if a session has attention items.",
             "out_checks": "Only if a session has check questions. They are easy, but a careful person can miss one.",
-            "out_fast": f"In seconds, while the page is visible, with at least {Fast().answers} answers.",
+            "out_fast": f"In seconds, measured while the page is visible. It needs at least {Fast().answers} answers.",
             "out_straight": f"{Straight().run} times in a row, or in more than {Straight().percent} % of at least "
-            f"{Straight().answers} answers. Do not use it if most right answers are the same.",
-            "out_buttons": "The button at the same place as often, over all questions or over questions with the same "
-            "buttons, such as yes and no.",
-            "out_colours": f"More than {color_vision.SLIPS} mistake in {color_vision.PAIRS} pairs, if the dataset has "
-            "colours.",
+            f"{Straight().answers} answers. Do not use this rule if most right answers are the same.",
+            "out_buttons": "The button at the same place, as often as in the rule above, over all questions or over "
+            "questions with the same buttons, such as yes and no.",
+            "out_colours": f"More than {color_vision.SLIPS} mistake in {color_vision.PAIRS} pairs of colours. Only if "
+            "the dataset has colours.",
             "out_unfinished": f"No answer for {ExclusionRules().hours} hours, or the study was closed.",
             "palette": "If colours matter, participants compare colours of this dataset before the questions.",
             "not_from": "Participants of these studies cannot take part. They are recognised by the platform’s id.",
             "lease_minutes": "After this time, somebody else gets the question.",
-            "opens": f"In the time zone {settings.TIME_ZONE}. Empty: when you open it.",
-            "closes": "Empty: when you close it.",
-            "person_parameter": "The name of the parameter in the platform’s address.",
+            "opens": f"The time zone is {settings.TIME_ZONE}. If empty, people can come as soon as you open the study.",
+            "closes": "If empty, the study runs until you close it.",
+            "person_parameter": "The name of this parameter in the link for participants.",
         }
         widgets = {  # noqa: RUF012
             "filter": forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off", "maxlength": MOST_LETTERS}),
@@ -157,6 +167,7 @@ class StudyForm(Base):
             self.fields["evenly"] = self._evenly()
         if "easy" in self.fields:
             self._narrow_easy(user)
+        self._name_choices()
         if self.instance.split.dataset.media != Media.IMAGE:
             for name in OF_COLOURS & self.fields.keys():
                 del self.fields[name]
@@ -174,6 +185,11 @@ class StudyForm(Base):
             if name in self.fields:
                 self.fields[name].disabled = True
 
+    def _name_choices(self) -> None:
+        if "palette" in self.fields:
+            palette: Any = self.fields["palette"]
+            palette.choices = list(PALETTE.items())
+
     def _evenly(self) -> forms.ChoiceField:
         split = self.instance.split
         facets = sampling.facets_of(split, SplitIndex.open(split))
@@ -181,7 +197,7 @@ class StudyForm(Base):
             label="Drawn",
             required=False,
             choices=[("", "uniformly"), *((facet.name, f"evenly over {facet.label.lower()}") for facet in facets)],
-            help_text="Evenly: the same number for each value, or all of a value if it has fewer.",
+            help_text="Evenly means the same number of questions for each value, or all if a value has fewer.",
         )
 
     def _narrow_easy(self, user: Visitor) -> None:
@@ -216,15 +232,17 @@ class StudyForm(Base):
         data: dict[str, Any] = super().clean() or dict(self.cleaned_data)
         opens, closes = data.get("opens"), data.get("closes")
         if opens and closes and opens >= closes:
-            self.add_error("closes", "Expected it to close after it opens, got it the other way round.")
+            self.add_error("closes", "Expected a closing time after the opening time, got one that is not later.")
         if (data.get("practice_right") or 0) > (data.get("practice") or 0) and "practice" in data:
-            self.add_error("practice_right", f"Expected at most {data['practice']}, as many as there are.")
+            self.add_error("practice_right", f"Expected at most {data['practice']}, the number of practice questions.")
         for name in FEW:
             if data.get(name) and (data.get(f"out_{name}") or 0) > data[name]:
-                self.add_error(f"out_{name}", f"Expected at most {data[name]}, as many as a session has.")
+                self.add_error(f"out_{name}", f"Expected at most {data[name]}, the number in a session.")
         names = [data[name] for name in PARAMETERS if data.get(name)]
         if len(set(names)) < len(names):
-            self.add_error("session_parameter", "Expected three different parameters, got one twice.")
+            self.add_error(
+                "session_parameter", "Expected three different names of parameters, got the same name twice."
+            )
         if not self.instance.is_draft:
             self._fill_in(data)
         self.html_fields = markdown.check_fields(self, TEXTS)
@@ -265,14 +283,14 @@ def check_end(text: str) -> None:
     if "://" in text:
         URLValidator(schemes=["https"], message="Expected an address that begins with https://.")(text)
     elif not CODE.fullmatch(text):
-        raise forms.ValidationError("Expected a code of letters, digits, - and _, 60 at most, or an https address.")
+        raise forms.ValidationError("Expected a code of at most 60 letters, digits, - and _, or an https address.")
 
 
 def check_parameter(text: str) -> None:
     """Raise `ValidationError` if the text can't be a parameter of a study's address."""
     RegexValidator(r"\A[A-Za-z][A-Za-z0-9_]{0,39}\Z", "Expected a letter, then letters, digits and _.")(text)
     if text in TAKEN:
-        raise forms.ValidationError(f"Expected another name, got {text}, which addresses use already.")
+        raise forms.ValidationError(f"Expected another name, got {text}, which the site uses itself.")
 
 
 def _validator(name: str) -> Any:

@@ -28,7 +28,7 @@ def html_of(text: str) -> str:
     quotes = max((_quotes(line) for line in lines), default=0)
     if min(quotes, READ_LEVELS) * len(lines) > MOST_QUOTED:
         raise ValueError(
-            f"Expected at most {MOST_QUOTED:,} as quotes inside one another times lines of the text, got more."
+            f"Expected at most {MOST_QUOTED:,} for the depth of quotes times the lines of the text, got more."
         )
     parser = MarkdownIt("commonmark", {"maxNesting": READ_LEVELS}).enable("table")
     parser.validateLink = _is_any  # type: ignore[method-assign,assignment]  # the sanitiser decides which links may stay

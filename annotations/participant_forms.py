@@ -15,7 +15,7 @@ class ReasonForm(forms.Form):
 
     reason = forms.CharField(
         max_length=Participant._meta.get_field("reason").max_length,
-        error_messages={"required": "Expected a reason, which the methods text will tell, got none."},
+        error_messages={"required": "Expected a reason, got none. The text for a paper will contain it."},
     )
 
 
@@ -25,15 +25,17 @@ class WithdrawForm(forms.Form):
     reason = forms.CharField(
         label="Why it is withdrawn",
         max_length=Baseline._meta.get_field("reason").max_length,
-        help_text="Everybody reads it in place of the figures.",
-        error_messages={"required": "Expected a reason, which stands in place of the figures, got none."},
+        help_text="Visitors see this reason instead of the figures.",
+        error_messages={"required": "Expected a reason, got none. Visitors see it instead of the figures."},
     )
 
 
 class PaymentForm(forms.Form):
     """A platform's export of submissions."""
 
-    file = forms.FileField(label="Prolific’s export", help_text="A CSV file of submissions; it is read, not kept.")
+    file = forms.FileField(
+        label="Prolific’s export", help_text="A CSV file of submissions. It is read, but not stored."
+    )
 
     def clean_file(self) -> list[PlatformRow]:
         file: Any = self.cleaned_data["file"]

@@ -19,7 +19,7 @@ else:
 
 SEEN_BY = {
     Dataset.Visibility.PRIVATE: "you and staff",
-    Dataset.Visibility.LINK: "whoever has its address",
+    Dataset.Visibility.LINK: "everybody who has the link",
     Dataset.Visibility.PUBLIC: "everybody",
 }
 
@@ -37,6 +37,10 @@ class AboutForm(Base):
             "citation": forms.Textarea(attrs={"rows": 3}),
         }
         labels = {"visibility": "Who sees it"}  # noqa: RUF012
+        help_texts = {  # noqa: RUF012
+            "authors": "One author on each line, as they want to be named.",
+            "citation": "How others should cite it: a sentence, or BibTeX.",
+        }
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -52,8 +56,8 @@ class EditForm(AboutForm):
         """Adds its title and description."""
 
         fields = ("title", "description", *AboutForm.Meta.fields, "images_visible")
-        labels = {**AboutForm.Meta.labels, "images_visible": "Whoever sees the dataset sees its pictures, too"}  # noqa: RUF012
-        help_texts = {"images_visible": ""}  # noqa: RUF012
+        labels = {**AboutForm.Meta.labels, "images_visible": "Everybody who sees the dataset also sees its pictures"}  # noqa: RUF012
+        help_texts = {**AboutForm.Meta.help_texts, "images_visible": ""}  # noqa: RUF012
         widgets = {**AboutForm.Meta.widgets, "description": forms.Textarea(attrs={"rows": 4, "maxlength": 5000})}  # noqa: RUF012
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -75,7 +79,7 @@ class SeveralFiles(forms.FileField):
         files = [super(SeveralFiles, self).clean(one, initial) for one in data or [None]]
         names = [file.name for file in files]
         if len(set(names)) < len(names):
-            raise forms.ValidationError("Expected files of different names, got two of the same.")
+            raise forms.ValidationError("Expected files with different names, got two with the same name.")
         return files
 
 
@@ -92,7 +96,7 @@ class ImportForm(Base):
     format = forms.ChoiceField(label="Format", choices=lambda: [(name, find_reader(name).label) for name in READERS])
     files = SeveralFiles(  # type: ignore[assignment]  # a form's own `files` are those that were sent
         label="Files",
-        help_text="Scenes, questions, or both, of one split or several: each file says by itself what it is.",
+        help_text="Files of scenes, of questions, or of both, for one or more splits. Each file says what it contains.",
     )
 
     class Meta:
@@ -101,10 +105,10 @@ class ImportForm(Base):
         model = Dataset
         fields: ClassVar[tuple[str, ...]] = ("title", "licence", "visibility")
         labels = {"visibility": "Who sees it"}  # noqa: RUF012 - Django's own way
-        help_texts = {"licence": "Under which others may use it. Empty: unstated."}  # noqa: RUF012
+        help_texts = {"licence": "The terms of use for others. If empty, no licence is stated."}  # noqa: RUF012
 
     slug = forms.CharField(
-        label="Name in addresses",
+        label="Name in web addresses",
         max_length=60,
         help_text="Small letters, digits and hyphens. It never changes.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
@@ -127,7 +131,7 @@ def free_slug(slug: str) -> str:
     except BadSpec as error:
         raise forms.ValidationError(error.reason) from error
     if Dataset.objects.filter(slug=slug).exists():
-        raise forms.ValidationError(f"Expected a new name, got {slug}, which exists.")
+        raise forms.ValidationError(f"Expected a new name, got {slug}, which already exists.")
     return slug
 
 
@@ -135,7 +139,7 @@ class NewForm(AboutForm):
     """The fields of a new dataset beside its spec."""
 
     slug = forms.CharField(
-        label="Name in addresses",
+        label="Name in web addresses",
         max_length=60,
         help_text="Small letters, digits and hyphens. It never changes.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
@@ -158,14 +162,14 @@ class AmountForm(forms.Form):
         label="How many",
         required=False,
         max_length=12,
-        help_text="Questions; of a share, per cent. Left open where all are taken.",
+        help_text="A number of questions, or the percentage of a share. Leave it empty to take all questions.",
         widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
     )
     seed = forms.IntegerField(
         min_value=0,
         max_value=2**64 - 1,
         initial=0,
-        help_text="What a sample or a share is drawn from: the same seed, the same questions.",
+        help_text="The seed of a sample or a share. The same seed draws the same questions.",
         widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
     )
 
@@ -193,7 +197,7 @@ class DeriveForm(AmountForm):
     """The form of a question set, with its name."""
 
     name = forms.CharField(
-        label="Name in addresses",
+        label="Name in web addresses",
         max_length=40,
         help_text="A letter, then letters, digits, - and _. It never changes.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),

@@ -298,7 +298,7 @@ def published(score: dict[str, Any]) -> Iterator[str]:
     """Yield what is published of a score on withheld answers, as text."""
     found = score["disclosure"]
     if found["figure"] is None:
-        yield "  accuracy       opens with the answers"
+        yield "  accuracy       shown when the answers are opened"
         return
     kept = "" if found["is_new"] else f", which this score does not beat by {100 * found['step']:.1f} points"
     yield f"  accuracy       {100 * found['figure']:.1f} % is the method's published figure{kept}"

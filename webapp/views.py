@@ -30,7 +30,7 @@ RETRY_AFTER = 30  # seconds
 AWAY = Problem(
     503, "The database does not answer. Please try again in a minute.", headers={"Retry-After": str(RETRY_AFTER)}
 )
-OUR_MISTAKE = Problem(500, "An error on our side. It is in the log, and nothing of this request was kept.")
+OUR_MISTAKE = Problem(500, "An error on our side. It is in the log, and nothing was stored.")
 DAY = 86_400  # seconds
 FAVICON = settings.BASE_DIR / "static" / "favicon.ico"
 SUBMIT_SCRIPT = settings.BASE_DIR / "static" / "submit.py"
@@ -137,8 +137,8 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 def _refused(exception: Exception | None) -> Problem:
     if isinstance(exception, RequestDataTooBig):
-        return Problem(413, str(exception) or "Expected a smaller request. Nothing of it was kept.")
-    return Problem(400, "Expected a request that makes sense, got one whose address, headers or form can't be read.")
+        return Problem(413, str(exception) or "Expected a smaller request. Nothing was stored.")
+    return Problem(400, "Expected a valid request, got one whose address, headers or form can't be read.")
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -80,7 +80,9 @@ def join(
     names = (study.person_parameter, study.session_parameter, study.study_parameter)
     for name, text in zip(names, (identity, session, there), strict=True):
         if len(text) > LONGEST or not text.isprintable():
-            raise FlowRefused(f"Expected at most {LONGEST} printable characters, got others.", where=name)
+            raise FlowRefused(
+                f"Expected at most {LONGEST} printable characters, got a longer text or other characters.", where=name
+            )
     known = _known(study, identity, session)
     if known is None:
         _check_open(study, is_test=is_test)
@@ -123,7 +125,7 @@ def _check_new(study: Study, identity: str) -> None:
     """Raise `NoEntry` if the person took part in one of the studies whose participants this study excludes."""
     if participants.took_part(study, identity):
         raise NoEntry(
-            "It is for people who were not in an earlier one, and you were. Thank you for that.",
+            "It is only for people who did not take part in an earlier study, and you did. Thank you for that.",
             title="This study is for other people",
         )
 
@@ -143,8 +145,8 @@ def _check_open(study: Study, *, is_test: bool) -> None:
         )
     if study.state == Study.State.CLOSED or (study.closes is not None and now >= study.closes):
         raise NoEntry(
-            "It takes in nobody new at the moment. Thank you for coming. If you took part before, your own link still "
-            "shows where you were, and your code.",
+            "New people cannot take part at the moment. Thank you for coming. If you took part before, your own link "
+            "still shows where you stopped, and your code.",
             title="This study is closed",
             code=study.full,
         )
@@ -273,15 +275,15 @@ def _check_last(sitting: Sitting, item: SessionItem, reply: Reply) -> None:
     mine = sitting.participant
     if not any(stored.filter(client=reply.client).exists() for stored in (mine.answers, mine.easy_answers)):
         raise FlowRefused(
-            "Expected an answer to the last question or to a new one, got another to one before.", where="token"
+            "You can change only your last answer, and this is an earlier one. Reload the page.", where="token"
         )
 
 
 def _check(found: AskedItem, reply: Reply) -> None:
     if bool(reply.text) == bool(reply.refusal):
-        raise FlowRefused("Expected an answer or a reason for none.", where="answer")
+        raise FlowRefused("Expected an answer, or a reason why you cannot answer.", where="answer")
     if reply.text and reply.text not in found.form.choices and not _is_composed(found, reply.text):
-        raise FlowRefused("Expected one of the answers that the question has, got another.", where="answer")
+        raise FlowRefused("Expected one of the answers of this question, got another one.", where="answer")
     if reply.refusal and reply.refusal not in Answer.Refusal.values:
         raise FlowRefused(f"Expected one of {', '.join(Answer.Refusal.values)}, got another.", where="refusal")
 
@@ -297,7 +299,7 @@ def _keep_easy(participant: Participant, found: AskedItem, reply: Reply) -> None
     is_practice = item.kind == EasyAnswer.Kind.PRACTICE
     if is_practice and item.number > mine.filter(kind=item.kind).count():
         raise FlowRefused(
-            "Expected an answer to a question that you were given, got one to a later one.", where="token"
+            "This answer is for a question that was not given to you yet. Reload the page.", where="token"
         )
     row = EasyAnswer(
         participant=participant,
@@ -314,7 +316,7 @@ def _keep_easy(participant: Participant, found: AskedItem, reply: Reply) -> None
         _lock(participant)
         same = mine.filter(client=reply.client).first()
         if same is not None and (same.kind, same.number) != item:
-            raise FlowRefused("Expected a new id for a new answer, got one that another answer has.", where="client")
+            raise FlowRefused("Expected a new id for a new answer, got the id of another answer.", where="client")
         before = mine.current().filter(kind=item.kind, number=item.number).first()
         if same is not None or (before is not None and is_practice):
             return
@@ -364,7 +366,7 @@ def join_parts(form: AnswerForm, parts: list[str]) -> str:
 def _wrong_parts(form: AnswerForm) -> str:
     if form.kind == AnswerKind.SEQUENCE:
         return f"Please choose one of {', '.join(form.parts)} in each of the {form.length} places."
-    return "Please choose at least one word" + (f", or “{form.empty}” alone." if form.empty else ".")
+    return "Please choose at least one word" + (f", or only “{form.empty}”." if form.empty else ".")
 
 
 def new_reply(*, text: str, refusal: str, client: str, numbers: dict[str, str]) -> Reply:

@@ -164,7 +164,7 @@ class Person:
     def _disagreement(self) -> str:
         mine, others = self.agreement, self.others
         return (
-            f"agrees with most others in {mine.right} of {mine.n} answers ({_interval(mine)}), the others in "
+            f"agrees with the majority in {mine.right} of {mine.n} answers ({_interval(mine)}), the others agree in "
             f"{100 * others.right / others.n:.0f} %"
         )
 
@@ -179,7 +179,7 @@ class Person:
             "fast": "too fast",
             "straight": "the same answer over and over",
             "buttons": exclusion_rules.one_button(self.pressed, limits.buttons),
-            "colours": "takes colours for one another",
+            "colours": "confuses colours",
             "unfinished": "did not finish",
         }
         return said[name]

@@ -183,7 +183,7 @@ def _attention(participant: Participant, item: SessionItem) -> AskedItem:
         form = AnswerForm(AnswerKind.YES_NO, ("yes", "no"), {})
     wanted = chance.choice(form.choices)
     noun = media_of(study.split).noun
-    text = f"This one has no {noun}. It shows us that you read every question: please press “{wanted}”."
+    text = f"This question has no {noun}. It checks that you read every question: please press “{wanted}”."
     return AskedItem(item, text, form._replace(instruction=""), None, None, wanted)
 
 

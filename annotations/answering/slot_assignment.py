@@ -375,7 +375,7 @@ def answer(participant: Participant, question: int, reply: Reply, *, held: Claim
         same = next((row for row in rows if row.client == reply.client), None)
         if same is not None:
             if same.question_id != question:
-                raise NotGiven("Expected a new id for a new answer, got one that another answer has.", where="client")
+                raise NotGiven("Expected a new id for a new answer, got the id of another answer.", where="client")
             return same
         before = next(iter(rows), None)
         row = Answer(participant=participant, question_id=question, **reply._asdict())
@@ -425,7 +425,7 @@ def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
     if held is not None and _FILL.run(held[0], participant.pk) == 1:
         return held
     if not Given.objects.filter(participant=participant, question=question).exists():
-        raise NotGiven("Expected an answer to a question that you were given, got one to another.", where="question")
+        raise NotGiven("This answer is for a question that was not given to you. Reload the page.", where="question")
     if participant.is_test:
         return None, Now()
     if Participant.objects.filter(pk=participant.pk).exclude(excluded=None).exists():

@@ -237,7 +237,7 @@ def publish(study: Study, *, by: int, seal: str) -> Baseline:
     check(study)
     wanted = draft(study)
     if wanted.seal != seal:
-        raise NotPublished("Something has changed since you looked: here are the figures as they are now.")
+        raise NotPublished("The figures have changed since you opened this page. It now shows the current figures.")
     if not wanted.top.majority.n:
         raise NotPublished("Expected a study with answers that count, got one without any.")
     files.put(name_of(wanted.digest), pack_arrays(wanted.arrays))

@@ -68,7 +68,7 @@ class PublishedFigure(NamedTuple):
 
     @property
     def text(self) -> str:
-        return "opens with the answers" if self.share is None else percent(self.share)
+        return "shown when the answers are opened" if self.share is None else percent(self.share)
 
     @property
     def wilson_text(self) -> str:

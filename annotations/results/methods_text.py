@@ -43,20 +43,20 @@ def _questions(study: Study) -> str:
     said = [
         f"We drew {_count(n, 'question')} {drawn} (seed {study.seed}) from split {split.name} of {split.dataset.name}"
         f"{_hash(study)}{of} and asked for {_count(study.per_question, 'answer')} to each, from different people. "
-        f"Answers were chosen from the whole vocabulary that the question’s form admits; a participant could say "
-        f"instead that they could not answer. A session had at most {_count(study.per_session, 'question')}."
+        f"Participants chose from all answers that the form of the question allows; they could also say that they "
+        f"could not answer. A session had at most {_count(study.per_session, 'question')}."
     ]
     if study.easy is not None and study.practice:
         said.append(
-            f"Before that, participants practised on {_count(study.practice, 'easy question')} of another split with "
-            f"feedback and went on with {study.practice_right} or more right, in at most {TRIES} tries."
+            f"Before that, participants practised with {_count(study.practice, 'easy question')} of another split and "
+            f"saw the right answers. They needed at least {study.practice_right} right answers, and had {TRIES} tries."
         )
     asked = [
         *([_count(study.checks, "check question")] if study.easy is not None and study.checks else []),
         *([_count(study.attention, "attention item")] if study.attention else []),
     ]
     if asked:
-        said.append(f"{' and '.join(asked)} in each session count in no accuracy.")
+        said.append(f"Each session also had {' and '.join(asked)}, which do not count for any accuracy.")
     return " ".join(said)
 
 
@@ -77,7 +77,10 @@ def _people(study: Study, people: Sequence[Person]) -> str:
         f"Pay was set at {study.currency} {study.hourly_pay:.2f} an hour."
     ]
     if out := stages[Participant.Stage.SCREENED_OUT]:
-        said.append(f"{out} more did not pass the tests before the first question and left with the screened-out code.")
+        said.append(
+            f"{_count(out, 'more participant')} did not pass the tests before the first question and left with the "
+            "screened-out code."
+        )
     return " ".join(said)
 
 
@@ -94,9 +97,9 @@ def _rules(study: Study) -> str:
     when = f"on {study.rules_frozen.day} {study.rules_frozen:%B %Y}, before the first answer"
     proof = f"(SHA-256 of their text: {study.rules_digest})"
     if not said:
-        return f"No rule of exclusion was stated {when} {proof}."
+        return f"No exclusion rule was stated {when} {proof}."
     grounds = "; ".join(said.values())
-    return f"Rules of exclusion were fixed {when} {proof}. Grounds for leaving a participant out: {grounds}."
+    return f"The exclusion rules were fixed {when} {proof}. Reasons for excluding a participant: {grounds}."
 
 
 def _exclusions(study: Study, found: Sides, people: Sequence[Person]) -> str:
@@ -106,7 +109,7 @@ def _exclusions(study: Study, found: Sides, people: Sequence[Person]) -> str:
     said += _by_hand(found, stated)
     if found.spared:
         said.append(
-            f"{_whom_rules_name(found.spared)} {_verb(found.spared, 'was', 'were')} taken back and "
+            f"{_whom_rules_name(found.spared)} {_verb(found.spared, 'was', 'were')} included again and "
             f"{_verb(found.spared, 'counts', 'count')}."
         )
     if found.waiting:
@@ -120,11 +123,11 @@ def _exclusions(study: Study, found: Sides, people: Sequence[Person]) -> str:
 def _by_rules(found: Sides, people: Sequence[Person], stated: Mapping[str, str]) -> str:
     due = [one for one in people if one.is_due]
     if not due:
-        return "They leave nobody out."
+        return "They exclude nobody."
     each = Counter(name for one in due for name in one.broken)
     named = "; ".join(f"{text} (n = {each[name]})" for name, text in stated.items())
-    several = " Some broke several rules." if each.total() > len(due) else ""
-    return f"They leave out {_count(found.by_rules.left_out, 'participant')}: {named}.{several}"
+    several = " Some participants meet several rules." if each.total() > len(due) else ""
+    return f"They exclude {_count(found.by_rules.left_out, 'participant')}: {named}.{several}"
 
 
 def _by_hand(found: Sides, stated: Mapping[str, str]) -> list[str]:
@@ -140,7 +143,7 @@ def _by_hand(found: Sides, stated: Mapping[str, str]) -> list[str]:
 
 
 def _whom_rules_name(people: Sequence[Person]) -> str:
-    return f"{_count(len(people), 'participant')} whom the rules leave out"
+    return f"{_count(len(people), 'participant')} whom the rules exclude"
 
 
 def _verb(people: Sequence[Person], one: str, several: str) -> str:
@@ -150,10 +153,10 @@ def _verb(people: Sequence[Person], one: str, several: str) -> str:
 def _otherwise(found: Sides, *, has_rules: bool) -> str:
     everyone, by_rules, now = (_share(side.headline.majority) for side in (found.everyone, found.by_rules, found.now))
     if not has_rules:
-        return f"With everybody included, the accuracy of majority votes is {everyone}."
+        return f"With everybody included, the accuracy of the majority is {everyone}."
     return (
-        f"The accuracy of majority votes is {everyone} with everybody included, {by_rules} with exactly those left out "
-        f"whom the rules name, and {now} as reported here."
+        f"The accuracy of the majority is {everyone} with everybody included, {by_rules} without the participants whom "
+        f"the rules exclude, and {now} as reported here."
     )
 
 
@@ -166,15 +169,15 @@ def _results(study: Study, top: Headline) -> str:
     agreement = "" if top.alpha is None else f" Krippendorff’s alpha (nominal) is {top.alpha:.3f}."
     ties = f"{_count(top.ties, 'tie')} counted as wrong" if top.ties else "there were no ties"
     refusals = (
-        f" {_count(top.refusals, 'time')} somebody said that they could not answer; these are no votes."
+        f" Participants said {_count(top.refusals, 'time')} that they could not answer; these answers are not votes."
         if top.refusals
         else ""
     )
     return (
         f"The majority of up to {_count(study.per_question, 'answer')} is right on {_share(majority)} of questions; "
-        f"{ties}. The 95 % interval over questions and people drawn anew (crossed bootstrap) is "
-        f"{interval_text(top.crossed.majority)}; Wilson’s, over questions alone, {interval_text(majority.wilson)}. "
-        f"A single answer is right in {_share(single)} of cases (crossed bootstrap "
+        f"{ties}. The 95 % interval over questions and participants (crossed bootstrap) is "
+        f"{interval_text(top.crossed.majority)}; over questions only (Wilson), it is {interval_text(majority.wilson)}. "
+        f"A single answer is right in {_share(single)} of cases (95 % interval by crossed bootstrap: "
         f"{interval_text(top.crossed.single)}).{agreement}{refusals}"
     )
 

@@ -118,7 +118,7 @@ def read_export(content: bytes) -> list[PlatformRow]:
     missing = [name for name in COLUMNS if name not in names or not kept]
     if missing:
         raise BadPlatformFile(
-            f"Expected the columns {', '.join(COLUMNS)} and a row or more, got none of {', '.join(missing)}.",
+            f"Expected the columns {', '.join(COLUMNS)} and at least one row. Missing: {', '.join(missing)}.",
             where="file",
         )
     return [_read(row, number) for number, row in enumerate(kept, start=2)]
@@ -130,10 +130,12 @@ def _read(cells: Sequence[str], number: int) -> PlatformRow:
         seconds = float(taken) if taken else None
     except ValueError as error:
         raise BadPlatformFile(
-            f"Expected seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file"
+            f"Expected a number of seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file"
         ) from error
     if seconds is not None and not 0 <= seconds < 1e9:
-        raise BadPlatformFile(f"Expected seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file")
+        raise BadPlatformFile(
+            f"Expected a number of seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file"
+        )
     return PlatformRow(submission, person, status.upper(), code, seconds)
 
 

@@ -39,7 +39,7 @@ class ReviewedQuestion(NamedTuple):
     flags: list[str]
 
 
-SPLIT, WRONG, REFUSED = "people split", "all wrong", "could not answer"
+SPLIT, WRONG, REFUSED = "participants disagree", "all wrong", "could not answer"
 FLAGS = {"split": SPLIT, "wrong": WRONG, "refused": REFUSED}  # as addresses call them
 
 
@@ -90,7 +90,13 @@ def raw_answers(
     )
     found: dict[int, list[Raw]] = defaultdict(list)
     for row in rows.select_related("question", "participant").order_by("claimed", "pk"):
-        aside = "left out" if row.participant.excluded is not None else "surplus" if row.slot_id is None else ""
+        aside = (
+            "excluded"
+            if row.participant.excluded is not None
+            else "more than the wanted number"
+            if row.slot_id is None
+            else ""
+        )
         name = names.get(row.participant_id, "")
         found[row.question.position].append(
             Raw(name, row.text or row.get_refusal_display(), times.answers.get(row.pk, 0) / 1000, aside),
@@ -110,7 +116,7 @@ def median_times(study: Study, positions: list[int], *, times: CountedTime) -> d
 FLAG, BY, VALUE, RIGHT, GIVEN = "flag", "by", "value", "right", "given"
 NAMES = (FLAG, BY, VALUE, RIGHT, GIVEN)
 EVERY = "every"
-CHOICES = {"": "any flag", **FLAGS, EVERY: "every question"}
+CHOICES = {"": "any flag", **FLAGS, EVERY: "all questions"}
 LONGEST = 60
 
 
@@ -155,7 +161,7 @@ def read(asked: QueryString, found: GatheredAnswers, facets: Sequence[IndexedFac
         facet, label = _part(kept, facets)
         among &= within(facet, kept[VALUE])
         chips.append(ReviewChip(f"{facet.label}: {label}", _without(kept, BY, VALUE)))
-    for name, said in ((RIGHT, "right answer"), (GIVEN, "somebody said")):
+    for name, said in ((RIGHT, "right answer"), (GIVEN, "answer given")):
         if name in kept:
             among &= _with_word(found, name, kept[name])
             chips.append(ReviewChip(f"{said}: {kept[name]}", _without(kept, name)))

@@ -21,7 +21,11 @@ from generation.storage.split_index import SplitIndex
 
 # What a user must be allowed to see of a split in order to make a study of it.
 SHOWN = (What.IMAGE, What.STORY, What.QUESTION, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)
-ENDS = {"completed": "people who finish", "screened_out": "people who are screened out", "full": "people who come late"}
+ENDS = {
+    "completed": "people who finish",
+    "screened_out": "people who are screened out",
+    "full": "people who come when no questions are left",
+}
 
 
 class NotReady(EngineError):
@@ -127,7 +131,9 @@ def easy_splits(split: Split) -> list[Split]:
 
 def _of_split(study: Study) -> Iterator[NotReady]:
     if not study.split.is_complete:
-        yield NotReady(f"Expected a complete split, got {study.split}, which is {study.split.state}.", where="split")
+        yield NotReady(
+            f"Expected a complete split, got {study.split}, whose state is {study.split.state}.", where="split"
+        )
     if not may_study(study.owner, study.split):
         yield NotReady(f"Answers of {study.split} are withheld from {study.owner}.", where="split")
     dataset = study.split.dataset
@@ -154,13 +160,13 @@ def _of_ends(study: Study) -> Iterator[NotReady]:
 
 def _of_times(study: Study) -> Iterator[NotReady]:
     if study.opens is not None and study.closes is not None and study.opens >= study.closes:
-        yield NotReady("Expected it to close after it opens, got it the other way round.", where="closes")
+        yield NotReady("Expected a closing time after the opening time, got one that is not later.", where="closes")
 
 
 def _of_texts(study: Study) -> Iterator[NotReady]:
     for kind in StudyText.Kind:
         if not getattr(study, kind).strip():
-            yield NotReady("Expected what people are told, got nothing.", where=kind)
+            yield NotReady("Expected a text for participants, got none.", where=kind)
 
 
 def _of_practice(study: Study, sample: Sample) -> Iterator[NotReady]:
@@ -173,19 +179,22 @@ def _of_practice(study: Study, sample: Sample) -> Iterator[NotReady]:
         return
     if study.practice_right > study.practice:
         yield NotReady(
-            f"Expected at most {study.practice}, as many as there are, got {study.practice_right}.",
+            f"Expected at most {study.practice}, the number of practice questions, got {study.practice_right}.",
             where="practice_right",
         )
     easy = study.easy
     if easy.dataset.world != study.split.dataset.world:
-        yield NotReady(f"Expected a split of the same world, got {easy}, of {easy.dataset.world}.", where="easy")
+        yield NotReady(
+            f"Expected a split of the same world, got {easy} of the world {easy.dataset.world}.", where="easy"
+        )
     elif not easy.is_complete or easy.withheld:
         yield NotReady(
-            f"Expected a complete split whose answers are open, got {easy}: feedback tells the answers.", where="easy"
+            f"Expected a complete split whose answers are open, got {easy}. Practice shows the right answers.",
+            where="easy",
         )
     elif easy.pk == study.split.pk or _overlap(study.split, sample, easy):
         yield NotReady(
-            f"Expected a split with none of the questions that are asked, got {easy}: practice tells their answers.",
+            f"Expected a split without questions of the study, got {easy}. Practice would show their right answers.",
             where="easy",
         )
 

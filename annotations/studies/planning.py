@@ -197,8 +197,8 @@ def contradictions(study: Study, plan: Plan) -> list[tuple[str, str]]:
             found.append(
                 (
                     str(kind),
-                    f"The text says {said}, and a session takes about {plan.minutes:.1f} minutes. Write {MINUTES} "
-                    "where the number stands, and the plan’s takes its place.",
+                    f"The text says {said}, but a session takes about {plan.minutes:.1f} minutes. Replace the number "
+                    f"by {MINUTES}, which stands for the planned minutes.",
                 )
             )
     return found

@@ -41,8 +41,8 @@ def plain(split: Split, text: str, *, user: Visitor) -> str:
         raise BadFilter(error.reason, where="filter") from error
     if found and not owns(user, split.dataset):
         raise BadFilter(
-            f"Expected a dataset of yours, for the study adds a question set to it, got {split.dataset}: ask its owner "
-            "for a question set, and make a study of that.",
+            f"Expected one of your datasets, because a study with a filter adds a question set to the dataset, got "
+            f"{split.dataset}. Ask its owner for a question set, and make a study of that question set.",
             where="filter",
         )
     return found
@@ -59,7 +59,7 @@ def pool(study: Study, index: SplitIndex) -> Positions:
     found = index.select(query.filters, query.each_word)
     if not len(found):
         raise BadFilter(
-            f"Expected a filter that finds questions of {study.split}, got one that none passes.", where="filter"
+            f"Expected a filter that finds questions of {study.split}, got one that finds none.", where="filter"
         )
     return found
 
@@ -139,10 +139,10 @@ def trouble(study: Study) -> str:
         return ""
     name = study.split.name
     if study.split.state != Split.State.FAILED:
-        return f"Its questions are being made the question set {name}. Open the study once that is complete."
+        return f"The question set {name} for this study is being made. Open the study when {name} is complete."
     failed = Job.objects.filter(split=study.split, state=Job.State.FAILED).first()
     why = "" if failed is None else f" {failed.message}"
-    return f"Its questions could not be made the question set {name}.{why} Open it to try again."
+    return f"The question set {name} for this study could not be made.{why} Open the study to try again."
 
 
 def _drop(study: Study) -> None:

@@ -153,5 +153,6 @@ def _check_enough(study: Study, there: int) -> None:
         which = " that the filter finds" if study.filter else ""
         which += f" that have a value of {study.evenly}" if study.evenly else ""
         raise BadSample(
-            f"Expected at most {there:,} questions, all of {study.split}{which}, got {study.wanted:,}.", where="wanted"
+            f"Expected at most {there:,} questions, which are all of {study.split}{which}, got {study.wanted:,}.",
+            where="wanted",
         )

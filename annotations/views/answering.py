@@ -163,7 +163,7 @@ def _given(sitting: Sitting, token: str) -> AskedItem:
     item = participant_flow.item_named(sitting, token)
     found = questions.look_up(sitting, item) if item is not None else None
     if found is None:
-        raise NotGiven("Expected the token of a question that you were given, got another.", where="token")
+        raise NotGiven("This answer is for a question that was not given to you. Reload the page.", where="token")
     return found
 
 

@@ -25,7 +25,7 @@ def people(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     standing = list(baselines.published_baselines(split))
     found = standing[0] if standing else Baseline.objects.filter(split=split).last()
     if found is None:
-        raise Http404(f"Nobody has published what people answer to questions of {split}.")
+        raise Http404(f"{split} has no published human baseline.")
     return _page(request, found, standing=standing)
 
 

@@ -64,7 +64,7 @@ def study_take_back(request: HttpRequest, code: str, number: int) -> HttpRespons
     person = _find(study, number)
     if person.excluded is not None:
         slot_assignment.take_back(person)
-        messages.success(request, f"{pseudonym(number)} counts again, and no rule excludes them any more.")
+        messages.success(request, f"{pseudonym(number)} counts again, and no rule excludes this participant any more.")
     return _back(study, number)
 
 
@@ -85,10 +85,10 @@ def study_erase(request: HttpRequest, code: str, number: int) -> HttpResponse:
     study = find_study(request.user, code)
     person = _find(study, number)
     if not request.POST.get("confirm"):
-        trouble = (pseudonym(number), "Expected the box to be ticked: erasing can’t be undone.")
+        trouble = (pseudonym(number), "Expected the box to be ticked, because you cannot undo this.")
         return _page(request, study, form=PaymentForm(), trouble=trouble, status=BAD)
     participants.erase(person)
-    messages.success(request, f"Who {pseudonym(number)} is, and what they wrote, is erased. Their answers stay.")
+    messages.success(request, f"The identity and the comment of {pseudonym(number)} are erased. The answers stay.")
     return _back(study, number)
 
 

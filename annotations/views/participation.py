@@ -82,7 +82,7 @@ def go_on(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     token = request.POST.get("token", "")
     stage = tokens.find(participant, token, among=[f"stage:{one}" for one in stages])
     if stage is None:
-        raise FlowRefused("Expected the token of this page, got another. Load the page again.", where="token")
+        raise FlowRefused("This page has changed since you opened it. Reload the page.", where="token")
     match stage.removeprefix("stage:"):
         case Stage.PALETTE:
             participant_flow.tell_apart(participant, _read_pairs(request))
@@ -100,7 +100,7 @@ def _check_arrivals(request: HttpRequest) -> None:
     wait = throttle.arrivals.wait(_origin(request))
     if wait:
         most = throttle.arrivals.most
-        message = f"Expected at most {most:,} people from one address who have not agreed to take part yet, got more."
+        message = f"Expected at most {most:,} people from your network who have not agreed to take part yet, got more."
         raise TooManyAnswers(f"{message} Try again in {math.ceil(wait / 60)} minutes.", wait=wait)
 
 
@@ -160,7 +160,9 @@ def _read_pairs(request: HttpRequest) -> list[bool]:
     """Return for each pair whether the participant says that both colours are the same."""
     answers = [request.POST.get(f"pair-{number}", "") for number in range(color_vision.PAIRS)]
     if any(answer not in (SAME, DIFFERENT) for answer in answers):
-        raise FlowRefused(f"Expected {SAME} or {DIFFERENT} for each of {color_vision.PAIRS} pairs. Go back and choose.")
+        raise FlowRefused(
+            f"Please choose “{SAME}” or “{DIFFERENT}” for each of the {color_vision.PAIRS} pairs. Go back to choose."
+        )
     return [answer == SAME for answer in answers]
 
 

@@ -20,7 +20,7 @@ from annotations.answering.slot_assignment import NotGiven
 LARGEST = 20_000  # bytes of a request
 ANEW = "anew"  # parameter of a visitor who says that somebody else used their platform id
 FIELDS = 10  # parameters of a link that are kept
-NOTHING = "There is no such study, or nobody takes part under this address. Check that you have all of it."
+NOTHING = "There is no study or participant at this address. Check that you have the whole address."
 View = Callable[..., HttpResponseBase]
 
 
@@ -71,7 +71,7 @@ def ending(code: str) -> dict[str, Any]:
 
 
 def too_large(request: HttpRequest) -> HttpResponse:
-    return refuse(request, f"Expected at most {LARGEST:,} bytes, got more. Nothing of it was kept.", status=413)
+    return refuse(request, f"Expected at most {LARGEST:,} bytes, got more. Nothing was saved.", status=413)
 
 
 def too_many(request: HttpRequest, message: str, *, wait: float) -> HttpResponse:

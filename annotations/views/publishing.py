@@ -28,7 +28,12 @@ def study_publish(request: HttpRequest, code: str) -> HttpResponse:
     if request.method != "POST":
         return _page(request, study)
     if not request.POST.get("confirm"):
-        return _page(request, study, trouble="Expected the box to be ticked: what is public was seen.", status=BAD)
+        return _page(
+            request,
+            study,
+            trouble="Expected the box to be ticked. It confirms that you have read what becomes public.",
+            status=BAD,
+        )
     assert request.user.pk is not None
     try:
         made = baselines.publish(study, by=request.user.pk, seal=request.POST.get("seal", ""))
@@ -50,7 +55,7 @@ def study_withdraw(request: HttpRequest, code: str, number: int) -> HttpResponse
     form = WithdrawForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         if baselines.withdraw(found, form.cleaned_data["reason"]):
-            messages.success(request, "The human baseline is withdrawn. Its row is kept, and its address says why.")
+            messages.success(request, "The human baseline is withdrawn. Its page stays and shows the reason.")
         return redirect(found)
     context = {"study": study, "baseline": found, "form": form}
     return render(request, "annotations/withdraw.html", context, status=BAD if form.errors else 200)

@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotations.answering import exclusion_rules, tokens
+from annotations.forms import StudyForm
 from annotations.models import Participant, Study
 from annotations.studies import lifecycle, planning, question_filter
 from annotations.studies.lifecycle import NotReady, may_study
@@ -73,7 +74,7 @@ def study_close(request: HttpRequest, code: str) -> HttpResponse:
     """Close a study; no more questions are given."""
     found = find_study(request.user, code)
     if lifecycle.close(found):
-        messages.success(request, "The study is closed. Answers to questions that people have already are still taken.")
+        messages.success(request, "The study is closed. Answers to questions that are already shown still count.")
     return redirect(found)
 
 
@@ -84,7 +85,12 @@ def study_test_link(request: HttpRequest, code: str) -> HttpResponse:
     """Redirect to the test link of a study; its answers never count."""
     found = find_study(request.user, code)
     if found.is_draft:
-        return _overview(request, found, refused="Expected an open study to try, got a draft.", status=CONFLICT)
+        return _overview(
+            request,
+            found,
+            refused="Expected a study that was opened, got a draft. The test link works after you open the study.",
+            status=CONFLICT,
+        )
     return redirect(test_address(found))
 
 
@@ -133,7 +139,8 @@ def _overview(request: HttpRequest, study: Study, *, refused: str = "", status: 
 
 
 def _labelled(found: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
-    return [(field, str(getattr(Study._meta.get_field(field), "verbose_name", field)), text) for field, text in found]
+    fields = StudyForm.base_fields
+    return [(field, str(fields[field].label) if field in fields else field, text) for field, text in found]
 
 
 def _people(study: Study) -> dict[str, int]:

@@ -25,7 +25,7 @@ from generation.storage.split_index import SplitIndex
 from generation.views.access_checks import NOTHING, find_split, refuse
 
 BAD, CONFLICT = 400, 409
-OPENED = "Expected a draft, got a study that was opened meanwhile: what is asked is fixed now. Load the page again."
+OPENED = "Expected a draft, but the study was opened in the meantime, so its questions are fixed. Reload the page."
 MOST_SPLITS = 200  # offered in the list of splits
 
 
@@ -57,7 +57,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
         return render(request, "annotations/study_split.html", {"splits": _offered(request)})
     split = _find(request, named)
     if not split.is_complete:
-        message = f"Expected a complete split to ask people about, got one that is {split.state}."
+        message = f"Expected a complete split, got one whose state is {split.state}."
         return refuse(request, split, message, status=CONFLICT)
     assert request.user.pk is not None
     study = Study(split=split, owner_id=request.user.pk)
@@ -83,7 +83,7 @@ def _first(split: Split, *, filter_: str) -> dict[str, Any]:
     wanted = min(Study._meta.get_field("wanted").default, _there(split, filter_))
     return {
         **first_values(split.dataset.media),
-        "title": f"People on {split}",
+        "title": f"Study of {split}",
         "easy": own[0] if own else None,
         "wanted": wanted,
     }

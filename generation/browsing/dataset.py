@@ -138,7 +138,7 @@ STATES = {
 }
 SEEN_BY = {
     Dataset.Visibility.PUBLIC: "everybody",
-    Dataset.Visibility.LINK: "whoever has the link",
+    Dataset.Visibility.LINK: "everybody who has the link",
     Dataset.Visibility.PRIVATE: "its owner",
 }
 

@@ -119,11 +119,11 @@ def lacking(asked: Question, *, allowed: Collection[What]) -> str:
 def why_no_picture(scene: Scene, split: Split, *, allowed: Collection[What]) -> str:
     """Return why a page shows no picture or no story."""
     if split.dataset.media == Media.STORY:
-        return "Its story isn’t known."
+        return "The story is not known."
     if What.IMAGE not in allowed:
-        return "Its pictures aren’t shown: they are its owner’s to show."
+        return "Only the owner of the dataset and staff see its pictures."
     if split.source.kind == Split.Kind.IMPORTED:
-        without = "Its picture wasn’t among those that were imported."
+        without = "Its picture was not imported."
         return without if split.dataset.with_images else "This dataset was imported without pictures."
     return "The picture isn’t drawn yet." if split.dataset.with_images else "This dataset was made without pictures."
 

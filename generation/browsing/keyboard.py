@@ -14,20 +14,20 @@ class Shortcut(NamedTuple):
 BROWSE = (
     Shortcut("ArrowRight", "→", "next page"),
     Shortcut("ArrowLeft", "←", "previous page"),
-    Shortcut("/", "/", "search the words"),
-    Shortcut("?", "?", "these keys"),
+    Shortcut("/", "/", "search the questions"),
+    Shortcut("?", "?", "show these keys"),
 )
 QUESTION = (
     Shortcut("ArrowRight", "→", "next step"),
     Shortcut("ArrowLeft", "←", "previous step"),
-    Shortcut("k", "K", "play the program, or pause"),
+    Shortcut("k", "K", "play or pause the program"),
     Shortcut("n", "N", "next question"),
     Shortcut("p", "P", "previous question"),
     Shortcut("b", "B", "back to the list"),
-    Shortcut("a", "A", "ask first, on or off"),
+    Shortcut("a", "A", "turn “Ask first” on or off"),
     Shortcut("s", "S", "show the answer"),
-    Shortcut("f", "F", "fill the screen, or leave"),
+    Shortcut("f", "F", "enter or leave the full screen"),
     Shortcut("Escape", "Esc", "leave the full screen"),
-    Shortcut("?", "?", "these keys"),
+    Shortcut("?", "?", "show these keys"),
 )
-OF_STORY = (Shortcut("l", "L", "show the lines that the answer stands on"), *QUESTION)
+OF_STORY = (Shortcut("l", "L", "show the supporting lines"), *QUESTION)

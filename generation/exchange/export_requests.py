@@ -68,7 +68,7 @@ def ask(
         return same
     if Export.objects.unfinished().filter(user=user).count() >= UNFINISHED_EACH:
         raise TooManyExports(
-            f"Expected at most {UNFINISHED_EACH} exports of yours on their way, got one more. Wait for one."
+            f"Expected at most {UNFINISHED_EACH} unfinished exports of yours, got one more. Wait until one is finished."
         )
     check_room(stored)
     if user is not None and user.is_authenticated:
@@ -109,8 +109,8 @@ def check_room(stored: StoredDataset) -> None:
     room, needed = _room(), TWICE * estimate(stored)
     if needed > room:
         raise BadExport(
-            f"Expected at least {needed / GB:,.1f} GB free for building it, got {max(0, room) / GB:,.1f} GB beyond the "
-            f"{settings.DISK_RESERVE_GB:g} GB that are kept free. Choose fewer splits, or leave the images out."
+            f"Expected at least {needed / GB:,.1f} GB free to build the export, got {max(0, room) / GB:,.1f} GB "
+            f"besides the {settings.DISK_RESERVE_GB:g} GB that are kept free. Choose fewer splits, or no pictures."
         )
 
 
@@ -158,8 +158,8 @@ def size_in_words(size: int) -> str:
 
 
 VIEWS = {
-    Export.View.PUBLIC: "what everybody may see: whoever may open the dataset may download it",
-    Export.View.ALL: "everything, withheld answers too: only you and staff may download it",
+    Export.View.PUBLIC: "what everybody may see; everybody who may open the dataset may download it",
+    Export.View.ALL: "everything, with withheld answers; only you and staff may download it",
 }
 
 
@@ -176,8 +176,8 @@ class ExportForm(forms.Form):
 
     format = forms.ChoiceField()
     splits = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, required=False, label="Splits")
-    images = forms.BooleanField(required=False, initial=True, label="With images")
-    view = forms.ChoiceField(widget=forms.RadioSelect, choices=list(VIEWS.items()), label="What is in it")
+    images = forms.BooleanField(required=False, initial=True, label="With pictures")
+    view = forms.ChoiceField(widget=forms.RadioSelect, choices=list(VIEWS.items()), label="Content")
 
     def __init__(self, data: Any = None, *, dataset: Dataset, splits: Sequence[Split], is_owner: bool) -> None:
         self.known = [formats.find(name, dataset.get_world()) for name in formats.names(dataset.get_world())]
@@ -208,7 +208,7 @@ class ExportForm(forms.Form):
         """Return the chosen splits; none where all that are not derived are, which is what an empty list means."""
         chosen = self.cleaned_data["splits"]
         if not chosen:
-            raise forms.ValidationError("Expected one split at least, got none.")
+            raise forms.ValidationError("Expected at least one split, got none.")
         return [] if chosen == self.own else chosen
 
     def wanted(self) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def create_dataset(
     except IntegrityError as error:
         if not Dataset.objects.filter(slug=slug).exists():
             raise
-        raise SlugTaken(f"Expected a new name, got {slug!r}, which exists.", where="slug") from error
+        raise SlugTaken(f"Expected a new name, got {slug!r}, which already exists.", where="slug") from error
     return dataset
 
 
@@ -92,7 +92,8 @@ def check_slug(slug: str) -> None:
     """Raise `BadSpec` for what can't be a dataset's name in addresses."""
     if not re.match(SLUG_PATTERN, slug):
         raise BadSpec(
-            f"Expected small letters, digits and hyphens, 60 at most, the first no hyphen, got {slug!r}.", where="slug"
+            f"Expected at most 60 small letters, digits and hyphens, the first not a hyphen, got {slug!r}.",
+            where="slug",
         )
     if slug in RESERVED_NAMES:
         raise BadSpec(f"Expected another name than {', '.join(sorted(RESERVED_NAMES))}, got {slug!r}.", where="slug")

@@ -147,8 +147,8 @@ def check_version(dataset: Dataset) -> None:
     """Raise `WrongVersion` unless this program goes on as the dataset was begun."""
     if dataset.engine_version != ENGINE_VERSION:
         raise WrongVersion(
-            f"Expected a dataset of engine version {ENGINE_VERSION}, got version {dataset.engine_version}: the rest "
-            f"would not fit. Go on with release {dataset.release}, or delete it and make it again.",
+            f"Expected a dataset of engine version {ENGINE_VERSION}, got version {dataset.engine_version}. The rest "
+            f"would not fit. Continue with release {dataset.release}, or delete it and make it again.",
             where=dataset.slug,
         )
 

@@ -108,7 +108,7 @@ def _created(wanted: ImportRequest, spec: Mapping[str, Any], *, about: Mapping[s
     except IntegrityError as error:
         if not Dataset.objects.filter(slug=wanted.slug).exists():
             raise
-        raise SlugTaken(f"Expected a new name, got {wanted.slug!r}, which exists.", where="slug") from error
+        raise SlugTaken(f"Expected a new name, got {wanted.slug!r}, which already exists.", where="slug") from error
 
 
 def _text(value: Any) -> str:

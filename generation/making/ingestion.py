@@ -259,7 +259,7 @@ class _Intake:
         allowed, used = Quota.objects.allowed(owner), Quota.objects.used(owner)
         if used > allowed:
             raise BadRecord(
-                f"Expected room for these scenes, got {allowed:,} in all for your account, which are used up. "
+                f"Expected room for these scenes, but your quota of {allowed:,} scenes is used up. "
                 "Delete datasets, or ask staff for more.",
                 where=str(self.split),
             )

@@ -261,7 +261,7 @@ def spec_of(
         "config": config_of(colors),
     }
     if title:
-        note = "The line across a bar is chance; the thin one is its 95 % interval."
+        note = "The line across a bar is chance; the thin line is the 95 % interval of the accuracy."
         spec["title"] = {"text": "Shortcuts", "subtitle": [title, note], "anchor": "start"}
         spec["padding"] = 12
     return spec

@@ -123,7 +123,7 @@ def parse(text: str) -> dict[str, Any]:
 def _check(value: Any) -> None:
     """Raise `BadSpec` for texts that databases cannot store, because they are not valid Unicode."""
     if isinstance(value, str) and ("\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value)):
-        raise BadSpec("Expected texts of Unicode characters, got one with a NUL or half a character.")
+        raise BadSpec("Expected text of Unicode characters, got a text with a NUL or with half a character.")
     if isinstance(value, dict):
         for key, inner in value.items():
             _check(key)
@@ -204,7 +204,7 @@ def splits_of_form(before: Any, post: Mapping[str, str]) -> dict[str, Any] | Non
         if not name:
             continue
         if name in result:
-            raise BadSpec(f"Expected a name for each split, got {name!r} twice.", where=f"splits.{name}")
+            raise BadSpec(f"Expected a different name for each split, got {name!r} twice.", where=f"splits.{name}")
         old = before.get(post.get(f"split-{number}-was", ""), {})
         result[name] = _split_of_form(old if isinstance(old, dict) else {}, number, post)
     return result

@@ -206,14 +206,14 @@ def check(spec: BaseSpec, user: Any, *, images: bool = True) -> Estimate:
     wanted = sum(split.scenes for split in spec.splits.values())
     if used + wanted > allowed:
         raise TooMuch(
-            f"Expected at most {max(0, allowed - used):,} scenes, got {wanted:,}: of your quota of {allowed:,} "
-            f"scenes, {used:,} are taken. Delete a dataset, or ask staff for more."
+            f"Expected at most {max(0, allowed - used):,} scenes, got {wanted:,}. Your quota is {allowed:,} "
+            f"scenes, and {used:,} are used. Delete a dataset, or ask staff for more."
         )
     found, room = estimate(spec, images=images), free_bytes()
     if room is not None and found.size > room:
         raise TooMuch(
-            f"Expected at most {max(0.0, room / GB):,.1f} GB, got about {found.size_text}: that is what is free on the "
-            f"disk, less the {settings.DISK_RESERVE_GB:g} GB that are kept free.",
+            f"Expected at most {max(0.0, room / GB):,.1f} GB, got about {found.size_text}. The limit is the free "
+            f"space on the disk without the {settings.DISK_RESERVE_GB:g} GB that are kept free.",
             estimate=found,
         )
     return found

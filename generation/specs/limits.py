@@ -50,9 +50,9 @@ def _beyond(name: str, amount: int, most: Mapping[str, int]) -> str:
 def _who_can_raise(name: str, most: Mapping[str, int]) -> str:
     ceiling = LIMITS[name].ceiling
     if most[name] >= ceiling:
-        return "More is beyond this program."
+        return "The program allows no more."
     return (
-        f"That is a limit of this site: its staff can raise it up to {ceiling:,}, for you or for everybody, in the "
+        f"This is a limit of the site. Its staff can raise it up to {ceiling:,}, for you or for everybody, in the "
         "admin pages under Limits."
     )
 

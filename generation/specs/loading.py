@@ -96,7 +96,7 @@ def world_of(data: Mapping[str, Any]) -> str:
         return world
     if world is None and isinstance(base, str):
         return str(find_preset(base)["world"])
-    raise BadSpec("Expected the name of a world, or a base to take it from.", where="world")
+    raise BadSpec("Expected the name of a world, or a base that has one.", where="world")
 
 
 def change(

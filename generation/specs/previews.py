@@ -52,7 +52,7 @@ def preview(user: Any, data: Mapping[str, Any], *, split: str, files: Mapping[st
     """
     token = PreviewTurn.objects.take(user)
     if not token:
-        raise NoPreview("Expected one preview at a time, another one of yours is running. Try again in a moment.")
+        raise NoPreview("Expected one preview at a time, but another one of yours is running. Try again in a moment.")
     try:
         return make(data, split=split, files=files)
     finally:
@@ -69,18 +69,20 @@ def make(
         answer = json.loads(sandbox.run(CHILD, json.dumps(asked).encode(), seconds=SECONDS, memory=MEMORY))
     except sandbox.TooLong as error:
         raise NoPreview(
-            f"Expected {scenes} scenes within {SECONDS} seconds, got none: fewer objects, smaller pictures, fewer "
-            "samples or a lower least number of pixels make it quicker. (Just after an update of this site, its staff "
-            "run manage.py warm first.)"
+            f"Expected {scenes} scenes within {SECONDS} seconds, got none. Use fewer objects, smaller pictures, fewer "
+            "samples or a lower minimum number of pixels. (After an update of this site, its staff first have to run "
+            "manage.py warm.)"
         ) from error
     except sandbox.TooBig as error:
         raise NoPreview(
-            f"Expected {scenes} scenes within {MEMORY // 1024**2:,} MB of memory, they wanted more: make the "
+            f"Expected {scenes} scenes within {MEMORY // 1024**2:,} MB of memory, but they need more. Make the "
             "pictures or the spec's files smaller."
         ) from error
     except sandbox.Broken as error:
         log.warning("A preview ended early: %s", error)
-        raise NoPreview("Expected a preview, it ended early: a mistake of this program. Its log says more.") from error
+        raise NoPreview(
+            "Expected a preview, but it ended early because of an error of this program. The log says more."
+        ) from error
     if "reason" in answer:
         raise BadSpec(answer["reason"], where=answer["where"])
     return [_previewed(scene) for scene in answer["scenes"]]

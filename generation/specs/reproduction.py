@@ -115,7 +115,7 @@ def _refused(dataset: Dataset) -> str:
         return ""
     return (
         f"This program has engine {ENGINE_VERSION}; the dataset was made by engine {dataset.engine_version}, "
-        f"and the same spec gives something else here. Install release {dataset.release} to make it again."
+        f"so the same spec gives another dataset here. Install release {dataset.release} to make it again."
     )
 
 
@@ -125,6 +125,6 @@ def _missing(splits: list[Split]) -> str:
         return ""
     names = ", ".join(split.name for split in splits)
     return (
-        f"Without the secret of {names} the command gives other scenes there: its answers are withheld. "
-        "When they are opened, the secret is shown here."
+        f"The answers of {names} are withheld. Without the secret, the command makes other scenes there. "
+        "The secret is shown here when the answers are opened."
     )

@@ -356,16 +356,16 @@ def _is_number(text: str) -> bool:
 def _expected(facet: FilterFacet) -> str:
     """Return the possible values of a facet in words: all of them if there are few, otherwise examples."""
     if facet.kind is FacetKind.INTEGER and facet.values:
-        return f"numbers of {facet.values[0]}..{facet.values[-1]}"
+        return f"numbers from {facet.values[0]} to {facet.values[-1]}"
     if len(facet.values) <= 16:
         return f"one of {', '.join(facet.values)}"
-    return f"one of its {len(facet.values)} values, as {facet.values[0]} or {facet.values[-1]}"
+    return f"one of its {len(facet.values)} values, such as {facet.values[0]} or {facet.values[-1]}"
 
 
 def _unknown(name: str, known: Mapping[str, FilterFacet], hidden: Sequence[FilterFacet]) -> str:
     """Return why users cannot filter by this name."""
     if any(facet.name == name for facet in hidden):
-        return f"Answers of this split are withheld, and a filter by {name} would give part of them away."
+        return f"Answers of this split are withheld, and a filter by {name} would reveal part of them."
     return f"Expected a filter ({', '.join([*known, WORDS])}) or a page, got {shorten(name)}."
 
 

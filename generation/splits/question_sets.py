@@ -53,12 +53,16 @@ def check_parent(parent: Split) -> None:
     """Raise `BadRecipe` if nothing can be derived from this split."""
     if parent.is_derived:
         raise BadRecipe(
-            f"Expected a split with questions of its own, got {parent}, which is derived. Derive from "
-            f"{parent.source}: one recipe takes a filter, shares and a sample together.",
+            f"Expected a split that is not a question set, got {parent}. Make the question set from {parent.source}: "
+            "one question set can have a filter, shares and a sample together.",
             where="parent",
         )
     if not parent.is_complete or parent.dataset.state != Dataset.State.COMPLETE:
-        state = parent.state if not parent.is_complete else f"of a dataset that is {parent.dataset.state}"
+        state = (
+            f"whose state is {parent.state}"
+            if not parent.is_complete
+            else f"of a dataset whose state is {parent.dataset.state}"
+        )
         raise BadRecipe(f"Expected a complete split of a complete dataset, got {parent}, {state}.", where="parent")
 
 
@@ -66,14 +70,14 @@ def check_name(name: str, *, dataset: Dataset) -> None:
     """Raise `BadRecipe` if this cannot be the name of a new split."""
     if not NAME.fullmatch(name):
         raise BadRecipe(
-            f"Expected a letter, then letters, digits, - and _, 40 characters at most, got {name[:60]!r}.", where="name"
+            f"Expected a letter, then letters, digits, - and _, at most 40 characters, got {name[:60]!r}.", where="name"
         )
     if name in RESERVED_SPLITS:
         raise BadRecipe(f"Expected another name than {', '.join(sorted(RESERVED_SPLITS))}, got {name!r}.", where="name")
     if dataset.splits.filter(name=name).exists():
         raise _taken(name)
     if resolve(reverse("split", args=[dataset.slug, name])).view_name != "split":
-        raise BadRecipe(f"Expected another name, got {name!r}: its address is that of another page.", where="name")
+        raise BadRecipe(f"Expected another name, got {name!r}: another page has its address.", where="name")
 
 
 def create(parent: Split, *, name: str, recipe: Recipe) -> Job:
@@ -113,7 +117,7 @@ def _taken(name: str) -> BadRecipe:
 
 def _next_ordinal(dataset: Dataset) -> int:
     if dataset.splits.filter(kind=Split.Kind.DERIVED).count() >= MOST:
-        raise BadRecipe(f"Expected at most {MOST} derived splits in a dataset, got one more. Delete one.", where="name")
+        raise BadRecipe(f"Expected at most {MOST} question sets in a dataset, got one more. Delete one.", where="name")
     return int(dataset.splits.aggregate(last=Max("ordinal"))["last"]) + 1
 
 
@@ -188,7 +192,7 @@ def remove(split: Split) -> None:
     kinds of splits.
     """
     if not split.is_derived:
-        raise BadRecipe(f"Expected a derived split, got {split}: it goes with its dataset alone.", where="split")
+        raise BadRecipe(f"Expected a question set, got {split}, which is deleted only with its dataset.", where="split")
     with transaction.atomic():
         Split.objects.select_for_update().filter(pk=split.pk).update(state=Split.State.FAILED)
         extension_points.check_split_unreferred(split)

@@ -80,7 +80,7 @@ class Recipe(Frozen):
         if len(given) > 1:
             raise ValueError(f"Expected one of first, sample and share, got {' and '.join(given)}")
         if not (given or self.filter or self.shares):
-            raise ValueError("Expected a filter, first, sample, share or shares, got none: that is the split itself")
+            raise ValueError("Expected a filter, first, sample, share or shares, got none, which is the whole split")
         return self
 
     @property
@@ -141,7 +141,9 @@ class Chooser:
         wanted = self._wanted(recipe, len(left))
         if wanted > len(left):
             field = "first" if recipe.first is not None else "sample"
-            raise BadRecipe(f"Expected at most {len(left):,} questions, all there are, got {wanted:,}.", where=field)
+            raise BadRecipe(
+                f"Expected at most {len(left):,} questions (there are no more), got {wanted:,}.", where=field
+            )
         if wanted == 0:
             raise BadRecipe(f"Expected at least one question, got none of {self.parent.questions:,}.", where="recipe")
         if recipe.first is not None or wanted == len(left):
@@ -177,7 +179,7 @@ class Chooser:
             raise BadRecipe(f"Expected one of {known}, got {shorten(name)}.", where="shares")
         if facet not in self.facets:
             raise BadRecipe(
-                f"Answers of {self.parent} are withheld, and shares by {name} would give part of them away.",
+                f"Answers of {self.parent} are withheld, and shares by {name} would reveal part of them.",
                 where="shares",
             )
         return facet
@@ -209,11 +211,11 @@ def in_words(recipe: Recipe, *, n: int, parent: Split, index: SplitIndex | None)
     parts += _filter_in_words(recipe.filter, facets)
     if recipe.first is not None:
         parts.append(", the first of them")
-    parts += [f", of those whose {_shares_in_words(name, of, facets)}" for name, of in recipe.shares.items()]
+    parts += [f", with {_shares_in_words(name, of, facets)}" for name, of in recipe.shares.items()]
     if recipe.share is not None:
         parts.append(f", {recipe.share:g} % of them")
     if recipe.is_drawn:
-        parts.append(f", {'sampled' if recipe.first is None else 'the shares drawn'} with seed {recipe.seed}")
+        parts.append(f", {'sampled' if recipe.first is None else 'shares drawn'} with seed {recipe.seed}")
     return "".join(parts)
 
 
@@ -241,13 +243,14 @@ def _value_in_words(facet: IndexedFacet | None, value: str) -> str:
 
 
 def _shares_in_words(name: str, shares: Mapping[str, float], facets: Mapping[str, IndexedFacet]) -> str:
-    """Return the shares of values in words, grouped by share: `answer is 1 or 3 only 10 %`."""
+    """Return the shares of values in words, grouped by share: `only 10 % of those whose answer is 1 or 3`."""
     by_share: dict[float, list[str]] = {}
     for value, percent in shares.items():
         by_share.setdefault(percent, []).append(_value_in_words(facets.get(name), value))
     kept = {percent: f"only {percent:g} %" if percent else "none" for percent in by_share}
-    each = ", ".join(f"{_joined(values)} {kept[percent]}" for percent, values in by_share.items())
-    return f"{_label(facets.get(name), name)} is {each}"
+    label = _label(facets.get(name), name)
+    each = (f"{kept[percent]} of those whose {label} is {_joined(values)}" for percent, values in by_share.items())
+    return " and ".join(each)
 
 
 def _label(facet: IndexedFacet | None, name: str) -> str:

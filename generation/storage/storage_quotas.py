@@ -17,7 +17,7 @@ from generation.storage import files
 
 MEGA = 1_000_000
 MOST_EXPORTS = 20  # that an account keeps or has requested
-WHERE = "Your account's page says what uses it, and how to free it: /account/#storage"
+WHERE = "The page of your account shows what uses the storage, and how to free it: /account/#storage"
 
 
 class AccountFull(EngineError):
@@ -64,15 +64,15 @@ def check(user: Any, size: int) -> None:
     used = used_by(user)
     if used + size > most:
         raise AccountFull(
-            f"Expected at most {most // MEGA:,} MB kept by an account, got {size / MEGA:,.1f} MB more than the "
-            f"{used / MEGA:,.1f} MB that yours keeps. {WHERE}"
+            f"Expected at most {most // MEGA:,} MB for an account, got {size / MEGA:,.1f} MB in addition to the "
+            f"{used / MEGA:,.1f} MB that yours uses. {WHERE}"
         )
 
 
 def check_exports(user: Any, size: int) -> None:
     """Raise `AccountFull` if an account may not have one more export of about this many bytes."""
     if limit_of(user) is not None and _exports(user).count() >= MOST_EXPORTS:
-        raise AccountFull(f"Expected at most {MOST_EXPORTS} exports kept by an account, got one more. {WHERE}")
+        raise AccountFull(f"Expected at most {MOST_EXPORTS} exports for an account, got one more. {WHERE}")
     check(user, size)
 
 
@@ -85,20 +85,23 @@ def _use_of_exports(user: Any) -> Use:
     found = _exports(user)
     size = found.aggregate(total=Sum("size"))["total"] or 0
     return Use(
-        "Exports", found.count(), size, "Delete exports on their dataset's Export page; they expire by themselves."
+        "Exports",
+        found.count(),
+        size,
+        "Delete exports on the page Export of their dataset. They also expire by themselves.",
     )
 
 
 def _use_of_imports(user: Any) -> Use:
     folders = list(Import.objects.filter(owner=user.pk).exclude(stored="").values_list("stored", flat=True))
     size = sum(files.size_below(folder) for folder in folders)
-    return Use("Files sent to be imported", len(folders), size, "They go once they are read or refused.")
+    return Use("Files for imports", len(folders), size, "They are deleted when they are read or refused.")
 
 
 def _use_of_uploads(user: Any) -> Use:
     found = Upload.objects.filter(user=user.pk)
     size = found.aggregate(total=Sum(Length("content")))["total"] or 0
-    return Use("Files of specs being written", found.count(), size, "They go after a day.")
+    return Use("Files for unfinished specs", found.count(), size, "They are deleted after a day.")
 
 
 register("exports", _use_of_exports)

@@ -138,7 +138,7 @@ def _sorts(facets: Sequence[IndexedFacet], query: Query) -> list[SortChoice]:
         for facet in sortable(facets)
         for sign, first in (("", "lowest"), ("-", "highest"))
     ]
-    return [SortChoice("", "number", not on), *ways] if ways else []
+    return [SortChoice("", "question number", not on), *ways] if ways else []
 
 
 def _unfinished(request: HttpRequest, split: Split) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def _find_chart(request: HttpRequest, dataset: Dataset, name: str) -> Chart:
         known = ", ".join(charts) or "it has none yet"
         raise NoChart(f"Expected one of this dataset's charts ({known}), got {shorten(name)}.")
     if not charts[name].columns:
-        raise NoChart(f"Answers of {', '.join(charts[name].withheld)} are withheld, and this chart would tell of them.")
+        raise NoChart(f"Answers of {', '.join(charts[name].withheld)} are withheld, and this chart would reveal some.")
     return charts[name]
 
 

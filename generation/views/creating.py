@@ -84,7 +84,9 @@ class SentPage:
         images = "images" in self.request.POST
         draft = editor.draft_of(data, files=self._files(data), most=self.most, images=images)
         if contradict and draft.refused is None:
-            refused = BadSpec("Both the form and the JSON were changed. The JSON counts; here is the form as it says.")
+            refused = BadSpec(
+                "Both the form and the JSON were changed. The JSON counts, and the form now shows its values."
+            )
             return draft._replace(faults=(refused,))
         return draft
 

@@ -23,7 +23,7 @@ from generation.views.media import sent_by_proxy
 
 BAD, CONFLICT = 400, 409
 ZIP = "application/zip"
-NOTHING = "There is no such export, or it isn't for you."
+NOTHING = "There is no such export, or you may not see it."
 
 
 class ExportRow(NamedTuple):
@@ -163,10 +163,10 @@ def _is_listed(user: Visitor, one: Export, splits: list[Split]) -> bool:
 
 
 def _row(user: Visitor, one: Export, splits: list[Split]) -> ExportRow:
-    details = [", ".join(one.split_names) or "all splits", *([] if one.images else ["without images"])]
+    details = [", ".join(one.split_names) or "all splits", *([] if one.images else ["without pictures"])]
     details += [f"{name}: {value}" for name, value in one.option_values.items() if value not in (False, "")]
     if one.view == Export.View.ALL:
-        details.append("with what is withheld")
+        details.append("with withheld answers")
     return ExportRow(
         one,
         _label(one),

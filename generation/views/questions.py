@@ -113,5 +113,5 @@ def _no_step(wanted: str, shown: QuestionView) -> str:
 
 def _no_question(split: Split, number: int) -> str:
     if not split.is_complete:
-        return f"Question {number:,} isn't made yet: {split} is {split.get_state_display()}."
+        return f"Question {number:,} isn't made yet. The state of {split} is “{split.get_state_display()}”."
     return f"Expected a question from 0 to {split.questions - 1:,}, got {number:,}."

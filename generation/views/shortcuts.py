@@ -64,7 +64,7 @@ def shortcuts_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     shown = _shown(request.user, found)
     content = _as_csv(shown).encode() if kind == "csv" else _for_paper(request, found, shown, kind=kind)
     if content is None:
-        message = "There is nothing to draw here just now. The figures are in the CSV file."
+        message = "There is no drawing at the moment. The figures are in the CSV file."
         return render(request, "generation/refused.html", {"dataset": found, "message": message}, status=404)
     response = HttpResponse(content, content_type=KINDS[kind])
     response["Content-Disposition"] = f'attachment; filename="{found.slug}-shortcuts.{kind}"'
@@ -76,7 +76,7 @@ def _shown(user: Visitor, dataset: Dataset) -> ShortcutsView:
     splits = complete_splits(dataset)
     report = find_report(dataset, splits)
     if report is None:
-        raise Http404("There is no report on this dataset yet; its page has it made.")
+        raise Http404("There is no report on this dataset yet. Open its page to compute it.")
     return shown_to(user, dataset, splits, report)
 
 

@@ -43,6 +43,6 @@ def _context(split: Split) -> dict[str, object]:
 def _unfinished(split: Split) -> str:
     """Return why the answers cannot be opened yet."""
     return (
-        f"Expected a complete split, got {split.name}, which is {split.get_state_display()}: its content hash "
-        "has to be public before its secret is."
+        f"Expected a complete split, got {split.name}, whose state is {split.get_state_display()}. Its content "
+        "hash must be public before its secret is shown."
     )

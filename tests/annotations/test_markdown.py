@@ -92,7 +92,7 @@ def test_no_text_takes_longer_than_a_second(name: str) -> None:
     ("text", "message"),
     [
         ("> " * 30 + "a", "at most 20 lists, quotes and other parts of Markdown inside one another"),
-        (ZOO["lines after a quote"], "at most 40,000 as quotes inside one another times lines of the text"),
+        (ZOO["lines after a quote"], "at most 40,000 for the depth of quotes times the lines of the text"),
         (ZOO["a table that is filled up"], "tables of at most 20,000 cells"),
         ("a|" * 198 + "\n" + "-|" * 198 + "\n" + "|\n" * 95, "at most 150,000 characters of HTML"),
         ("a" * (N + 1), "at most 20,000 characters, got 20,001"),

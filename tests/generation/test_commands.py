@@ -189,7 +189,7 @@ class TestGenerateRefuses:
         assert "Expected a JSON file, got none" in refusal("generate", "x" * 300 + ".json")
 
     def test_an_empty_name(self) -> None:
-        assert refusal("generate", "fake-mini", "--name", "").startswith("slug: Expected small letters")
+        assert refusal("generate", "fake-mini", "--name", "").startswith("slug: Expected at most 60 small letters")
 
     @pytest.mark.parametrize("option", [["--scenes", "train=3"], ["--secret", f"train={'00' * 16}"]])
     def test_to_hear_twice_of_one_split(self, option: list[str]) -> None:

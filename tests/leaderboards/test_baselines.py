@@ -87,7 +87,7 @@ def test_chance_is_the_expectation_wherever_it_stands(val: Split) -> None:
     listed = client.get(f"{at}questions/?{key}").context["listed"]
     for one in listed:
         [[given]] = one.given
-        assert given == (f"any of {choices[one.question.position]}, by chance", 1, None)
+        assert given == (f"a guess among {choices[one.question.position]} answers", 1, None)
     assert client.get(f"{at}questions/?show=right&{key}").context["page"].paginator.count == 0
     assert f"{100 * expected:.1f} %" in client.get(row.get_absolute_url()).context["told"]
 

@@ -97,7 +97,9 @@ def test_the_name_of_a_split_that_was_trained_on_is_kept(
     for run, learned in (("1", other), ("2", None)):
         sent.submitted(method, val, sent.truth_of(val), run=run, trained_on=learned)
     first, second = Submission.objects.filter(method=method).order_by("pk")
-    assert "1 submission to other splits keep" in " ".join(extension_points.losses_of(owned.splits.all()))
+    assert "The training split of 1 submission to other splits" in " ".join(
+        extension_points.losses_of(owned.splits.all())
+    )
     dataset_jobs.delete(owned)
     dataset_jobs.work(dataset=owned)
     first.refresh_from_db()

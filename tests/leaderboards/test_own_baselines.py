@@ -89,7 +89,7 @@ def test_a_board_says_what_they_see_and_on_withheld_answers_only_the_guess_by_ty
     make_all()
     page = html.unescape(Client().get("/leaderboards/told/test/").content.decode())
     assert "Last place" in page and "N-grams" in page
-    assert "Sees the lines before the question. Fitted on nothing" in page
+    assert "It sees the lines before the question. It is fitted on nothing" in page
     assert "Mean" in page and "1: one supporting fact" in page
     rows = Client().get("/leaderboards/told/test-kept/board.json").json()["rows"]
     assert [row["name"] for row in rows if row["accuracy"]["accuracy"] is not None] == ["Q-type mode"]

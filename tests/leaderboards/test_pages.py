@@ -195,7 +195,7 @@ def test_somebody_signs_in_makes_a_method_checks_and_submits(val: Split, as_memb
     response = as_member.post("/submissions/new/?to=scored/val", {"file": file, "method": method.pk, "run": "7"})
     [row] = Submission.objects.filter(method=method)
     assert response["Location"] == row.get_absolute_url()
-    assert "This submission waits to be scored" in page_of(as_member, row.get_absolute_url())
+    assert "This submission is waiting to be scored" in page_of(as_member, row.get_absolute_url())
     assert "No background process is running" in page_of(as_member, f"/submissions/{row.pk}/progress/")
     scoring.RUNNER.take_turn()
     page = page_of(as_member, row.get_absolute_url())
@@ -210,7 +210,7 @@ def test_a_new_method_leads_on_to_the_boards(val: Split, as_member: Client) -> N
     made = as_member.post("/methods/new/", {"name": "Mine", "made": "zero-shot"}, follow=True)
     page, method = made.content.decode(), Method.objects.get(name="Mine")
     assert made.redirect_chain[0][0] == method.get_absolute_url()
-    assert "Mine is made." in page and "Next, choose a split" in page
+    assert "Mine is created." in page and "Next, choose a split" in page
     [form] = re.findall(r'href="([^"]+to=scored/val&amp;method=\d+)"', page)
     assert 'href="/leaderboards/scored/val/"' in page and 'href="/leaderboards/"' in page
     opened = as_member.get(form.replace("&amp;", "&"))
@@ -360,8 +360,8 @@ def test_baselines_say_what_they_see(val: Split) -> None:
     scoring.RUNNER.take_turn()
     page = re.sub(r"\s+", " ", page_of(Client(), BOARD))
     for said in (
-        "Sees nothing. Fitted on the reference split",
-        "Sees the question's type.",
+        "It sees nothing. It is fitted on the reference split",
+        "It sees the question's type.",
         "its figure is the share expected of guesses",
     ):
         assert said in page

@@ -73,7 +73,7 @@ def test_an_account_keeps_no_more_than_it_may(
     refused = send(as_member, method, large)
     page = html.unescape(refused.content.decode())
     assert refused.status_code == 413
-    assert "Expected at most 1 MB kept by an account, got 0.8 MB more than the 0.8 MB that yours keeps." in page
+    assert "Expected at most 1 MB for an account, got 0.8 MB in addition to the 0.8 MB that yours uses." in page
     assert len(stored() - before) == 1
     scoring.RUNNER.take_turn()  # refused: the file goes, and there is room again
     assert stored() == before and storage_quotas.used_by(method.owner) == 0
@@ -118,7 +118,7 @@ def test_an_account_keeps_few_exports(scored: Dataset, member: User, admin_user:
     for number in range(storage_quotas.MOST_EXPORTS):
         Export.objects.create(user=member, finished="2026-01-01T00:00Z", options=json.dumps({"n": number}), **made)
     wanted: dict[str, Any] = {"name": "jsonl", "splits": [], "options": {}, "images": False}
-    with pytest.raises(EngineError, match="at most 20 exports kept by an account"):
+    with pytest.raises(EngineError, match="at most 20 exports for an account"):
         export_requests.ask(scored, member, **wanted)
     assert storage_quotas.used_by(member) == 100
     assert export_requests.ask(scored, admin_user, **wanted).pk
@@ -129,5 +129,5 @@ def test_an_export_that_does_not_fit_is_refused(scored: Dataset, member: User, s
         dataset=scored, user=member, format="jsonl", state="done", file="x", size=1_999_999_999,
         finished="2026-01-01T00:00Z", expires="2099-01-01T00:00Z", options='{"n": 1}',
     )  # fmt: skip
-    with pytest.raises(storage_quotas.AccountFull, match="kept by an account"):
+    with pytest.raises(storage_quotas.AccountFull, match="for an account"):
         export_requests.ask(scored, member, name="jsonl", splits=[], options={}, images=False)

@@ -119,7 +119,7 @@ def test_a_zip_for_a_suite_is_scored_on_each_of_its_splits(
     call_command("submit", path, "--suite", "both", "--method", method.name, "--run", "2")
     told = capsys.readouterr().out
     assert "scored/val: 160 questions" in told and "scored/test: 120 questions" in told
-    assert re.search(r"accuracy  not a step above \d\d\.\d %", told) and told.count("accuracy_read") == 1
+    assert re.search(r"accuracy  less than a step above \d\d\.\d %", told) and told.count("accuracy_read") == 1
 
 
 def test_of_a_suite_what_is_right_counts_and_what_is_refused_is_told(

@@ -75,7 +75,7 @@ def test_refusals_are_those_of_the_site(
     assert script.main(["send", path, *call, "--fingerprint", "0" * 64]) == 2
     assert "the predictions are for another version" in capsys.readouterr().err
     assert script.main(["send", path, "--split", "scored/val", "--method", "Nobody's"]) == 2
-    assert "Expected a method of yours" in capsys.readouterr().err
+    assert "Expected the number or name of one of your methods" in capsys.readouterr().err
 
 
 def test_it_knows_how_large_an_upload_may_be() -> None:

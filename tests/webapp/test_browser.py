@@ -152,7 +152,7 @@ def test_a_token_is_made_copied_and_revoked(visit: Open, width: int) -> None:
     page = visit(address_of(LoginLink.objects.make(ada)), width=width, scheme="dark")
     page.get_by_role("button", name="Sign in as ada").click()
     page.get_by_role("link", name="Account").click()
-    page.get_by_label("What is it for?").fill("laptop")
+    page.get_by_label("What is the token for?").fill("laptop")
     page.get_by_role("button", name="Make a token").click()
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()

@@ -25,9 +25,9 @@ class TokenForm(forms.Form):
     """A new API token and its purpose."""
 
     name = forms.CharField(
-        label="What is it for?",
+        label="What is the token for?",
         max_length=100,
-        help_text="A word by which you know it again, such as the machine it is used on.",
+        help_text="A name by which you recognise the token, for example the computer that uses it.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
@@ -60,8 +60,10 @@ class SignInLinkForm(forms.Form):
         said = self.cleaned_data["account"]
         found = list(User.objects.filter(Q(username=said) | Q(email__iexact=said), is_active=True)[:2])
         if len(found) != 1:
-            came = "several of that email" if found else repr(said)
-            raise forms.ValidationError(f"Expected the username or email of an open account, got {came}.")
+            came = "several accounts with that email" if found else repr(said)
+            raise forms.ValidationError(f"Expected the username or email of an active account, got {came}.")
         if (found[0].is_staff or found[0].is_superuser) and not self.by.is_superuser:
-            raise forms.ValidationError("Expected an account that is not staff: only superusers make links for staff.")
+            raise forms.ValidationError(
+                "Expected an account that is not staff, because only superusers may make links for staff."
+            )
         return found[0]

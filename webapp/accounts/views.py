@@ -30,7 +30,7 @@ def page(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, status=BAD, name_form=form)
     form.save()
-    messages.success(request, "Your name is kept.")
+    messages.success(request, "Your name is saved.")
     return redirect("own_account")
 
 

@@ -35,7 +35,7 @@ class Token(HttpBearer):
         found = ApiToken.objects.usable(token).first()
         if found is None:
             _count(address_of(request))
-            message = "Expected a token of an open account, got one that is unknown or revoked."
+            message = "Expected a token of an active account, got one that is unknown or revoked."
             raise Problem(401, message, code="unknown_token", headers=BEARER)
         found.note_use()
         request.user = found.user
@@ -52,7 +52,7 @@ class Session(APIKeyCookie):
         """Return the account that is signed in, or None."""
         user = self.authenticate(request, None)
         if user is not None and check_csrf(request) is not None:
-            raise Problem(403, "Expected the header X-CSRFToken with what the page was given.", code="csrf")
+            raise Problem(403, "Expected the header X-CSRFToken with the CSRF token of the page.", code="csrf")
         return user
 
     def authenticate(self, request: HttpRequest, key: str | None) -> User | None:

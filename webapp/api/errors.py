@@ -29,7 +29,7 @@ CODES = {
     503: "away",
 }
 BEARER = {"WWW-Authenticate": "Bearer"}
-NOTHING = "There is nothing at this address. What there is: /api/v1/docs"
+NOTHING = "There is nothing at this address. The list of addresses is at /api/v1/docs"
 NO_TOKEN = "Expected a token (Authorization: Bearer hs_...) or a session, got neither."  # noqa: S105 - a message
 
 
@@ -96,4 +96,4 @@ def _invalid(error: ValidationError) -> Problem:
     """Return an error that lists the invalid parameters."""
     fields = [{"where": ".".join(map(str, one["loc"])), "message": str(one["msg"])} for one in error.errors]
     said = "; ".join(f"{one['where']}: {one['message']}" for one in fields)
-    return Problem(422, f"Expected other parameters: {said}.", details={"fields": fields})
+    return Problem(422, f"Expected valid parameters, got errors: {said}.", details={"fields": fields})

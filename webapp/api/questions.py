@@ -39,7 +39,7 @@ def questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """
     found = find_split(request.user, slug, name)
     if not found.is_complete:
-        raise Http404(f"Expected a complete split, got {found}, which is {found.get_state_display()}.")
+        raise Http404(f"Expected a complete split, got {found}, whose state is {found.get_state_display()}.")
     index = SplitIndex.open(found)
     facets = visible_facets(request.user, found, index)
     size, asked = page_size_of(QueryString.of(request))
@@ -73,7 +73,7 @@ def scenes(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     found = _with_scenes(request, slug, name)
     size, asked = page_size_of(QueryString.of(request))
     if asked.without(PAGE_NAME).pairs:
-        raise BadAddress(f"Expected {PAGE_NAME} and {SIZE_NAME}, got {asked.pairs[0][0]!r}.")
+        raise BadAddress(f"Expected only {PAGE_NAME} and {SIZE_NAME}, got {asked.pairs[0][0]!r}.")
     query: Query = read_query(asked.pairs, facets=())
     page = page_of(query, found.scenes if found.is_complete else 0, size=size, of="scenes")
     listed = list(Scene.objects.between(found, page.start, page.stop - page.start))
@@ -158,7 +158,9 @@ def _with_scenes(request: HttpRequest, slug: str, name: str) -> Split:
     """Return a split with its own scenes; raise `Http404` for a question set, which uses its parent's scenes."""
     found = find_split(request.user, slug, name)
     if found.is_derived:
-        raise Http404(f"Expected a split with scenes of its own, got {found}: its scenes are those of {found.source}.")
+        raise Http404(
+            f"Expected a split that is not a question set, got {found}. Its scenes are those of {found.source}."
+        )
     return found
 
 

@@ -68,7 +68,9 @@ def submission_slices(request: HttpRequest, number: int) -> dict[str, Any]:
     """Return the accuracy of a scored submission by every facet that you may see."""
     found = find_submission(request.user, number)
     if not may_see_exact_figures(request.user, found.split):
-        raise Problem(403, f"The answers of {found.split} are withheld. Its slices open when its owner opens them.")
+        raise Problem(
+            403, f"The answers of {found.split} are withheld. Its slices are shown when its owner opens them."
+        )
     split, entry = found.split, find_entry(request.user, found.split, f"s{found.pk}")
     if entry is None:
         raise Http404("There is no score yet.")
@@ -151,8 +153,8 @@ def _method(user: Any, named: str) -> Method:
         found = mine.filter(name=named[:200]).first()
     if found is None:
         message = (
-            f"Expected a method of yours, its number or name, got {named[:60]!r}. "
-            "Make one at /methods/new/, or POST /api/v1/methods/."
+            f"Expected the number or name of one of your methods, got {named[:60]!r}. "
+            "Create one at /methods/new/, or with POST /api/v1/methods/."
         )
         raise Problem(404, message, code="no_method", details={"field": "method"})
     return found

@@ -13,8 +13,8 @@ from webapp.api.errors import handle_errors
 from webapp.api.files import downloads
 from webapp.api.openapi_operations import described_view, upload_views
 
-ABOUT = """The data and actions of the site's pages, for programs. `/docs/api/` has examples and describes tokens, limits
-and errors. Responses leave out whatever you may not see."""
+ABOUT = """The data and actions of the site's pages, for programs. `/docs/api/` has examples and describes tokens,
+limits and errors. Responses leave out whatever you may not see."""
 
 api = NinjaAPI(title="Horsesense", version=__version__, description=ABOUT, urls_namespace="api", auth=EVERYBODY)
 handle_errors(api)

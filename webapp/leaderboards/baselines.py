@@ -41,7 +41,7 @@ class About(NamedTuple):
 
 ABOUT = {
     Kind.CHANCE: About(
-        "which answers the question's type admits", "nothing: its figure is the share expected of guesses", False
+        "which answers the question's type allows", "nothing: its figure is the share expected of guesses", False
     ),
     Kind.MAJORITY: About("nothing", "the reference split: its most frequent answer", True),
     Kind.TYPE_MODE: About("the question's type", "the reference split: the most frequent answer of each type", True),
@@ -54,7 +54,7 @@ def describe(method: Method | None) -> str:
     if method is None or not method.baseline:
         return ""
     about = about_of(method.baseline)
-    return f"Sees {about.sees}. Fitted on {about.fitted}." if about is not None else ""
+    return f"It sees {about.sees}. It is fitted on {about.fitted}." if about is not None else ""
 
 
 def about_of(kind: str) -> About | None:

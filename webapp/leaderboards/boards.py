@@ -401,7 +401,7 @@ def _worth(found: PassedTasks | None, by: str) -> float:
 def sorts_of(board: Board) -> list[tuple[str, str]]:
     """Return the possible orders of a board, each as its name in URLs and its label."""
     plain = [(ACCURACY, "accuracy"), (DATE, "date"), (NAME, "method")]
-    shared = [(SHARED, "the questions that people answered")] if board.asked else []
+    shared = [(SHARED, "accuracy on the questions that people answered")] if board.asked else []
     tasks = [(MEAN, f"mean over {board.tasks.noun}s"), (FAILED, f"{board.tasks.noun}s failed")] if board.tasks else []
     return [*plain, *shared, *tasks, *((column.label, column.title or column.label) for column in board.columns)]
 

@@ -34,7 +34,7 @@ def delete_submission(submission: Submission) -> None:
     if is_withheld(submission.split) and _counts(submission):
         raise CountsToday(
             "Expected a submission that no longer counts for the limit of its split, got one of the last day, or one "
-            "that is under way. Delete it later."
+            "that is still being scored. Delete it later."
         )
     Submission.objects.filter(pk=submission.pk).delete()
     drop_files([submission])
@@ -51,7 +51,7 @@ def delete_method(method: Method) -> None:
         mine = list(method.submissions.select_related("split__parent"))
         if any(is_withheld(one.split) and _counts(one) for one in mine):
             raise CountsToday(
-                "Expected a method none of whose submissions counts for a limit, got one with scores of the last day. "
+                "Expected a method without submissions that count for a limit, got one with scores of the last day. "
                 "Delete it later, or hide it now."
             )
         Method.objects.filter(pk=method.pk).delete()
@@ -116,7 +116,7 @@ def losses(splits: QuerySet[Split]) -> Iterator[str]:
     if count := Suite.objects.filter(members__split__in=splits).distinct().count():
         yield f"A column of {_counted(count, 'suite')}."
     if count := _trained(splits).count():
-        yield f"{_counted(count, 'submission')} to other splits keep its name as what they were trained on."
+        yield f"The training split of {_counted(count, 'submission')} to other splits; only its name stays."
 
 
 def release(splits: QuerySet[Split]) -> None:

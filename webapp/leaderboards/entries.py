@@ -167,7 +167,7 @@ class Entry(NamedTuple):
         first = self.submissions[0]
         trained = f"trained on {self.trained_on}" if self.trained_on and not self.is_site_baseline else ""
         size = f"{first.train_size:,} examples" if first.train_size is not None else ""
-        seen = f"{first.examples_seen:,} seen" if first.examples_seen is not None else ""
+        seen = f"{first.examples_seen:,} examples seen" if first.examples_seen is not None else ""
         return ", ".join(part for part in (trained, size, seen) if part)
 
     @property

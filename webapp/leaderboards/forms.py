@@ -36,6 +36,17 @@ class MethodForm(MethodBase):
             "prompt": forms.Textarea(attrs={"rows": 4, "maxlength": LONGEST_TEXT}),
             "model_date": forms.DateInput(attrs={"type": "date"}),
         }
+        labels: ClassVar[dict[str, str]] = {"anonymous": "Without my name"}
+        help_texts: ClassVar[dict[str, str]] = {
+            "name": "The name that tables show, for example “CNN+LSTM+SA”.",
+            "description": "What the method is and how it answers. Write Markdown.",
+            "link": "A web address, such as https://…",
+            "shots": "Only for few-shot methods.",
+            "model": "The name that the provider of the model uses.",
+            "model_date": "The date of the version that answered.",
+            "prompt": "The exact text that the model got.",
+            "anonymous": "Boards show the method without the name of its owner. Staff can see the owner.",
+        }
         field_classes: ClassVar[dict[str, Any]] = {"link": partial(forms.URLField, assume_scheme="https")}
 
     def __init__(self, *args: Any, owner: Any, **kwargs: Any) -> None:
@@ -51,7 +62,7 @@ class MethodForm(MethodBase):
         name = str(self.cleaned_data["name"])
         same = Method.objects.filter(owner=self.owner.pk, name=name).exclude(pk=self.instance.pk)
         if same.exists():
-            raise forms.ValidationError(f"Expected a new name, got {shorten(name)}, which another of yours has.")
+            raise forms.ValidationError(f"Expected a new name, got {shorten(name)}, which another method of yours has.")
         return name
 
     def clean_prompt(self) -> str:
@@ -67,7 +78,7 @@ class MethodForm(MethodBase):
         if data.get("made") != Method.Made.FEW_SHOT:
             data["shots"] = None
         elif data.get("shots") is None and "shots" not in self.errors:
-            self.add_error("shots", "Expected how many examples the prompt has, got nothing.")
+            self.add_error("shots", "Expected the number of examples in the prompt, got nothing.")
         markdown.check_fields(self, ["description"])
         return data
 
@@ -77,8 +88,8 @@ class SubmissionForm(forms.Form):
 
     file = forms.FileField(
         label="Predictions",
-        help_text="One answer for each question, at most 100 MB: JSON, JSONL, CSV, or a line for each question in "
-        'order; also packed by gzip or zip. <a href="/docs/predictions/">All formats</a>',
+        help_text="A file with one answer for each question, at most 100 MB: JSON, JSONL, CSV, or one line for each "
+        'question in order. It may be compressed with gzip or zip. <a href="/docs/predictions/">All formats</a>',
         error_messages={
             "required": "Expected a file of predictions, got none.",
             "empty": "Expected predictions, got an empty file.",
@@ -92,16 +103,20 @@ class SubmissionForm(forms.Form):
     run = forms.CharField(
         required=False,
         max_length=60,
-        help_text="A seed or a name, if there are several. Boards show their mean; the same run again replaces it.",
+        help_text="A seed or a name, if there are several runs. Boards show their mean. "
+        "A new submission replaces the same run.",
     )
     trained_on = forms.CharField(
         label="Trained on", required=False, max_length=120, help_text="A split of this site, such as clevr/train."
     )
     train_size = forms.IntegerField(
-        label="Training examples", required=False, min_value=1, help_text="How many different ones: for curves."
+        label="Training examples",
+        required=False,
+        min_value=1,
+        help_text="The number of different examples. Learning curves use it.",
     )
     examples_seen = forms.IntegerField(
-        label="Examples seen", required=False, min_value=1, help_text="In all, repeats included."
+        label="Examples seen", required=False, min_value=1, help_text="The total number, with repeats."
     )
     note = forms.CharField(required=False, max_length=500, help_text="Shown with the submission.")
 
@@ -134,7 +149,7 @@ def splits_named(user: Any, texts: Sequence[str]) -> list[Split]:
         split = known.get(pair)
         if split is None or not may_see(user, split, What.QUESTION):
             raise forms.ValidationError(
-                f"Expected a split such as clevr/train, got {shorten(text)}, which isn't there."
+                f"Expected a split such as clevr/train, got {shorten(text)}, which does not exist."
             )
         found.append(split)
     return found
@@ -151,13 +166,13 @@ class SuiteForm(SuiteBase):
     members = forms.CharField(
         max_length=LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="One a line: a split or question set, and after = its heading: clevr-cogent/valA = seen.",
+        help_text="On each line, a split or question set, = and its heading, for example: clevr-cogent/valA = seen.",
     )
     gaps = forms.CharField(
         required=False,
         max_length=LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="One a line: a name, and after = two headings with a minus between them: gap = seen - unseen.",
+        help_text="On each line, a name, = and two headings with a minus, for example: gap = seen - unseen.",
     )
 
     class Meta:
@@ -167,6 +182,10 @@ class SuiteForm(SuiteBase):
         fields = ("title", "slug", "description", "is_public")
         widgets: ClassVar[dict[str, forms.Widget]] = {
             "description": forms.Textarea(attrs={"rows": 4, "maxlength": markdown.LONGEST})
+        }
+        help_texts: ClassVar[dict[str, str]] = {
+            "slug": "The name in web addresses: small letters, digits and hyphens.",
+            "description": "What the suite shows. Write Markdown.",
         }
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
@@ -187,7 +206,7 @@ class SuiteForm(SuiteBase):
                 raise forms.ValidationError(f"Expected complete splits, got {split}, which isn't complete yet.")
         labels = [label for label, _ in found]
         if len(set(labels)) < len(labels) or len({split.pk for split in splits}) < len(splits):
-            raise forms.ValidationError("Expected every split and every heading once, got one twice.")
+            raise forms.ValidationError("Expected each split and each heading only once, got one twice.")
         if max(map(len, labels)) > 60:
             raise forms.ValidationError("Expected headings of at most 60 characters, got a longer one.")
         return found
@@ -208,7 +227,7 @@ class SuiteForm(SuiteBase):
                 )
             found.append((name[:60], high, low))
         if len({name for name, _, _ in found}) < len(found):
-            raise forms.ValidationError("Expected every name of a gap once, got one twice.")
+            raise forms.ValidationError("Expected a different name for each gap, got one twice.")
         return found
 
     def clean(self) -> dict[str, Any]:

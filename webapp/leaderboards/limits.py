@@ -26,7 +26,9 @@ def use(user: Any) -> Use:
         count=Count("pk"), codes=Sum("kept"), uploads=Sum("size", filter=~Q(file=""))
     )
     size = (found["codes"] or 0) + (found["uploads"] or 0)
-    advice = "Delete submissions on their pages, or a method with all of them. An upload goes once it is scored."
+    advice = (
+        "Delete submissions on their pages, or delete a method with all its submissions. Scored uploads are deleted."
+    )
     return Use("Submissions", found["count"], size, advice)
 
 

@@ -200,7 +200,7 @@ def _checked(user: Any, part: UploadedFile, *, wait: float) -> CheckedUpload:
     except BadPredictions as error:
         raise UploadRefused(422, "bad_predictions", str(error), field="file", findings=error.findings) from error
     except prediction_files.TooSlow as error:
-        message = f"{error} Submit it instead: a background process reads it and says what is wrong with it."
+        message = f"{error} Submit the file instead: a background process then reads it and reports its errors."
         raise UploadRefused(422, "too_slow", message, field="file") from error
     except prediction_files.NotRead as error:
         raise UploadRefused(503, "not_read", str(error), retry_after=RETRY) from error
@@ -215,21 +215,21 @@ def check(user: Any, order: Order) -> None:
     """Raise `UploadRefused` if an order is not valid or not allowed for this account."""
     if order.method.owner_id != user.pk:
         raise UploadRefused(
-            404, "no_method", "Expected a method of yours, got none or somebody else's.", field="method"
+            404, "no_method", "Expected one of your methods, got none or one of another account.", field="method"
         )
     for split in targets(user, order):
         if not may_see(user, split, What.QUESTION):
-            raise UploadRefused(404, "no_split", "There is no such split, or it isn't yours to see.", field="split")
+            raise UploadRefused(404, "no_split", "There is no such split, or you may not see it.", field="split")
         if not submitter_approvals.may_submit(user, split):
             raise UploadRefused(403, "not_approved", submitter_approvals.reason_for(user, split), field="split")
         if not split.is_complete:
             state = split.get_state_display()
-            raise UploadRefused(409, "not_complete", f"Expected a complete split, got {split}, which is {state}.")
+            raise UploadRefused(409, "not_complete", f"Expected a complete split, got {split}, whose state is {state}.")
     _check_fingerprint(order)
     _check_words(order)
     trained_on = order.trained_on
     if trained_on is not None and not may_see(user, trained_on, What.QUESTION):
-        raise UploadRefused(404, "no_split", "There is no such split to be trained on, or it isn't yours to see.")
+        raise UploadRefused(404, "no_split", "There is no such training split, or you may not see it.")
     for name in ("train_size", "examples_seen"):
         number = getattr(order, name)
         if number is not None and not 0 < number <= LARGEST_NUMBER:
@@ -265,7 +265,10 @@ def _check_words(order: Order) -> None:
         text = getattr(order, name)
         if len(text) > most or not text.isprintable():
             raise UploadRefused(
-                422, "bad_text", f"Expected at most {most} printable characters, got others.", field=name
+                422,
+                "bad_text",
+                f"Expected at most {most} printable characters, got a longer text or other characters.",
+                field=name,
             )
 
 
@@ -277,7 +280,7 @@ def _repeated(user: Any, order: Order) -> list[Submission]:
     found = list(rows.order_by("pk"))
     wanted = {split.pk for split in targets(user, order)}
     if any(row.method_id != order.method.pk or row.split_id not in wanted for row in found):
-        message = "Expected a new Idempotency-Key for a new submission, got one that another submission has."
+        message = "Expected a new Idempotency-Key for a new submission, got the key of another submission."
         raise UploadRefused(422, "key_reused", message, field="Idempotency-Key")
     return found
 
@@ -308,7 +311,7 @@ def _matched(user: Any, suite: Suite, file: BinaryIO) -> list[UploadedFile]:
         raise UploadRefused(422, "bad_suite_file", message, field="file")
     if len({part.split.pk for part in found}) < len(found):
         raise UploadRefused(
-            422, "bad_suite_file", "Expected one file for each split, got two for the same.", field="file"
+            422, "bad_suite_file", "Expected one file for each split, got two for the same split.", field="file"
         )
     return found
 
@@ -347,7 +350,9 @@ def _check_size(one: UploadedMember, split: Split) -> None:
         if file.read(len(GZIP)) == GZIP:  # packed twice: what gzip packs hardly gets smaller in a zip
             most = SMALL + 2 * one.packed
     if one.size > most:
-        message = f"Expected at most {most:,} bytes in {one.name[:60]!r}, got {one.size:,}: pack it once."
+        message = (
+            f"Expected at most {most:,} bytes in {one.name[:60]!r}, got {one.size:,}. Compress the file only once."
+        )
         raise UploadRefused(413, "too_large", message, field="file")
 
 
@@ -367,7 +372,7 @@ def _keep(file: BinaryIO) -> StoredUpload:
             while piece := file.read(PIECE):
                 size += len(piece)
                 if size > LARGEST:
-                    message = f"Expected at most {LARGEST // 10**6} MB, got more. Pack it with gzip."
+                    message = f"Expected at most {LARGEST // 10**6} MB, got more. Compress the file with gzip."
                     raise UploadRefused(413, "too_large", message)
                 digest.update(piece)
                 draft.write(piece)
@@ -431,7 +436,11 @@ def check_limits(user: Any, split: Split) -> None:
         )
     else:
         what = f"{limits.ATTEMPTS} files a day for {split}, whose answers are withheld"
-    when = f"The next may come at {left.next_at:%Y-%m-%d %H:%M} UTC." if left.next_at else "Some are still under way."
+    when = (
+        f"You can submit again at {left.next_at:%Y-%m-%d %H:%M} UTC."
+        if left.next_at
+        else "Some are still being scored."
+    )
     retry = max(1, int((left.next_at - timezone.now()).total_seconds())) if left.next_at else 60
     message = f"Expected at most {what}, got one more. {when}"
     raise UploadRefused(429, "limit_reached", message, next_at=next_at, retry_after=retry)

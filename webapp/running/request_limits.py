@@ -92,7 +92,7 @@ class UploadLimit:
             if refusal is not None:
                 return refusal
         if uploads is None or length > most:
-            raise RequestDataTooBig(f"Expected at most {most:,} bytes, got more. Nothing of it was kept.")
+            raise RequestDataTooBig(f"Expected at most {most:,} bytes, got more. Nothing was stored.")
         if has_body:
             return None
         request.META[UPLOAD_BYTES] = max(most, SMALL)

@@ -276,8 +276,8 @@ def test_who_is_taken_back_stays_and_it_counts_as_after_the_fact(asked: Study, c
     assert found.text == (
         "The current exclusions differ from the rules: P001 is included again, although a rule excludes them."
     )
-    assert "1 participant whom the rules leave out were taken back" not in text_of(asked)
-    assert "1 participant whom the rules leave out was taken back and counts." in text_of(asked)
+    assert "1 participant whom the rules exclude were included again" not in text_of(asked)
+    assert "1 participant whom the rules exclude was included again and counts." in text_of(asked)
 
 
 def test_the_unfinished_are_left_out_by_the_button_and_count_once_they_finish(asked: Study) -> None:
@@ -387,11 +387,11 @@ def text_after_exclusions(asked: Study, careless: Participant) -> str:
 def test_methods_text_tells_rules_hash_date_and_figures(asked: Study, careless: Participant) -> None:
     said = text_after_exclusions(asked, careless)
     assert asked.rules_frozen is not None and asked.rules_digest in said
-    assert f"Rules of exclusion were fixed on {asked.rules_frozen.day} {asked.rules_frozen:%B %Y}" in said
-    assert "1 or more check questions answered wrongly; a median time below 1.5 s, from 10 answers on" in said
-    assert "They leave out 1 participant: 2 or more attention items failed (n = 0); 1 or more check questions" in said
+    assert f"The exclusion rules were fixed on {asked.rules_frozen.day} {asked.rules_frozen:%B %Y}" in said
+    assert "wrong answers to 1 or more check questions; a median answer time below 1.5 s, with at least 10" in said
+    assert "They exclude 1 participant: 2 or more failed attention items (n = 0); wrong answers to 1 or" in said
     assert "The answers of 1 participant were excluded after the fact: Took part twice (n = 1)." in said
-    assert "The accuracy of majority votes" not in said  # of so few questions none is stated
+    assert "The accuracy of the majority" not in said  # of so few questions none is stated
 
 
 def test_methods_text_has_the_accuracy_three_ways(
@@ -401,7 +401,7 @@ def test_methods_text_has_the_accuracy_three_ways(
     said = text_after_exclusions(asked, careless)
     majorities = [side.headline.majority for side in sides_of(asked)[:3]]
     shares = [f"{100 * one.right / max(one.n, 1):.1f} % (n = {one.n})" for one in majorities]
-    assert f"is {shares[0]} with everybody included, {shares[1]} with exactly those" in said
+    assert f"is {shares[0]} with everybody included, {shares[1]} without the participants whom" in said
     assert f"and {shares[2]} as reported here." in said
 
 
@@ -409,7 +409,7 @@ def test_methods_text_says_that_no_rule_was_stated_and_that_nobody_was_left_out(
     state(asked, ExclusionRules())
     answered.put(at_work(asked), asked, 0, "yes", number=0)
     said = text_of(asked)
-    assert "No rule of exclusion was stated" in said and asked.rules_digest in said
+    assert "No exclusion rule was stated" in said and asked.rules_digest in said
     assert "Nobody’s answers were excluded." in said
 
 

@@ -151,7 +151,7 @@ def test_an_id_belongs_to_one_question(study: Study, joined: Joined) -> None:
 
 def test_what_was_not_given_is_not_taken(study: Study, joined: Joined) -> None:
     slot = claimed(joined())
-    with pytest.raises(NotGiven, match="a question that you were given"):
+    with pytest.raises(NotGiven, match="a question that was not given to you"):
         say(joined(), slot)
     assert not Answer.objects.exists()
 

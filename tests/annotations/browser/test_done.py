@@ -40,7 +40,7 @@ SETTINGS = {
     "Answers per question": str(WANTED),
     "Questions per session": str(QUESTIONS),
     "Practice questions": "2",
-    "Of them right to go on": "1",
+    "Right answers needed in practice": "1",
     "Check questions per session": "2",
     "Attention items per session": "2",
     "Failed attention items, at least": "",  # Bob is to be left out by hand
@@ -169,7 +169,7 @@ class Person:
         expect(self.page.get_by_role("heading", level=1)).to_have_text("Colours on your screen")
         for pair in self.page.locator(".pair").all():
             self.tell_apart(pair, rightly=sees_colours)
-        self.go_on("Go on")
+        self.go_on("Continue")
 
     def tell_apart(self, pair: Locator, *, rightly: bool) -> None:
         source = pair.locator("img").get_attribute("src")
@@ -191,7 +191,7 @@ class Person:
             self.answer(rule)
             expect(self.page.locator(".verdict")).to_be_visible()
             self.key.look_over(self.page, self.name)
-            onward = self.page.get_by_role("link", name=re.compile("Go on|Try again"))
+            onward = self.page.get_by_role("link", name=re.compile("Continue|Try again"))
             if self.by == "keyboard":
                 self.page.wait_for_load_state()
                 self.page.keyboard.press("Enter")
@@ -236,7 +236,7 @@ class Person:
         """Answer the question before once more."""
         old = self.said.pop()
         self.press(self.page.get_by_role("link", name="Undo the last answer"))
-        expect(self.page.locator(".way")).to_contain_text("The question before")
+        expect(self.page.locator(".way")).to_contain_text("Your last question again")
         self.said.append(old._replace(superseded=True))
         assert self.answer(rule).position == old.position
 
@@ -546,7 +546,7 @@ def check_figures(page: Page, key: Key, count: Count) -> None:
     text = page.locator("#methods-text").input_value()
     for said in (
         f"{QUESTIONS} questions", f"{WANTED} answers", f"{good} (n = {QUESTIONS})", f"{single} (n = {len(votes)})",
-        f"alpha (nominal) is {count.alpha():.3f}", "GBP 12.00", f"{refusals} times", "1 more did not pass",
+        f"alpha (nominal) is {count.alpha():.3f}", "GBP 12.00", f"{refusals} times", "1 more participant did not pass",
     ):  # fmt: skip
         assert said in text, said
     assert REASON not in text
@@ -600,7 +600,7 @@ def check_payment(page: Page, key: Key, lines: list[dict[str, str]]) -> None:
         ("Unknown here", 1), ("Finished here, not in the export", 0),
     ):  # fmt: skip
         expect(page.locator("#pay ~ dl div", has_text=label).first.locator("dd")).to_have_text(str(n))
-    expect(page.get_by_text("For you to decide: sub-Bob.")).to_be_visible()
+    expect(page.get_by_text("You decide about these submissions: sub-Bob.")).to_be_visible()
     hourly = page.locator("dl div", has_text="Median pay per hour").locator("dd")
     expect(hourly).to_have_text("GBP 12.00 GBP 2.00 a session")  # 2 for 600 seconds, the median of three
     key.look_over(page, "Rosa")

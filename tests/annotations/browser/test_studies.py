@@ -53,7 +53,7 @@ def test_a_study_is_set_up_and_opened(browser: Browser, live_server: Any, rosa: 
     expect(page.locator("#plan dd").first).to_have_text("24")
     expect(page.get_by_label("Questions", exact=True)).to_have_value("8")
     page.get_by_role("button", name="Make the study").click()
-    expect(page.locator("h1")).to_have_text("People on shapes/train")
+    expect(page.locator("h1")).to_have_text("Study of shapes/train")
     page.get_by_role("button", name="Open").click()
     expect(page.get_by_text("0 of 24 answers", exact=True)).to_be_visible()
     page.get_by_role("link", name="the test link").click()

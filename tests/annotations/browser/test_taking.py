@@ -49,7 +49,7 @@ def begin(page: Page, study: Study) -> Participant:
     person = study.participants.latest("pk")
     for name, value in told_apart(person).items():
         page.locator(f"input[name={name}][value={value}]").check()
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name="Begin").click()
     return person
 

@@ -99,7 +99,7 @@ def test_what_its_publisher_did_not_see_is_not_published(run: Study) -> None:
     first = run.participants.filter(is_test=False, answers__slot__isnull=False).first()
     assert first is not None
     slot_assignment.exclude(first, reason="by mistake")
-    with pytest.raises(NotPublished, match="Something has changed since you looked"):
+    with pytest.raises(NotPublished, match="The figures have changed since you opened this page"):
         baseline.publish(run, by=run.owner_id, seal=seal)
     assert not Baseline.objects.exists()
 

@@ -129,7 +129,7 @@ def test_what_changed_meanwhile_is_shown_before_it_is_published(rosa: Client, ru
     slot_assignment.exclude(person, reason="by mistake")
     answer = rosa.post(at, {"seal": seal, "confirm": "yes"})
     assert (answer.status_code, Baseline.objects.count()) == (409, 0)
-    assert "Something has changed since you looked" in text(answer)
+    assert "The figures have changed since you opened this page" in text(answer)
     assert answer.context["draft"].seal != seal
 
 
@@ -226,15 +226,15 @@ def test_what_people_said_stands_with_a_question_for_who_may_see_it(
     others: list[Client], rosa: Client, public: Dataset
 ) -> None:
     open_one, withheld = everywhere(public), everywhere(public, split="test")
-    said = {one: re.compile(r"People said</span> \w+ × 3") for one in (open_one, withheld)}
+    said = {one: re.compile(r"People answered</span> \w+ × 3") for one in (open_one, withheld)}
     for study in said:
         published(study)
     number = open_one.questions.values_list("position", flat=True)[0]
     assert said[open_one].search(text(others[0].get(f"/datasets/rows/val/q/{number}/")))
     hidden = text(others[0].get(f"/datasets/rows/val/q/{number}/?ask=1"))
-    assert "People said" not in hidden
+    assert "People answered" not in hidden
     number = withheld.questions.values_list("position", flat=True)[0]
-    assert "People said" not in text(others[0].get(f"/datasets/rows/test/q/{number}/"))
+    assert "People answered" not in text(others[0].get(f"/datasets/rows/test/q/{number}/"))
     assert said[withheld].search(text(rosa.get(f"/datasets/rows/test/q/{number}/")))
 
 
@@ -274,7 +274,7 @@ def test_a_human_row_that_is_published_after_the_budget_is_spent_opens_with_the_
     page = text(others[0].get("/datasets/rows/test/people/"))
     assert f"until the answers are opened: n = {row.asked}" in page
     assert not re.search(r"\d\.\d %", page.partition("<main")[2])
-    assert f"People: opens with the answers (n = {row.asked})" in text(others[0].get("/datasets/rows/"))
+    assert f"People: shown when the answers are opened (n = {row.asked})" in text(others[0].get("/datasets/rows/"))
 
 
 def test_opening_the_answers_opens_what_people_said(others: list[Client], public: Dataset) -> None:

@@ -52,13 +52,13 @@ def test_it_tells_of_questions_people_and_figures(asked: Study) -> None:
     said = text_of(asked)
     assert "We drew 40 questions evenly over the values of “type” (seed 4) from split train of Rows of numbers" in said
     assert asked.split.fingerprint[:12] in said
-    assert "practised on 6 easy questions" in said and "4 or more right" in said
-    assert "2 check questions and 2 attention items in each session count in no accuracy." in said
+    assert "practised with 6 easy questions" in said and "at least 4 right answers" in said
+    assert "Each session also had 2 check questions and 2 attention items, which do not count for any accuracy." in said
     assert "1 participant answered, on 2 March 2026. Pay was set at GBP 10.50 an hour." in said
-    assert "1 more did not pass the tests" in said
+    assert "1 more participant did not pass the tests" in said
     assert "Nobody’s answers were excluded." in said
     assert "is right on 75.0 % (n = 40) of questions; there were no ties." in said
-    assert "Wilson’s, over questions alone, 59.8–85.8 %" in said  # 30 of 40, by statsmodels
+    assert "over questions only (Wilson), it is 59.8–85.8 %" in said  # 30 of 40, by statsmodels
     assert "alpha" not in said  # nobody to agree with
 
 
@@ -70,7 +70,7 @@ def test_it_names_reasons_and_what_would_be_with_everybody(asked: Study) -> None
     said = text_of(asked)
     assert "2 participants answered, from 2 March 2026 to 4 March 2026." in said
     assert "The answers of 1 participant were excluded: Pressed one key (n = 1)." in said
-    assert "With everybody included, the accuracy of majority votes is 0.0 % (n = 40)." in said
+    assert "With everybody included, the accuracy of the majority is 0.0 % (n = 40)." in said
     assert "is right on 100.0 % (n = 40)" in said
 
 

@@ -125,7 +125,7 @@ def test_what_is_excluded_stands_beside_what_is_not(rosa: Client, run: Study, at
     rosa.post(f"{at}people/2/exclude/", {"reason": "Pressed one key."})
     page = text(rosa.get(f"{at}results/"))
     assert re.findall(r'<th scope="row">([^<]*)</th><td class="num">(\d+)</td>', page) == 2 * [
-        ("Nobody", "0"), ("By the stated rules", "0"), ("Currently, with later exclusions", "1"),
+        ("None", "0"), ("By the stated rules", "0"), ("Current exclusions", "1"),
     ]  # fmt: skip
     assert "The current exclusions differ from the rules: P002 is excluded without a rule." in page
     assert "The answers of 1 participant were excluded: Pressed one key (n = 1)." in page
@@ -161,7 +161,7 @@ def test_a_draft_and_a_study_without_answers_say_so(rosa: Client, run: Study) ->
     assert rosa.get(f"/studies/{draft.code}/results/live/").status_code == 404
     assert "No participants yet" in text(rosa.get(f"/studies/{draft.code}/people/"))
     empty = answered.opened(run.split, [run.questions.values_list("position", flat=True)[0]])
-    assert "No answer yet" in text(rosa.get(f"/studies/{empty.code}/results/"))
+    assert "No answers yet" in text(rosa.get(f"/studies/{empty.code}/results/"))
 
 
 def test_pages_ask_the_database_as_often_however_many_came(
@@ -181,7 +181,7 @@ def test_people_are_listed_with_what_they_did(rosa: Client, run: Study, at: str)
     for number, person in enumerate(run.participants.order_by("pk"), start=1):
         given = Answer.objects.current().filter(participant=person).count()
         assert re.search(rf'id="P{number:03}">.*?<td class="num">{given}</td>', page)
-    assert page.count("by the test link") == 1
+    assert page.count("(test link)") == 1
 
 
 def test_what_the_platform_calls_people_and_the_study_stands_with_them(
@@ -234,7 +234,7 @@ def test_an_export_says_whom_to_approve_and_stores_nothing(rosa: Client, first: 
     Study.objects.update(reward="2.50")
     page = text(rosa.post(f"{at}people/", {"file": SimpleUploadedFile("export.csv", rows.encode())}))
     assert re.search(r'<textarea id="approve"[^>]*>s-1</textarea>', page)
-    assert "GBP 15.00" in page and "Unknown here: s-2." in page
+    assert "GBP 15.00" in page and "This site does not know these submissions: s-2." in page
     assert "less than" not in page
     assert list(Participant.objects.order_by("pk").values()) == before
 
@@ -282,7 +282,7 @@ def freeze(run: Study, **fields: Any) -> None:
 def test_the_rules_stand_with_time_and_hash_and_how_to_check_them(rosa: Client, run: Study, at: str) -> None:
     freeze(run, out_fast="2.5")
     for page in (text(rosa.get(at)), text(rosa.get(f"{at}results/")), text(rosa.get(f"{at}people/"))):
-        assert "a median time below 2.5 s, from 10 answers on" in page
+        assert "a median answer time below 2.5 s, with at least 10 answers" in page
         [command] = set(re.findall(r"<code>(printf .*?)</code>", page))
         said = subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
         assert said.split()[0] == run.rules_digest
@@ -400,7 +400,7 @@ def test_each_question_has_its_raw_answers_with_who_gave_them(rosa: Client, run:
         part = page.split(f'<details id="raw{row.question.position}">')[1].split("</details>")[0]
         assert (line in part) is not row.participant.is_test
         if row.participant.excluded is not None:
-            assert "left out" in part.split(line)[1].split("</li>")[0]
+            assert "excluded" in part.split(line)[1].split("</li>")[0]
 
 
 # Live

@@ -138,13 +138,13 @@ def test_killed_in_the_middle_it_goes_on(mine: Dataset, monkeypatch: pytest.Monk
     study = study_of(mine)
     with monkeypatch.context() as patch:
         patch.setattr(Runner, "run_now", lambda self, job: False)  # as a process that ended here
-        with pytest.raises(NotReady, match="Open the study once that is complete") as error:
+        with pytest.raises(NotReady, match=r"Open the study when .* is complete") as error:
             lifecycle.open_study(study)
     assert error.value.where == "split"
     study = Study.objects.get(pk=study.pk)
     assert (study.state, study.questions.count(), len(sets_of(mine))) == ("draft", 0, 1)
     page = text_of(rosa.get(f"/studies/{study.code}/"))
-    assert "are being made the question set" in page and "disabled" not in page
+    assert "for this study is being made" in page and "disabled" not in page
     assert rosa.get(f"/studies/{study.code}/edit/")["Location"] == f"/studies/{study.code}/"
     lifecycle.open_study(study)
     assert (study.state, study.questions.count(), len(sets_of(mine))) == ("open", study.wanted, 1)
@@ -158,7 +158,7 @@ def test_a_question_set_that_failed_is_made_again(mine: Dataset, monkeypatch: py
             lifecycle.open_study(study)
     Job.objects.filter(split=study.split).update(state="failed", message="The disk is gone.")
     Split.objects.filter(pk=study.split.pk).update(state="failed")
-    assert "The disk is gone. Open it to try again." in text_of(rosa.get(f"/studies/{study.code}/"))
+    assert "The disk is gone. Open the study to try again." in text_of(rosa.get(f"/studies/{study.code}/"))
     study = Study.objects.select_related("split__parent").get(pk=study.pk)
     lifecycle.open_study(study)
     assert (study.state, len(sets_of(mine))) == ("open", 1)
@@ -170,7 +170,7 @@ def test_a_large_question_set_is_left_to_background_processes(mine: Dataset, mon
     monkeypatch.setattr(question_filter.question_sets, "AT_ONCE", 0)
     monkeypatch.setattr(Runner, "wake", lambda self: woken.append(self.name))
     for _ in range(2):
-        with pytest.raises(NotReady, match="are being made"):
+        with pytest.raises(NotReady, match="is being made"):
             lifecycle.open_study(study)
     assert woken == ["datasets", "datasets"]
     dataset_jobs.work(dataset=mine)
@@ -195,9 +195,9 @@ def test_its_name_gives_way_to_one_that_is_taken(mine: Dataset) -> None:
     ("text", "said"),
     [
         ("colour=red", "Expected a filter (group, type,"),
-        ("length=red", "Filter length: expected numbers of"),
+        ("length=red", "Filter length: expected numbers from"),
         ("group=nothing", "Filter group: expected one of"),
-        ("q=zebras", "Expected a filter that finds questions of shapes/train, got one that none passes."),
+        ("q=zebras", "Expected a filter that finds questions of shapes/train, got one that finds none."),
         ("q=" + "x" * 300, "Search words: expected at most 200 characters"),
         ("q=%00", "got a zero character"),
     ],
@@ -221,7 +221,7 @@ def test_too_few_questions_are_said_at_their_field(rosa: Client, mine: Dataset, 
 
 def test_a_filter_that_would_tell_what_is_withheld_is_refused(mine: Dataset) -> None:
     test, owner = mine.splits.get(name="test"), User.objects.get(username="rosa")
-    with pytest.raises(BadFilter, match="a filter by answer would give part of them away"):
+    with pytest.raises(BadFilter, match="a filter by answer would reveal part of them"):
         question_filter.plain(test, "answer=yes", user=owner)
     assert question_filter.plain(test, "?group=count&page=3", user=owner) == "group=count"
     study = make(mine, split=test, filter="answer=yes", easy=None, practice=0, practice_right=0, checks=0, wanted=1)
@@ -236,14 +236,14 @@ def test_a_question_set_is_not_filtered_once_more(rosa: Client, mine: Dataset, f
     dataset_jobs.derive(Split.objects.for_browse().get(dataset=mine, name="train"), name="few", recipe=recipe)
     answer = rosa.post("/studies/new/?split=shapes/few", form | {"filter": FILTER, "wanted": 1})
     assert (answer.status_code, list(answer.context["form"].errors)) == (400, ["filter"])
-    assert "got shapes/few, which is derived. Derive from shapes/train" in text_of(answer)
+    assert "got shapes/few. Make the question set from shapes/train" in text_of(answer)
     assert rosa.post("/studies/new/?split=shapes/few", form | {"filter": "", "wanted": 4}).status_code == 302
 
 
 def test_of_somebody_elses_dataset_nothing_is_filtered(rosa: Client, shapes: Dataset, form: dict[str, Any]) -> None:
     answer = rosa.post(NEW, form | {"filter": FILTER, "wanted": 1})
     assert (answer.status_code, list(answer.context["form"].errors)) == (400, ["filter"])
-    assert "Expected a dataset of yours" in text_of(answer)
+    assert "Expected one of your datasets" in text_of(answer)
 
 
 def test_an_opened_studys_filter_stays(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:

@@ -60,7 +60,9 @@ def test_every_question_is_as_likely(train: Split) -> None:
 
 
 def test_more_than_there_are_is_refused_in_one_message(train: Split) -> None:
-    with pytest.raises(BadSample, match=r"Expected at most 16 questions, all of shapes/train, got 17\.") as refused:
+    with pytest.raises(
+        BadSample, match=r"Expected at most 16 questions, which are all of shapes/train, got 17\."
+    ) as refused:
         sampling.draw(draft(train, wanted=17))
     assert refused.value.where == "wanted"
 

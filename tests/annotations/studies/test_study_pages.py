@@ -142,7 +142,7 @@ def test_as_the_paper_fills_in_its_numbers_and_keeps_the_rest(rosa: Client, form
     answer = rosa.post("/studies/new/?split=shapes/train", form | {"action": "paper", "title": "Like CLEVR"})
     first = answer.context["form"].initial
     assert (first["wanted"], first["per_question"], first["title"]) == (5500, 3, "Like CLEVR")
-    assert "Expected at most 16 questions, all of shapes/train, got 5,500." in text_of(answer)
+    assert "Expected at most 16 questions, which are all of shapes/train, got 5,500." in text_of(answer)
 
 
 def test_a_world_whose_paper_asked_nobody_has_no_such_button(
@@ -159,12 +159,12 @@ def test_a_world_whose_paper_asked_nobody_has_no_such_button(
     [
         ("wanted", "17", "Expected at most 16 questions"),
         ("wanted", "x", "Enter a whole number"),
-        ("completed", "two words", "Expected a code of letters"),
+        ("completed", "two words", "Expected a code of at most 60 letters"),
         ("completed", "http://example.org/", "begins with https"),
         ("full", "javascript://example.org/", "begins with https"),
         ("practice_right", "7", "Expected at most 6"),
-        ("study_parameter", "PROLIFIC_PID", "three different parameters"),
-        ("person_parameter", "test", "which addresses use already"),
+        ("study_parameter", "PROLIFIC_PID", "three different names of parameters"),
+        ("person_parameter", "test", "which the site uses itself"),
         ("hourly_pay", "-1", "greater than or equal to 0"),
         ("easy", "999999", "not one of the available choices"),
         ("evenly", "weather", "not one of the available choices"),
@@ -217,7 +217,7 @@ def test_the_consent_takes_the_duration_of_the_plan(rosa: Client, form: dict[str
 
 
 def test_a_consent_that_states_another_duration_is_warned_about(rosa: Client, form: dict[str, Any]) -> None:
-    said = "The text says “12 minutes”, and a session takes about 4.8 minutes."
+    said = "The text says “12 minutes”, but a session takes about 4.8 minutes."
     texts = {"consent": "It takes about 12 minutes."}
     assert said in text_of(rosa.post("/studies/new/?split=shapes/train", form | texts | {"action": "plan"}))
     rosa.post("/studies/new/?split=shapes/train", form | texts)
@@ -225,7 +225,7 @@ def test_a_consent_that_states_another_duration_is_warned_about(rosa: Client, fo
     page = text_of(rosa.get(f"/studies/{study.code}/"))
     assert said in page and "Check these before you open" in page and f"/studies/{study.code}/edit/#id_consent" in page
     assert rosa.post(f"/studies/{study.code}/open/").status_code == 302  # it is a warning
-    assert "Participants read a different duration" in text_of(rosa.get(f"/studies/{study.code}/"))
+    assert "The texts for participants state another duration" in text_of(rosa.get(f"/studies/{study.code}/"))
 
 
 def test_people_of_an_earlier_study_are_kept_out(
@@ -242,7 +242,7 @@ def test_people_of_an_earlier_study_are_kept_out(
     link = f"/s/{later.code}/?PROLIFIC_PID="
     answer = client.get(f"{link}ann")
     assert 400 <= answer.status_code < 500
-    assert "not in an earlier one" in text_of(answer)
+    assert "did not take part in an earlier study" in text_of(answer)
     for name in ("ben", "tom", "late", ""):
         assert client.get(link + name).status_code in (302, 303)
     assert set(later.participants.values_list("identity", flat=True)) == {"ben", "tom", "late", ""}
@@ -425,8 +425,8 @@ def test_a_new_form_states_the_usual_rules(rosa: Client, shapes: Dataset) -> Non
 @pytest.mark.parametrize(
     ("field", "typed", "said"),
     [
-        ("out_attention", "3", "Expected at most 2, as many as a session has."),
-        ("out_checks", "9", "Expected at most 2, as many as a session has."),
+        ("out_attention", "3", "Expected at most 2, the number in a session."),
+        ("out_checks", "9", "Expected at most 2, the number in a session."),
         ("out_checks", "0", "greater than or equal to 1"),
         ("out_fast", "0", "greater than or equal to 0.1"),
         ("out_fast", "soon", "Enter a number."),
@@ -462,6 +462,6 @@ def test_a_draft_that_was_opened_in_another_tab_stays_open_as_it_is(
 
     monkeypatch.setattr(study_form, "find_study", find_and_open)
     answer = rosa.post(f"/studies/{draft.code}/edit/", form | {"wanted": 3, "out_attention": "1"})
-    assert answer.status_code == 409 and "opened meanwhile" in text_of(answer)
+    assert answer.status_code == 409 and "opened in the meantime" in text_of(answer)
     draft.refresh_from_db()
     assert (draft.state, draft.wanted, draft.out_attention, draft.rules != "") == ("open", 4, None, True)

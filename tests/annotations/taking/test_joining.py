@@ -97,7 +97,7 @@ def test_who_comes_to_a_study_that_is_not_open_gets_the_full_code(
     page = response.content.decode()
     assert response.status_code == 409 and f"<h1>{title}</h1>" in page
     assert "<code>FULL-1</code>" in page and "Enter this code on the platform that sent you" in page
-    assert "did not work" not in page and "Nothing was kept" not in page
+    assert "did not work" not in page and "Nothing was saved" not in page
     assert ("2999-12-31 at 08:00 (UTC)" in page) == (changed == EARLY)
     assert not Participant.objects.exists()
 

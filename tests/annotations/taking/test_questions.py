@@ -146,7 +146,7 @@ def test_only_the_last_answer_can_be_changed_and_sending_an_older_one_again_is_s
     before = list(Answer.objects.values_list("pk", "text", "superseded"))
     anew = {**sent, "client": str(uuid.uuid4()), "turn": "1", "answer": first[1]}
     refused = visitor.client.post(f"{visitor.address}answer/", anew)
-    assert refused.status_code == 400 and "to one before" in refused.content.decode()
+    assert refused.status_code == 400 and "only your last answer" in refused.content.decode()
     assert visitor.client.post(f"{visitor.address}answer/", sent).status_code == 303
     assert list(Answer.objects.values_list("pk", "text", "superseded")) == before
 

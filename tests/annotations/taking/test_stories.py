@@ -85,7 +85,7 @@ def test_what_makes_no_set_is_refused_with_a_reason(study: Study, ticked: list[s
     visitor = visitor_at(study, "inside")
     response = sent(visitor, part=ticked)
     assert response.status_code == 400
-    assert "Please choose at least one word, or “nothing” alone." in html.unescape(response.content.decode())
+    assert "Please choose at least one word, or only “nothing”." in html.unescape(response.content.decode())
     assert not Answer.objects.filter(slot__question__position=0).exists()
 
 
@@ -142,7 +142,7 @@ def test_pages_around_the_questions_speak_of_stories(tales: Dataset) -> None:
     while 'name="answer"' in visitor.page:
         seen.append(visitor.asked())
         visitor.answer()
-    assert any("This one has no story" in text for text in seen)
+    assert any("This question has no story" in text for text in seen)
     assert "You answered" in visitor.page
     assert "picture" not in visitor.page
 

@@ -209,7 +209,7 @@ def test_who_was_erased_is_still_kept_out_of_later_studies(shapes: Dataset) -> N
     participants.erase(person)
     assert (person.identity, person.session) == ("", "") and "p1" not in person.erased_identity
     for link in ("?PROLIFIC_PID=p1&SESSION_ID=v2", "?PROLIFIC_PID=p1"):
-        with pytest.raises(participant_flow.FlowRefused, match="you were"):
+        with pytest.raises(participant_flow.FlowRefused, match="and you did"):
             participant_flow.join(later, identity="p1", session=link[-2:])
         assert Visitor(later, link).joined.status_code == Visitor(study, link).joined.status_code == 409
         assert Visitor(free, link + "&anew=1").joined.status_code == 303

@@ -45,7 +45,7 @@ def test_the_page_waits_then_shows_the_report_by_itself_on_any_screen(page: Page
     expect(page.get_by_role("heading", name="The report will be computed soon")).to_be_visible()
     assert barriers(page) == []
     assert report_jobs.SHORTCUTS.work() == 1
-    expect(page.get_by_role("heading", name="Q-type mode, type by type").first).to_be_visible(timeout=ENOUGH)
+    expect(page.get_by_role("heading", name="Q-type mode for each type").first).to_be_visible(timeout=ENOUGH)
     for width, scheme in ((1280, "light"), (390, "dark")):
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]

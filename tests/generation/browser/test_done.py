@@ -138,7 +138,7 @@ def describe(page: Page, *, title: str, slug: str, splits: dict[str, int], withh
     enter(page, page.get_by_role("link", name="New dataset"))
     expect(page.get_by_role("link", name="CLEVR mini")).to_have_attribute("aria-current", "true")
     write(page, page.get_by_label("Title"), title)
-    write(page, page.get_by_label("Name in addresses"), slug)
+    write(page, page.get_by_label("Name in web addresses"), slug)
     for number, name in enumerate(["train", "val", "test"]):
         scenes = splits.get(name, 0)
         write(page, page.locator(f"#split-{number}-name"), name if scenes else "")
@@ -257,7 +257,7 @@ def test_from_the_form_to_the_opened_answers(
 
     describe(page, title="Three by hand", slug="by-hand", splits={"train": 3})
     preview(page, scenes=3)
-    expect(page.locator(".estimate")).to_contain_text(re.compile(r"Scenes\s*3\s*Questions\s*12\s*Time, about"))
+    expect(page.locator(".estimate")).to_contain_text(re.compile(r"Scenes\s*3\s*Questions\s*12\s*Estimated time"))
     create(page, "Three by hand")
     expect(page.locator("#making")).to_contain_text("No background process is running")
     start("generation")

@@ -40,7 +40,7 @@ def test_an_owner_asks_follows_and_downloads(browser: Browser, session: Any, tmp
     page.get_by_label("COCO coco").check()
     page.get_by_label("The attribute that is an object's category").fill("shape")
     page.get_by_role("checkbox", name="test", exact=True).uncheck()
-    page.get_by_role("button", name="Build it").click()
+    page.get_by_role("button", name="Build the export").click()
     expect(page.get_by_text("Waiting since")).to_be_visible()
     assert export_jobs.RUNNER.take_turn() == 1
     if not scripts:

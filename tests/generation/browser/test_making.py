@@ -57,7 +57,7 @@ def fill(page: Page) -> None:
     """Make the first preset a tiny dataset, by the form and then by the JSON."""
     page.goto(NEW)
     page.get_by_label("Title", exact=True).fill("Three by hand")
-    page.get_by_label("Name in addresses").fill("three-by-hand")
+    page.get_by_label("Name in web addresses").fill("three-by-hand")
     page.locator("#split-0-scenes").fill("3")
     for number in (1, 2):
         page.locator(f"#split-{number}-name").fill("")

@@ -248,7 +248,7 @@ def test_keys_are_listed_and_can_be_turned_off(page: Page) -> None:
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_be_visible()
     assert not barriers(page)
-    page.get_by_label("Keys are on").uncheck()
+    page.get_by_label("Use these keys").uncheck()
     page.keyboard.press("Escape")
     expect(page.locator("#keys")).not_to_be_visible()
     page.keyboard.press("n")
@@ -257,7 +257,7 @@ def test_keys_are_listed_and_can_be_turned_off(page: Page) -> None:
     page.wait_for_timeout(100)
     assert page.url.endswith(QUESTION)
     page.keyboard.press("?")
-    expect(page.get_by_label("Keys are on")).not_to_be_checked()
+    expect(page.get_by_label("Use these keys")).not_to_be_checked()
 
 
 def test_back_and_forth_through_questions_shows_each(page: Page) -> None:

@@ -130,7 +130,7 @@ def test_a_background_process_computes_it_and_the_page_shows_it(client, shapes, 
 
 
 def test_an_owner_is_told_how_to_start_a_background_process_where_none_is_alive(client, as_owner, shapes, large):
-    assert "The person who runs this site has to start one" in text_of(client.get(PAGE))
+    assert "The people who run this site have to start one" in text_of(client.get(PAGE))
     assert "manage.py process default" in text_of(as_owner.get(PAGE))
     Heartbeat.objects.note("one", host="here", pid=1, queues="default")
     assert "No background process" not in text_of(as_owner.get(PAGE))
@@ -190,10 +190,10 @@ def test_no_split_can_have_the_pages_name(db):
 
 def test_overview_leads_to_the_page_and_shows_texts_that_are_alike_once_counted(client, shapes):
     before = text_of(client.get(OVERVIEW))
-    assert f'href="{PAGE}"' in before and "Different ones" not in before
+    assert f'href="{PAGE}"' in before and "Different questions" not in before
     client.get(PAGE)
     after = text_of(client.get(OVERVIEW))
-    assert "Different ones" in after and "85.4 %" in after
+    assert "Different questions" in after and "85.4 %" in after
 
 
 def test_figures_are_json_for_the_program_alone(client, shapes):

@@ -200,7 +200,7 @@ def test_the_form_shows_rules_as_lines_under_all_settings(page: Client) -> None:
     shown = text(page.get(NEW, {"preset": "clevr-skeleton-mini"}))
     assert shown.index("All settings") < shown.index('name="scene.only"') < shown.index('name="questions.never"')
     assert ">\nskeleton=scene-unique-query_color,scene-filter-unique-query_material," in shown
-    assert "changes questions.never, questions.only, in the JSON" in shown
+    assert "The JSON also changes questions.never, questions.only for this split." in shown
 
 
 def test_rules_are_written_as_lines(page: Client) -> None:
@@ -330,7 +330,7 @@ def test_a_wrong_name_is_marked(page: Client, slug: str) -> None:
 def test_a_taken_name_is_marked(page: Client) -> None:
     small.begun("mine")
     response = page.post(NEW, sent(action="create"))
-    assert (response.status_code, "which exists" in text(response)) == (400, True)
+    assert (response.status_code, "which already exists" in text(response)) == (400, True)
 
 
 # Creating --------------------------------------------------------------------------------------------------

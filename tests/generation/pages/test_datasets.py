@@ -120,7 +120,7 @@ def test_recipe_names_the_release_and_a_command(client, shapes):
     page = text_of(client.get(OVERVIEW))
     assert f"Install release {shapes.release} (engine {shapes.engine_version})" in page
     assert "python manage.py generate shapes.json --name shapes-again" in page
-    assert "Without the secret of test" in page
+    assert "The answers of test are withheld. Without the secret" in page
     assert small.SECRET not in page
 
 
@@ -162,7 +162,7 @@ def test_a_dataset_nobody_works_on_says_since_when_and_how_to_start(client, as_o
     assert "No background process is running" in page
     assert "Waiting since" in page
     assert "manage.py process generation" in page
-    assert "has to start one" in text_of(client.get(dataset.get_absolute_url()))
+    assert "have to start one" in text_of(client.get(dataset.get_absolute_url()))
 
 
 def test_a_live_background_process_ends_the_warning(client, shapes):

@@ -80,7 +80,7 @@ def test_counting_makes_nothing(as_owner: Client) -> None:
     assert "It will have <b>5 of 16 questions of train, sampled with seed 7</b>" in counted
     assert "This field is required" not in counted
     trouble = text(as_owner.post(MAKE, {**FEW, "amount": "17", "action": "count"}))
-    assert "Expected at most 16 questions, all there are, got 17." in trouble
+    assert "Expected at most 16 questions (there are no more), got 17." in trouble
     assert "Expected a number of questions, such as 200, got x." in text(
         as_owner.post(MAKE, {**FEW, "amount": "x", "action": "count"})
     )
@@ -105,7 +105,7 @@ def test_each_way_of_taking_some(as_owner: Client, how: str, amount: str, n: int
         ({"name": ""}, "This field is required"),
         ({"amount": "17"}, "Expected at most 16 questions"),
         ({"amount": ""}, "got nothing"),
-        ({"how": "all"}, "that is the split itself"),
+        ({"how": "all"}, "which is the whole split"),
         ({"how": "share", "amount": "101"}, "Expected less than or equal to 100"),
         ({"how": "none"}, "Select a valid choice"),
         ({"seed": "-1"}, "Ensure this value is greater than or equal to 0"),
@@ -123,7 +123,7 @@ def test_a_bad_address_or_wrong_parent_is_refused(as_owner: Client, few: Split) 
     reply = as_owner.get(MAKE + "?colour=red")
     assert (reply.status_code, "Expected a filter" in text(reply)) == (400, True)
     reply = as_owner.get("/datasets/shapes/few/derive/")
-    assert (reply.status_code, "Derive from shapes/train" in text(reply)) == (409, True)
+    assert (reply.status_code, "Make the question set from shapes/train" in text(reply)) == (409, True)
     assert as_owner.get("/datasets/shapes/nothing/derive/").status_code == 404
     assert as_owner.put(MAKE).status_code == 405
     Dataset.objects.update(state="making")

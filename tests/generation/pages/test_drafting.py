@@ -146,8 +146,8 @@ def test_more_than_the_quota_is_refused(page: Client, researcher: User) -> None:
     Quota.objects.create(user=researcher, scenes=11)
     response = page.post(NEW, sent(action="create"))
     assert response.status_code == 400
-    assert "Expected at most 3 scenes, got 4: of your quota of 11 scenes, 8 are taken." in text(response)
-    assert times_said("of your quota", response) == (1, 1)
+    assert "Expected at most 3 scenes, got 4. Your quota is 11 scenes, and 8 are used." in text(response)
+    assert times_said("Your quota is", response) == (1, 1)
     Quota.objects.update(scenes=12)
     assert page.post(NEW, sent(action="create")).status_code == 302
 
@@ -161,7 +161,7 @@ def test_a_moon_of_batches_is_refused_before_it_is_planned(page: Client) -> None
 def test_more_than_the_disk_holds_is_refused(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimates, "free_bytes", lambda: 1000)
     response = page.post(NEW, sent(action="create"))
-    assert (response.status_code, "free on the disk" in text(response)) == (400, True)
+    assert (response.status_code, "space on the disk" in text(response)) == (400, True)
     assert not Dataset.objects.exists()
 
 

@@ -97,7 +97,7 @@ def test_bad_forms_are_refused_beside_the_field(shapes: Dataset, as_stranger: Cl
     for form, said in (
         ({"format": "nonsense", "splits": ["val"]}, "nonsense"),
         ({"format": "jsonl", "splits": ["nothing"]}, "nothing"),
-        ({"format": "jsonl"}, "Expected one split at least, got none."),
+        ({"format": "jsonl"}, "Expected at least one split, got none."),
         ({"format": "coco", "splits": ["val"], "coco.masks": "square"}, "square"),
     ):
         response = as_stranger.post(PAGE, form)
@@ -118,7 +118,7 @@ def test_too_little_disk_is_said_before_building(shapes: Dataset, as_stranger: C
     settings.DISK_RESERVE_GB = 10**9
     response = as_stranger.post(PAGE, {"format": "jsonl", "splits": ["val"]})
     assert response.status_code == 400
-    assert "free for building it" in text(response)
+    assert "free to build the export" in text(response)
 
 
 def test_a_dataset_that_is_not_complete_has_no_form(shapes: Dataset, as_stranger: Client) -> None:

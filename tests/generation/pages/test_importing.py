@@ -238,7 +238,7 @@ def browser_of(user: User) -> Client:
 
 def test_the_overview_lists_what_was_found(theirs: Dataset, client: Client) -> None:
     shown = text(client.get("/datasets/theirs/"))
-    assert "Imported" in shown and "unstated" in shown
+    assert "Imported" in shown and ">not stated</dd>" in shown
     assert 'href="/datasets/theirs/val/q/2/"' in shown and "published answer <b>9</b>" in shown
     assert "Test was published without scenes, answers or programs" in shown
     assert "import clevr PATH --name theirs-again" in shown
@@ -296,12 +296,12 @@ def test_pictures_that_strangers_may_not_see_are_on_no_page_of_theirs(theirs: Da
     for address in ("", "val/", "val/q/0/"):
         assert "/scene/" not in text(Client().get(f"/datasets/theirs/{address}"))
         assert "/scene/" in text(browser_of(owner).get(f"/datasets/theirs/{address}"))
-    assert "owner’s to show" in text(Client().get("/datasets/theirs/val/q/0/"))
+    assert "Only the owner of the dataset and staff see its pictures" in text(Client().get("/datasets/theirs/val/q/0/"))
 
 
 def test_a_picture_that_was_missing_is_said_to_be(theirs: Dataset, owner: User) -> None:
     page = browser_of(owner)
-    assert "wasn’t among those that were imported" in text(page.get("/datasets/theirs/val/q/4/"))
+    assert "was not imported" in text(page.get("/datasets/theirs/val/q/4/"))
     assert page.get(picture(theirs, 1)).status_code == 404
 
 

@@ -108,7 +108,7 @@ def test_a_raised_limit_works_to_the_end(page: Client, researcher: User, monkeyp
 def test_a_raised_limit_on_scenes_leaves_the_quota(page: Client, researcher: User) -> None:
     Limit.objects.create(name="scenes", user=researcher, most=3_000_000)
     many = text_of(laid_over({"splits": {"train": {"scenes": 3_000_000}}}))
-    assert "your quota of 200,000" in text(page.post(NEW, sent(action="create", spec=many)))
+    assert "Your quota is 200,000" in text(page.post(NEW, sent(action="create", spec=many)))
     Quota.objects.create(user=researcher, scenes=4_000_000)
     response = page.post(NEW, sent(action="json", spec=many))
     assert response.context["draft"].spec.splits["train"].scenes == 3_000_000
@@ -128,7 +128,7 @@ def test_the_programs_own_ends_can_not_be_raised(page: Client, researcher: User)
             Limit(name=name, user=researcher, most=limit.ceiling + 1).full_clean()
         Limit.objects.create(name=name, user=researcher, most=limit.ceiling)
     response = page.post(NEW, sent(action="create", **{"scene.objects_max": "64"}))
-    assert "Expected at most 63 objects in a scene, got 64. More is beyond this program." in text(response)
+    assert "Expected at most 63 objects in a scene, got 64. The program allows no more." in text(response)
     assert LIMITS["objects"].ceiling <= scene.MAX_OBJECTS
 
 

@@ -91,7 +91,7 @@ def test_a_split_that_is_not_complete_is_refused(as_owner, owner, shapes):
     begun = small.begun("begun", owner=owner)
     for response in (as_owner.get("/datasets/begun/test/open/"), as_owner.post("/datasets/begun/test/open/")):
         assert response.status_code == 409
-        assert "Expected a complete split, got test, which is" in text_of(response)
+        assert "Expected a complete split, got test, whose state is" in text_of(response)
     assert split_of(begun).withheld
     assert "/open/" not in text_of(as_owner.get("/datasets/begun/"))
 

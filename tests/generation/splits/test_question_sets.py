@@ -227,7 +227,7 @@ def test_a_share_of_some_values_leaves_the_others_whole(rows_of_numbers: Dataset
     few = derive(rows_of_numbers, shares={"type": {"sum": 10, "odd": 0}}, seed=4)
     kept = SplitIndex.open(few).counts({})["type"].tolist()
     assert kept == [half_up(train[0] / 10), train[1], 0, train[3]]
-    said = "of those whose type is sum only 10 %, odd none, sampled with seed 4"
+    said = "with only 10 % of those whose type is sum and none of those whose type is odd, sampled with seed 4"
     assert question_sets.describe_recipe(few) == f"{sum(kept)} of 120 questions of train, {said}"
 
 
@@ -272,7 +272,7 @@ def test_totals_and_quota_count_nothing_twice(rows_of_numbers: Dataset) -> None:
     [{"filter": "total=3"}, {"filter": "type=sum&has=nine"}, {"shares": {"total": {"3": 50}}}],
 )
 def test_nothing_is_chosen_by_what_a_withheld_split_reveals(rows_of_numbers: Dataset, recipe: dict[str, Any]) -> None:
-    with pytest.raises(BadRecipe, match=r"are withheld, and (a filter|shares) by (total|has) would give part"):
+    with pytest.raises(BadRecipe, match=r"are withheld, and (a filter|shares) by (total|has) would reveal part"):
         derive(rows_of_numbers, parent="test", **recipe)
     assert not Split.objects.filter(kind="derived").exists()
 
@@ -298,7 +298,7 @@ def test_it_withholds_what_its_parent_does_until_that_is_opened(rows_of_numbers:
         ({"first": 3, "sample": 2}, "Expected one of first, sample and share, got first and sample"),
         ({"first": 0}, "first: Expected greater than or equal to 1, got 0"),
         ({"share": 101}, "share: Expected less than or equal to 100, got 101"),
-        ({"sample": 121}, "sample: Expected at most 120 questions, all there are, got 121"),
+        ({"sample": 121}, "sample: Expected at most 120 questions .there are no more., got 121"),
         ({"filter": "type=sum", "first": 120}, "first: Expected at most [0-9]+ questions"),
         ({"filter": "colour=red"}, "filter: Expected a filter .type, total, has, q. or a page, got 'colour'"),
         ({"filter": "type=red"}, "filter: Filter type: expected one of sum, largest, odd, empty, got 'red'"),
@@ -326,16 +326,18 @@ def test_a_name_that_cant_be_one_is_refused(rows_of_numbers: Dataset, name: str)
 
 def test_nothing_is_derived_from_a_derived_or_unfinished_split(begin: Begin, rows_of_numbers: Dataset) -> None:
     derive(rows_of_numbers, first=10)
-    with pytest.raises(BadRecipe, match=r"got rows/few, which is derived. Derive from rows/train"):
+    with pytest.raises(BadRecipe, match=r"got rows/few. Make the question set from rows/train"):
         derive(rows_of_numbers, name="fewer", parent="few", first=5)
-    with pytest.raises(BadRecipe, match="Expected a complete split of a complete dataset, got other/val, waiting"):
+    with pytest.raises(
+        BadRecipe, match="Expected a complete split of a complete dataset, got other/val, whose state is waiting"
+    ):
         derive(begin("other"), parent="val", first=5)
 
 
 def test_there_is_an_end_to_derived_splits(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question_sets, "MOST", 1)
     derive(rows_of_numbers, first=10)
-    with pytest.raises(BadRecipe, match="at most 1 derived splits"):
+    with pytest.raises(BadRecipe, match="at most 1 question sets"):
         derive(rows_of_numbers, name="more", first=5)
 
 
@@ -460,8 +462,8 @@ def test_the_command_makes_one_and_prints_its_hash(
     few = Split.objects.get(name="few")
     assert out == f"{few.fingerprint}\n"
     assert err == (
-        f"rows/few: {few.questions} of 120 questions of train where type is sum or odd, of those whose type is odd "
-        "only 50 %, sum only 20 %, 50 % of them, sampled with seed 7\n"
+        f"rows/few: {few.questions} of 120 questions of train where type is sum or odd, with only 50 % of those "
+        "whose type is odd and only 20 % of those whose type is sum, 50 % of them, sampled with seed 7\n"
     )
     listed = json.loads(run(capsys, "datasets", "--json")[0])
     assert [(one["splits"], one["questions"]) for one in listed] == [(["train", "test", "few"], 135)]
@@ -487,7 +489,7 @@ def test_the_command_makes_one_and_prints_its_hash(
         ("derive rows/train --name a --keep type=odd:1 --keep type=odd:2", "--keep: Expected each value once"),
         ("derive rows/train --name a --sample 1 --seed x", "expected a seed from 0, got 'x'"),
         ("derive rows/train --name train --first 1", "name: Expected a new name, got 'train'"),
-        ("delete rows/train", "Expected a derived split, got rows/train"),
+        ("delete rows/train", "Expected a question set, got rows/train"),
     ],
 )
 def test_the_command_refuses_in_one_line(rows_of_numbers: Dataset, command: str, message: str) -> None:

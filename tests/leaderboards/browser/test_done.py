@@ -118,14 +118,14 @@ def sign_up(page: Page) -> None:
         page.get_by_label(label, exact=False).first.fill(text)
     for field in page.locator("input[type=password]").all():
         field.fill("a long enough phrase 7")
-    page.get_by_role("button", name=re.compile("sign up|make", re.I)).click()
+    page.get_by_role("button", name=re.compile("sign up|create", re.I)).click()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
 def make_method(page: Page, name: str) -> None:
     page.goto("/methods/new/")
     page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create the method").click()
     page.get_by_role("button", name="Publish").click()
     expect(page.get_by_role("button", name="Hide from boards")).to_be_visible()
 
@@ -140,7 +140,7 @@ def upload(page: Page, folder: Path, method: str, answers: list[str], *, run: st
     page.get_by_label("Run").fill(run)
     page.get_by_label("Training examples").fill(str(size))
     page.get_by_role("button", name="Submit", exact=True).click()
-    expect(page.get_by_role("heading", name="This submission waits to be scored")).to_be_visible()
+    expect(page.get_by_role("heading", name="This submission is waiting to be scored")).to_be_visible()
     scoring.RUNNER.take_turn()
     expect(page.get_by_role("heading", name="Scored")).to_be_visible(timeout=15_000)  # the page follows by itself
     assert Axe().run(page).response["violations"] == []

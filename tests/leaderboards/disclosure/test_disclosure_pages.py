@@ -85,7 +85,7 @@ def test_who_asks_is_approved_by_the_owner_and_may_submit_then(newcomer: User, o
     [row] = SubmitterApproval.objects.filter(account=newcomer)
     assert (row.state, row.split) == ("asked", withheld)
     page = text(client.get(FORM))
-    assert "You have asked for it" in page and '<button type="submit">Ask the owner' not in page
+    assert "You have asked for approval" in page and '<button type="submit">Ask the owner' not in page
     assert "nina" in text(browser(owner).get(PAGE))
     decided = browser(owner).post(f"{BOARD}approvals/{row.pk}/approve/")
     assert decided.status_code == 302
@@ -103,7 +103,7 @@ def test_where_the_site_sends_mail_a_verified_address_is_enough_unless_the_owner
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     address = EmailAddress.objects.create(user=newcomer, email=newcomer.email, verified=False)
     assert not submitter_approvals.may_submit(newcomer, withheld)
-    assert "verified e-mail address, or the owner's approval" in submitter_approvals.reason_for(newcomer, withheld)
+    assert "verified email address, or the owner's approval" in submitter_approvals.reason_for(newcomer, withheld)
     EmailAddress.objects.filter(pk=address.pk).update(verified=True)
     assert submitter_approvals.may_submit(newcomer, withheld)
     row = submitter_approvals.ask(newcomer, withheld)
@@ -167,7 +167,7 @@ def test_who_submits_after_the_budget_is_spent_is_told_before_and_after(
     assert "The figure <b>is shown when the answers are opened</b>" in text(as_member.get(row.get_absolute_url()))
     [score] = as_member.get(f"/api/v1/submissions/{row.pk}/").json()["scores"]
     assert (score["accuracy"], score["disclosure"]["state"], score["disclosure"]["figure"]) == (None, "deferred", None)
-    assert "opens with the answers" in text(as_member.get(BOARD))
+    assert 'class="few">shown when the answers are opened<' in text(as_member.get(BOARD))
     Split.objects.filter(pk=withheld.pk).update(withheld=False)
     assert ">100.0<" in text(as_member.get(row.get_absolute_url()))
 

@@ -194,4 +194,4 @@ def test_a_chart_says_once_what_all_were_trained_on(others: tuple[str, ...], tol
     spec = spec_of(found, axis="training examples", target=0.5, is_paper=True, title="a/val")
     assert spec is not None and spec["data"]["values"][0]["curve"] == told
     assert ("All trained on a/train." in str(spec["title"])) == (len(others) == 1)
-    assert left_out(found) == ("" if len(found) <= 5 else f"Drawn are the first 5 of {len(found)} curves.")
+    assert left_out(found) == ("" if len(found) <= 5 else f"The chart shows the first 5 of {len(found)} curves.")

@@ -58,7 +58,7 @@ def test_of_more_values_than_fit_the_first_are_drawn_and_the_page_says_so(compar
     line = next(line for line in compared.parts[0].lines if not line.is_too_small)
     many = compared.parts[0]._replace(lines=[line] * (differences_chart.MOST_BARS + 1))
     assert len(differences_chart.charted_values(many)) == differences_chart.MOST_BARS
-    assert differences_chart.left_out(many) == "Drawn are the first 40 of 41 values."
+    assert differences_chart.left_out(many) == "The chart shows the first 40 of 41 values."
     assert differences_chart.left_out(compared.parts[0]) == ""
     none = compared.parts[0]._replace(lines=[])
     assert differences_chart.spec_of(none, NAMES, {}, colors=OF_THE_PAGE) is None

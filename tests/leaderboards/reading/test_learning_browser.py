@@ -72,8 +72,8 @@ def check(page: Page) -> None:
 
 def test_seen_and_unseen_are_two_curves_and_tasks_stay_beside_their_names(page: Page) -> None:
     page.goto("/leaderboards/shapes/test/curves/")
-    page.get_by_label("Of", exact=True).select_option(label="Seen against unseen (figure 5)")
-    page.get_by_label("Over", exact=True).select_option("examples-seen")
+    page.get_by_label("Questions", exact=True).select_option(label="Seen against unseen (figure 5)")
+    page.get_by_label("Horizontal axis", exact=True).select_option("examples-seen")
     page.get_by_role("button", name="Show").click()
     chart = page.get_by_role("figure").locator(".on-wide")
     expect(chart.get_by_text("CNN+LSTM: nothing held out from training", exact=True)).to_be_visible()

@@ -335,7 +335,7 @@ def test_of_withheld_answers_strangers_see_the_board_alone(withheld, owner, clie
     for page in PAGES:
         response = client.get(at(withheld, page, entry=f"m{own.pk}"))
         assert response.status_code == 403
-        assert "opens when its owner opens them" in text_of(response)
+        assert "is shown when its owner opens them" in text_of(response)
     for name in ("board_compare_file", "board_slices_file", "board_curves_file", "board_reached_file"):
         assert client.get(reverse(name, args=["read", "test", "csv"])).status_code == 403
     staff = User.objects.create_user("root", "r@example.org", "x", is_staff=True)
@@ -427,7 +427,7 @@ def test_where_few_wrong_answers_are_usable_the_page_says_how_many_and_why(val, 
         "There are too few usable wrong answers. Of 21 wrong answers, 7 are to questions with two possible answers"
         in text_of(page).replace(" .", ".")
     )
-    assert "The other 9 are usable, at most 6 for the same step; 30 are needed." in text_of(page)
+    assert "The other 9 are usable, with at most 6 for the same step; 30 are needed." in text_of(page)
 
 
 def test_steps_wait_for_a_background_process_where_there_is_much(val, board, owner, client, monkeypatch):
@@ -435,7 +435,7 @@ def test_steps_wait_for_a_background_process_where_there_is_much(val, board, own
     monkeypatch.setattr(runner.current_app, "send_task", lambda *args, **options: None)
     assert "The report is being computed" in text_of(client.get(at(val, "steps")))
     AblationReport.objects.update(state="failed", message="no such index")
-    assert "could not be executed without a step" in text_of(client.get(at(val, "steps")))
+    assert "The report could not be computed" in text_of(client.get(at(val, "steps")))
     assert client.post(at(val, "steps")).status_code == 404
     val.dataset.owner = owner
     val.dataset.save()

@@ -114,7 +114,7 @@ def test_who_submits_to_nothing_is_told_how_to_begin(val: Split, maker: User, to
     client.force_login(maker)
     answer = client.get(f"/submissions/new/?{urlencode({'to': to})}")
     assert answer.status_code == 404
-    assert "Begin on a board" in answer.content.decode()
+    assert "Open a board" in answer.content.decode()
 
 
 def test_no_database_is_asked_for_a_name_with_a_nul(val: Split, maker: User, django_assert_num_queries: Any) -> None:
@@ -148,7 +148,7 @@ def test_half_a_character_is_refused(maker: User, field: str) -> None:
         "/api/v1/methods/", io.BytesIO(body.encode()).read(), content_type="application/json"
     )
     assert answer.status_code == 422
-    assert "half of one" in error_of(answer)["message"]
+    assert "half a character" in error_of(answer)["message"]
     assert not Method.objects.exists()
 
 

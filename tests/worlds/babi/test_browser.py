@@ -26,7 +26,7 @@ STUDIED = 200
 def make(page: Page, preset: str, *, questions: int) -> Dataset:
     """Make a small dataset of a preset by the form, with so many questions of each task in each split."""
     page.goto(f"/datasets/new/?preset={preset}")
-    page.get_by_label("Name in addresses").fill(preset)
+    page.get_by_label("Name in web addresses").fill(preset)
     stories = str(story_counts.stories(TASKS, questions))
     for field in page.locator("[id^=split-][id$=-scenes]").all():
         field.fill(stories)
@@ -119,7 +119,7 @@ def test_predictions_are_scored_on_a_board_of_twenty_tasks(page: Page, ada: User
     for name, answers in {"Reads well": truth_of(split), "Reads badly": noisy(split, wrong=0.4)}.items():
         page.goto("/methods/new/")
         page.get_by_label("Name", exact=True).fill(name)
-        page.get_by_role("button", name="Make it").click()
+        page.get_by_role("button", name="Create the method").click()
         page.get_by_role("button", name="Publish").click()
         file = tmp_path / "said.txt"
         file.write_text("".join(f"{one}\n" for one in answers))
@@ -128,7 +128,7 @@ def test_predictions_are_scored_on_a_board_of_twenty_tasks(page: Page, ada: User
         page.get_by_label("Predictions").set_input_files(file)
         page.get_by_label("Method").select_option(label=name)
         page.get_by_role("button", name="Submit", exact=True).click()
-        expect(page.get_by_role("heading", name="This submission waits to be scored")).to_be_visible()
+        expect(page.get_by_role("heading", name="This submission is waiting to be scored")).to_be_visible()
         scoring.RUNNER.take_turn()
         expect(page.get_by_role("heading", name="Scored")).to_be_visible(timeout=15_000)
     page.goto(f"/leaderboards/{dataset.slug}/test/")

@@ -25,7 +25,7 @@ SIZES = {"train": 6, "validation": 4, "test": 4}
 def make(page: Page, preset: str) -> Dataset:
     """Make a small dataset of a preset by the form."""
     page.goto(f"/datasets/new/?preset={preset}")
-    page.get_by_label("Name in addresses").fill(preset)
+    page.get_by_label("Name in web addresses").fill(preset)
     for number, scenes in enumerate(SIZES.values()):
         page.locator(f"#split-{number}-scenes").fill(str(scenes))
     page.get_by_label("Who sees it").select_option(label="everybody")
@@ -103,7 +103,7 @@ def submit(page: Page, split: Split, spoken: dict[str, str], folder: Path) -> No
     """Send a split's right answers, spoken so, as the predictions of a new method."""
     page.goto("/methods/new/")
     page.get_by_label("Name", exact=True).fill(f"Says {spoken['yes']}")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create the method").click()
     page.get_by_role("button", name="Publish").click()
     file = folder / "said.txt"
     file.write_text("".join(f"{spoken[answer]}\n" for answer in truth_of(split)))
@@ -112,7 +112,7 @@ def submit(page: Page, split: Split, spoken: dict[str, str], folder: Path) -> No
     page.get_by_label("Predictions").set_input_files(file)
     page.get_by_label("Method").select_option(label=f"Says {spoken['yes']}")
     page.get_by_role("button", name="Submit", exact=True).click()
-    expect(page.get_by_role("heading", name="This submission waits to be scored")).to_be_visible()
+    expect(page.get_by_role("heading", name="This submission is waiting to be scored")).to_be_visible()
     scoring.RUNNER.take_turn()
     expect(page.get_by_role("heading", name="Scored")).to_be_visible(timeout=15_000)
     expect(page.locator("main")).to_contain_text("100")

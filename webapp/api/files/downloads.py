@@ -45,7 +45,7 @@ def images_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
     """Return all pictures of a split in one tar file, named by split and scene: `val_000013.png`."""
     found = _complete(request, slug, name)
     if not found.dataset.with_images or not may_see(request.user, found, What.IMAGE):
-        raise Http404(f"Expected a split with pictures to show, got {found}.")
+        raise Http404(f"Expected a split whose pictures you may see, got {found}.")
     layout = images_tar.layout_of(found)
     return send(
         request,
@@ -80,7 +80,7 @@ def _asked_anew(response: HttpResponseBase) -> HttpResponseBase:
 def _complete(request: HttpRequest, slug: str, name: str) -> Split:
     found = find_split(request.user, slug, name)
     if not found.is_complete:
-        raise Http404(f"Expected a complete split, got {found}, which is {found.get_state_display()}.")
+        raise Http404(f"Expected a complete split, got {found}, whose state is {found.get_state_display()}.")
     return found
 
 

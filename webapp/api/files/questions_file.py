@@ -68,7 +68,9 @@ class QuestionsFile:
         """Yield the bytes while the file is made; it is stored when all are read. Raises `Problem` (429) if busy."""
         now = time.monotonic()
         if sum(work.is_under_way(now) for work in list(_works)) >= AT_ONCE:
-            raise too_many("Expected the file to be put together at once, but others are before it.", wait=WAIT)
+            raise too_many(
+                "Expected to build the file now, but other files are being built. Try again in a moment.", wait=WAIT
+            )
         return self._built()
 
     def _built(self) -> Iterator[bytes]:

@@ -30,7 +30,7 @@ def read_range(header: str, size: int) -> slice | None:
         if found["last"] and last < first:
             return None
     if first >= size:
-        message = f"Expected a part of {size:,} bytes, got one from byte {first:,}."
+        message = f"Expected a part of a file of {size:,} bytes, got one that begins at byte {first:,}."
         raise Problem(416, message, headers={"Content-Range": f"bytes */{size}"})
     return slice(first, min(last, size - 1) + 1)
 
@@ -39,7 +39,7 @@ def unchanged(request: HttpRequest, etag: str) -> HttpResponseBase | None:
     """Return 304 if the sender already has the file, None if it must be sent; raise `Problem` (412) if it changed."""
     found = get_conditional_response(request, etag=etag)
     if found is not None and found.status_code == 412:
-        raise Problem(412, "Expected the file as it was before, but it is another one now.")
+        raise Problem(412, "Expected the same file as before, but it has changed.")
     if found is not None:
         found["ETag"] = etag
     return found

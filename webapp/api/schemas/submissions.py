@@ -36,7 +36,7 @@ class NewMethod(Schema):
     def _whole(cls, value: Any) -> Any:
         """Refuse lone surrogates, which JSON can contain and databases refuse."""
         if isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
-            raise ValueError("Expected Unicode characters, got half of one.")
+            raise ValueError("Expected Unicode characters, got half a character.")
         return value
 
 
@@ -64,7 +64,7 @@ class LeftOut(Schema):
 class DisclosureOut(Schema):
     """What is published of a submission while the answers are withheld."""
 
-    state: str = Field(description="published, deferred (its figure opens with the answers) or undecided")
+    state: str = Field(description="published, deferred (its figure is shown when the answers are opened) or undecided")
     is_new: bool = Field(description="Whether this submission set the method's figure.")
     figure: float | None = Field(description="The method's figure after it.")
     step: float = Field(description="By how much a score has to beat that to change it.")

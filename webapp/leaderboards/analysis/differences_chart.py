@@ -20,7 +20,7 @@ def charted_values(part: ComparedFacet) -> list[ComparedValue]:
 def left_out(part: ComparedFacet) -> str:
     """Say which slices the chart leaves out; empty if it draws all."""
     large = sum(not line.is_too_small for line in part.lines)
-    return f"Drawn are the first {MOST_BARS} of {large} values." if large > len(charted_values(part)) else ""
+    return f"The chart shows the first {MOST_BARS} of {large} values." if large > len(charted_values(part)) else ""
 
 
 def spec_of(

@@ -13,7 +13,7 @@ WIDEST = 30  # if the largest size is more than this many times the smallest, th
 
 def left_out(found: Sequence[Curve]) -> str:
     """Say which curves are not drawn; empty if all are."""
-    return f"Drawn are the first {DRAWN} of {len(found)} curves." if len(found) > DRAWN else ""
+    return f"The chart shows the first {DRAWN} of {len(found)} curves." if len(found) > DRAWN else ""
 
 
 def spec_of(

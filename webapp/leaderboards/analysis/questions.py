@@ -133,7 +133,7 @@ def given(
         if code >= 0:
             said[words[code], code == truth] += 1
         elif code < GUESS:
-            said[f"any of {GUESS - code}, by chance", None] += 1
+            said[f"a guess among {GUESS - code} answers", None] += 1
         else:
             said[_without_code(code, outside[number] if outside else {}, position), False] += 1
     return [RowAnswers(text, times, is_right) for (text, is_right), times in said.most_common()]

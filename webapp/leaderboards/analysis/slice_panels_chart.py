@@ -62,9 +62,9 @@ def left_out(panel: SlicePanel) -> str:
     """Say what the chart leaves out; empty if it draws all."""
     lines = []
     if len(panel.columns) > DRAWN:
-        lines.append(f"Drawn are the first {DRAWN} of {len(panel.columns)} columns.")
+        lines.append(f"The chart shows the first {DRAWN} of {len(panel.columns)} columns.")
     if not panel.is_along and len(panel.rows) > MOST_BARS:
-        lines.append(f"Drawn are the first {MOST_BARS} of {len(panel.rows)} values.")
+        lines.append(f"The chart shows the first {MOST_BARS} of {len(panel.rows)} values.")
     return " ".join(lines)
 
 

@@ -18,15 +18,18 @@ class DisclosureForm(forms.Form):
     """Step, budget and partition of a split."""
 
     budget = forms.IntegerField(
-        label="Figures that may be published", min_value=0, help_text="In all, for all methods and accounts together."
+        label="Figures that may be published", min_value=0, help_text="The total for all methods and accounts."
     )
     step = forms.DecimalField(
-        label="Step, in points", max_value=100, decimal_places=1, help_text="A figure changes only by this much."
+        label="Step, in points",
+        max_value=100,
+        decimal_places=1,
+        help_text="A figure changes only by at least this much.",
     )
     partition = forms.ChoiceField(
         required=False,
-        label="Parts with figures too",
-        help_text="Each part with 30 questions or more has a figure for each method, which counts as one more. The "
+        label="Parts that also have figures",
+        help_text="Each part with 30 questions or more has a figure for each method. It counts as one more figure. The "
         "choice is fixed once a submission's figure is published.",
     )
 
@@ -42,8 +45,8 @@ class DisclosureForm(forms.Form):
         step, budget, partition = (self.fields[name] for name in ("step", "budget", "partition"))
         assert isinstance(partition, forms.ChoiceField)
         step.widget.attrs |= {"min": str(least), "step": "0.1"}
-        step.help_text = f"A figure changes only by this much: at least {least}, which is 1/√n."
-        budget.help_text = f"In all, for all methods and accounts together. Usual: {usual_budget(self.n):,}."
+        step.help_text = f"A figure changes only by at least this much. The smallest step is {least}, which is 1/√n."
+        budget.help_text = f"The total for all methods and accounts. The usual number is {usual_budget(self.n):,}."
         facets = disclosure_budget.facets_for_partition(split)
         partition.choices = [("", "none"), *((facet.name, facet.label) for facet in facets)]
         partition.disabled = disclosure_budget.is_partition_fixed(split)

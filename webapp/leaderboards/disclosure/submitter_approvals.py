@@ -44,13 +44,15 @@ def reason_for(user: Any, split: Split, *, has_button: bool = False) -> str:
     what = f"The answers of {split} are withheld, so "
     if found is not None and found.state == State.REFUSED:
         return f"{what}only accounts that its owner approves may submit, and the owner refused yours."
-    wait = "You have asked for it; wait for the owner's decision." if found is not None else ""
+    wait = "You have asked for approval; wait for the owner's decision." if found is not None else ""
     ask = wait or (
-        "Ask for it here." if has_button else f"Ask the owner for approval: {address_of(split)} has a button."
+        "Ask the owner for approval here."
+        if has_button
+        else f"Ask the owner for approval: {address_of(split)} has a button."
     )
     if can_send_mail():
-        verify = f"Verify yours at {reverse('account_email')}"
-        return f"{what}an account needs a verified e-mail address, or the owner's approval. {verify}, or: {ask}"
+        verify = f"You can verify your address at {reverse('account_email')}."
+        return f"{what}an account needs a verified email address, or the owner's approval. {verify} {ask}"
     return f"{what}an account needs the owner's approval. {ask}"
 
 

@@ -16,7 +16,7 @@ from generation.storage.split_index import IndexedFacet, SplitIndex
 from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import Disclosure, Score, Submission
 
-DEFERRED = "opens with the answers"
+DEFERRED = "shown when the answers are opened"
 
 
 def facets_for(user: Visitor, split: Split, index: SplitIndex) -> list[IndexedFacet]:
@@ -108,7 +108,7 @@ def figure_of(n: int, disclosure: Disclosure | None) -> Figure:
     found = published_figure(n, disclosure)
     if disclosure is None or found.share is None or disclosure.is_new:
         return found
-    return Figure(n, 1, note=f"not a step above {found.points} %")
+    return Figure(n, 1, note=f"less than a step above {found.points} %")
 
 
 def part_figures(disclosure: Disclosure | None) -> list[tuple[str, Figure]]:

@@ -140,8 +140,8 @@ def check_open(reading: BoardReading) -> None:
     """Raise `UnreadableAddress` if answers are withheld from the visitor."""
     if not reading.is_open:
         message = (
-            f"The answers of {reading.split} are withheld. This page opens when its owner opens them. Until then the "
-            "board shows one figure for each method."
+            f"The answers of {reading.split} are withheld. This page is shown when its owner opens them. Until then, "
+            "the board shows one figure for each method."
         )
         raise UnreadableAddress(message, status=403)
 
@@ -215,7 +215,7 @@ def paper_of(reading: BoardReading, spec: dict[str, Any] | None, *, kind: str) -
     orders = [DrawingOrder(spec, kind=kind, site=settings.PUBLIC_URL)] if spec is not None else []
     [drawing] = drawings(reading.split.dataset.slug, orders) or [None]
     if drawing is None:
-        raise UnreadableAddress("There is nothing to draw here just now. The figures are in the CSV file.")
+        raise UnreadableAddress("There is no drawing at the moment. The figures are in the CSV file.")
     return drawing
 
 

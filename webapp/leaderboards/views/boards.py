@@ -101,9 +101,9 @@ def _wanted(request: HttpRequest) -> BoardRequest:
         raise BadAddress(f"Expected to show one of {', '.join(CHOICES)}, got {shorten(choose)}.")
     unknown = [value for value in made if value not in Method.Made.values]
     if unknown:
-        raise BadAddress(f"Expected methods made as one of {', '.join(Method.Made.values)}, got {shorten(unknown[0])}.")
+        raise BadAddress(f"Expected one of the types {', '.join(Method.Made.values)}, got {shorten(unknown[0])}.")
     if len(words) > LONGEST or "\0" in words:
-        raise BadAddress(f"Expected at most {LONGEST} characters to look for, got others.")
+        raise BadAddress(f"Expected at most {LONGEST} characters to search for, got a longer text or other characters.")
     return BoardRequest(choose, made, sort, words)
 
 

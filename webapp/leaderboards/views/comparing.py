@@ -89,7 +89,7 @@ def _drawn_part(reading: BoardReading, found: Sheet) -> ComparedFacet | None:
     parts = {part.name: part for part in found.parts}
     wanted = reading.asked.value(BY)
     if wanted and wanted not in parts:
-        raise UnreadableAddress(f"Expected to draw by one of {', '.join(parts)}, got {shorten(wanted)}.")
+        raise UnreadableAddress(f"Expected to compare by one of {', '.join(parts)}, got {shorten(wanted)}.")
     return parts[wanted] if wanted else parts.get(_usual(reading), next(iter(parts.values()), None))
 
 

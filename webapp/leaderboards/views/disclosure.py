@@ -32,7 +32,7 @@ def disclosure(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     form = DisclosureForm(request.POST if request.method == "POST" else None, split=split)
     if request.method == "POST" and form.is_valid():
         form.save()
-        messages.success(request, "The settings are changed.")
+        messages.success(request, "The settings are saved.")
         return redirect("board_disclosure", slug, name)
     return render(request, "leaderboards/disclosure.html", _context(split, form), status=BAD if form.errors else 200)
 

@@ -106,7 +106,7 @@ def reached_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpR
             raise UnreadableAddress(f"Expected one of {', '.join(downloads.KINDS)}, got {shorten(kind)}.")
         found = curves_for(reading)
         if not found.columns:
-            raise UnreadableAddress("Expected no view: columns are told of all questions.", status=400)
+            raise UnreadableAddress("Expected no view, because this file is about all questions.", status=400)
     except UnreadableAddress as error:
         return refuse(reading, error)
     table = table_of(
@@ -145,7 +145,7 @@ def _asked(reading: BoardReading, tasks: Tasks | None) -> CurveRequest:
     if along not in ALONG:
         raise UnreadableAddress(f"Expected one of {', '.join(ALONG)}, got {shorten(along)}.")
     if not (len(target) < 8 and target.replace(".", "", 1).isdecimal() and target.isascii() and float(target) <= 100):
-        raise UnreadableAddress(f"Expected a target from 0 to 100 per cent, got {shorten(target)}.", status=400)
+        raise UnreadableAddress(f"Expected a target from 0 to 100 percent, got {shorten(target)}.", status=400)
     views = {view.name: view for view in _views(reading)}
     if name and name not in views:
         raise UnreadableAddress(f"Expected one of the views {', '.join(views) or '(none)'}, got {shorten(name)}.")

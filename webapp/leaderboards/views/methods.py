@@ -80,7 +80,7 @@ def method_new(request: HttpRequest) -> HttpResponse:
         made = form.save()
         to = request.POST.get("to", "")
         if not _is_target(to):
-            messages.success(request, f"{made.name} is made.")
+            messages.success(request, f"{made.name} is created.")
         return redirect(f"/submissions/new/?to={to}&method={made.pk}" if _is_target(to) else made.get_absolute_url())
     context = {"form": form, "to": request.GET.get("to", "")}
     return render(request, "leaderboards/method_form.html", context, status=BAD if form.errors else 200)
@@ -99,7 +99,7 @@ def method_edit(request: HttpRequest, number: int) -> HttpResponse:
     form = MethodForm(request.POST if request.method == "POST" else None, instance=found, owner=request.user)
     if request.method == "POST" and form.is_valid():
         form.save()
-        messages.success(request, "The method is changed.")
+        messages.success(request, "The method is saved.")
         return redirect(found)
     return render(
         request, "leaderboards/method_form.html", {"form": form, "method": found}, status=BAD if form.errors else 200

@@ -121,7 +121,9 @@ def _by(reading: BoardReading, names: list[str], facets: dict[str, IndexedFacet]
         raise UnreadableAddress(f"Expected to break down by one facet or two, got {len(names)}.", status=400)
     chosen = [facets[name] for name in names]
     if bands and chosen[0].kind != FacetKind.INTEGER:
-        raise UnreadableAddress(f"Expected ranges of numbers only where {chosen[0].label} has numbers.", status=400)
+        raise UnreadableAddress(
+            f"Expected ranges only for a facet with numbers, but {chosen[0].label} has none.", status=400
+        )
     if len(chosen) > 1 and len(chosen[1].values) > MOST_COLUMNS:
         raise UnreadableAddress(
             f"Expected a second facet of at most {MOST_COLUMNS} values: put {chosen[1].label} first.", status=400

@@ -48,7 +48,7 @@ from webapp.leaderboards.views.board_selection import contenders_of
 A_PAGE = 40
 ABSENT, CONFLICT = 404, 409
 TEMPLATES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
-NO_TARGET = "Expected what the predictions are for, such as ?to=clevr/val. Begin on a board: it has the button."
+NO_TARGET = "Expected a split or suite, such as ?to=clevr/val. Open a board and use the button “Submit predictions”."
 
 
 @login_required
@@ -204,7 +204,7 @@ def submission_file(request: HttpRequest, number: int) -> StreamingHttpResponse:
         response["Content-Disposition"] = f'attachment; filename="submission-{found.pk}.jsonl"'
         return response
     if not found.file:
-        raise Http404("The file was refused, and nothing of it was kept.")
+        raise Http404("The file was refused and was not kept.")
     response = StreamingHttpResponse(files.pieces(found.file), content_type="application/octet-stream")
     response["Content-Disposition"] = f'attachment; filename="submission-{found.pk}"'
     return response
@@ -215,7 +215,7 @@ def submission_findings(request: HttpRequest, number: int) -> HttpResponse:
     """Return the complete list of problems of a file to its owner, one per line."""
     found = find_own_submission(request.user, number)
     if not found.findings:
-        raise Http404("There is no list: what is wrong stands on the submission's page.")
+        raise Http404("There is no list of errors. The page of the submission shows its errors.")
     response = HttpResponse(files.get(found.findings), content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="submission-{found.pk}-findings.txt"'
     return response
@@ -228,7 +228,7 @@ def submission_delete(request: HttpRequest, number: int) -> HttpResponse:
     """Return the page that says what is deleted with a submission; its button deletes it."""
     found = find_own_submission(request.user, number)
     if found.method.owner_id is None:
-        raise Http404("A split's own baselines stay with it.")
+        raise Http404("Baselines of the site cannot be deleted.")
     trouble = ""
     if request.method == "POST":
         try:

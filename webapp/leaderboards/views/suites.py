@@ -76,7 +76,7 @@ def suite_edit(request: HttpRequest, slug: str) -> HttpResponse:
         request.POST if request.method == "POST" else None, user=request.user, instance=found, initial=_lines_of(found)
     )
     if request.method == "POST" and form.is_valid():
-        messages.success(request, "The suite is changed.")
+        messages.success(request, "The suite is saved.")
         return redirect(_saved(form))
     context = {"form": form, "suite": find_own_suite(request.user, slug)}
     return render(request, "leaderboards/suite_form.html", context, status=BAD if form.errors else 200)
@@ -113,6 +113,6 @@ def suite_delete(request: HttpRequest, slug: str) -> HttpResponse:
     found = find_own_suite(request.user, slug)
     if request.method == "POST":
         found.delete()
-        messages.success(request, f"{found.title} is deleted. Its splits and their submissions are as they were.")
+        messages.success(request, f"{found.title} is deleted. Its splits and their submissions stay.")
         return redirect("suites")
     return render(request, "leaderboards/suite_delete.html", {"suite": found})
