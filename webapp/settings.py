@@ -509,7 +509,7 @@ LOGGING: dict[str, Any] = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "class": "webapp.monitoring.logs.MaskingFormatter",
+            "class": "webapp.monitoring.log_masking.MaskingFormatter",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
         },

@@ -10,11 +10,11 @@ from annotations.answering import (
     answer_forms,
     color_vision,
     participants,
+    question_tokens,
     questions,
     slot_assignment,
     throttle,
     timing,
-    tokens,
 )
 from annotations.answering.answer_forms import swatches_of
 from annotations.answering.participants import judge
@@ -398,5 +398,5 @@ def _turn(text: str) -> int:
 
 
 def item_named(sitting: Sitting, token: str) -> SessionItem | None:
-    found = tokens.find(sitting.participant, token, among=map(str, questions.items_of(sitting)))
+    found = question_tokens.find(sitting.participant, token, among=map(str, questions.items_of(sitting)))
     return None if found is None else SessionItem.read(found)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from annotations.answering import timing
 from annotations.answering.participants import Person, people_of
 from annotations.models import Answer, Baseline, BaselineQuerySet, Slot, Study
-from annotations.results import exclusions
+from annotations.results import exclusion_effect
 from annotations.results import study_statistics as results
 from annotations.results.methods_text import methods_text
 from annotations.results.study_statistics import GatheredAnswers, Headline
@@ -164,7 +164,7 @@ def draft(study: Study) -> BaselineDraft:
     index = SplitIndex.open(study.split)
     excluded = [one for one in people if one.participant.excluded is not None and not one.participant.is_test]
     top = results.headline(found)
-    sides = exclusions.sides(study, found, people)
+    sides = exclusion_effect.sides(study, found, people)
     everyone = sides.everyone.headline
     arrays = arrays_of(found)
     methods = methods_text(study, sides, people)

@@ -9,7 +9,7 @@ from django.db.models import Max, Min
 from annotations.answering import exclusion_rules
 from annotations.answering.participants import Person
 from annotations.models import Answer, Participant, Study
-from annotations.results.exclusions import Sides
+from annotations.results.exclusion_effect import Sides
 from annotations.results.study_statistics import Headline
 from generation.engine.scoring.figures import TOO_FEW, Share, interval_text, percent
 from generation.splits.question_sets import describe_recipe

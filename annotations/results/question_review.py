@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from annotations.answering.timing import CountedTime
 from annotations.models import Answer, Study
 from annotations.results.study_statistics import GatheredAnswers, slicing_of, ties, values_of, within
-from generation.splits.filters import BadAddress, QueryString
+from generation.splits.query_string import BadAddress, QueryString
 from generation.storage.split_index import IndexedFacet
 
 

@@ -9,7 +9,15 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations.answering import color_vision, participant_flow, pictures, questions, scene_cache, timing, tokens
+from annotations.answering import (
+    color_vision,
+    participant_flow,
+    pictures,
+    question_tokens,
+    questions,
+    scene_cache,
+    timing,
+)
 from annotations.answering.answer_forms import choices_of, display_of, media_of, places_of, swatches_of
 from annotations.answering.participant_flow import Stage
 from annotations.answering.questions import AskedItem, SessionProgress
@@ -85,7 +93,7 @@ def question_context(
         "choices": [] if found.form.parts else choices_of(found.form),
         "places": places_of(found.form),
         "refusals": [(value, label.replace(Media.IMAGE.noun, noun)) for value, label in Answer.Refusal.choices],
-        "token": tokens.token_of(participant, str(found.item)),
+        "token": question_tokens.token_of(participant, str(found.item)),
         "client": uuid.uuid4(),
         "turn": undone.turn + 1 if undone is not None else 0,
         "undone": undone,
@@ -115,7 +123,7 @@ def _picture(sitting: Sitting, found: AskedItem) -> Picture | None:
 def _address(sitting: Sitting, item: SessionItem) -> str:
     """Return the URL of an item's picture, and remember which picture it is."""
     participant = sitting.participant
-    parts = (participant.study.code, participant.secret, tokens.token_of(participant, str(item)))
+    parts = (participant.study.code, participant.secret, question_tokens.token_of(participant, str(item)))
     if item.kind == QUESTION and item.number in sitting.given:
         scene_cache.remember(parts, participant.study.split, sitting.given[item.number].position)
     return reverse("study_picture", args=parts)

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotations.answering import exclusion_rules, participants, slot_assignment
 from annotations.answering.participants import AT_ONCE, apply, people_of, pseudonym
 from annotations.models import Participant, Study
-from annotations.participant_forms import PaymentForm, ReasonForm
 from annotations.results.payment import Payment, reconcile
+from annotations.results_forms import PaymentForm, ReasonForm
 from annotations.studies import planning
 from annotations.views.studies import NOTHING, find_study
 from generation.access import takes_uploads

@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations.answering import color_vision, participant_flow, questions, slot_assignment, throttle, tokens
+from annotations.answering import color_vision, participant_flow, question_tokens, questions, slot_assignment, throttle
 from annotations.answering.answer_forms import media_of
 from annotations.answering.participant_flow import FlowRefused, Stage, TooManyAnswers
 from annotations.answering.session import SessionItem, Sitting
@@ -37,7 +37,7 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
         identity=request.GET.get(study.person_parameter, ""),
         session=request.GET.get(study.session_parameter, ""),
         there=request.GET.get(study.study_parameter, ""),
-        is_test=tokens.is_test(study, request.GET.get("test", "")),
+        is_test=question_tokens.is_test(study, request.GET.get("test", "")),
         anew=bool(request.GET.get(ANEW)),
     )
     return _to_session(participant)
@@ -80,7 +80,7 @@ def go_on(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     participant = find_sitting(code, secret).participant
     stages = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.COMMENT)
     token = request.POST.get("token", "")
-    stage = tokens.find(participant, token, among=[f"stage:{one}" for one in stages])
+    stage = question_tokens.find(participant, token, among=[f"stage:{one}" for one in stages])
     if stage is None:
         raise FlowRefused("This page has changed since you opened it. Reload the page.", where="token")
     match stage.removeprefix("stage:"):
@@ -133,7 +133,7 @@ def _page(request: HttpRequest, participant: Participant, name: str, context: di
         "participant": participant,
         "address": address,
         "resume": site_address(request) + address,
-        "token": tokens.token_of(participant, f"stage:{participant.stage}"),
+        "token": question_tokens.token_of(participant, f"stage:{participant.stage}"),
     }
     return page(name, shared | context)
 

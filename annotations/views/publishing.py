@@ -10,9 +10,9 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.answering.participants import people_of
 from annotations.models import Baseline, Study
-from annotations.participant_forms import WithdrawForm
 from annotations.results import baseline as baselines
 from annotations.results.baseline import NotPublished
+from annotations.results_forms import WithdrawForm
 from annotations.views.studies import NOTHING, find_study
 from generation.models import Dataset
 

@@ -15,14 +15,14 @@ from annotations.answering import exclusion_rules, timing
 from annotations.answering.participants import Person, people_of
 from annotations.answering.timing import CountedTime
 from annotations.models import Baseline, Study
-from annotations.results import baseline, dawid_skene, exclusions, question_review, study_statistics
+from annotations.results import baseline, dawid_skene, exclusion_effect, question_review, study_statistics
 from annotations.results.answer_files import AnswerLine, as_csv, as_jsonl, lines
 from annotations.results.methods_text import methods_text
 from annotations.results.study_statistics import GatheredAnswers
 from annotations.views.studies import NOTHING, find_study
 from generation.access import Visitor, What, may_see, may_see_facet
 from generation.engine.scoring.figures import TOO_FEW
-from generation.splits.filters import BadAddress, QueryString
+from generation.splits.query_string import BadAddress, QueryString
 from generation.storage.split_index import IndexedFacet, SplitIndex
 
 A_PAGE = 50
@@ -86,7 +86,7 @@ def _published(study: Study, found: GatheredAnswers) -> dict[str, Any]:
 def _figures(
     study: Study, found: GatheredAnswers, people: list[Person], names: Mapping[int, str], *, times: CountedTime
 ) -> dict[str, Any]:
-    sides = exclusions.sides(study, found, people)
+    sides = exclusion_effect.sides(study, found, people)
     estimated = dawid_skene.estimate(found, dawid_skene.kinds_of(study, found.asked.nonzero()[0].tolist()))
     return {
         "progress": study_statistics.progress(study),

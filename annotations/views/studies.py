@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations.answering import exclusion_rules, tokens
+from annotations.answering import exclusion_rules, question_tokens
 from annotations.forms import StudyForm
 from annotations.models import Participant, Study
 from annotations.studies import lifecycle, planning, question_filter
@@ -105,7 +105,7 @@ def find_study(user: Visitor, code: str) -> Study:
 
 def test_address(study: Study) -> str:
     """Return the URL of a study's test link."""
-    return f"{reverse('study_join', args=[study.code])}?test={tokens.test_token(study)}"
+    return f"{reverse('study_join', args=[study.code])}?test={question_tokens.test_token(study)}"
 
 
 def address_of(study: Study, site: str) -> str:

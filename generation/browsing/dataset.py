@@ -24,7 +24,7 @@ from generation.engine.worlds import usable
 from generation.engine.worlds.base import Repeatable, World
 from generation.models import Dataset, Split
 from generation.models.datasets import DatasetQuerySet
-from generation.splits.filters import BadAddress, FilterFacet, Query, QueryString, read_query
+from generation.splits.query_string import BadAddress, FilterFacet, Query, QueryString, read_query
 from generation.storage.split_index import NotIndexed, SplitIndex, open_digest
 
 

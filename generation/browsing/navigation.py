@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from generation.access import Visitor, may_see_facet
 from generation.browsing.sidebar import PER_PAGE
 from generation.models import Split
-from generation.splits.filters import LIST, OFF, ON, BadAddress, Query, QueryString, read_query, shorten
+from generation.splits.query_string import LIST, OFF, ON, BadAddress, Query, QueryString, read_query, shorten
 from generation.storage.split_index import IndexedFacet, SplitIndex
 
 MAX_CHOSEN = 500

@@ -18,7 +18,7 @@ from generation.engine.program import FunctionTable, Program, Trace, TraceStep, 
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import World
 from generation.models import Question, Split
-from generation.splits.filters import Condition, Query, label_of
+from generation.splits.query_string import Condition, Query, label_of
 from generation.storage.items import item_of
 from generation.storage.split_index import IndexedFacet, SplitIndex
 

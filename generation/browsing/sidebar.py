@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from generation.engine.items import FacetKind
-from generation.splits.filters import HIGHEST, LOWEST, FilterFacet, Query, label_of
+from generation.splits.query_string import HIGHEST, LOWEST, FilterFacet, Query, label_of
 
 PER_PAGE = 50
 AROUND = 2  # page numbers on each side of the current one

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from generation.engine.errors import BadSpec
 from generation.engine.items import Chunk, Item, Media, Question
-from generation.engine.language.vocabulary import PADDING, Vocabulary
+from generation.engine.language.token_vocabulary import PADDING, Vocabulary
 from generation.engine.spec import BaseSpec, merge
 from generation.engine.worlds import find_preset, get_maker, get_world
 from generation.engine.worlds.base import Models

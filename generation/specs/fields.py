@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from generation.engine import spec_rules
+from generation.engine import only_never_rules
 from generation.engine.spec import merge
 from generation.engine.worlds import find_preset, get_maker, get_world
 
@@ -32,7 +32,7 @@ class Parameter(NamedTuple):
         For users; `about` also gives its bounds, without the site's limits.
     kind : str
         `integer`, `number`, `yes-no`, `choice`, `text`, `numbers` (a list of integers), `rules` (see
-        `generation.engine.spec_rules`) or `files` (bundled ones, or others by their digests).
+        `generation.engine.only_never_rules`) or `files` (bundled ones, or others by their digests).
     is_common : bool
         Whether users change it often.
     default : object
@@ -169,7 +169,7 @@ def form_value(parameter: Parameter, data: Mapping[str, Any]) -> str:
     value = _default(parameter, data) if value is None else value
     if isinstance(value, str):
         return value
-    if parameter.kind == "rules" and (lines := spec_rules.as_lines(value)) is not None:
+    if parameter.kind == "rules" and (lines := only_never_rules.as_lines(value)) is not None:
         return lines
     if parameter.kind == "numbers" and _are_whole(value):
         return _as_ranges(value)
@@ -193,7 +193,7 @@ def json_value(parameter: Parameter, text: str) -> Any:
     if parameter.kind == "yes-no":
         return text == "true"
     if parameter.kind == "rules":
-        return spec_rules.of_lines(text) or None
+        return only_never_rules.of_lines(text) or None
     if parameter.kind == "integer" and WHOLE.fullmatch(text):
         return int(text)
     if parameter.kind == "numbers" and all(RANGE.fullmatch(part.strip()) for part in text.split(",")):

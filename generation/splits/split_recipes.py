@@ -22,7 +22,16 @@ from generation.engine.reading.bounded_json import BadJson, loads
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import Frozen, Plain, SplitName, read
 from generation.models import Split
-from generation.splits.filters import PAGE, BadAddress, Query, QueryString, join_ranges, label_of, read_query, shorten
+from generation.splits.query_string import (
+    PAGE,
+    BadAddress,
+    Query,
+    QueryString,
+    join_ranges,
+    label_of,
+    read_query,
+    shorten,
+)
 from generation.storage.split_index import IndexedFacet, SplitIndex
 
 MOST_LETTERS = 8000  # of a filter

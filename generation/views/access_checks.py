@@ -9,7 +9,7 @@ from django.shortcuts import render
 from generation.access import Visitor, may_open
 from generation.charts.counts import side_by_side
 from generation.models import Dataset, Split
-from generation.splits.filters import shorten
+from generation.splits.query_string import shorten
 
 NOTHING = "There is no such dataset, or it isn't public."
 

@@ -28,7 +28,16 @@ from generation.browsing.sidebar import OPEN, Chip, NoSuchPage, chips, page_of, 
 from generation.browsing.stories import Beginning, beginnings
 from generation.models import Job, Question, Split
 from generation.site_addresses import site_address
-from generation.splits.filters import MOST, PAGE, BadAddress, Query, QueryString, check_names, join_ranges, sortable
+from generation.splits.query_string import (
+    MOST,
+    PAGE,
+    BadAddress,
+    Query,
+    QueryString,
+    check_names,
+    join_ranges,
+    sortable,
+)
 from generation.splits.question_sets import describe_recipe
 from generation.storage import items
 from generation.storage.split_index import IndexedFacet, SplitIndex, counts_of_all

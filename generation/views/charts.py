@@ -13,7 +13,7 @@ from generation.charts.counts import Chart, as_csv, charts_of
 from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_PAPER, spec_of
 from generation.models import Dataset
-from generation.splits.filters import QueryString, shorten
+from generation.splits.query_string import QueryString, shorten
 from generation.views.access_checks import counted_splits, find_dataset
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}

@@ -31,7 +31,7 @@ from generation.reports.shortcuts import find_report
 from generation.reports.shortcuts_page import Alike, alike_to
 from generation.reports.shortcuts_page import source_of as paper_of
 from generation.specs.reproduction import hidden_files, recipe, spec_as_json, spec_as_zip
-from generation.splits.filters import BadAddress, QueryString
+from generation.splits.query_string import BadAddress, QueryString
 from generation.splits.question_sets import describe_recipe
 from generation.splits.withheld_answers import withheld_splits
 from generation.views.access_checks import counted_splits, find_dataset, refuse_list

@@ -15,7 +15,7 @@ from generation.forms import AmountForm, DeriveForm
 from generation.making import dataset_jobs
 from generation.models import Split
 from generation.splits import question_sets
-from generation.splits.filters import QueryString
+from generation.splits.query_string import QueryString
 from generation.splits.split_recipes import BadRecipe, Chooser, Recipe, in_words
 from generation.storage.split_index import SplitIndex
 from generation.views.access_checks import NOTHING, find_split, refuse

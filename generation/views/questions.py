@@ -16,7 +16,7 @@ from generation.browsing.keyboard import OF_STORY, QUESTION
 from generation.browsing.navigation import COOKIE, LIST, Visit, is_remembered, read_visit, trail_of
 from generation.browsing.question import QuestionView, show
 from generation.models import Question, Split
-from generation.splits.filters import ON, BadAddress, QueryString, shorten
+from generation.splits.query_string import ON, BadAddress, QueryString, shorten
 from generation.storage import items
 from generation.storage.split_index import IndexedFacet
 from generation.views.access_checks import find_split, refuse

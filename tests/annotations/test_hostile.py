@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.test import Client
 
-from annotations.answering import tokens
+from annotations.answering import question_tokens
 from annotations.models import Answer, Participant, Study
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, right_answer, study_of, told_apart
@@ -100,14 +100,19 @@ ATTACKS: dict[str, tuple[int, Attack]] = {
     "the token of another study": (403, lambda scene: scene.post({"token": scene.strangers["token"]})),
     "the token of a stage": (
         403,
-        lambda scene: scene.post({"token": tokens.token_of(scene.me.participant, "stage:questions")}),
+        lambda scene: scene.post({"token": question_tokens.token_of(scene.me.participant, "stage:questions")}),
     ),
-    "a token signed for the test link": (403, lambda scene: scene.post({"token": tokens.test_token(scene.me.study)})),
+    "a token signed for the test link": (
+        403,
+        lambda scene: scene.post({"token": question_tokens.test_token(scene.me.study)}),
+    ),
     "a question's token for a stage": (400, lambda scene: scene.post({}, part="on")),
     "the token of a later stage, guessed": (400, lambda scene: scene.post({"token": "stage:comment"}, part="on")),
     "another's token of a stage": (
         400,
-        lambda scene: scene.post({"token": tokens.token_of(scene.other.participant, "stage:comment")}, part="on"),
+        lambda scene: scene.post(
+            {"token": question_tokens.token_of(scene.other.participant, "stage:comment")}, part="on"
+        ),
     ),
     # Addresses
     "another's address": (403, at(lambda scene: scene.other.address)),
@@ -228,7 +233,7 @@ def test_practice_is_answered_in_its_order_and_each_question_once(shapes: Datase
     before = everything()
     person = visitor.participant
     for number in (2, 3, 5):  # nobody has these tokens yet: the site signs them here
-        ahead = {**first, "client": str(uuid.uuid4()), "token": tokens.token_of(person, f"practice:{number}")}
+        ahead = {**first, "client": str(uuid.uuid4()), "token": question_tokens.token_of(person, f"practice:{number}")}
         assert visitor.client.post(f"{visitor.address}answer/", ahead).status_code == 400
     right = {**first, "client": str(uuid.uuid4()), "answer": right_answer_to(visitor, first)}
     assert visitor.client.post(f"{visitor.address}answer/", right).status_code < 500  # seen in the feedback
@@ -250,7 +255,7 @@ def test_who_was_sent_away_answers_nothing_more(shapes: Dataset) -> None:
     person = visitor.participant
     for what in ("question:1", "check:0", "attention:0", "practice:0", "stage:questions", "stage:comment"):
         for part in ("answer", "on"):
-            sent = {"token": tokens.token_of(person, what), "client": str(uuid.uuid4()), "answer": "yes"}
+            sent = {"token": question_tokens.token_of(person, what), "client": str(uuid.uuid4()), "answer": "yes"}
             response = visitor.client.post(f"{visitor.address}{part}/", sent)
             is_late = what == "stage:comment" and part == "on"  # signed by us: nobody else has it
             assert response.status_code == 303 if is_late else 400 <= response.status_code < 500

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.question_generation import Asker
-from generation.engine.worlds.clevr.sampling import sample_scene
 from generation.engine.worlds.clevr.scene import ClevrScene, read_scene
+from generation.engine.worlds.clevr.scene_sampling import sample_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.benchmarks.figures import figure, together
 

@@ -15,7 +15,7 @@ from PIL import Image
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.picture import draw, draw_ids
-from generation.engine.worlds.clevr.sampling import SampledScene, sample_scene
+from generation.engine.worlds.clevr.scene_sampling import SampledScene, sample_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.benchmarks.figures import figure, together
 

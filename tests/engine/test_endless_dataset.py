@@ -15,7 +15,7 @@ from generation.engine import dataset, stream, worlds
 from generation.engine.endless_dataset import Batch, Batches, pad
 from generation.engine.errors import BadSpec
 from generation.engine.items import Item, Media
-from generation.engine.language.vocabulary import PADDING, UNKNOWN, Vocabulary, split_words
+from generation.engine.language.token_vocabulary import PADDING, UNKNOWN, Vocabulary, split_words
 from generation.engine.worlds import REGISTRY, get_world
 from tests.webapp.commands import ROOT
 from tests.worlds import marbles

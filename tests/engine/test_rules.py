@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.errors import BadSpec
-from generation.engine.spec_rules import Meant, RuleSet, RuleValues, as_lines, of_lines, read_rules
+from generation.engine.only_never_rules import Meant, RuleSet, RuleValues, as_lines, of_lines, read_rules
 
 NAMES = {"one": ("a", "b", "c"), "two": ("x", "y"), "three": ("0", "1", "2")}
 KNOWN = {name: RuleValues(values, are_numbers=name == "three") for name, values in NAMES.items()}

@@ -87,7 +87,7 @@ def read_spec(data: str, content: bytes) -> None:
 
 def others() -> dict[str, Callable[[], Any]]:
     from annotations.results.payment import read_export
-    from generation.engine import spec_rules
+    from generation.engine import only_never_rules
     from generation.splits import split_recipes
 
     heads = ",".join(f"c{number}" for number in range(90_000))
@@ -95,8 +95,8 @@ def others() -> dict[str, Callable[[], Any]]:
     return {
         "an export with many columns": lambda: read_export(f"{columns},{heads}\n".encode() + b"a\n" * 150_000),
         "an export with a long cell": lambda: read_export(f'{columns}\n"{"a" * 900_000}'.encode()),
-        "rules of brackets": lambda: spec_rules.of_lines("[" * 900_000),
-        "rules of names": lambda: spec_rules.of_lines("a=b,c " * 150_000),
+        "rules of brackets": lambda: only_never_rules.of_lines("[" * 900_000),
+        "rules of names": lambda: only_never_rules.of_lines("a=b,c " * 150_000),
         "a recipe of brackets": lambda: split_recipes.read_recipe("[" * 900_000),
         "a recipe of digits": lambda: split_recipes.read_recipe('{"seed": ' + "9" * 900_000 + "}"),
         "a filter": lambda: split_recipes.pairs_of_filter("a=1..2&" * 100_000),

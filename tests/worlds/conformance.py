@@ -31,7 +31,7 @@ from generation.engine.items import (
     Needs,
     Question,
 )
-from generation.engine.language.vocabulary import split_words
+from generation.engine.language.token_vocabulary import split_words
 from generation.engine.program import execute, from_json, to_json, typecheck
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Maker, World, get_world

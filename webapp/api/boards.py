@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponseBase
 from ninja import Query, Router
 
 from generation.browsing.sidebar import page_of
-from generation.splits.filters import BadAddress, QueryString, read_query, shorten
+from generation.splits.query_string import BadAddress, QueryString, read_query, shorten
 from webapp.api.openapi_operations import reads
 from webapp.api.pagination import PAGE, page_json
 from webapp.api.schemas import submissions as shapes

@@ -11,7 +11,7 @@ from generation.browsing.dataset import cards_of, read_list_query
 from generation.browsing.navigation import visible_facets
 from generation.engine.errors import EngineError
 from generation.models import Dataset, Split
-from generation.splits.filters import Query, QueryString
+from generation.splits.query_string import Query, QueryString
 from generation.storage.split_index import SplitIndex
 from generation.views.access_checks import find_dataset, find_split
 from webapp.api.openapi_operations import reads

@@ -10,7 +10,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from generation.browsing.sidebar import NoSuchPage
-from generation.splits.filters import BadAddress
+from generation.splits.query_string import BadAddress
 
 BEGINS = "/api/"
 CODES = {

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from ninja import Router, Status
 
 from generation.browsing.sidebar import page_of
-from generation.splits.filters import QueryString, read_query
+from generation.splits.query_string import QueryString, read_query
 from webapp.api.errors import Problem
 from webapp.api.openapi_operations import changes, reads
 from webapp.api.pagination import PAGE, page_json

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 
 from generation.browsing.sidebar import Page
-from generation.splits.filters import BadAddress, QueryString
+from generation.splits.query_string import BadAddress, QueryString
 
 PAGE = {
     "name": "page",

@@ -14,8 +14,8 @@ from generation.engine.errors import EngineError
 from generation.engine.formats import value_of
 from generation.engine.worlds.story_text import prompt_of
 from generation.models import Question, Scene, Split
-from generation.splits.filters import PAGE as PAGE_NAME
-from generation.splits.filters import BadAddress, Query, QueryString, read_query
+from generation.splits.query_string import PAGE as PAGE_NAME
+from generation.splits.query_string import BadAddress, Query, QueryString, read_query
 from generation.storage import items
 from generation.storage.items import engine_question
 from generation.storage.split_index import IndexedFacet, SplitIndex

@@ -13,7 +13,7 @@ from annotations.views.results import study_answers_csv, study_answers_jsonl
 from annotations.views.studies import find_study, listed_for
 from generation.browsing.sidebar import page_of
 from generation.engine.scoring.figures import Interval, Share
-from generation.splits.filters import QueryString, read_query
+from generation.splits.query_string import QueryString, read_query
 from webapp.api.openapi_operations import reads
 from webapp.api.pagination import PAGE, page_json
 from webapp.api.schemas import common

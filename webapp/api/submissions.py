@@ -12,7 +12,7 @@ from generation.browsing.sidebar import page_of
 from generation.engine.predictions import Findings
 from generation.engine.scoring.figures import Averaged, figure
 from generation.models import Split
-from generation.splits.filters import QueryString, read_query
+from generation.splits.query_string import QueryString, read_query
 from generation.storage.split_index import SplitIndex
 from webapp.api.authentication import refuse_strangers
 from webapp.api.errors import Problem

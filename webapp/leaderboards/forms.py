@@ -9,7 +9,7 @@ from django import forms
 from annotations import markdown
 from generation.access import What, may_see
 from generation.models import Dataset, Split
-from generation.splits.filters import shorten
+from generation.splits.query_string import shorten
 from webapp.leaderboards.models import Method, Suite
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.core.mail import send_mail
 
 from generation import __version__
-from webapp.monitoring.logs import mask
+from webapp.monitoring.log_masking import mask
 
 OURS = ("webapp", "generation", "annotations")
 AGAIN = 3600.0  # seconds until the same error is reported again

@@ -3,7 +3,7 @@
 from django.core.mail import EmailMessage
 from django.core.mail.backends.console import EmailBackend as ConsoleBackend
 
-from webapp.monitoring.logs import mask
+from webapp.monitoring.log_masking import mask
 
 HINT = "This mail was not sent: EMAIL_URL is not set. `manage.py login_link NAME` makes a link for somebody.\n"
 

@@ -1,7 +1,8 @@
 """Counts each request for `/metrics` and, if `ACCESS_LOG` says so, logs it in one line.
 
 No line contains secrets of participants or of the owners of links and tokens: addresses are masked as in all logs
-(`webapp.monitoring.logs`), query strings of account pages are left out, and for participants the network address too.
+(`webapp.monitoring.log_masking`), query strings of account pages are left out, and for participants the network
+address too.
 """
 
 import json
@@ -17,7 +18,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from annotations.urls import TAKING
 from webapp.monitoring import metrics
-from webapp.monitoring.logs import mask
+from webapp.monitoring.log_masking import mask
 from webapp.running.request_limits import HEADERS_ONLY
 
 log = logging.getLogger("webapp.access")

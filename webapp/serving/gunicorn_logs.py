@@ -5,7 +5,7 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
-from webapp.monitoring.logs import MaskingFormatter
+from webapp.monitoring.log_masking import MaskingFormatter
 
 
 class MaskedLogger(Logger):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from generation.engine.language.families import Language
 from generation.engine.program import Program, Step, reachable
-from generation.engine.programs.pruning import (
+from generation.engine.programs.cut_programs import (
     COUNT,
     EQUAL_INTEGER,
     EQUAL_OBJECT,

@@ -27,7 +27,7 @@ from PIL import Image
 from generation.engine.errors import NoRenderer, NotDrawn
 from generation.engine.render.render_scene import Camera, Light, Solid, Stage, SurfaceMaterial, light_axes, pack_solids
 from generation.engine.render.shapes import CONE, CYLINDER, MESH
-from generation.engine.render.surfaces import surface_of
+from generation.engine.render.triangulation import surface_of
 
 CHILD = Path(__file__).with_name("blender_script.py")
 ROOT = Path(__file__).resolve().parents[3]

@@ -5,11 +5,11 @@ import math
 import numpy as np
 
 from generation.engine.render.jit import compiled
-from generation.engine.render.light import irradiance, matte_light, spot_seen
 from generation.engine.render.pixel_random import chance
 from generation.engine.render.rays import ground_distance, nearest, normal_at, pixel_ray
 from generation.engine.render.reflections import beyond, glare, groove, reflected, shine_at, spread, tilted
 from generation.engine.render.render_scene import KIND, MATERIAL
+from generation.engine.render.shading import irradiance, matte_light, spot_seen
 from generation.engine.render.shadows import LIFT, borrowed, itself, surface_at
 from generation.engine.render.shapes import CONE, CYLINDER, FAR
 from generation.engine.render.srgb import STEPS

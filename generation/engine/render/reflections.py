@@ -3,9 +3,9 @@
 import math
 
 from generation.engine.render.jit import compiled
-from generation.engine.render.light import spot_seen
 from generation.engine.render.rays import unturned
 from generation.engine.render.render_scene import KIND, MATERIAL, TURN
+from generation.engine.render.shading import spot_seen
 from generation.engine.render.shapes import CONE, CYLINDER
 
 RIM = 0.01  # tolerance for the normals of a cylinder's side and caps, in contrast to its rims

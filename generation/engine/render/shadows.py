@@ -3,9 +3,9 @@
 import numpy as np
 
 from generation.engine.render.jit import compiled
-from generation.engine.render.light import irradiance, lamp_share
 from generation.engine.render.rays import hit_solid, normal_at, pixel_ray
 from generation.engine.render.render_scene import KIND, MATERIAL
+from generation.engine.render.shading import irradiance, lamp_share
 from generation.engine.render.shapes import CONE, FAR
 
 LIFT = 2e-4

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.language.vocabulary import split_words
+from generation.engine.language.token_vocabulary import split_words
 
 LONGEST = 3  # words of the longest n-gram
 RIDGE = 10.0

@@ -17,7 +17,7 @@ from annotations.answering.exclusion_rules import ExclusionRules, Fast, Straight
 from annotations.answering.participants import Person, apply, people_of
 from annotations.answering.session import Sitting
 from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
-from annotations.results import exclusions, study_statistics
+from annotations.results import exclusion_effect, study_statistics
 from annotations.results.methods_text import methods_text
 from annotations.results.payment import PlatformRow, reconcile
 from annotations.studies import lifecycle
@@ -84,8 +84,8 @@ def at_work(study: Study, **more: Any) -> Participant:
     return Participant.objects.create(study=study, stage=Stage.QUESTIONS, **more)
 
 
-def sides_of(study: Study) -> exclusions.Sides:
-    return exclusions.sides(study, study_statistics.gather(study), people_of(study))
+def sides_of(study: Study) -> exclusion_effect.Sides:
+    return exclusion_effect.sides(study, study_statistics.gather(study), people_of(study))
 
 
 def text_of(study: Study) -> str:

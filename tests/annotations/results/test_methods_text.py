@@ -8,7 +8,7 @@ from annotations.answering import slot_assignment
 from annotations.answering.participants import people_of
 from annotations.models import Participant, Study
 from annotations.results import study_statistics
-from annotations.results.exclusions import sides
+from annotations.results.exclusion_effect import sides
 from annotations.results.methods_text import methods_text
 from generation.models import Dataset
 from generation.storage.split_index import SplitIndex

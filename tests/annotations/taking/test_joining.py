@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotations.answering import participant_flow, throttle, tokens
+from annotations.answering import participant_flow, question_tokens, throttle
 from annotations.models import Answer, Participant, Slot, Study
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, study_of, told_apart
@@ -140,7 +140,7 @@ def test_the_page_of_a_deleted_study_says_what_to_do(shapes: Dataset, address: s
 
 def test_who_comes_by_the_test_link_never_counts(shapes: Dataset) -> None:
     study = study_of(shapes, questions=4, per_question=1)
-    visitor = Visitor(study, f"?test={tokens.test_token(study)}")
+    visitor = Visitor(study, f"?test={question_tokens.test_token(study)}")
     assert "This is a test" in visitor.to_questions()
     for _ in range(4):
         visitor.answer()

@@ -25,8 +25,8 @@ from generation.engine.seeding import stream
 from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr import picture
 from generation.engine.worlds.clevr.camera import solve_view
-from generation.engine.worlds.clevr.sampling import sample_scene
 from generation.engine.worlds.clevr.scene import read_published
+from generation.engine.worlds.clevr.scene_sampling import sample_scene
 from tests.engine.render.test_mesh import sphere_obj
 from tests.engine.render.test_tracer import BALL, camera, crowd, stage
 from tests.proof import size

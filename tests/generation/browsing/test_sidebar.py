@@ -4,7 +4,7 @@ import numpy as np
 
 from generation.browsing.sidebar import Panel, panels
 from generation.engine.items import Facet, FacetKind
-from generation.splits.filters import read_query
+from generation.splits.query_string import read_query
 
 FACETS = [
     Facet(name, name.title(), FacetKind.CATEGORY, ("red", "blue"), reveals=False) for name in ("color", "background")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.items import Facet, FacetKind
-from generation.splits.filters import MAX_CONDITIONS, BadAddress, QueryString, join_ranges, read_query
+from generation.splits.query_string import MAX_CONDITIONS, BadAddress, QueryString, join_ranges, read_query
 
 TYPE = Facet(
     "type", "Type", FacetKind.CATEGORY, ("count", "exist", "query_color"), False, labels=("Count", "Exist", "Colour")

@@ -7,7 +7,7 @@ import pytest
 from generation.browsing import sidebar
 from generation.browsing.sidebar import NoSuchPage, page_of
 from generation.models import Question, Split
-from generation.splits.filters import Query
+from generation.splits.query_string import Query
 from generation.storage.split_index import SplitIndex
 
 TRAIN, TEST = "/datasets/shapes/train/", "/datasets/shapes/test/"

@@ -5,7 +5,7 @@ from django.test import RequestFactory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.splits.filters import BadAddress, QueryString
+from generation.splits.query_string import BadAddress, QueryString
 
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1)
 

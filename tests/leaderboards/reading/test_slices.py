@@ -9,7 +9,7 @@ import pytest
 from generation.access import may_see_exact_figures
 from generation.engine.scoring.score import NONE
 from generation.reports.scoring import truth_of
-from generation.splits.filters import read_query
+from generation.splits.query_string import read_query
 from generation.storage.split_index import SplitIndex
 from tests.leaderboards.reading.conftest import contenders
 from webapp.leaderboards.analysis.slices import BadBands, SliceContext, by_one, by_two, by_view, partition, read_bands

@@ -12,7 +12,7 @@ from django.test import Client
 
 from annotations.answering.throttle import Throttle
 from generation.models import Split
-from generation.splits.filters import BadAddress, check_names
+from generation.splits.query_string import BadAddress, check_names
 from generation.storage.split_index import SplitIndex
 from tests.leaderboards import sent
 from tests.leaderboards.reading.conftest import noisy

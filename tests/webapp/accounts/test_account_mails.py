@@ -14,7 +14,7 @@ from django.test import Client
 from generation.access import RESEARCHERS
 from webapp.accounts.forms import SignInLinkForm
 from webapp.models import User
-from webapp.monitoring.logs import mask
+from webapp.monitoring.log_masking import mask
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
-from generation.splits.filters import BadAddress, QueryString
+from generation.splits.query_string import BadAddress, QueryString
 from generation.splits.split_recipes import read_recipe
 from webapp.api.pagination import MOST, page_size_of
 
@@ -185,7 +185,7 @@ def test_a_withheld_split_s_scenes_are_pictures_alone(client: Client, program: C
 def test_a_question_set_has_no_scenes_of_its_own(client: Client, part: Split) -> None:
     answer = client.get(f"{SHAPES}splits/part/scenes/")
     assert answer.status_code == 404
-    assert "its scenes are those of shapes/test" in answer.json()["error"]["message"]
+    assert "Its scenes are those of shapes/test" in answer.json()["error"]["message"]
 
 
 @given(st.text(max_size=8))

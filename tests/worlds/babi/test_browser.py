@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotations.answering import slot_assignment
 from annotations.models import Answer, Study
-from generation.engine.worlds.babi import story_counts
+from generation.engine.worlds.babi import story_allocation
 from generation.engine.worlds.babi.spec import PRESETS
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.making import dataset_jobs
@@ -27,7 +27,7 @@ def make(page: Page, preset: str, *, questions: int) -> Dataset:
     """Make a small dataset of a preset by the form, with so many questions of each task in each split."""
     page.goto(f"/datasets/new/?preset={preset}")
     page.get_by_label("Name in web addresses").fill(preset)
-    stories = str(story_counts.stories(TASKS, questions))
+    stories = str(story_allocation.stories(TASKS, questions))
     for field in page.locator("[id^=split-][id$=-scenes]").all():
         field.fill(stories)
     page.get_by_label("Who sees it").select_option(label="everybody")

@@ -13,7 +13,7 @@ from generation.engine.program import Program, execute, typecheck
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.worlds.babi.functions import ANSWERS, function_table
 from generation.engine.worlds.babi.story import Event, Line, Story
-from generation.engine.worlds.babi.story_counts import stories_of
+from generation.engine.worlds.babi.story_allocation import stories_of
 from generation.engine.worlds.babi.story_parameters import StoryParameters
 from generation.engine.worlds.babi.task_interface import ToldStory
 from generation.engine.worlds.babi.tasks import BY_NUMBER

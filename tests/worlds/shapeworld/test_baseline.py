@@ -13,7 +13,7 @@ from generation.engine.worlds.shapeworld.scene import Entity
 from generation.engine.worlds.shapeworld.spec import PRESETS, read_spec
 from tests import proof
 from tests.worlds.shapeworld.pictured import scene_of
-from tests.worlds.shapeworld.test_microworld_sampler import made
+from tests.worlds.shapeworld.test_item_sampler import made
 
 [NAMED] = BASELINES
 SPEC = read_spec(PRESETS["shapeworld-spatial"])

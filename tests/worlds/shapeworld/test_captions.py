@@ -23,8 +23,8 @@ from generation.engine.worlds.shapeworld.phrases import (
     QUANTIFIERS,
     RELATIONS,
 )
-from generation.engine.worlds.shapeworld.sampling import sample_scene
 from generation.engine.worlds.shapeworld.scene import FlatScene
+from generation.engine.worlds.shapeworld.scene_sampling import sample_scene
 from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests.proof import size
 from tests.worlds.shapeworld import twin

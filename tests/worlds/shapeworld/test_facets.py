@@ -25,8 +25,8 @@ from generation.engine.worlds.shapeworld.functions import ABLATIONS, function_ta
 from generation.engine.worlds.shapeworld.logical_form import kind_of, program_of
 from generation.engine.worlds.shapeworld.microworld import Microworld
 from generation.engine.worlds.shapeworld.parsing import Parser
-from generation.engine.worlds.shapeworld.sampling import sample_scene
 from generation.engine.worlds.shapeworld.scene import Entity, FlatScene
+from generation.engine.worlds.shapeworld.scene_sampling import sample_scene
 from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests.worlds.shapeworld.drawn import VOCABULARY
 from tests.worlds.shapeworld.test_captions import chance

@@ -10,11 +10,11 @@ import pytest
 from generation.engine.worlds.shapeworld.captions import Captioner
 from generation.engine.worlds.shapeworld.captions.statement_templates import frame
 from generation.engine.worlds.shapeworld.logical_form import Conjunction, Meaning, statements
-from generation.engine.worlds.shapeworld.sampling import sample_scene
+from generation.engine.worlds.shapeworld.scene_sampling import sample_scene
 from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests import proof
 from tests.worlds.shapeworld.pictured import chance
-from tests.worlds.shapeworld.test_microworld_sampler import made
+from tests.worlds.shapeworld.test_item_sampler import made
 
 Said = tuple[str, bool]  # a caption and whether it is true
 LEARNED, GUESSED = 20_000, 10_000  # captions of each preset, at full size

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from generation.engine import dataset
-from generation.engine.language.vocabulary import split_words
+from generation.engine.language.token_vocabulary import split_words
 from generation.engine.worlds import get_maker
 from generation.engine.worlds.shapeworld.caption_parameters import Thresholds
 from generation.engine.worlds.shapeworld.formats.original_serialization import (
@@ -29,7 +29,7 @@ from tests.proof import size
 from tests.worlds.shapeworld.original_meaning import World
 from tests.worlds.shapeworld.pictured import outline, scene_of
 from tests.worlds.shapeworld.test_captions import WORLDS, captions
-from tests.worlds.shapeworld.test_microworld_sampler import scene_of as scene_in
+from tests.worlds.shapeworld.test_item_sampler import scene_of as scene_in
 
 WORDS = ShapeVocabulary()
 WORDS_OF_ALL = ShapeVocabulary(colors={**WORDS.colors, "gray": ShapeColor(rgb=(128, 128, 128))})

@@ -16,7 +16,7 @@ from generation.engine.worlds.shapeworld.picture import draw
 from generation.engine.worlds.shapeworld.scene import FlatScene
 from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests import proof
-from tests.worlds.shapeworld.test_microworld_sampler import made, scene_of
+from tests.worlds.shapeworld.test_item_sampler import made, scene_of
 
 WORLD, MAKER = get_world("shapeworld"), get_maker("shapeworld")
 Change = Callable[[Item], Item]

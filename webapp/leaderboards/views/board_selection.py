@@ -19,7 +19,7 @@ from generation.charts.vega import BESIDE_A_FORM, OF_PAPER, OF_THE_PAGE, WIDE
 from generation.engine.formats.spreadsheets import csv_lines
 from generation.engine.scoring.figures import TOO_FEW
 from generation.models import Split
-from generation.splits.filters import BadAddress, QueryString, shorten
+from generation.splits.query_string import BadAddress, QueryString, shorten
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards.analysis.slice_panels_chart import left_out, spec_of
 from webapp.leaderboards.analysis.slices import SliceContext, SlicePanel

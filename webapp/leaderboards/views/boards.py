@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from generation.access import What, is_withheld, may_mention, may_see, owns
 from generation.models import Split
 from generation.site_addresses import site_address
-from generation.splits.filters import BadAddress, QueryString, shorten
+from generation.splits.query_string import BadAddress, QueryString, shorten
 from webapp.leaderboards import baselines
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.board_lookup import boards_for, find_board

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from generation.charts.vega import OF_PAPER, OF_THE_PAGE, SvgPalette
-from generation.splits.filters import shorten
+from generation.splits.query_string import shorten
 from webapp.leaderboards.analysis import differences_chart, summary
 from webapp.leaderboards.analysis.comparison import ComparedFacet, Sheet, lines_of, sheet
 from webapp.leaderboards.analysis.slices import partition

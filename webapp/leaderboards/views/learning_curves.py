@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from generation.engine.items import Column
 from generation.engine.worlds.breakdowns import BoardView, Tasks
-from generation.splits.filters import shorten
+from generation.splits.query_string import shorten
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.analysis.learning_curves import ALONG, Curve, Run, curve_needs, curves, lines_of, table_of
 from webapp.leaderboards.analysis.learning_curves_chart import left_out, spec_of

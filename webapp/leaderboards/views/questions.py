@@ -13,7 +13,7 @@ from generation.access import What, may_see
 from generation.browsing.navigation import read_filters
 from generation.browsing.pictures import Picture, picture_of
 from generation.models import Question
-from generation.splits.filters import BadAddress, Query, shorten
+from generation.splits.query_string import BadAddress, Query, shorten
 from generation.storage import items
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import stored_predictions

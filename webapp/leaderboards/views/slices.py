@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from generation.engine.items import FacetKind
 from generation.engine.worlds.breakdowns import BoardView
-from generation.splits.filters import shorten
+from generation.splits.query_string import shorten
 from generation.storage.split_index import IndexedFacet
 from webapp.leaderboards.analysis.related_splits import by_view_across
 from webapp.leaderboards.analysis.slices import (

@@ -21,7 +21,7 @@ from generation.queue import DEFAULT
 from generation.queue.workers import describe_waiting
 from generation.reports.scoring import expected_of
 from generation.reports.shortcuts import choices_of
-from generation.splits.filters import shorten
+from generation.splits.query_string import shorten
 from generation.storage import files
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import deletion, limits, scoring, stored_predictions, uploads

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.markdown import render_row
 from generation.site_addresses import site_address
-from generation.splits.filters import shorten
+from generation.splits.query_string import shorten
 from webapp.leaderboards import suites as reading
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.board_lookup import find_own_suite, find_suite, owns_suite

@@ -8,7 +8,7 @@ Weston et al. 2015, Towards AI-Complete Question Answering, section 5 and table 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from generation.engine.items import Item
-from generation.engine.language.vocabulary import split_words
+from generation.engine.language.token_vocabulary import split_words
 from generation.engine.scoring import ngram_classifier
 from generation.engine.scoring.ngram_classifier import ReadQuestion
 from generation.engine.worlds.babi import prompts

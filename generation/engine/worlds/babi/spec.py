@@ -19,7 +19,7 @@ from generation.engine.errors import BadSpec
 from generation.engine.reading.bounded_json import loads
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import COMMON, NO_FILES, BaseSpec, PresetFiles, check_references, over_preset, read
-from generation.engine.worlds.babi import story_counts
+from generation.engine.worlds.babi import story_allocation
 from generation.engine.worlds.babi.languages import StoryLanguage, language_of
 from generation.engine.worlds.babi.lexicon import BabiLexicon, language_of_lexicon
 from generation.engine.worlds.babi.story import Story
@@ -177,7 +177,7 @@ def counted(whole: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
             continue
         if isinstance(questions, bool) or not isinstance(questions, int) or not 1 <= questions <= 1_000_000:
             raise BadSpec(f"Expected 1 to 1,000,000 questions of each task, got {questions!r}.", where=where)
-        split["scenes"] = story_counts.stories(_tellers(whole, split, where=f"splits.{name}"), questions)
+        split["scenes"] = story_allocation.stories(_tellers(whole, split, where=f"splits.{name}"), questions)
     return whole
 
 

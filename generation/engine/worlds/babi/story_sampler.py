@@ -7,7 +7,7 @@ from generation.engine.errors import Exhausted, IllPosed
 from generation.engine.items import Answer, AnswerKind, Item, Question
 from generation.engine.program import FunctionTable, outputs
 from generation.engine.seeding import Stage, Stream, stream
-from generation.engine.worlds.babi import story_counts
+from generation.engine.worlds.babi import story_allocation
 from generation.engine.worlds.babi.functions import ANSWERS, function_table, text_of
 from generation.engine.worlds.babi.languages import StoryLanguage, localised_answer
 from generation.engine.worlds.babi.spec import BabiSpec
@@ -46,7 +46,7 @@ class StorySampler:
 
     def items(self, chunk: int) -> Iterator[Item]:
         """Yield the items of a chunk; raise `Exhausted` if a task makes no story that belongs to the split."""
-        for block in story_counts.blocks_of(self.spec.tellers, self.spec.splits[self.split].scenes, chunk):
+        for block in story_allocation.blocks_of(self.spec.tellers, self.spec.splits[self.split].scenes, chunk):
             chance = stream(
                 seed=self.spec.seed,
                 split=self.split,

@@ -17,7 +17,7 @@ from generation.engine.items import (
 from generation.engine.program import FunctionTable
 from generation.engine.spec import NO_FILES
 from generation.engine.verification.proof import Prover
-from generation.engine.worlds.babi import baselines, facets, prompts, story_counts
+from generation.engine.worlds.babi import baselines, facets, prompts, story_allocation
 from generation.engine.worlds.babi import spec as babi_spec
 from generation.engine.worlds.babi.functions import function_table
 from generation.engine.worlds.babi.lexicon_learning import learn
@@ -42,7 +42,7 @@ class BabiMaker(Maker):
 
     def plan(self, spec: BabiSpec, split: str) -> list[Chunk]:
         own = spec.for_split(split)
-        return story_counts.plan(own.tellers, own.splits[split].scenes)
+        return story_allocation.plan(own.tellers, own.splits[split].scenes)
 
     def make(self, spec: BabiSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
         yield from StorySampler(spec.for_split(split), split, secret=secret).items(chunk.number)

@@ -11,10 +11,10 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.facets import SEEN_IN_SCENE, values_of
 from generation.engine.worlds.clevr.programs import ProgramTemplate, name_of, program_of, templates
+from generation.engine.worlds.clevr.question_rules import possible, question_rules
 from generation.engine.worlds.clevr.question_text import lexicon
 from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
-from generation.engine.worlds.clevr.spec_rules import possible, question_rules
 
 TRIES = 30  # questions of a family that are tried on a scene if rules refuse them
 VIEW = View()

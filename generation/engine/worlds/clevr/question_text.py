@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from generation.engine.language.families import RELATION, Family
-from generation.engine.language.vocabulary import split_words
+from generation.engine.language.token_vocabulary import split_words
 from generation.engine.language.wording import Forms, Lexicon, words_of, words_said
 from generation.engine.program import Program
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, ClevrVocabulary

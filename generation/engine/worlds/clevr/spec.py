@@ -24,6 +24,7 @@ from generation.engine.errors import BadFamily, BadMesh, BadSpec, NoRenderer
 from generation.engine.language.families import Family, Language, Op
 from generation.engine.language.family_files import read_families
 from generation.engine.language.wording import most_words
+from generation.engine.only_never_rules import Rules
 from generation.engine.render import blender
 from generation.engine.render.mesh import Mesh, parse_mesh
 from generation.engine.spec import (
@@ -39,7 +40,6 @@ from generation.engine.spec import (
     read,
     read_bundled,
 )
-from generation.engine.spec_rules import Rules
 from generation.engine.worlds.clevr.programs import Outline, outlines, ways
 from generation.engine.worlds.clevr.question_text import lexicon
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, ClevrVocabulary

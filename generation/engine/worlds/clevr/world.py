@@ -36,12 +36,12 @@ from generation.engine.worlds.clevr.programs import ABLATIONS, function_table
 from generation.engine.worlds.clevr.proofs import ClevrProver
 from generation.engine.worlds.clevr.question_demands import answer_without_looking, diagnose
 from generation.engine.worlds.clevr.question_generation import Asker
+from generation.engine.worlds.clevr.question_rules import check_rules
 from generation.engine.worlds.clevr.question_text import all_words, say
-from generation.engine.worlds.clevr.sampling import sample_scene
 from generation.engine.worlds.clevr.scene import ClevrScene, read_scene
+from generation.engine.worlds.clevr.scene_sampling import sample_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.spec_files import gather
-from generation.engine.worlds.clevr.spec_rules import check_rules
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 
 

@@ -28,8 +28,8 @@ from generation.engine.worlds.shapeworld.baselines import BASELINES
 from generation.engine.worlds.shapeworld.caption_text import words
 from generation.engine.worlds.shapeworld.formats.original_serialization import caption_model, world_model
 from generation.engine.worlds.shapeworld.functions import ABLATIONS, function_table
+from generation.engine.worlds.shapeworld.item_sampler import MicroworldSampler
 from generation.engine.worlds.shapeworld.logical_form import kind_of
-from generation.engine.worlds.shapeworld.microworld_sampler import MicroworldSampler
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.picture import draw
 from generation.engine.worlds.shapeworld.proofs import ShapeWorldProver

@@ -11,13 +11,20 @@ from typing import Any
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function, FunctionTable, Program, Shown
 from generation.engine.worlds.babi.entities import EVERYBODY, EVERYTHING, EVERYWHERE
-from generation.engine.worlds.babi.functions import chronology, fact_lookup, knowledge, possession, reasoning, space
+from generation.engine.worlds.babi.functions import (
+    chronology,
+    fact_lookup,
+    possession,
+    possible_places,
+    reasoning,
+    space,
+)
 from generation.engine.worlds.babi.languages import LANGUAGES, StoryLanguage, localised_answer
 from generation.engine.worlds.babi.step_results import Fact, Prefix, StepResult
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NAME
 
-MODULES = (fact_lookup, possession, knowledge, chronology, space, reasoning)
+MODULES = (fact_lookup, possession, possible_places, chronology, space, reasoning)
 FUNCTIONS: Mapping[str, Function] = {function.name: function for module in MODULES for function in module.FUNCTIONS}
 VALUES: Mapping[str, tuple[str, ...]] = {
     "Task": tuple(BY_NAME),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from generation.engine.items import Question
 from generation.engine.language.families import Family, Op, Operation
-from generation.engine.language.wording_parser import Listener
+from generation.engine.language.text_recognition import Listener
 from generation.engine.program import FunctionTable, Program
 from generation.engine.verification.proof import Outputs, Proof
 from generation.engine.worlds.clevr.programs import function_table

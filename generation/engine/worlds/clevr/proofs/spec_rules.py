@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from generation.engine.items import Item
-from generation.engine.spec_rules import RuleSet, RuleValues, read_rules
+from generation.engine.only_never_rules import RuleSet, RuleValues, read_rules
 from generation.engine.verification.proof import Outputs, Proof
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.facets import values_of
+from generation.engine.worlds.clevr.question_rules import question_rules
 from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
-from generation.engine.worlds.clevr.spec_rules import question_rules
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 
 

@@ -6,8 +6,8 @@ from generation.engine.errors import Exhausted
 from generation.engine.items import Answer, AnswerKind, Item, Question
 from generation.engine.seeding import Stream
 from generation.engine.worlds.shapeworld.captions import Captioner
-from generation.engine.worlds.shapeworld.sampling import choose_weighted, sample_scene
 from generation.engine.worlds.shapeworld.scene import FlatScene
+from generation.engine.worlds.shapeworld.scene_sampling import choose_weighted, sample_scene
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
 
 REPLACEMENTS = 500  # microworlds without a caption, after which generation fails

@@ -6,7 +6,7 @@ import pytest
 from generation.engine.render import shapes
 from generation.engine.render.mesh import parse_mesh
 from generation.engine.render.render_scene import Solid
-from generation.engine.render.surfaces import Surface, surface_of
+from generation.engine.render.triangulation import Surface, surface_of
 from tests.engine.render.test_mesh import sphere_obj
 
 SOLIDS = {

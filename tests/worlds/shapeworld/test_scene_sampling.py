@@ -12,8 +12,8 @@ from hypothesis import strategies as some
 from generation.engine.errors import Exhausted
 from generation.engine.verification.proof import Proof
 from generation.engine.worlds.shapeworld.proofs.scenes import prove_scene
-from generation.engine.worlds.shapeworld.sampling import sample_scene, shades
 from generation.engine.worlds.shapeworld.scene import FlatScene
+from generation.engine.worlds.shapeworld.scene_sampling import sample_scene, shades
 from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests import proof
 from tests.worlds.shapeworld.pictured import chance

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 
 from generation.engine.errors import BadSpec
-from generation.engine.spec_rules import RuleSet, RuleValues, read_rules
+from generation.engine.only_never_rules import RuleSet, RuleValues, read_rules
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, ClevrVocabulary
 

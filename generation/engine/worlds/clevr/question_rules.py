@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from generation.engine.errors import BadSpec
 from generation.engine.items import FacetKind, Needs
 from generation.engine.language.families import Family
+from generation.engine.only_never_rules import RuleSet, RuleValues, read_rules
 from generation.engine.programs.question_demands import demands
-from generation.engine.spec_rules import RuleSet, RuleValues, read_rules
+from generation.engine.worlds.clevr.allowed_objects import check_objects
 from generation.engine.worlds.clevr.facets import facets, group
-from generation.engine.worlds.clevr.palette import check_objects
 from generation.engine.worlds.clevr.programs import name_of, templates
 from generation.engine.worlds.clevr.spec import ClevrSpec
 

@@ -36,7 +36,7 @@ EQUAL_VALUE, EQUAL_INTEGER, LESS_THAN, GREATER_THAN, EQUAL_OBJECT = (
 NO, YES = 1, 2  # a set of answers to a yes-or-no question, as bits
 
 
-compiled = compiler("diagnose", files=[HERE / "pruning.py", HERE.with_name("language") / "families.py"])
+compiled = compiler("diagnose", files=[HERE / "cut_programs.py", HERE.with_name("language") / "families.py"])
 
 
 @compiled

@@ -13,8 +13,8 @@ from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.camera import BACK, CAMERA, FILL, KEY
 from generation.engine.worlds.clevr.picture import draw_ids
-from generation.engine.worlds.clevr.sampling import SampledScene, _apart, sample_scene
 from generation.engine.worlds.clevr.scene import read_scene
+from generation.engine.worlds.clevr.scene_sampling import SampledScene, _apart, sample_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.proof import size
 from tests.worlds.clevr import twin

@@ -12,8 +12,8 @@ import numpy as np
 
 from generation.engine.errors import Exhausted
 from generation.engine.seeding import Stream
+from generation.engine.worlds.clevr.allowed_objects import palette
 from generation.engine.worlds.clevr.camera import View, directions, pixel_coords, sample_view
-from generation.engine.worlds.clevr.palette import palette
 from generation.engine.worlds.clevr.picture import draw_ids
 from generation.engine.worlds.clevr.scene import ClevrScene, Point, SceneObject, relationships
 from generation.engine.worlds.clevr.spec import ClevrSpec

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from generation.engine.language.families import RELATION, Family
+from generation.engine.language.text_recognition import Listener
 from generation.engine.language.wording import Speaker, read_wording
-from generation.engine.language.wording_parser import Listener
 from generation.engine.worlds.clevr.question_text import lexicon
 from tests.engine.language.test_wording import FAMILIES, PLAIN, SPEC, chance
 from tests.proof import size

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from webapp.monitoring.logs import MaskingFormatter, mask
+from webapp.monitoring.log_masking import MaskingFormatter, mask
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from generation.engine.items import Item
 from generation.engine.program import execute
 from generation.engine.seeding import Stage
 from generation.engine.worlds import get_maker, get_world
+from generation.engine.worlds.shapeworld.item_sampler import MicroworldSampler
 from generation.engine.worlds.shapeworld.logical_form import named_together
-from generation.engine.worlds.shapeworld.microworld_sampler import MicroworldSampler
 from generation.engine.worlds.shapeworld.scene import FlatScene
 from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests import proof
