@@ -11,7 +11,7 @@ from generation.engine.content_hash import canonical
 from generation.engine.errors import EngineError
 from generation.engine.items import Item, Media
 from generation.engine.items import Question as EngineQuestion
-from generation.engine.verification.batches import BatchProver, StoredItem, StoredPictures
+from generation.engine.verification.batches import BatchItem, BatchProver, StoredPictures
 from generation.engine.verification.checks import read_picture
 from generation.engine.verification.proof import Proof
 from generation.engine.verification.verdict import Finding
@@ -101,7 +101,7 @@ class _ChunkProver(BatchProver):
             self.findings, self.proof, hashed, self.columns.counts, self.columns.sources, self.columns.keys
         )
 
-    def read_items(self) -> Iterator[StoredItem]:
+    def read_items(self) -> Iterator[BatchItem]:
         asked = self._asked(self.scenes)
         for position in range(self.chunk.first_scene, self.chunk.first_scene + self.chunk.scenes):
             row = self.scenes.get(position)
@@ -111,7 +111,7 @@ class _ChunkProver(BatchProver):
             row.split = self.split
             rows = asked.get(row.pk, [])
             source = StoredRows(row, rows)
-            yield StoredItem(source, self._item(row, rows), position, [question.position for question in rows])
+            yield BatchItem(source, self._item(row, rows), position, [question.position for question in rows])
 
     def _find(self, check: str, expected: str, came: str, *, scene: int | None = None, at: int | None = None) -> None:
         self.findings.append(Finding(self.name, check, expected, came, scene, at))
@@ -170,21 +170,21 @@ class _ChunkProver(BatchProver):
             self.proof.flaw("programs", "a question whose program and answer can be read", error, question=number)
             return EngineQuestion(row.text, kind=row.kind, family=row.family)
 
-    def scene_line(self, stored: StoredItem) -> str:
+    def scene_line(self, stored: BatchItem) -> str:
         row = stored.source.scene
         try:
             return canonical(row.scene_json)
         except ValueError:
             return str(row.data)
 
-    def prove_place(self, stored: StoredItem) -> None:
+    def prove_place(self, stored: BatchItem) -> None:
         ours = stored.source.scene.chunk_id == self.chunk.pk
         self.proof.hold("rows", ours, f"a scene of batch {self.chunk.number}", "of another batch")
 
-    def prove_facets(self, stored: StoredItem) -> None:
+    def prove_facets(self, stored: BatchItem) -> None:
         self.columns.add(stored.source.scene, stored.source.questions, stored.item, self.proof)
 
-    def read_pictures(self, stored: StoredItem) -> StoredPictures | None:
+    def read_pictures(self, stored: BatchItem) -> StoredPictures | None:
         row, proof = stored.source.scene, self.proof
         if not row.image and not row.linked:
             if self.is_made and self.split.dataset.with_images:

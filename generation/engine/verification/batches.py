@@ -19,7 +19,7 @@ from generation.engine.verification.verdict import Finding, of_item
 from generation.engine.worlds import World, get_maker
 
 
-class StoredItem(NamedTuple):
+class BatchItem(NamedTuple):
     """An item, what it was read from, its position in the split, and those of its questions."""
 
     source: Any
@@ -70,22 +70,22 @@ class BatchProver(ABC):
         self.findings: list[Finding] = []
 
     @abstractmethod
-    def read_items(self) -> Iterator[StoredItem]:
+    def read_items(self) -> Iterator[BatchItem]:
         """Yield the batch's items in order. Flaws noted before an item is yielded are that item's."""
 
     @abstractmethod
-    def prove_place(self, stored: StoredItem) -> None:
+    def prove_place(self, stored: BatchItem) -> None:
         """Check that the item is where it should be stored."""
 
     @abstractmethod
-    def prove_facets(self, stored: StoredItem) -> None:
+    def prove_facets(self, stored: BatchItem) -> None:
         """Check what is stored about the facets of the item's questions."""
 
     @abstractmethod
-    def read_pictures(self, stored: StoredItem) -> StoredPictures | None:
+    def read_pictures(self, stored: BatchItem) -> StoredPictures | None:
         """Return the item's pictures; None, which is noted, where none can be checked."""
 
-    def scene_line(self, stored: StoredItem) -> str:
+    def scene_line(self, stored: BatchItem) -> str:
         """Return the item's scene as the content hash covers it."""
         return canonical(None if stored.item.scene is None else stored.item.scene.to_json())
 
@@ -103,7 +103,7 @@ class BatchProver(ABC):
             self.findings += of_item(self.name, flaws, scene=stored.position, questions=stored.questions)
         return "".join(f"{line}\n" for line in lines).encode(errors="surrogatepass")
 
-    def _prove_pictures(self, stored: StoredItem) -> None:
+    def _prove_pictures(self, stored: BatchItem) -> None:
         pictures, item = self.read_pictures(stored), stored.item
         if pictures is None:
             return

@@ -12,7 +12,7 @@ from generation.engine.formats import value_of
 from generation.engine.items import Facet, Item, Media, Needs
 from generation.engine.reading.dataset_reader import ReadItem, SplitFiles
 from generation.engine.spec import BaseSpec
-from generation.engine.verification.batches import BatchProver, StoredItem, StoredPictures
+from generation.engine.verification.batches import BatchItem, BatchProver, StoredPictures
 from generation.engine.verification.checks import can_have_facets, read_picture
 from generation.engine.verification.proof import Proof
 from generation.engine.verification.train_overlap import NONE, VALUES
@@ -144,21 +144,21 @@ class _PartProver(BatchProver):
         self.result.hashed = self.prove_items()
         return self.result
 
-    def read_items(self) -> Iterator[StoredItem]:
+    def read_items(self) -> Iterator[BatchItem]:
         at = self.part.first_question
         for position, read in enumerate(self.part.reads, self.part.first):
             questions = range(at, at + len(read.item.questions))
-            yield StoredItem(read, read.item, position, questions)
+            yield BatchItem(read, read.item, position, questions)
             at = questions.stop
 
-    def prove_place(self, stored: StoredItem) -> None:
+    def prove_place(self, stored: BatchItem) -> None:
         item = stored.item
         if self.split.numbers_by_position and item.number is not None:
             self.proof.same("rows", stored.position, item.number, what="the next picture's number, ")
         told = all(question.answer is not None and question.program is not None for question in item.questions)
         self.result.is_whole &= item.scene is not None and told
 
-    def prove_facets(self, stored: StoredItem) -> None:
+    def prove_facets(self, stored: BatchItem) -> None:
         self._facets(stored.item, stored.questions[0] if stored.questions else 0, self.proof)
         self._repeats(stored.item)
 
@@ -194,7 +194,7 @@ class _PartProver(BatchProver):
             for one in self.repeats:
                 self.result.repeats[one.facet] += [_hash(key) for key in keys[one.facet]]
 
-    def read_pictures(self, stored: StoredItem) -> StoredPictures | None:
+    def read_pictures(self, stored: BatchItem) -> StoredPictures | None:
         if self.world.media is not Media.IMAGE:
             return None
         folder, name = self.split.files.images, stored.item.image_name
