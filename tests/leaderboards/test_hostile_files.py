@@ -205,7 +205,7 @@ def test_a_zip_for_a_suite_unpacks_to_no_more_than_answers_can_take(
         file = SimpleUploadedFile("both.zip", zipped(content, "val.txt"))
         assert file.size is not None and file.size < LARGEST
         answer = as_member.post("/submissions/new/?to=suite/both", {"file": file, "method": method.pk})
-        assert answer.status_code == 413 and b"pack it once" in answer.content
+        assert answer.status_code == 413 and b"Compress the file only once" in answer.content
     assert not Submission.objects.exists()
 
 
@@ -217,7 +217,7 @@ def test_a_page_waits_for_a_check_no_longer_than_it_says(
     answer = as_member.post(
         "/submissions/new/?to=scored/val", {"file": SimpleUploadedFile("a", content), "method": method.pk, "check": "1"}
     )
-    assert answer.status_code == 422 and b"Submit it instead" in answer.content
+    assert answer.status_code == 422 and b"Submit the file instead" in answer.content
 
 
 def test_few_files_are_checked_at_once(val: Split, method: Method, as_member: Client) -> None:

@@ -111,7 +111,7 @@ def test_only_so_many_are_on_their_way_for_one_account(shapes: Dataset, as_stran
         asked(shapes, member, splits=[split])
     response = as_stranger.post(PAGE, {"format": "coco", "splits": ["val"], "coco.masks": "lists"})
     assert response.status_code == 400
-    assert "at most 3 exports of yours" in text(response)
+    assert "at most 3 unfinished exports of yours" in text(response)
 
 
 def test_too_little_disk_is_said_before_building(shapes: Dataset, as_stranger: Client, settings: Any) -> None:

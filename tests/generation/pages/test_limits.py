@@ -20,7 +20,7 @@ from webapp.models import User
 
 pytestmark = pytest.mark.django_db
 
-STAFF = "its staff can raise it"
+STAFF = "Its staff can raise it"
 MOON = {
     "objects": ({"scene": {"objects_max": 41, "min_pixels": 0}}, "scene.objects_max", "41"),
     "objects at least": ({"scene": {"objects_min": 500, "objects_max": 500}}, "scene.objects_min", "500"),
