@@ -320,7 +320,7 @@ def test_who_came_by_the_test_link_is_unknown(asked: Study) -> None:
     ("content", "said"),
     [
         (b"", "Expected the columns Submission id"),
-        (b"Submission id,Status\n1,2\n", "none of Participant id, Completion code, Time taken"),
+        (b"Submission id,Status\n1,2\n", "Missing: Participant id, Completion code, Time taken"),
         (b"\xff\xfe\x00", "Expected a CSV file in UTF-8"),
         (file_of(("1", "2", AWAITING, "", "soon", "")), "got 'soon' in row 2"),
         (file_of(("1", "2", AWAITING, "", "nan", "")), "got 'nan' in row 2"),

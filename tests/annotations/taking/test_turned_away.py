@@ -104,7 +104,7 @@ def test_who_met_a_full_study_may_come_again_while_it_is_not_complete(shapes: Da
     early, late = Visitor(study), Visitor(study)
     early.to_questions()
     page = late.to_questions()
-    found = re.search(r"try again in (\d+) minute", page)
+    found = re.search(r"Try again in (\d+) minute", page)
     assert found is not None and 1 <= int(found[1]) <= 10
     response = late.client.get(late.address)
     assert 0 < int(response["Retry-After"]) <= 600

@@ -104,7 +104,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "a forbidden override": (
         at("splits.val.overrides", {"seed": 5}),
         "splits.val.overrides",
-        ("parameters", "seed"),
+        ("settings", "seed"),
     ),
     "an override of the splits": (
         at("splits.val.overrides", {"splits": {}, "world": "clevr"}),
