@@ -1,6 +1,6 @@
 # Horsesense: `make run` starts everything on this machine, `make test` runs the tests.
 # Needs Python 3.11, 3.12 or 3.13 with venv. PYTHON=... names one; PORT=... and HOST=... go to the server.
-# COVERAGE= leaves the counting of branches out.
+# COVERAGE= leaves the counting of branches out. Tests run in a random order, SEED=... repeats one.
 
 SHELL := /bin/sh
 VENV := .venv
@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 BLENDER := .venv-blender
 TORCH := .venv-torch
 COVERAGE := yes
-PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
 
 .PHONY: help run test test-quick prove lint
 .DEFAULT_GOAL := help
