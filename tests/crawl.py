@@ -135,6 +135,7 @@ def crawl(
     values: Mapping[str, Sequence[str]],
     queries: Sequence[str],
     changes: bool = True,
+    variants: Sequence[tuple[str, Mapping[str, str]]] = VARIANTS,
     most: int = MOST,
     most_links: int = MOST,
     observe: Observe = lambda request: nullcontext(),
@@ -151,6 +152,8 @@ def crawl(
         With their question marks, tried on every page of a route that has such holes.
     changes : bool
         Whether verbs are tried that may change something, which an owner's would.
+    variants : sequence of (str, mapping)
+        The other verbs and headers that are tried.
     most : int
         Of how many addresses of a route other verbs, headers and queries are tried.
     most_links : int
@@ -176,7 +179,7 @@ def crawl(
             if reply.status == 404 or tried >= most:
                 continue
             tried += 1
-            for method, headers in VARIANTS:
+            for method, headers in variants:
                 if method not in SAFE and not changes:
                     continue
                 request = Request(method, address, tuple(headers.items()))

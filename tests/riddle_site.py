@@ -67,7 +67,8 @@ QUERIES: tuple[str, ...] = (
 )
 QUERIES = QUERIES[::8] if BRIEFLY else QUERIES
 # Addresses of a route that are asked in other ways too, and links of one kind that are followed: withheld ones first.
-MOST, MOST_LINKS = (1, 2) if BRIEFLY else (crawling.MOST, crawling.MOST)
+MOST, MOST_LINKS = (1, 1) if BRIEFLY else (crawling.MOST, crawling.MOST)
+OTHER_WAYS = crawling.VARIANTS[::2] if BRIEFLY else crawling.VARIANTS
 
 Put = tuple[str, str, What | None]  # a question put to access: dataset, split ("" for the whole), kind of thing
 _sites = itertools.count()
@@ -118,7 +119,13 @@ def crawl_site(who: str, *, changes: bool) -> Crawled:
 
     known = {"values": values(), "published": published(), "canaries": canaries()}
     told_by = {what: texts for what in What if (texts := tellers(what))}
-    known_addresses = {"values": values(), "queries": QUERIES, "most": MOST, "most_links": MOST_LINKS}
+    known_addresses = {
+        "values": values(),
+        "queries": QUERIES,
+        "most": MOST,
+        "most_links": MOST_LINKS,
+        "variants": OTHER_WAYS,
+    }
     replies = crawl(browser(who), **known_addresses, changes=changes, observe=observe)
     return Crawled(replies=replies, asked=asked, told_by=told_by, **known)
 

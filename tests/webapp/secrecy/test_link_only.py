@@ -8,7 +8,7 @@ import pytest
 from annotations.models import Study
 from generation.models import Dataset, Export, Split
 from tests.crawl import Replies, Reply, Request, crawl, reply_of
-from tests.riddle_site import BRIEFLY, MOST, MOST_LINKS, PEOPLE, STUDY, browser, site_with_link_only
+from tests.riddle_site import BRIEFLY, MOST, MOST_LINKS, OTHER_WAYS, PEOPLE, STUDY, browser, site_with_link_only
 from webapp.leaderboards.models import Method, Submission
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -48,7 +48,7 @@ def walked(who: str) -> Replies:
         "pk": [str(Dataset.objects.get(slug=SLUG).pk)],
         "job": ["1"],
     }
-    limits = {"most": min(3, MOST), "most_links": MOST_LINKS}
+    limits = {"most": min(3, MOST), "most_links": MOST_LINKS, "variants": OTHER_WAYS}
     replies = crawl(browser(who), values=values, queries=["?q=brook", "?format=json"], **limits)
     client = browser(who)()
     for address in LISTS:
