@@ -137,7 +137,7 @@ def describe(page: Page, *, title: str, slug: str, splits: dict[str, int], withh
     page.goto("/datasets/")
     enter(page, page.get_by_role("link", name="New dataset"))
     expect(page.get_by_role("link", name="CLEVR mini")).to_have_attribute("aria-current", "true")
-    write(page, page.get_by_label("Title"), title)
+    write(page, page.get_by_label("Title", exact=True), title)
     write(page, page.get_by_label("Name in web addresses"), slug)
     for number, name in enumerate(["train", "val", "test"]):
         scenes = splits.get(name, 0)
