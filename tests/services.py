@@ -43,7 +43,7 @@ def create_database(name: str, *, template: str = "template1") -> None:
 
 
 def drop_database(name: str) -> None:
-    """Drop a PostgreSQL database if it is there, whoever is connected to it."""
+    """Drop a PostgreSQL database if it exists, also while clients are connected to it."""
     _tell_postgres(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 

@@ -1,8 +1,8 @@
 """Exports in the background: asked for on a page, built by one process at a time, kept as one file for some days.
 
 An export is a row that is a job. Its file lies in the storage under a name that is noted before it is stored, so that
-whoever cancels, deletes or sweeps finds it. A process that is killed leaves a row whose lease ends, and drafts that the
-next attempt clears.
+a cancellation, a deletion or a sweep finds it. A process that is killed leaves a row whose lease ends, and drafts
+that the next attempt clears.
 """
 
 import json

@@ -149,7 +149,7 @@ def way_of(dataset: Dataset) -> Way:
     return Way(**origins.aggregate(done=Coalesce(Sum("done"), 0), total=Coalesce(Sum("total"), 0)))
 
 
-def told(dataset: Dataset) -> Iterator[str]:
+def describe_import(dataset: Dataset) -> Iterator[str]:
     for origin in _origins(dataset):
         yield from _told(origin.split, origin.report_json)
 

@@ -40,7 +40,7 @@ def report_key(splits: Sequence[Split]) -> str:
 
 
 def find_report(dataset: Dataset, splits: Sequence[Split]) -> BlindReport | None:
-    """Return the report on these splits; None where it isn't made, or one of other splits is."""
+    """Return the report on these splits, or None if there is none or the report is about other splits."""
     key = report_key(splits)
     return BlindReport.objects.filter(dataset=dataset, state=BlindReport.State.DONE, key=key).first()
 

@@ -1,6 +1,6 @@
 """Taking in what somebody submits: checked before anything is kept, stored whole before its row says so.
 
-The file is on the disk before the row is in the database, and the row before anybody is told that it came. What is left
+The file is on the disk before the row is in the database, and the row before the sender gets an answer. What is left
 without a row, as after a crash in between, housekeeping throws away.
 """
 

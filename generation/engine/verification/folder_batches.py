@@ -87,7 +87,7 @@ class PartProof:
     keys : list of mapping of str to list of int
         For each question and each facet that needs the train split, hashes of what that split must have.
     said : list of mapping of str to int
-        The codes of what is said of those facets.
+        The stated codes of those facets, for each question.
     repeats : mapping of str to list of int
         Hashes of what may occur more than once, by facet.
     """

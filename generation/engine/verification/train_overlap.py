@@ -1,4 +1,4 @@
-"""Proving what is said of the train split: whether it has what a question is made of."""
+"""Checking the facets that say whether the train split has the parts of a question."""
 
 from array import array
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ class TrainOverlap:
         self.counts.setdefault((split, facet), array("I")).extend(counts)
 
     def prove(self, split: str, reference: str, stated: Mapping[str, ArrayLike], verdict: Verdict) -> None:
-        """Prove what is stated of each question, by facet: codes of `VALUES`, or `NONE`."""
+        """Check the stated codes of each question, by facet: codes of `VALUES`, or `NONE`."""
         for facet, codes in stated.items():
             if (reference, facet) not in self.hashes:
                 verdict.leave(split, NOT_VERIFIED)

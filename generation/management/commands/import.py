@@ -47,7 +47,7 @@ class Command(WatchingCommand):
         imported = Import.objects.get(dataset=dataset)
         if dataset.state != Dataset.State.COMPLETE:
             self._read(dataset, imported)
-        for line in imports.told(dataset):
+        for line in imports.describe_import(dataset):
             self.stderr.write(line, self.style.NOTICE if line.startswith(" ") else None)
         self.stdout.write(dataset.fingerprint)
 

@@ -1,4 +1,4 @@
-"""What is said of the train split is proved from keys, as a twin does that looks at one question after the other."""
+"""The check of the facets "seen in train" gives what a simple twin gives that looks at one question after the other."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -189,7 +189,7 @@ def test_disagreements_are_listed(tmp_path: Path) -> None:
     report = report_of(imported(root), "val")
     assert (report["executed"], report["faults"]) == (12, 2)
     assert [(fault["question"], fault["got"]) for fault in report["first_faults"]] == [(2, "7"), (3, "7")]
-    lines = list(imports.told(Dataset.objects.get()))
+    lines = list(imports.describe_import(Dataset.objects.get()))
     assert any("2 disagree with their programs" in line for line in lines)
     assert any("question 2: published 7" in line for line in lines)
 

@@ -135,7 +135,7 @@ def test_sixty_colours_are_too_many_for_flags():
     assert "colors" not in facet_codes(spec, PAIR, [asked("There is a green circle.")])
 
 
-def made(name: str, count: int) -> Iterator[tuple[ShapeWorldSpec, FlatScene, Caption]]:
+def captioned_scenes(name: str, count: int) -> Iterator[tuple[ShapeWorldSpec, FlatScene, Caption]]:
     """Yield captions of a preset's test split."""
     spec = read_spec(PRESETS[name]).for_split("test")
     captioner, random = Captioner(spec), chance(7)
@@ -151,7 +151,7 @@ NAMES = [name for name in tuple(PRESETS) if name != "shapeworld-mixer"]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_caption_of_a_preset_has_codes_in_range(name: str):
-    for spec, scene, caption in islice(made(name, 40), 40):
+    for spec, scene, caption in islice(captioned_scenes(name, 40), 40):
         question = Question(caption.text, caption.program, Answer(ANSWERS[not caption.agreement], AnswerKind.YES_NO))
         codes = facet_codes(spec, scene, [question])
         for facet in facets(spec):
@@ -164,7 +164,7 @@ def test_every_caption_of_a_preset_has_codes_in_range(name: str):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_programs_without_a_step_run(name: str):
-    for spec, scene, caption in islice(made(name, 20), 20):
+    for spec, scene, caption in islice(captioned_scenes(name, 20), 20):
         table = function_table(
             shapes=spec.vocabulary.values("shape"),
             colors=spec.vocabulary.values("color"),

@@ -259,14 +259,14 @@ def _ablations() -> Iterator[Ablation]:
 def _places(is_one: Is) -> tuple[tuple[str, Find], tuple[str, Find]]:
     """Return functions that find the last step of a kind, and the first if there are several."""
 
-    def found(program: Program) -> list[int]:
+    def positions(program: Program) -> list[int]:
         return [number for number, step in enumerate(program) if is_one(step.function)]
 
     def last(program: Program) -> int | None:
-        return max(found(program), default=None)
+        return max(positions(program), default=None)
 
     def first(program: Program) -> int | None:
-        numbers = found(program)
+        numbers = positions(program)
         return numbers[0] if len(numbers) > 1 else None
 
     return ("last", last), ("first", first)

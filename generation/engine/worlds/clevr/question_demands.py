@@ -14,10 +14,10 @@ from generation.engine.worlds.clevr.vocabulary import RELATIONS
 
 def diagnose(spec: ClevrSpec, scene: ClevrScene, view: View, programs: Sequence[Program]) -> list[Diagnosis]:
     """Return the diagnosis of each program on a scene; every program must have an answer there."""
-    return _diagnoser(spec.language).diagnose(programs, seen(spec, scene, view))
+    return _diagnoser(spec.language).diagnose(programs, sight_of(spec, scene, view))
 
 
-def seen(spec: ClevrSpec, scene: ClevrScene, view: View) -> Sight:
+def sight_of(spec: ClevrSpec, scene: ClevrScene, view: View) -> Sight:
     """Return a scene for the diagnosis; left and right, behind and front are halves of the picture."""
     halves = dict.fromkeys(RELATIONS, 0)
     for number, thing in enumerate(scene.objects):

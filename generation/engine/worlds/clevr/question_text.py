@@ -116,11 +116,11 @@ class ProgramWriter:
         step = self.program[number]
         if step.function != "unique":
             return f"all {self.things}"
-        return f"the {self.said(self.described(step.inputs[0]), plural=False)}"
+        return f"the {self.phrase(self.described(step.inputs[0]), plural=False)}"
 
     def many(self, number: int) -> str:
         """Return the words for a set of objects."""
-        return self.said(self.described(number), plural=True)
+        return self.phrase(self.described(number), plural=True)
 
     def described(self, number: int) -> NounPhrase:
         """Return the description of a set of objects."""
@@ -140,7 +140,7 @@ class ProgramWriter:
         one, two = (self.described(source) for source in step.inputs)
         if step.function == "intersect":
             return self.both(one, two)
-        singles = [self.said(each, plural=True) for each in (one, two)]
+        singles = [self.phrase(each, plural=True) for each in (one, two)]
         return NounPhrase(after=(f"that are either {singles[0]} or {singles[1]}",))
 
     def anchor(self, number: int) -> str:
@@ -162,7 +162,7 @@ class ProgramWriter:
             merged = self.filtered(merged, NOUN_ATTRIBUTE, two.shape)
         return replace(merged, after=(*merged.after, *two.after))
 
-    def said(self, described: NounPhrase, *, plural: bool) -> str:
+    def phrase(self, described: NounPhrase, *, plural: bool) -> str:
         """Return a description as words, with the adjectives in the usual order."""
         words = [value for attribute in ATTRIBUTES for about, value in described.before if about == attribute]
         words = list(dict.fromkeys(words))

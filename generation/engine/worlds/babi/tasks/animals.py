@@ -101,7 +101,7 @@ class Induction:
 
     def tell(self, parameters: StoryParameters, chance: Stream, *, questions: int) -> ToldStory | None:
         kinds, names = BEASTS[: parameters.animals], list(BEARERS[: parameters.people + 1])
-        chance.shuffle(names)  # the first is asked about; the species of the others are told in this order
+        chance.shuffle(names)  # the question is about the first; the story gives the others in this order
         differs = parameters.faithful and chance.random() < CONFLICTS and len(names) > 2
         own, sure = chance.choice(kinds), list(range(1, len(names)))
         chance.shuffle(sure)
