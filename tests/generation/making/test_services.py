@@ -22,7 +22,7 @@ RULES = [
         "making/test_datasets",
         "test_models",
         "storage/test_items",
-        "queue/test_turns",
+        "queue/test_scheduler",
         "specs/test_deadlines",
     )
 ]
@@ -120,6 +120,10 @@ def test_two_processes_never_claim_the_same_job_of_postgresql(site: Site) -> Non
     held = [(str(pk), token) for pk, token in site.ask("SELECT id, token FROM generation_job WHERE state = 'running'")]
     assert sorted(claimed[0] + claimed[1]) == sorted(held)
     assert len(held) == 180
+
+
+def test_the_files_of_the_rules_exist() -> None:
+    assert [rule for rule in RULES if not (ROOT / rule).is_file()] == []
 
 
 @pytest.mark.full
