@@ -156,23 +156,67 @@ def span(middle, depth, reach, focal, half, size):
 
 
 @compiled
+def extents(solids, nodes, i):
+    """Return the low and high corner of the box around solid `i`, in its own space."""
+    kind = int(solids[i, KIND])
+    a, b, c = solids[i, PAR], solids[i, PAR + 1], solids[i, PAR + 2]
+    if kind == MESH:
+        root = int(solids[i, ROOT])
+        return nodes[root, 0], nodes[root, 1], nodes[root, 2], nodes[root, 3], nodes[root, 4], nodes[root, 5]
+    if kind == CYLINDER:
+        a, b, c = a, a, b
+    elif kind == CONE:
+        a, b = max(a, b), max(a, b)
+    elif kind != BOX:
+        a, b, c = (1.0, 1.0, 1.0) if kind == SPHERE else (a + b, a + b, b)
+    return -a, -b, -c, a, b, c
+
+
+@compiled
+def rectangle(solids, nodes, i, camera, width, height):
+    """Return the rectangle of pixels (top, bottom, left, right) that solid `i` can cover, ends excluded."""
+    x, y, z = solids[i, 0] - camera[0], solids[i, 1] - camera[1], solids[i, 2] - camera[2]
+    across = x * camera[3] + y * camera[4] + z * camera[5]
+    above = x * camera[6] + y * camera[7] + z * camera[8]
+    along = x * camera[9] + y * camera[10] + z * camera[11]
+    if along < -solids[i, REACH]:
+        return 0, 0, 0, 0
+    left, right = span(across, along, solids[i, REACH], camera[12], camera[13], width)
+    top, bottom = span(-above, along, solids[i, REACH], camera[12], camera[14], height)
+    if along <= solids[i, REACH] or top >= bottom or left >= right:
+        return top, bottom, left, right
+    ax, ay, az, bx, by, bz = extents(solids, nodes, i)
+    scale = solids[i, SCALE]
+    low_u, high_u, low_v, high_v = FAR, -FAR, FAR, -FAR
+    for corner in range(8):
+        px = scale * (bx if corner & 1 else ax)
+        py = scale * (by if corner & 2 else ay)
+        pz = scale * (bz if corner & 4 else az)
+        qx = x + solids[i, TURN] * px + solids[i, TURN + 1] * py + solids[i, TURN + 2] * pz
+        qy = y + solids[i, TURN + 3] * px + solids[i, TURN + 4] * py + solids[i, TURN + 5] * pz
+        qz = z + solids[i, TURN + 6] * px + solids[i, TURN + 7] * py + solids[i, TURN + 8] * pz
+        deep = qx * camera[9] + qy * camera[10] + qz * camera[11]
+        if deep < 1e-3:
+            return top, bottom, left, right
+        u = camera[13] + camera[12] * (qx * camera[3] + qy * camera[4] + qz * camera[5]) / deep
+        v = camera[14] - camera[12] * (qx * camera[6] + qy * camera[7] + qz * camera[8]) / deep
+        low_u, high_u, low_v, high_v = min(low_u, u), max(high_u, u), min(low_v, v), max(high_v, v)
+    left, right = max(left, int(max(low_u - 0.01, 0.0))), min(right, int(max(high_u + 1.01, 0.0)))
+    top, bottom = max(top, int(max(low_v - 0.01, 0.0))), min(bottom, int(max(high_v + 1.01, 0.0)))
+    return top, bottom, left, right
+
+
+@compiled
 def first_hits(solids, nodes, faces, camera, depth, who):
     """Fill `who` (height, width) with the solid at each pixel's centre, -1 for none, and `depth` with its distance.
 
     Initially `depth` must contain the distance to the ground or FAR, and `who` must be -1. Each solid is tried only in
-    the rectangle that its ball covers.
+    the rectangle that it can cover.
     """
     height, width = who.shape
     cx, cy, cz = camera[0], camera[1], camera[2]
     for i in range(solids.shape[0]):
-        x, y, z = solids[i, 0] - cx, solids[i, 1] - cy, solids[i, 2] - cz
-        across = x * camera[3] + y * camera[4] + z * camera[5]
-        above = x * camera[6] + y * camera[7] + z * camera[8]
-        along = x * camera[9] + y * camera[10] + z * camera[11]
-        if along < -solids[i, REACH]:
-            continue
-        left, right = span(across, along, solids[i, REACH], camera[12], camera[13], width)
-        top, bottom = span(-above, along, solids[i, REACH], camera[12], camera[14], height)
+        top, bottom, left, right = rectangle(solids, nodes, i, camera, width, height)
         for row in range(top, bottom):
             for column in range(left, right):
                 dx, dy, dz = pixel_ray(camera, column + 0.5, row + 0.5)
