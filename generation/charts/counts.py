@@ -5,7 +5,7 @@ This module counts what a user may see; `charts.vega` defines the look, and `cha
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -14,6 +14,7 @@ from generation.engine.errors import BadSpec
 from generation.engine.formats.spreadsheets import csv_lines
 from generation.engine.items import ChartView, FacetKind
 from generation.engine.scoring.figures import is_too_few, percent
+from generation.engine.scoring.goodness_of_fit import Fit, chi_square
 from generation.models import Dataset, Split
 from generation.storage.split_index import IndexedFacet, NotIndexed, SplitIndex, counts_of_all
 
@@ -23,10 +24,11 @@ log = logging.getLogger(__name__)
 
 
 class CountColumn(NamedTuple):
-    """A split that is counted, and its number of questions."""
+    """A split that is counted, its number of questions, and the test of its counts against the spec, if any."""
 
     split: str
     n: int
+    fit: Fit | None = None
 
     @property
     def is_too_small(self) -> bool:
@@ -34,11 +36,15 @@ class CountColumn(NamedTuple):
 
 
 class CountCell(NamedTuple):
-    """How many questions of a split have a value, and the address that lists them. A small split has no share."""
+    """How many questions of a split have a value, and the address that lists them. A small split has no share.
+
+    `expected` is the share that the spec asks for, if it asks for one.
+    """
 
     n: int
     share: float | None
     address: str
+    expected: float | None = None
 
     @property
     def percent(self) -> str:
@@ -79,6 +85,11 @@ class Chart(NamedTuple):
         return [at for at, column in enumerate(self.columns) if not column.is_too_small]
 
     @property
+    def is_expected(self) -> bool:
+        """Return whether the spec of a split asks for shares of the values."""
+        return any(cell.expected is not None for row in self.rows for cell in row.cells)
+
+    @property
     def left_out(self) -> list[str]:
         too_small = [f"{column.split}: too few (n = {column.n:,})" for column in self.columns if column.is_too_small]
         return [*too_small, *(f"{split}: answers withheld" for split in self.withheld)]
@@ -105,11 +116,13 @@ def side_by_side(splits: Sequence[Split], wanted: str | None) -> list[Split]:
 
 def as_csv(chart: Chart) -> str:
     """Return a chart's counts as CSV, a line for each value and split."""
-    rows: list[list[object]] = [["split", chart.view.facet, "label", "n", "questions", "share"]]
+    more = ["expected"] if chart.is_expected else []
+    rows: list[list[object]] = [["split", chart.view.facet, "label", "n", "questions", "share", *more]]
     for row in chart.rows:
         for column, cell in zip(chart.columns, row.cells, strict=True):
-            share = "" if cell.share is None else f"{cell.share:.6f}"
-            rows.append([column.split, row.value, row.label, cell.n, column.n, share])
+            shares = [cell.share, cell.expected] if more else [cell.share]
+            texts = ["" if share is None else f"{share:.6f}" for share in shares]
+            rows.append([column.split, row.value, row.label, cell.n, column.n, *texts])
     return "".join(csv_lines(rows))
 
 
@@ -142,10 +155,28 @@ def _chart(view: ChartView, user: Visitor, indexed: Sequence[tuple[Split, SplitI
             counted.append((split, facet))
         else:
             withheld.append(split.name)
-    columns = [CountColumn(split.name, len(facet.codes)) for split, facet in counted]
+    expected = [_expected(split, facet) for split, facet in counted]
+    columns = [
+        CountColumn(split.name, len(facet.codes), None if shares is None else _fit(split, facet, shares))
+        for (split, facet), shares in zip(counted, expected, strict=True)
+    ]
     is_along = any(facet.kind is FacetKind.INTEGER for _, facet in counted)
-    rows = list(_numbers(counted) if is_along else _categories(counted))
+    rows = list(_numbers(counted) if is_along else _categories(counted, expected))
     return Chart(view, is_along, columns, rows, withheld)
+
+
+def _expected(split: Split, facet: IndexedFacet) -> dict[str, float] | None:
+    """Return the share that the spec asks for, by value; None for a facet without them, and for derived splits."""
+    if split.is_derived:
+        return None
+    spec = split.read_spec()
+    shares = split.dataset.get_world().expected_shares(spec).get(facet.name)
+    return None if shares is None else dict(zip(facet.values, shares, strict=True))
+
+
+def _fit(split: Split, facet: IndexedFacet, shares: Mapping[str, float]) -> Fit | None:
+    counts = _counts(split, facet)
+    return chi_square([counts[value] for value in shares], list(shares.values()))
 
 
 def _may_see(user: Visitor, split: Split, facet: IndexedFacet) -> bool:
@@ -158,7 +189,9 @@ def _counts(split: Split, facet: IndexedFacet) -> dict[str, int]:
     return dict(zip(facet.values, counts.tolist(), strict=True))
 
 
-def _categories(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[CountRow]:
+def _categories(
+    counted: Sequence[tuple[Split, IndexedFacet]], expected: Sequence[Mapping[str, float] | None]
+) -> Iterator[CountRow]:
     """Yield a row for each value that occurs, in the order of the first split."""
     counts = [_counts(split, facet) for split, facet in counted]
     labels = {
@@ -169,7 +202,9 @@ def _categories(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[Count
         numbers = [one.get(value, 0) for one in counts]
         if any(numbers):
             label = labels[value] if alike[labels[value]] == 1 else f"{labels[value]} ({value})"
-            yield CountRow(value, label, _cells(counted, value, numbers))
+            cells = _cells(counted, value, numbers)
+            wanted = [None if shares is None else shares.get(value) for shares in expected]
+            yield CountRow(value, label, [cell._replace(expected=one) for cell, one in zip(cells, wanted, strict=True)])
 
 
 def _numbers(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[CountRow]:

@@ -55,11 +55,12 @@ def spec_of(chart: Chart, *, colors: SvgPalette, title: str = "") -> dict[str, A
     if not drawn or not rows:
         return None
     legend = [f"{chart.columns[at].split}, n = {chart.columns[at].n:,}" for at in drawn]
+    bars = {"mark": "bar", "encoding": {**_places(chart), **_looks(legend, colors)}}
+    marks = {"mark": {"type": "tick", "thickness": 2, "color": colors.ink}, "encoding": _places(chart, of="expected")}
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "data": {"values": list(_values(rows, drawn, legend))},
-        "mark": "bar",
-        "encoding": {**_places(chart), **_looks(legend, colors)},
+        **({"layer": [bars, marks]} if chart.is_expected else bars),
         "width": WIDTH,
         "height": HEIGHT if chart.is_along else {"step": THICKNESS.get(len(drawn), THINNEST)},
         "autosize": {"type": "fit-x", "contains": "padding"},
@@ -87,7 +88,9 @@ def _values(rows: Sequence[CountRow], drawn: Sequence[int], legend: Sequence[str
     for row in rows:
         for at, split in zip(drawn, legend, strict=True):
             cell = row.cells[at]
+            expected = {} if cell.expected is None else {"expected": round(cell.expected, 6)}
             yield {
+                **expected,
                 "value": row.label,
                 "split": split,
                 "share": round(cell.share or 0, 6),
@@ -96,11 +99,11 @@ def _values(rows: Sequence[CountRow], drawn: Sequence[int], legend: Sequence[str
             }
 
 
-def _places(chart: Chart) -> dict[str, Any]:
-    """Return the axes: numbers run from left to right, names from top to bottom."""
+def _places(chart: Chart, *, of: str = "share") -> dict[str, Any]:
+    """Return the axes: numbers run from left to right, names from top to bottom. `of` is the share that is drawn."""
     value = {"field": "value", "type": "ordinal", "sort": None}
     share = {
-        "field": "share",
+        "field": of,
         "type": "quantitative",
         "title": "share of questions",
         "axis": {"format": SHARES, "tickCount": 4},

@@ -461,6 +461,15 @@ def views_draw_real_facets(case: Case) -> None:
         assert view.title and view.axis, view
 
 
+def expected_shares_are_those_of_real_facets(case: Case) -> None:
+    """Shares that the spec asks for belong to a facet, one for each of its values, and sum to one."""
+    facets = {facet.name: facet for facet in case.world.facets(case.spec)}
+    for name, shares in case.world.expected_shares(case.spec).items():
+        assert name in facets, name
+        assert len(shares) == len(facets[name].values), name
+        assert min(shares) >= 0 and abs(sum(shares) - 1) < 1e-6, name
+
+
 def board_views_read_real_facets(case: Case) -> None:
     """Every breakdown is by a facet that the world has and of values that occur; no two have one name."""
     values = {facet.name: facet.values for facet in case.world.facets(case.own)}
@@ -473,6 +482,19 @@ def board_views_read_real_facets(case: Case) -> None:
         for filters in (view.filters, *(one.filters for one in view.series)):
             assert all(set(wanted) <= set(values[name]) for name, wanted in filters.items()), view
         assert all(one.label for one in view.series), view
+
+
+def reweighting_reads_real_facets(case: Case) -> None:
+    """Facets of the reweighted accuracy are categories; two whose values are always different have the same values."""
+    by = case.world.reweighting
+    if by is None:
+        return
+    facets = {facet.name: facet for facet in case.world.facets(case.spec)}
+    assert by.facets and set(by.facets) <= set(facets), by
+    assert all(facets[name].kind is FacetKind.CATEGORY for name in by.facets), by
+    if by.are_different:
+        first, second = by.facets
+        assert facets[first].values == facets[second].values, by
 
 
 def tasks_are_columns(case: Case) -> None:
@@ -602,6 +624,8 @@ MAKING: tuple[Rule, ...] = (
     columns_name_real_facets,
     views_draw_real_facets,
     board_views_read_real_facets,
+    expected_shares_are_those_of_real_facets,
+    reweighting_reads_real_facets,
     tasks_are_columns,
     own_baselines_answer_each_question,
     programs_without_a_step_are_programs,

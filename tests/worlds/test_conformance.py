@@ -30,7 +30,7 @@ from generation.engine.programs.ablation import Ablation
 from generation.engine.spec import BaseSpec, read
 from generation.engine.worlds import REGISTRY, SEEN, UNSEEN, World, get_world, names
 from generation.engine.worlds.base import Baseline, Repeatable
-from generation.engine.worlds.breakdowns import BoardView, Series, Tasks
+from generation.engine.worlds.breakdowns import BoardView, Reweighting, Series, Tasks
 from tests.worlds import conformance
 from tests.worlds.baskets import FRUIT, LINES, SETS, BasketWorld
 from tests.worlds.conformance import Case, Rule, rules
@@ -390,6 +390,16 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         world(board_views=(BOARD._replace(filters={"color": ("red",)}),)),
         world(board_views=(BOARD._replace(series=(Series("red", {"color": ("red",)}),)),)),
         world(board_views=(BOARD._replace(series=(Series("", {}),)),)),
+    ],
+    "expected_shares_are_those_of_real_facets": [
+        world(expected_shares=lambda self, spec: {"colour": [1.0]}),
+        world(expected_shares=lambda self, spec: {"answer": [1.0]}),
+        world(expected_shares=lambda self, spec: {"answer": [1.0] * len(self.answers(spec))}),
+    ],
+    "reweighting_reads_real_facets": [
+        world(reweighting=Reweighting(("colour",))),
+        world(reweighting=Reweighting(())),
+        world(reweighting=Reweighting(("type", "answer"), are_different=True)),
     ],
     "tasks_are_columns": [
         world(tasks=TASKS._replace(facet="answer")),

@@ -35,7 +35,7 @@ from generation.engine.programs.ablation import Ablation
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.spec import NO_FILES, BaseSpec, Frozen, check_references, over_preset, preset_of, read
 from generation.engine.verification.proof import PictureProver, Prover
-from generation.engine.worlds.breakdowns import BoardView, Tasks
+from generation.engine.worlds.breakdowns import BoardView, Reweighting, Tasks
 
 SCENES_PER_CHUNK = 100
 
@@ -280,6 +280,8 @@ class World(ABC):
         Breakdowns of accuracy on boards.
     tasks : Tasks or None
         The columns of boards that are tasks, each passed or failed.
+    reweighting : Reweighting or None
+        The facets by which the reweighted accuracy weights questions; None for no reweighted accuracy.
     ablations : tuple of Ablation
         The kinds of steps that can be left out of programs, one at a time.
     baselines : tuple of Baseline
@@ -308,6 +310,7 @@ class World(ABC):
     )
     board_views: ClassVar[tuple[BoardView, ...]] = (BoardView("types", "By type", "type", "type"),)
     tasks: ClassVar[Tasks | None] = None
+    reweighting: ClassVar[Reweighting | None] = None
     ablations: ClassVar[tuple[Ablation, ...]] = ()
     baselines: ClassVar[tuple[Baseline, ...]] = ()
     display: ClassVar[Display] = Display()
@@ -418,6 +421,13 @@ class World(ABC):
         """Return how many different `repeats` are possible in all splits together, where this can be counted.
 
         By value of the facet `repeats_by`, then by `Repeatable.facet`.
+        """
+        return {}
+
+    def expected_shares(self, spec: Any) -> Mapping[str, Sequence[float]]:
+        """Return, for some facets, the share of questions that the spec asks for, for each of the facet's values.
+
+        Charts show them beside the counts, with a chi-square test. None by default.
         """
         return {}
 

@@ -54,6 +54,21 @@ class BoardView(NamedTuple):
         return frozenset({self.by, *self.filters}.union(*(one.filters for one in self.series)))
 
 
+class Reweighting(NamedTuple):
+    """The facets by whose values questions are weighted for the reweighted accuracy.
+
+    Attributes
+    ----------
+    facets : tuple of str
+        A question's weight is the inverse of how often its values of these facets are expected in the train split.
+    are_different : bool
+        Whether there are two facets with the same values, which are different in each question.
+    """
+
+    facets: tuple[str, ...]
+    are_different: bool = False
+
+
 class Tasks(NamedTuple):
     """The columns of a board that are tasks; each task is passed or failed.
 

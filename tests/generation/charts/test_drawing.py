@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from generation.charts import drawing as charts_drawing
-from generation.charts.counts import Chart, CountCell, CountColumn, CountRow
+from generation.charts.counts import Chart, CountCell, CountColumn, CountRow, as_csv
 from generation.charts.drawing import DrawingOrder, drawings, folder_of
 from generation.charts.vega import ELSEWHERE, MOST_BARS, OF_PAPER, OF_THE_PAGE, most_frequent, spec_of
 from generation.engine.items import ChartView
+from generation.engine.scoring.goodness_of_fit import Fit
 from generation.making import dataset_jobs
 from generation.making.deletion import remove
 from generation.models import Dataset
@@ -38,6 +39,15 @@ def chart_of(labels: tuple[str, ...], *, is_along: bool = False) -> Chart:
         for at, label in enumerate(labels)
     ]
     return Chart(VIEW, is_along, [CountColumn("train", 100), CountColumn("val", 100)], rows, ["test"])
+
+
+def expecting(chart: Chart) -> Chart:
+    """Return a chart whose first split's shares are asked for by the spec."""
+    rows = [
+        row._replace(cells=[row.cells[0]._replace(expected=1 / len(chart.rows)), *row.cells[1:]]) for row in chart.rows
+    ]
+    first, *others = chart.columns
+    return chart._replace(rows=rows, columns=[first._replace(fit=Fit(1.0, 1, 0.3)), *others])
 
 
 def order_of(chart: Chart, *, kind: str = "page", site: str = "") -> DrawingOrder:
@@ -229,3 +239,19 @@ def test_addresses_of_a_specification_name_no_site() -> None:
     spec = spec_of(chart_of(("a",)), colors=OF_THE_PAGE)
     assert spec is not None
     assert all(one["address"].startswith(f"{ELSEWHERE}/datasets/x/") for one in spec["data"]["values"])
+
+
+@pytest.mark.slow
+def test_a_mark_is_drawn_for_each_share_that_the_spec_asks_for(patient: None) -> None:
+    chart = expecting(chart_of(("taxi", "bus")))
+    [plain], [marked] = drawings("x", [order_of(chart_of(("taxi", "bus")))]), drawings("x", [order_of(chart)])
+    assert plain is not None and marked is not None
+    marks = [path for path in ET.fromstring(marked).iter(f"{SVG}path") if path.get("fill") == "var(--ink)"]
+    assert len(marks) == 2
+    assert not [path for path in ET.fromstring(plain).iter(f"{SVG}path") if path.get("fill") == "var(--ink)"]
+
+
+def test_csv_has_the_shares_that_the_spec_asks_for() -> None:
+    lines = as_csv(expecting(chart_of(("taxi", "bus")))).splitlines()
+    assert lines[0] == "split,answer,label,n,questions,share,expected"
+    assert lines[1:3] == ["train,0,taxi,40,100,0.400000,0.500000", "val,0,taxi,40,100,0.400000,"]

@@ -25,6 +25,7 @@ from generation.splits.query_string import shorten
 from generation.storage import files
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import deletion, limits, scoring, stored_predictions, uploads
+from webapp.leaderboards.analysis.reweighting import reweighted_figure
 from webapp.leaderboards.analysis.slices import SliceContext, partition
 from webapp.leaderboards.analysis.summary import describe_row, slices_of, weakest
 from webapp.leaderboards.board_lookup import (
@@ -146,12 +147,19 @@ def submission(request: HttpRequest, number: int) -> HttpResponse:
     context = {
         **_state(request, found),
         "is_open": may_see_exact_figures(request.user, found.split),
-        "outcomes": outcomes_of(request.user, found),
+        **_outcomes(request.user, found),
         "plan": disclosure_budget.plan_of(found.split) if is_withheld(found.split) else None,
         "trained_on": trained_on(request.user, found),
         **_summary(request.user, found),
     }
     return render(request, "leaderboards/submission.html", context)
+
+
+def _outcomes(user: Visitor, found: Submission) -> dict[str, Any]:
+    """Return the results that the visitor may see, with reweighted accuracies where all figures are visible."""
+    outcomes = outcomes_of(user, found)
+    rows = [(one, reweighted_figure(found, one.split) if one.is_open else None) for one in outcomes]
+    return {"outcomes": outcomes, "rows": rows, "has_reweighted": any(figure is not None for _, figure in rows)}
 
 
 def _summary(user: Visitor, found: Submission) -> dict[str, Any]:

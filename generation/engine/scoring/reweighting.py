@@ -1,0 +1,96 @@
+"""Accuracy reweighted by the inverse of train frequencies: what a method is worth if all values were equally frequent.
+
+References
+----------
+Bingham et al. 2017, Characterizing how Visual Question Answering models scale with the world, equation 1.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.scoring.figures import Interval, wilson
+from generation.engine.scoring.proportional_fitting import fit_margins
+
+
+class ReweightedAccuracy(NamedTuple):
+    """A reweighted accuracy.
+
+    Attributes
+    ----------
+    share : float
+        0 .. 1.
+    interval : Interval
+        Wilson's interval for `effective` questions.
+    n : int
+        The questions that count.
+    effective : float
+        The number of equally weighted questions that would be as informative (Kish); at most `n`.
+    unseen : int
+        Questions with a value that the train split does not have; they have no weight and do not count.
+    """
+
+    share: float
+    interval: Interval
+    n: int
+    effective: float
+    unseen: int
+
+
+def inverse_frequencies(
+    codes: Sequence[NDArray[np.integer]], train_counts: Sequence[NDArray[np.integer]], *, are_different: bool = False
+) -> NDArray[np.float64]:
+    """Return the weight of each question: the inverse of how often its values are expected together in the train split.
+
+    The paper takes the product of the shares of the values. This is the expected share of a pair unless the two values
+    of a pair always differ: then the product is scaled so that the pairs of different values have the same margins.
+
+    Parameters
+    ----------
+    codes : sequence of arrays (questions,) of integers
+        For each facet, the value of each question. Codes outside of 0 .. values - 1 are no value.
+    train_counts : sequence of arrays (values,) of integers
+        For each facet, how many questions of the train split have each value.
+    are_different : bool
+        Whether there are two facets with the same values, which are different in each question.
+
+    Returns
+    -------
+    (questions,) float64
+        0 for a question without a value, or with one that the train split does not have.
+    """
+    shares = [np.append(counts / max(counts.sum(), 1), 0.0) for counts in train_counts]
+    places = [
+        np.where((own >= 0) & (own < len(counts)), own, len(counts)).astype(np.int64)
+        for own, counts in zip(codes, train_counts, strict=True)
+    ]
+    if are_different:
+        expected = fit_margins(*shares, possible=~np.eye(len(shares[0]), dtype=bool))[places[0], places[1]]
+    else:
+        expected = np.prod([own[place] for own, place in zip(shares, places, strict=True)], axis=0)
+    return np.divide(1.0, expected, out=np.zeros(len(places[0])), where=expected > 0)
+
+
+def reweighted_accuracy(
+    is_right: NDArray[np.bool_] | NDArray[np.float64], weights: NDArray[np.float64]
+) -> ReweightedAccuracy | None:
+    """Return the weighted accuracy of predictions; None if no question has a weight.
+
+    Parameters
+    ----------
+    is_right : (questions,) bool or float64
+        From `score.right_of`.
+    weights : (questions,) float64
+        From `inverse_frequencies`.
+    """
+    counted = weights > 0
+    total = float(weights.sum())
+    if not counted.any():
+        return None
+    share = min(max(float((weights * is_right).sum()) / total, 0.0), 1.0)
+    effective = total**2 / float((weights**2).sum())
+    whole = max(int(effective), 1)
+    n = int(counted.sum())
+    return ReweightedAccuracy(share, wilson(share * whole, whole), n, effective, len(weights) - n)
