@@ -1,5 +1,6 @@
 """What all tests share: the size of proofs, the services they may use, sites of a test's own."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -28,8 +29,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.blender)
     if proof.SHARE < 1:
         left_out = [item for item in items if item.get_closest_marker("full")]
+        _check_fixtures(left_out)
         items[:] = [item for item in items if not item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=left_out)
+
+
+def _check_fixtures(items: Iterable[pytest.Item]) -> None:
+    """Fail where a test that only full proofs run asks for a fixture that is not there."""
+    for item in items:
+        info = getattr(item, "_fixtureinfo", None)
+        if info is not None:
+            given = getattr(getattr(item, "callspec", None), "params", ())
+            missing = {*info.names_closure} - {*info.name2fixturedefs, *given, "request"}
+            if missing:
+                raise pytest.UsageError(f"Expected fixtures of {item.nodeid}, found none named {sorted(missing)}.")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

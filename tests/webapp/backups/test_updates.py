@@ -16,7 +16,8 @@ from django.core.management.base import CommandError
 from tests.webapp.commands import ROOT, environment_of, manage
 from tests.webapp.running.test_quickstart import (
     Site,
-    start,  # noqa: F401  # fixtures
+    small_site,  # noqa: F401  # fixtures
+    start,  # noqa: F401
 )
 from webapp.backups import before_migrating, schema
 from webapp.backups.archive_reader import ArchiveReader
@@ -41,7 +42,7 @@ def seen(folder: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def first_old_site(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def first_old_site(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
     """Return the VAR_DIR of a site as an older release left it, to be copied."""
     folder = tmp_path_factory.mktemp("old") / "var"
     shutil.copytree(small_site, folder)
