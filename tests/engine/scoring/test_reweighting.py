@@ -1,0 +1,71 @@
+"""Reweighted accuracy: against a twin, and against accuracy on questions whose values are equally frequent."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation.engine.scoring.reweighting import inverse_frequencies, reweighted_accuracy
+from generation.engine.worlds.simtown.frequencies import Marginals, pair_table, zipf
+from tests.proof import size
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.booleans()), min_size=1, max_size=60))
+def test_it_is_the_weighted_mean_of_the_twin(rows: list[tuple[int, int, bool]]) -> None:
+    train = (np.array([50, 20, 0, 10, 1]), np.array([40, 30, 20, 10]))
+    codes = [np.array([row[facet] for row in rows]) for facet in (0, 1)]
+    weights = inverse_frequencies(codes, train)
+    expected = []
+    for one, two, _ in rows:
+        product = (train[0][one] / 81) * (train[1][two] / 100)
+        expected.append(1 / product if product else 0.0)
+    assert weights == pytest.approx(expected)
+    found = reweighted_accuracy(np.array([row[2] for row in rows]), weights)
+    if not sum(expected):
+        assert found is None
+        return
+    assert found is not None
+    assert found.share == pytest.approx(
+        sum(weight * row[2] for weight, row in zip(expected, rows, strict=True)) / sum(expected)
+    )
+    assert found.unseen == sum(row[0] == 2 for row in rows)
+    assert found.n + found.unseen == len(rows)
+    assert 1 - 1e-9 <= found.effective <= found.n + 1e-9
+    assert found.interval.low <= found.share + 1e-9 and found.share <= found.interval.high + 1e-9
+
+
+def test_a_question_without_a_value_does_not_count() -> None:
+    weights = inverse_frequencies([np.array([0, 255, -1], np.int64)], [np.array([3, 1])])
+    assert weights.tolist() == [4 / 3, 0.0, 0.0]
+
+
+def test_equal_frequencies_give_the_plain_accuracy() -> None:
+    is_right = np.array([True, False, True, True] * 25)
+    found = reweighted_accuracy(is_right, inverse_frequencies([np.arange(100) % 5], [np.full(5, 9)]))
+    assert found is not None
+    assert (found.share, found.effective, found.unseen) == (0.75, pytest.approx(100), 0)
+
+
+def test_it_agrees_with_the_accuracy_on_uniform_questions() -> None:
+    """A model that is the better, the more often it saw a pair, is worth the same by both: within both intervals."""
+    chance = np.random.Generator(np.random.PCG64(4))
+    entities, rounds = 15, size(400, name="reweighted accuracies against uniform tests", least=20)
+    usual = tuple(zipf(entities, 1.0))
+    zipfian, uniform = pair_table(Marginals(usual, usual)), pair_table(Marginals(*[tuple(zipf(entities, 0.0))] * 2))
+    sees = 0.5 + 0.5 / (1 + 1 / (400 * zipfian + 1e-12))
+    train = sample(chance, zipfian, 20_000)
+    counts = [np.bincount(train[:, side], minlength=entities) for side in (0, 1)]
+    misses = 0
+    for _ in range(rounds):
+        val, test = sample(chance, zipfian, 4000), sample(chance, uniform, 2000)
+        right = [chance.random(len(rows)) < sees[rows[:, 0], rows[:, 1]] for rows in (val, test)]
+        found = reweighted_accuracy(right[0], inverse_frequencies([val[:, 0], val[:, 1]], counts, are_different=True))
+        plain = reweighted_accuracy(right[1], np.ones(len(test)))
+        assert found is not None and plain is not None
+        misses += not (found.interval.low <= plain.interval.high and plain.interval.low <= found.interval.high)
+    assert misses <= rounds * 0.02
+
+
+def sample(chance: np.random.Generator, table: np.ndarray, count: int) -> np.ndarray:
+    places = chance.choice(table.size, size=count, p=table.ravel() / table.sum())
+    return np.stack(np.divmod(places, table.shape[1]), axis=1)
