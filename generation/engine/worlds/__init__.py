@@ -35,6 +35,7 @@ REGISTRY: dict[str, str] = {
     "babi": "generation.engine.worlds.babi.world:WORLD",
     "clevr": "generation.engine.worlds.clevr.world:WORLD",
     "shapeworld": "generation.engine.worlds.shapeworld.world:WORLD",
+    "simtown": "generation.engine.worlds.simtown.world:WORLD",
 }
 READERS: dict[str, str] = {  # readers of published files
     "babi": "generation.engine.worlds.babi.formats.release_reader:READER",

@@ -1,0 +1,180 @@
+"""Pictures of scenes, and the object at each pixel."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.content_hash import canonical
+from generation.engine.render import daylight
+from generation.engine.render.daylight import Ground, Surface
+from generation.engine.render.render_scene import (
+    CENTRE,
+    OWNER,
+    TURN,
+    PackedSolids,
+    Solid,
+    Stage,
+    SurfaceMaterial,
+    Vector,
+    pack_solids,
+)
+from generation.engine.seeding import Stage as Purpose
+from generation.engine.seeding import stream
+from generation.engine.worlds.simtown.camera import camera
+from generation.engine.worlds.simtown.entities import ENTITIES
+from generation.engine.worlds.simtown.parts import Part
+from generation.engine.worlds.simtown.scene import SimTownScene, Vehicle
+from generation.engine.worlds.simtown.street import (
+    BUILDINGS,
+    GRASS,
+    HOUSE_COLOURS,
+    SNOW,
+    THINGS,
+    footprint,
+    marks,
+)
+from generation.engine.worlds.simtown.weather import WEATHERS, add_streaks
+
+REACH: tuple[Vector, float] = ((0.0, 5.5, 2.5), 14.5)  # the ball whose shadows fall into the picture
+VEHICLE_SNOW = 0.35  # the share of their roofs' colour that snow hides, so that they can still be told apart
+
+
+class Model(NamedTuple):
+    """An object whose solids are packed: its rows, and half the length and width of its contact shadow."""
+
+    rows: NDArray[np.float64]
+    footprint: tuple[float, float]
+
+
+class Models(NamedTuple):
+    """All objects that scenes may have, packed once, with their surfaces by weather."""
+
+    of: dict[tuple[str, ...], Model]
+    nodes: NDArray[np.float64]
+    faces: NDArray[np.float64]
+    surfaces: dict[str, NDArray[np.float64]]
+
+
+@cache
+def models() -> Models:
+    """Return the packed models of all entities, buildings and things."""
+    parts: dict[tuple[str, ...], Sequence[Part]] = {("vehicle", one.name): one.parts() for one in ENTITIES}
+    for style, (_, build) in BUILDINGS.items():
+        parts |= {("building", style, name): build(colour) for name, colour in HOUSE_COLOURS.items()}
+    parts |= {("thing", kind): build() for kind, build in THINGS.items()}
+    kinds: dict[tuple[object, ...], int] = {}
+    surfaces: list[Part] = []
+    owners: list[tuple[str, ...]] = []
+    solids = []
+    for key, some in parts.items():
+        for part in some:
+            looks = (part.colour, part.gloss, part.is_lamp, part.windows, key[0] == "vehicle")
+            if looks not in kinds:
+                kinds[looks] = len(surfaces)
+                surfaces.append(part)
+                owners.append(key)
+            solids.append(
+                Solid(part.kind, part.centre, part.scale, 0, kinds[looks], par=part.par, turn=part.turn, mesh=part.mesh)
+            )
+    packed = pack_solids(Stage(solids, [SurfaceMaterial(part.colour) for part in surfaces]))
+    ends = np.cumsum([len(some) for some in parts.values()])[:-1]
+    rows = np.split(packed.solids, ends)
+    of = {
+        key: Model(own, footprint(parts[key]) if key[0] != "building" else (0.0, 0.0))
+        for key, own in zip(parts, rows, strict=True)
+    }
+    by_weather = {
+        name: daylight.pack_surfaces(
+            [
+                _surface(part, is_vehicle=key[0] == "vehicle", lit=weather.lit)
+                for part, key in zip(surfaces, owners, strict=True)
+            ]
+        )
+        for name, weather in WEATHERS.items()
+    }
+    return Models(of, packed.nodes, packed.faces, by_weather)
+
+
+def _surface(part: Part, *, is_vehicle: bool, lit: float) -> Surface:
+    shines = part.is_lamp and lit > 0.0
+    return Surface(
+        part.colour,
+        part.gloss,
+        glow=(1.0, 0.86, 0.6) if shines else (0.0, 0.0, 0.0),
+        windows=None if part.windows is None else replace(part.windows, lit=lit),
+        snow=VEHICLE_SNOW if is_vehicle else 1.0,
+    )
+
+
+def solids_of(scene: SimTownScene) -> tuple[PackedSolids, list[tuple[float, float, float, float]]]:
+    """Return the scene's solids, and the contact shadows of its objects. The vehicles are the first objects."""
+    known = models()
+    placed: list[NDArray[np.float64]] = []
+    contacts = []
+    for number, (key, x, y, is_turned) in enumerate(_objects(scene)):
+        model = known.of[key]
+        placed.append(place(model.rows, number, x=x, y=y, is_turned=is_turned))
+        if key[0] != "building":
+            contacts.append((x, y, *model.footprint))
+    return PackedSolids(np.concatenate(placed), known.nodes, known.faces), contacts
+
+
+def _objects(scene: SimTownScene) -> Iterable[tuple[tuple[str, ...], float, float, bool]]:
+    for vehicle in scene.vehicles:
+        yield ("vehicle", vehicle.entity), vehicle.x, vehicle.y, vehicle.lane == "far"
+    for building in scene.street.buildings:
+        yield ("building", building.style, building.colour), building.x, building.y, False
+    for thing in scene.street.things:
+        yield ("thing", thing.kind), thing.x, thing.y, False
+
+
+def place(rows: NDArray[np.float64], number: int, *, x: float, y: float, is_turned: bool) -> NDArray[np.float64]:
+    """Return packed solids at a place, as object `number`; turned by half a turn if they head towards -x."""
+    placed = rows.copy()
+    if is_turned:
+        placed[:, CENTRE : CENTRE + 2] *= -1.0
+        placed[:, TURN : TURN + 6] *= -1.0
+    placed[:, CENTRE] += x
+    placed[:, CENTRE + 1] += y
+    placed[:, OWNER] = number
+    return placed
+
+
+def draw(scene: SimTownScene, *, width: int, height: int, samples: int) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+    """Return the picture `(height, width, 3)` uint8 sRGB and the object ids `(height, width)` uint16, 0 = none."""
+    weather = WEATHERS[scene.weather]
+    packed, contacts = solids_of(scene)
+    snow = scene.weather == "snow"
+    ground = Ground(SNOW if snow else GRASS, marks(snow=snow), contacts)
+    seed = _seed_of(scene)
+    light, depth, ids = daylight.render(
+        packed,
+        models().surfaces[scene.weather],
+        daylight.pack_ground(ground),
+        light=weather.light,
+        camera=camera(width=width, height=height),
+        reach=REACH,
+        samples=samples,
+        seed=seed,
+    )
+    if weather.streaks is not None:
+        chance = stream(seed=seed, split="", index=0, stage=Purpose.RENDER)
+        add_streaks(light, depth, weather.streaks, chance)
+    return daylight.develop(light, seed=seed), ids
+
+
+def visible_pixels(vehicles: Sequence[Vehicle], *, width: int, height: int) -> NDArray[np.int64]:
+    """Return how many pixels show each vehicle in a picture of the street; nothing else can hide a vehicle."""
+    packed, _ = solids_of(SimTownScene(vehicles=tuple(vehicles)))
+    ids = daylight.object_ids(packed, camera(width=width, height=height))
+    return np.bincount(ids.ravel(), minlength=len(vehicles) + 1)[1:]
+
+
+def _seed_of(scene: SimTownScene) -> int:
+    """Return a seed that depends on the scene, so that no two pictures have the same noise."""
+    return int.from_bytes(hashlib.sha256(canonical(scene.to_json()).encode()).digest()[:4], "little")

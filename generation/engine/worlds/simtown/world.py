@@ -1,0 +1,141 @@
+"""SimTown: a street with vehicles, and questions about the relation of two of them."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.items import AnswerForm, Chunk, Column, Display, Element, Facet, Item, Question
+from generation.engine.program import FunctionTable
+from generation.engine.seeding import Stage, stream
+from generation.engine.spec import merge
+from generation.engine.worlds.base import SCENES_PER_CHUNK, Maker, World, equal_chunks
+from generation.engine.worlds.breakdowns import Reweighting
+from generation.engine.worlds.simtown import facets
+from generation.engine.worlds.simtown.item_sampler import ItemSampler
+from generation.engine.worlds.simtown.picture import draw
+from generation.engine.worlds.simtown.programs import RELATIONS, function_table
+from generation.engine.worlds.simtown.proofs import SimTownProver
+from generation.engine.worlds.simtown.question_text import words
+from generation.engine.worlds.simtown.scene import SimTownScene
+from generation.engine.worlds.simtown.spec import PRESETS, SimTownSpec, bad_shares
+
+BLOCK = 10  # successive scenes of which half have the answer yes; longer splits begin like shorter ones
+
+
+class SimTownMaker(Maker):
+    """Makes streets, questions and pictures."""
+
+    bundled = PRESETS
+
+    def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+        """Return the spec with the content of the file that `questions.shares` names in its place."""
+        result = merge(data, {})
+        questions = result.get("questions")
+        if isinstance(questions, dict) and isinstance(questions.get("shares"), str):
+            questions["shares"] = read_shares(folder / questions["shares"])
+        return result, {}
+
+    def plan(self, spec: SimTownSpec, split: str) -> list[Chunk]:
+        return equal_chunks(spec.splits[split].scenes, size=SCENES_PER_CHUNK, questions_each=1)
+
+    def make(self, spec: SimTownSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+        scenes, choices, texts = (
+            stream(seed=spec.seed, split=split, index=chunk.number, stage=stage, secret=secret)
+            for stage in (Stage.SCENE, Stage.QUESTIONS, Stage.WORDS)
+        )
+        making = ItemSampler(spec.for_split(split), scenes=scenes, choices=choices, words=texts)
+        answers: list[bool] = []
+        for position in range(chunk.items):
+            if not position % BLOCK:
+                answers = [True, False] * (BLOCK // 2)
+                choices.shuffle(answers)
+            where = f"{split}, scene {chunk.first_item + position}"
+            yield making.item(holds=answers[position % BLOCK], where=where)
+
+    def render(self, spec: SimTownSpec, split: str, item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+        images = spec.for_split(split).images
+        return draw(_scene_of(item), width=images.width, height=images.height, samples=images.samples)
+
+
+def read_shares(path: Path) -> dict[str, Any]:
+    """Return the shares in a frequency file as the spec has them; raise `BadSpec`.
+
+    The file is a JSON list of objects with `name`, `subject` and `object`.
+    """
+    try:
+        rows = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise bad_shares(f"Expected a readable JSON file, got {str(path)!r} ({error}).") from error
+    try:
+        return {row["name"]: {"subject": float(row["subject"]), "object": float(row["object"])} for row in rows}
+    except (KeyError, TypeError, ValueError) as error:
+        raise bad_shares(
+            f"Expected a list of objects with name, subject and object in {path.name}, got something else ({error!r})."
+        ) from error
+
+
+class SimTown(World):
+    """Reads SimTown's data."""
+
+    name = "simtown"
+    label = "SimTown"
+    spec_model = SimTownSpec
+    scene_model = SimTownScene
+    kinds = tuple(RELATIONS)
+    maker = SimTownMaker()
+    views = facets.VIEWS
+    board_views = facets.BOARD_VIEWS
+    reweighting = Reweighting(("subject", "object"), are_different=True)
+    display = Display(scale=4.0, smooth=True, needs_colour=True)
+
+    def functions(self, spec: SimTownSpec) -> FunctionTable:
+        return function_table(spec.names, tuple(RELATIONS), margin=spec.questions.margin)
+
+    def answers(self, spec: SimTownSpec) -> tuple[str, ...]:
+        return facets.ANSWERS
+
+    def answer_form(self, spec: SimTownSpec, question: Question) -> AnswerForm:
+        return facets.answer_form()
+
+    def words(self, spec: SimTownSpec) -> tuple[str, ...]:
+        return words(spec.names, tuple(RELATIONS))
+
+    def facets(self, spec: SimTownSpec) -> tuple[Facet, ...]:
+        return facets.facets(spec)
+
+    def facet_codes(self, spec: SimTownSpec, item: Item) -> Mapping[str, Sequence[int]]:
+        return facets.facet_codes(spec, item)
+
+    def train_keys(self, spec: SimTownSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
+        return facets.train_keys(question)
+
+    def expected_shares(self, spec: SimTownSpec) -> Mapping[str, Sequence[float]]:
+        return facets.expected_shares(spec)
+
+    def columns(self, spec: SimTownSpec) -> tuple[Column, ...]:
+        return facets.columns(spec)
+
+    def prompt(self, question: Question) -> str:
+        return facets.prompt(question)
+
+    def elements(self, spec: SimTownSpec, item: Item) -> tuple[Element, ...]:
+        scene = _scene_of(item)
+        labels = [one.entity for one in scene.vehicles]
+        labels += [f"{one.colour} {one.style}" for one in scene.street.buildings]
+        labels += [one.kind for one in scene.street.things]
+        return tuple(Element(number, label) for number, label in enumerate(labels))
+
+    def prover(self, spec: SimTownSpec, *, made: bool) -> SimTownProver | None:
+        return SimTownProver(spec) if made else None
+
+
+def _scene_of(item: Item) -> SimTownScene:
+    assert isinstance(item.scene, SimTownScene)
+    return item.scene
+
+
+WORLD = SimTown()
