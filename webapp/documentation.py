@@ -21,8 +21,8 @@ GROUPS = {
     "": ("index",),
     "Use": ("browsing", "diagnostics", "shortcuts", "question-sets", "export", "export-formats", "verify", "api"),
     "Make": (
-        *("datasets", "spec", "vocabulary", "families", "shapeworld", "captions", "babi", "import"),
-        *("worlds", "stream", "blender"),
+        *("datasets", "spec", "vocabulary", "families", "shapeworld", "captions", "babi"),
+        *("simtown", "import", "worlds", "stream", "blender"),
     ),
     "Study": ("studies",),
     "Compare": ("leaderboards", "predictions", "reading-boards"),

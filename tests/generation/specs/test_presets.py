@@ -12,7 +12,7 @@ from generation.specs.presets import FOLDER, preset_card
 from tests.thumbnails import content_of
 
 MOST_BYTES = 12_000
-OURS = ("babi", "clevr", "shapeworld")
+OURS = ("babi", "clevr", "shapeworld", "simtown")
 
 
 @pytest.mark.parametrize("world", OURS)
