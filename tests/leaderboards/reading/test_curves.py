@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
 
 from generation.engine.scoring.figures import Averaged
 from generation.engine.worlds.breakdowns import BoardView, Series, Tasks
@@ -17,8 +20,16 @@ from generation.reports.scoring import truth_of
 from generation.storage.split_index import SplitIndex
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards.analysis.learning_curves import TRAIN_SIZE, Run, curves
+from webapp.leaderboards.analysis.learning_curves import (
+    TRAIN_SIZE,
+    CurvePoint,
+    Run,
+    curves,
+    reached,
+    reached_between,
+)
 from webapp.leaderboards.analysis.learning_curves_chart import left_out, spec_of
+from webapp.leaderboards.analysis.slices import SliceCell
 from webapp.models import User
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -195,3 +206,30 @@ def test_a_chart_says_once_what_all_were_trained_on(others: tuple[str, ...], tol
     assert spec is not None and spec["data"]["values"][0]["curve"] == told
     assert ("All trained on a/train." in str(spec["title"])) == (len(others) == 1)
     assert left_out(found) == ("" if len(found) <= 5 else f"The chart shows the first 5 of {len(found)} curves.")
+
+
+def test_methods_of_two_accounts_with_the_same_name_are_two_curves() -> None:
+    runs = [
+        Run("Net", 1, "a/train", size, None, Averaged(40, (30,)), method=key) for key in (4, 9) for size in (10, 20)
+    ]
+    found = curves(runs, along=TRAIN_SIZE, target=Fraction(1, 2))
+    assert [(curve.label, curve.method) for curve in found] == [
+        ("Net, trained on a/train", 4),
+        ("Net, trained on a/train (2)", 9),
+    ]
+    assert [[size for size, _ in curve.points] for curve in found] == [[10, 20], [10, 20]]
+
+
+@given(st.lists(st.lists(st.integers(0, 40), min_size=1, max_size=3), max_size=6), st.fractions(0, 1))
+def test_a_reached_size_lies_within_its_interval(rights: list[list[int]], target: Fraction) -> None:
+    points = [CurvePoint(10 * at, SliceCell(Averaged(40, tuple(one)), "")) for at, one in enumerate(rights, 1)]
+    size, (low, high) = reached(points, target).size, reached_between(points, target)
+    assert (low or math.inf) <= (size or math.inf) <= (high or math.inf)
+    assert size == min((one for one, cell in points if cell.averaged.exact_mean >= target), default=None)
+    assert low == min((one for one, cell in points if cell.figure.high >= target), default=None)
+    assert high == min((one for one, cell in points if cell.figure.low >= target), default=None)
+
+
+def test_sizes_with_too_few_questions_reach_nothing() -> None:
+    points = [CurvePoint(10, SliceCell(Averaged(29, (29,)), ""))]
+    assert reached(points, Fraction(1, 2)) == (None, None) == reached_between(points, Fraction(1, 2))

@@ -4,9 +4,9 @@ A table shows for each column of a board and each curve how many examples reach 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
@@ -16,6 +16,8 @@ from generation.engine.worlds.breakdowns import Tasks
 from generation.models import Split
 from webapp.leaderboards.analysis.downloads import Table
 from webapp.leaderboards.analysis.slices import SliceCell
+from webapp.leaderboards.entries import Entry, together
+from webapp.leaderboards.models import Score
 
 TRAIN_SIZE, EXAMPLES_SEEN = "train-size", "examples-seen"
 ALONG = {TRAIN_SIZE: "training examples", EXAMPLES_SEEN: "examples seen"}
@@ -26,7 +28,8 @@ class Run(NamedTuple):
 
     `source` is the key of the training split, since different splits may have the same name, as those that the visitor
     may not see. `address` links to details. `series` names the series of a view that the point is about, if there is
-    one. `parts` is the accuracy on each column of the board.
+    one. `parts` is the accuracy on each column of the board. `method` is the key of the method, since the methods of
+    two accounts may have the same name.
     """
 
     label: str
@@ -38,6 +41,7 @@ class Run(NamedTuple):
     address: str = ""
     series: str = ""
     parts: tuple[Averaged, ...] = ()
+    method: int | None = None
 
 
 class CurvePoint(NamedTuple):
@@ -58,6 +62,7 @@ class Curve(NamedTuple):
     """The points of a curve by size; `reached` is the smallest size whose mean reaches the target.
 
     `parts` has the same for each column of the board. `trained` is the part of the label about the training split.
+    `method` and `source` are the keys of the method and of the training split.
     """
 
     label: str
@@ -65,10 +70,32 @@ class Curve(NamedTuple):
     reached: int | None
     parts: tuple[ReachedTarget, ...] = ()
     trained: str = ""
+    method: int | None = None
+    source: int | None = None
 
     @property
     def short(self) -> str:
         return self.label.replace(f", {self.trained}", "", 1) if self.trained else self.label
+
+
+def curve_entries(user: Any, split: Split) -> list[Entry]:
+    """Return each submitted method with each of its configurations, as a visitor who may see the answers sees it."""
+    return together(user, split, Score.objects.known_to(user, split).filter(submission__method__baseline=""))
+
+
+def run_of(entry: Entry, address: str) -> Run:
+    """Return an entry with submissions as a possible point of a curve."""
+    first = entry.submissions[0]
+    return Run(
+        entry.name,
+        first.trained_on_id,
+        entry.trained_on,
+        first.train_size,
+        first.examples_seen,
+        entry.averaged,
+        address,
+        method=first.method_id,
+    )
 
 
 def curves(found: Sequence[Run], *, along: str, target: Fraction) -> list[Curve]:
@@ -91,26 +118,35 @@ def curves(found: Sequence[Run], *, along: str, target: Fraction) -> list[Curve]
         runs = sorted(sized.items())
         points = [CurvePoint(size, SliceCell(one.averaged, one.address)) for size, one in runs]
         parts = zip(*([CurvePoint(size, SliceCell(part, "")) for part in one.parts] for size, one in runs), strict=True)
-        found_parts = tuple(_reached(part, target) for part in parts)
-        trained = _trained(runs[0][1], along=along)
-        made.append(Curve(label, points, _reached(points, target).size, found_parts, trained))
+        found_parts = tuple(reached(part, target) for part in parts)
+        first = runs[0][1]
+        trained = _trained(first, along=along)
+        size = reached(points, target).size
+        made.append(Curve(label, points, size, found_parts, trained, first.method, first.source))
     return sorted(made, key=lambda curve: curve.label)
 
 
 def _grouped(found: Sequence[Run], *, along: str) -> dict[str, dict[int, Run]]:
     """Return the runs of each curve by size, by a unique label; equal labels are numbered."""
-    grouped: dict[tuple[str, str, int | None], dict[int, Run]] = {}
+    grouped: dict[tuple[str, str, int | None, int | None], dict[int, Run]] = {}
     for one in sorted(found, key=lambda one: one.examples_seen or 0):
         size = one.train_size if along == TRAIN_SIZE else one.examples_seen
         if size is not None:
-            grouped.setdefault((_label(one, along=along), one.series, one.source), {})[size] = one
-    alike = Counter[str]()
-    labelled = {}
-    for (label, series, _), sized in grouped.items():
-        alike[label + series] += 1
-        name = label if alike[label + series] == 1 else f"{label} ({alike[label + series]})"
-        labelled[f"{name}: {series}" if series else name] = sized
-    return labelled
+            grouped.setdefault((_label(one, along=along), one.series, one.method, one.source), {})[size] = one
+    numbers = number_equal((label, series) for label, series, *_ in grouped)
+    return {
+        f"{label}{number}: {series}" if series else f"{label}{number}": sized
+        for ((label, series, *_), sized), number in zip(grouped.items(), numbers, strict=True)
+    }
+
+
+def number_equal(labels: Iterable[Hashable]) -> list[str]:
+    """Return for each label what makes it unique: nothing for the first of equal ones, then ` (2)`, ` (3)`, ..."""
+    counts, found = Counter[Hashable](), []
+    for label in labels:
+        counts[label] += 1
+        found.append("" if counts[label] == 1 else f" ({counts[label]})")
+    return found
 
 
 def _label(one: Run, *, along: str) -> str:
@@ -123,10 +159,30 @@ def _trained(one: Run, *, along: str) -> str:
     return f"trained on {of}{one.trained_on}" if one.trained_on else ""
 
 
-def _reached(points: Sequence[CurvePoint], target: Fraction) -> ReachedTarget:
-    known = [(size, cell) for size, cell in points if cell.mean is not None]
+def reached(points: Sequence[CurvePoint], target: Fraction) -> ReachedTarget:
+    """Return the smallest size whose mean reaches the target; points with too few questions don't count."""
+    known = _known(points)
     sizes = (size for size, cell in known if cell.averaged.exact_mean >= target)
     return ReachedTarget(next(sizes, None), max((cell.mean or 0.0 for _, cell in known), default=None))
+
+
+class ReachedBetween(NamedTuple):
+    """The sizes at which the upper and the lower end of the accuracy's interval reach the target; None if none does."""
+
+    low: int | None
+    high: int | None
+
+
+def reached_between(points: Sequence[CurvePoint], target: Fraction) -> ReachedBetween:
+    """Return the interval of the size that reaches the target, from the intervals of the points."""
+    ends = [(size, cell.figure.low, cell.figure.high) for size, cell in _known(points)]
+    low = next((size for size, _, high in ends if high is not None and high >= target), None)
+    high = next((size for size, low, _ in ends if low is not None and low >= target), None)
+    return ReachedBetween(low, high)
+
+
+def _known(points: Sequence[CurvePoint]) -> list[CurvePoint]:
+    return [one for one in points if one.cell.mean is not None]
 
 
 def lines_of(found: Sequence[Curve]) -> Iterator[dict[str, float | int | str | None]]:

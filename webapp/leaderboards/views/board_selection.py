@@ -174,6 +174,7 @@ def refuse(reading: BoardReading, error: UnreadableAddress) -> HttpResponse:
 def draw_panels(split: Split, panels: Sequence[SlicePanel]) -> list[dict[str, Any]]:
     """Return panels with their charts as HTML; for two crossed facets the table itself is the map."""
     specs = [None if panel.is_crossed else spec_of(panel, colors=OF_THE_PAGE) for panel in panels]
+    drawn = drawings_of(split.dataset.slug, specs, wide=BESIDE_A_FORM)
     return [
         {
             "panel": panel,
@@ -181,19 +182,20 @@ def draw_panels(split: Split, panels: Sequence[SlicePanel]) -> list[dict[str, An
             "left_out": "" if panel.is_crossed else left_out(panel),
             "drawing": drawing,
         }
-        for panel, spec, drawing in zip(panels, specs, _drawings_of(split, specs, wide=BESIDE_A_FORM), strict=True)
+        for panel, spec, drawing in zip(panels, specs, drawn, strict=True)
     ]
 
 
-def drawing_of(split: Split, spec: dict[str, Any] | None) -> SafeString:
-    """Return a chart as HTML; empty if there is nothing to draw or drawing failed."""
-    [drawing] = _drawings_of(split, [spec], wide=WIDE)
+def drawing_of(folder: str, spec: dict[str, Any] | None) -> SafeString:
+    """Return a chart as HTML, stored in this folder; empty if there is nothing to draw or drawing failed."""
+    [drawing] = drawings_of(folder, [spec], wide=WIDE)
     return drawing
 
 
-def _drawings_of(split: Split, specs: Sequence[dict[str, Any] | None], *, wide: int) -> list[SafeString]:
+def drawings_of(folder: str, specs: Sequence[dict[str, Any] | None], *, wide: int) -> list[SafeString]:
+    """Return charts as HTML, each for wide and for narrow pages, stored in this folder."""
     sizes = [size for spec in specs if spec is not None for size in ({**spec, "width": wide}, spec)]
-    found = iter(drawings(split.dataset.slug, [DrawingOrder(size) for size in sizes]))
+    found = iter(drawings(folder, [DrawingOrder(size) for size in sizes]))
     return [SafeString() if spec is None else _sized(next(found), next(found)) for spec in specs]
 
 
@@ -207,13 +209,14 @@ def _sized(wide: bytes | None, narrow: bytes | None) -> SafeString:
 
 def for_paper(reading: BoardReading, panel: SlicePanel, *, kind: str) -> bytes:
     """Return a panel's chart as a file; raise `UnreadableAddress` if there is nothing to draw."""
-    return paper_of(reading, spec_of(panel, colors=OF_PAPER, title=str(reading.split)), kind=kind)
+    folder, title = reading.split.dataset.slug, str(reading.split)
+    return paper_of(folder, spec_of(panel, colors=OF_PAPER, title=title), kind=kind)
 
 
-def paper_of(reading: BoardReading, spec: dict[str, Any] | None, *, kind: str) -> bytes:
-    """Return a chart as a file; raise `UnreadableAddress` if there is nothing to draw."""
+def paper_of(folder: str, spec: dict[str, Any] | None, *, kind: str) -> bytes:
+    """Return a chart as a file, stored in this folder; raise `UnreadableAddress` if there is nothing to draw."""
     orders = [DrawingOrder(spec, kind=kind, site=settings.PUBLIC_URL)] if spec is not None else []
-    [drawing] = drawings(reading.split.dataset.slug, orders) or [None]
+    [drawing] = drawings(folder, orders) or [None]
     if drawing is None:
         raise UnreadableAddress("There is no drawing at the moment. The figures are in the CSV file.")
     return drawing
@@ -225,11 +228,10 @@ def as_csv(lines: Iterable[Mapping[str, Any]]) -> bytes:
     return "".join(csv_lines([*every[:1], *(line.values() for line in every)])).encode()
 
 
-def download(reading: BoardReading, content: bytes, *, kind: str, name: str) -> HttpResponse:
+def download(content: bytes, *, kind: str, name: str) -> HttpResponse:
     """Return a download that only the browser may cache, since others may see other figures."""
     response = HttpResponse(content, content_type=KINDS[kind])
-    whole = f"{reading.split.dataset.slug}-{reading.split.name}-{name}.{kind}"
-    response["Content-Disposition"] = f'attachment; filename="{whole}"'
+    response["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
     response["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ["Cookie"])
     return response

@@ -61,7 +61,7 @@ def _compared(reading: BoardReading) -> dict[str, Any]:
         "second": second,
         "sheet": found,
         "part": part,
-        "drawing": drawing_of(reading.split, spec),
+        "drawing": drawing_of(reading.split.dataset.slug, spec),
         "is_drawable": spec is not None,
         "left_out": differences_chart.left_out(part) if part is not None else "",
     }
@@ -126,10 +126,10 @@ def compare_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpR
         content = as_csv(lines_of(found)) if kind == "csv" else _paper(reading, found, kind=kind)
     except UnreadableAddress as error:
         return refuse(reading, error)
-    return download(reading, content, kind=kind, name="compare")
+    return download(content, kind=kind, name=f"{slug}-{name}-compare")
 
 
 def _paper(reading: BoardReading, found: Sheet, *, kind: str) -> bytes:
     part = _drawn_part(reading, found)
     spec = None if part is None else _spec(reading, part, colors=OF_PAPER, title=str(reading.split), test=found.test)
-    return paper_of(reading, spec, kind=kind)
+    return paper_of(reading.split.dataset.slug, spec, kind=kind)

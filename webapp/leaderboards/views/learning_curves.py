@@ -14,13 +14,22 @@ from generation.engine.items import Column
 from generation.engine.worlds.breakdowns import BoardView, Tasks
 from generation.splits.query_string import shorten
 from webapp.leaderboards.analysis import downloads
-from webapp.leaderboards.analysis.learning_curves import ALONG, Curve, Run, curve_needs, curves, lines_of, table_of
+from webapp.leaderboards.analysis.learning_curves import (
+    ALONG,
+    Curve,
+    Run,
+    curve_entries,
+    curve_needs,
+    curves,
+    lines_of,
+    run_of,
+    table_of,
+)
 from webapp.leaderboards.analysis.learning_curves_chart import left_out, spec_of
 from webapp.leaderboards.analysis.slices import on_series
 from webapp.leaderboards.boards import columns_of, on_column, own_columns_of, tasks_among
 from webapp.leaderboards.disclosure.visibility import views_for
-from webapp.leaderboards.entries import Entry, together
-from webapp.leaderboards.models import Score
+from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.views.board_selection import (
     ENTRY,
     KINDS,
@@ -71,7 +80,7 @@ def curve(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         context |= {"axis": ALONG[found.asked.along], "views": _views(reading)}
         context |= {
             "left_out": left_out(found.curves),
-            "drawing": drawing_of(reading.split, spec),
+            "drawing": drawing_of(reading.split.dataset.slug, spec),
             "is_drawable": spec is not None,
         }
         context["needed"] = curve_needs(found.curves, found.columns, found.tasks) if found.columns else None
@@ -91,10 +100,10 @@ def curve_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpRes
         if kind == "csv":
             content = as_csv(lines_of(found.curves))
         else:
-            content = paper_of(reading, _chart(found, is_paper=True, title=str(reading.split)), kind=kind)
+            content = paper_of(slug, _chart(found, is_paper=True, title=str(reading.split)), kind=kind)
     except UnreadableAddress as error:
         return refuse(reading, error)
-    return download(reading, content, kind=kind, name="curves")
+    return download(content, kind=kind, name=f"{slug}-{name}-curves")
 
 
 @require_safe
@@ -123,8 +132,7 @@ def curves_for(reading: BoardReading) -> BoardCurves:
     are_own = columns == own_columns_of(user, split, reading.index)
     tasks = tasks_among(split, columns)
     asked = _asked(reading, tasks)
-    scores = Score.objects.known_to(user, split).filter(submission__method__baseline="")
-    entries = together(user, split, scores)
+    entries = curve_entries(user, split)
     if asked.view is not None:
         columns, tasks = (), None
         runs = [run for entry in entries for run in _runs_of_series(reading, entry, asked.view)]
@@ -157,16 +165,7 @@ def _views(reading: BoardReading) -> list[BoardView]:
 
 
 def _run(reading: BoardReading, entry: Entry) -> Run:
-    first = entry.submissions[0]
-    return Run(
-        entry.name,
-        first.trained_on_id,
-        entry.trained_on,
-        first.train_size,
-        first.examples_seen,
-        entry.averaged,
-        _slices(reading, [(ENTRY, entry.key)]),
-    )
+    return run_of(entry, _slices(reading, [(ENTRY, entry.key)]))
 
 
 def _runs_of_series(reading: BoardReading, entry: Entry, view: BoardView) -> Iterator[Run]:

@@ -78,7 +78,7 @@ def slices_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpRe
         content = as_csv(lines_of(panels)) if kind == "csv" else for_paper(reading, _one(reading, panels), kind=kind)
     except UnreadableAddress as error:
         return refuse(reading, error)
-    return download(reading, content, kind=kind, name="slices")
+    return download(content, kind=kind, name=f"{slug}-{name}-slices")
 
 
 def panels_for(reading: BoardReading) -> list[SlicePanel]:
