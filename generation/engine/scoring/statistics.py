@@ -63,7 +63,7 @@ def crossed_bootstrap(
         both = weights * times[rows]
         total = both.sum()
         single[number] = (both * is_right).sum() / total if total else np.nan
-    return Shares(_percentiles(majority, level), _percentiles(single, level))
+    return Shares(percentiles(majority, level), percentiles(single, level))
 
 
 def _places(votes: Votes, pairs: VoteCounts) -> NDArray[np.int64]:
@@ -90,7 +90,8 @@ def _majority_share(votes: NDArray[np.float64], contest: _Contest, times: NDArra
     return float((times * (mine > others)).sum() / total) if total else math.nan
 
 
-def _percentiles(found: NDArray[np.float64], level: float) -> Interval:
+def percentiles(found: NDArray[np.float64], level: float) -> Interval:
+    """Return the percentile interval of resampled figures, from 0 to 1 if there is none; NaN does not count."""
     known = found[~np.isnan(found)]
     if not len(known):
         return Interval(0.0, 1.0)
