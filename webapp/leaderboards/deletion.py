@@ -1,4 +1,4 @@
-"""Deletes methods and submissions, and what belongs to a deleted split: its submissions and its places in suites.
+"""Deletes methods, submissions and suites, and what belongs to a deleted split: submissions and places in suites.
 
 Rows are deleted before files, so that no row points at a missing file. Submissions do not prevent an owner from
 deleting a dataset. Their names are not shown to that owner, because the methods of others may be private.
@@ -14,6 +14,7 @@ from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from generation.access import is_withheld
+from generation.charts.drawing import drop_drawings
 from generation.models import Dataset, Split
 from generation.storage import files
 from webapp.leaderboards.models import Method, RemovedSubmissions, Submission, Suite, SuiteMember
@@ -131,7 +132,16 @@ def release(splits: QuerySet[Split]) -> None:
         [RemovedSubmissions(method_id=method, submissions=count) for method, count in counts]
     )
     _sent(splits).delete()  # housekeeping deletes their files
+    for suite in Suite.objects.filter(members__split__in=splits).distinct():
+        drop_drawings(suite.chart_folder)
     SuiteMember.objects.filter(split__in=splits).delete()
+
+
+def delete_suite(suite: Suite) -> None:
+    """Delete a suite with its members, gaps and drawings; its splits stay."""
+    folder = suite.chart_folder
+    suite.delete()
+    drop_drawings(folder)
 
 
 def _sent(splits: QuerySet[Split]) -> QuerySet[Submission]:

@@ -1,5 +1,6 @@
 """Forms for methods, submissions and suites."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,6 +22,7 @@ else:
 LONGEST_TEXT = 20_000  # characters of a description or a prompt
 MOST_MEMBERS = 30
 MOST_GAPS = 30
+NUMBER = re.compile(r"[0-9]{1,9}([.][0-9]{1,6})?")
 
 
 class MethodForm(MethodBase):
@@ -161,7 +163,7 @@ def _slug_and_name(text: str) -> tuple[str, str]:
 
 
 class SuiteForm(SuiteBase):
-    """The form of a suite; members and gaps are one line of text each."""
+    """The form of a suite; members, gaps and the numbers of a grid are one line of text each."""
 
     members = forms.CharField(
         max_length=LONGEST_TEXT,
@@ -175,23 +177,33 @@ class SuiteForm(SuiteBase):
         help_text="On each line, a name, = and two headings with a minus, for example: gap = seen - unseen.",
     )
 
+    grid = forms.CharField(
+        label="k of each split",
+        required=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Only if the suite is a grid. On each line, a heading, = and its number k, for example: seen = 15.",
+    )
+
     class Meta:
         """The fields and their widgets."""
 
         model = Suite
-        fields = ("title", "slug", "description", "is_public")
+        fields = ("title", "slug", "description", "k_name", "is_public")
         widgets: ClassVar[dict[str, forms.Widget]] = {
             "description": forms.Textarea(attrs={"rows": 4, "maxlength": markdown.LONGEST})
         }
         help_texts: ClassVar[dict[str, str]] = {
             "slug": "The name in web addresses: small letters, digits and hyphens.",
             "description": "What the suite shows. Write Markdown.",
+            "k_name": "Only if the suite is a grid: what differs from split to split, with its unit, for example: "
+            'entities. <a href="/docs/reading-boards/#grids">What a grid shows</a>',
         }
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user = user
-        self.order_fields(["title", "slug", "description", "members", "gaps", "is_public"])
+        self.order_fields(["title", "slug", "description", "members", "gaps", "k_name", "grid", "is_public"])
 
     def clean_members(self) -> list[tuple[str, Split]]:
         """Return label and split of each member."""
@@ -228,6 +240,33 @@ class SuiteForm(SuiteBase):
             found.append((name[:60], high, low))
         if len({name for name, _, _ in found}) < len(found):
             raise forms.ValidationError("Expected a different name for each gap, got one twice.")
+        return found
+
+    def clean_grid(self) -> dict[str, float]:
+        """Return the number k by label; empty if the suite is not a grid."""
+        lines, name = _lines(self.cleaned_data["grid"]), self.cleaned_data.get("k_name", "")
+        labels = [label for label, _ in self.cleaned_data.get("members", [])]
+        if not labels:
+            return {}  # the message about the members is enough
+        if bool(lines) != bool(name):
+            got = "what k counts" if name else "the k of headings"
+            raise forms.ValidationError(
+                f"Expected what k counts and the k of each heading, or neither, got only {got}."
+            )
+        found: dict[str, float] = {}
+        for line in lines:
+            label, _, number = (part.strip() for part in line.rpartition("="))
+            if label not in labels or label in found or not NUMBER.fullmatch(number) or float(number) <= 0:
+                raise forms.ValidationError(
+                    f"Expected one line for each heading, such as {labels[0]} = 15, with a number above 0, "
+                    f"got {shorten(line)}."
+                )
+            found[label] = float(number)
+        missing = [label for label in labels if label not in found]
+        if found and missing:
+            raise forms.ValidationError(f"Expected a k for each heading, got none for {shorten(missing[0])}.")
+        if len(set(found.values())) < len(found):
+            raise forms.ValidationError("Expected a different k for each heading, got the same k twice.")
         return found
 
     def clean(self) -> dict[str, Any]:

@@ -30,7 +30,10 @@ class SuiteQuerySet(models.QuerySet["Suite"]):
 
 
 class Suite(models.Model):
-    """Splits and question sets on one board: a column for each, their mean, and gaps between two of them."""
+    """Splits and question sets on one board: a column for each, their mean, and gaps between two of them.
+
+    A suite with a `k_name` is a grid: each member has a number k, for example the number of entities of its world.
+    """
 
     slug = models.CharField(
         max_length=60,
@@ -47,6 +50,9 @@ class Suite(models.Model):
     is_public = models.BooleanField("listed for everybody", default=False)
     key = models.CharField(
         max_length=32, default=new_key, editable=False, help_text="Ends the address of an unlisted one."
+    )
+    k_name = models.CharField(
+        "what k counts", max_length=60, blank=True, default="", db_default="", help_text="With its unit. Of a grid."
     )
     created = models.DateTimeField(db_default=Now())
 
@@ -68,28 +74,50 @@ class Suite(models.Model):
         """Return its name in URLs: its slug; if it is unlisted, slug and key."""
         return self.slug if self.is_public else f"{self.slug}-{self.key}"
 
+    @property
+    def is_grid(self) -> bool:
+        return bool(self.k_name)
+
+    @property
+    def chart_folder(self) -> str:
+        """Return the name of the folder of its charts; no dataset has a name with a dot."""
+        return f"suite.{self.pk}"
+
+
+def k_text(k: float) -> str:
+    """Return a number k as text, with at most six decimals and without zeros at its end."""
+    return f"{k:f}".rstrip("0").rstrip(".")
+
 
 class SuiteMember(models.Model):
-    """A split or question set of a suite, with its label there."""
+    """A split or question set of a suite, with its label there, and with its number k if the suite is a grid."""
 
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, related_name="members")
     split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="memberships")
     ordinal = models.PositiveSmallIntegerField()
     label = models.CharField(max_length=60)
+    k = models.FloatField(null=True, blank=True, help_text="Of a grid: the number of its world.")
 
     objects = models.Manager()
 
     class Meta:
-        """Each split and each label occurs once in a suite."""
+        """Each split, each label and each k occurs once in a suite."""
 
         ordering = ("suite", "ordinal")
         constraints = (
             models.UniqueConstraint(fields=["suite", "split"], name="suitemember_split_once"),
             models.UniqueConstraint(fields=["suite", "label"], name="suitemember_label_once"),
+            models.UniqueConstraint(fields=["suite", "k"], name="suitemember_k_once"),
+            models.CheckConstraint(condition=Q(k=None) | Q(k__gt=0), name="suitemember_k_above_zero"),
         )
 
     def __str__(self) -> str:
         return f"{self.label} of {self.suite}"
+
+    @property
+    def k_text(self) -> str:
+        """Return its k as text; empty if it has none."""
+        return "" if self.k is None else k_text(self.k)
 
 
 class SuiteGap(models.Model):

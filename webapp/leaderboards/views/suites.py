@@ -17,6 +17,7 @@ from generation.splits.query_string import shorten
 from webapp.leaderboards import suites as reading
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.board_lookup import find_own_suite, find_suite, owns_suite
+from webapp.leaderboards.deletion import delete_suite
 from webapp.leaderboards.forms import SuiteForm
 from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember
 
@@ -83,12 +84,13 @@ def suite_edit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _lines_of(suite: Suite) -> dict[str, str]:
-    """Return members and gaps as text for the form."""
-    members = suite.members.select_related("split__dataset")
+    """Return members, gaps and the numbers of a grid as text for the form."""
+    members = list(suite.members.select_related("split__dataset"))
     gaps = suite.gaps.select_related("minuend", "subtrahend").order_by("pk")
     return {
         "members": "\n".join(f"{one.split} = {one.label}" for one in members),
         "gaps": "\n".join(f"{gap.label} = {gap.minuend.label} - {gap.subtrahend.label}" for gap in gaps),
+        "grid": "\n".join(f"{one.label} = {one.k_text}" for one in members if one.k is not None),
     }
 
 
@@ -98,8 +100,11 @@ def _saved(form: SuiteForm) -> Suite:
         found: Suite = form.save()
         found.members.all().delete()
         members: dict[str, Any] = {}
+        ks = form.cleaned_data["grid"]
         for ordinal, (label, split) in enumerate(form.cleaned_data["members"]):
-            members[label] = SuiteMember.objects.create(suite=found, split=split, ordinal=ordinal, label=label)
+            members[label] = SuiteMember.objects.create(
+                suite=found, split=split, ordinal=ordinal, label=label, k=ks.get(label)
+            )
         for label, high, low in form.cleaned_data["gaps"]:
             SuiteGap.objects.create(suite=found, label=label, minuend=members[high], subtrahend=members[low])
     return found
@@ -112,7 +117,7 @@ def suite_delete(request: HttpRequest, slug: str) -> HttpResponse:
     """Return the page that says what is deleted with a suite and what stays; its button deletes it."""
     found = find_own_suite(request.user, slug)
     if request.method == "POST":
-        found.delete()
+        delete_suite(found)
         messages.success(request, f"{found.title} is deleted. Its splits and their submissions stay.")
         return redirect("suites")
     return render(request, "leaderboards/suite_delete.html", {"suite": found})
