@@ -1,4 +1,4 @@
-"""Suites: who opens one that is not listed, and what their form asks of the database."""
+"""Suites: who opens one that is not listed, what their form asks of the database, and how a grid is declared."""
 
 from typing import Any
 
@@ -6,10 +6,14 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from hypothesis import given
+from hypothesis import strategies as st
 
 from generation.models import Split
 from tests.leaderboards import sent
+from webapp.leaderboards.forms import NUMBER
 from webapp.leaderboards.models import Suite
+from webapp.leaderboards.models.suites import k_text
 from webapp.models import User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -81,3 +85,63 @@ def test_the_form_names_the_line_that_is_no_split(val: Split, as_member: Client)
     assert "Expected 2 to 30 splits, got 31." in as_member.post("/suites/new/", fields).content.decode()
     fields |= {"members": "scored/val = a\nscored/train = b", "gaps": "\n".join(f"g{n} = a - b" for n in range(31))}
     assert "Expected at most 30 gaps, got 31." in as_member.post("/suites/new/", fields).content.decode()
+
+
+GRID = {
+    "title": "Towns", "slug": "towns", "members": "scored/val = few\nscored/train = many = all",
+    "k_name": "entities", "grid": "many = all = 60\nfew = 2.5",
+}  # fmt: skip
+
+
+def test_a_suite_is_declared_a_grid_and_is_none_again(val: Split, as_member: Client) -> None:
+    suite_page = as_member.post("/suites/new/", GRID)["Location"]
+    suite = Suite.objects.get(slug="towns")
+    assert (suite.k_name, list(suite.members.values_list("label", "k"))) == (
+        "entities",
+        [("few", 2.5), ("many = all", 60.0)],
+    )
+    assert f"{suite_page}grid/" in as_member.get(suite_page).content.decode()
+    found = as_member.get(f"/api/v1{suite_page}").json()
+    assert (found["k_name"], found["k"]) == ("entities", {"few": 2.5, "many = all": 60.0})
+    form = as_member.get("/suites/towns/edit/").context["form"]
+    assert (form["k_name"].value(), form["grid"].value()) == ("entities", "few = 2.5\nmany = all = 60")
+    as_member.post("/suites/towns/edit/", {**GRID, "k_name": "", "grid": ""})
+    suite.refresh_from_db()
+    assert not suite.is_grid and set(suite.members.values_list("k", flat=True)) == {None}
+    assert f"{suite_page}grid/" not in as_member.get(suite_page).content.decode()
+
+
+def test_a_suite_without_k_is_no_grid(val: Split, as_member: Client) -> None:
+    as_member.post("/suites/new/", {**GRID, "k_name": "", "grid": ""})
+    found = as_member.get(f"/api/v1{Suite.objects.get().get_absolute_url()}").json()
+    assert (found["k_name"], found["k"]) == ("", {})
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"k_name": ""}, "Expected what k counts and the k of each heading, or neither, got only the k of headings."),
+        ({"grid": ""}, "Expected what k counts and the k of each heading, or neither, got only what k counts."),
+        ({"grid": "few = 2"}, "Expected a k for each heading, got none for"),
+        ({"grid": "few = 2\nmany = all = 2.0"}, "Expected a different k for each heading, got the same k twice."),
+        *(
+            ({"grid": f"few = 2\n{line}"}, "such as few = 15, with a number above 0, got")
+            for line in ("many = all", "many = all = 0", "many = all = -3", "many = all = 1e3", "many = all = nan",
+                         "many = all = 1234567890", "few = 3", "none = 3", "=", "many = all = ٣")
+        ),
+        ({"members": "scored/val", "grid": "none"}, "Expected 2 to 30 splits, got 1."),
+    ],
+)  # fmt: skip
+def test_a_grid_that_makes_no_sense_is_refused_with_one_message(
+    val: Split, as_member: Client, fields: dict[str, str], message: str
+) -> None:
+    response = as_member.post("/suites/new/", {**GRID, **fields})
+    assert response.status_code == 400 and not Suite.objects.exists()
+    [(_, [only])] = response.context["form"].errors.items()
+    assert message in only
+
+
+@given(st.integers(1, 10**9 - 1), st.integers(0, 999_999))
+def test_the_form_reads_the_k_that_it_shows(whole: int, part: int) -> None:
+    text = k_text(float(f"{whole}.{part:06}"))
+    assert NUMBER.fullmatch(text) and float(text) == float(f"{whole}.{part:06}")

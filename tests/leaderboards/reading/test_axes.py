@@ -21,7 +21,14 @@ from generation.engine.scoring.comparison import MethodComparison
 from generation.engine.scoring.figures import Averaged, Interval
 from generation.reports import shortcuts_page
 from generation.reports.shortcuts_page import GuessScore, SplitGuesses
-from webapp.leaderboards.analysis import differences_chart, learning_curves_chart, slice_panels_chart, slices
+from tests.leaderboards.reading.grids import charted
+from webapp.leaderboards.analysis import (
+    differences_chart,
+    learning_curves_chart,
+    sample_complexity_chart,
+    slice_panels_chart,
+    slices,
+)
 from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue
 from webapp.leaderboards.analysis.learning_curves import Curve, CurvePoint
 
@@ -29,7 +36,14 @@ pytestmark = pytest.mark.slow
 
 SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = re.compile(r"[+−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?")
-DRAWING = {vega, shortcuts_page, slice_panels_chart, learning_curves_chart, differences_chart}
+DRAWING = {
+    vega, shortcuts_page, slice_panels_chart, learning_curves_chart, differences_chart, sample_complexity_chart,
+}  # fmt: skip
+GRIDS = [
+    ((5, 15, 31, 60), (2_000, 5_000, 10_000, 20_000, 30_000, 40_000, 60_000)),
+    ((0.5, 2), (1, 1_000_000)),
+    ((1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), tuple(range(100, 1_100, 100))),
+]
 HIGHEST = (0.0008, 0.004, 0.021, 0.3, 1.0)
 
 
@@ -78,6 +92,7 @@ SPECS = {
     "accuracy": panel(is_along=False),
     "accuracy along a line": panel(is_along=True),
     **{f"curve over {sizes}": curve(*sizes) for sizes in [(500, 900), (700, 12_000), (10, 1_000_000), (3, 7_000_000)]},
+    **{f"grid of {ks} over {sizes}": charted(ks, sizes) for ks, sizes in GRIDS},
     **{
         f"differences {points}, along a line: {is_along}": differences(*points, is_along=is_along)
         for points in [(-40, 22), (-100, 100), (0.3, -0.2), (12.5, 3), (-1.5, 2)]

@@ -19,6 +19,7 @@ SPECIAL = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "–": "--",
+    "−": "$-$",
     "±": r"$\pm$",
 }
 
@@ -181,6 +182,8 @@ def of_suite(board: SuiteBoard, *, site: str) -> Table:
             "suite": board.suite.slug,
             "address": f"{site}{board.suite.get_absolute_url()}",
             "members": {member.label: str(member.split) for member in board.members},
+            "k_name": board.suite.k_name,
+            "k": {member.label: member.k for member in board.members if member.k is not None},
             "rows": [suite_row_json(row, labels) for row in board.rows],
         },
     )

@@ -132,7 +132,7 @@ def _grouped(found: Sequence[Run], *, along: str) -> dict[str, dict[int, Run]]:
     for one in sorted(found, key=lambda one: one.examples_seen or 0):
         size = one.train_size if along == TRAIN_SIZE else one.examples_seen
         if size is not None:
-            grouped.setdefault((_label(one, along=along), one.series, one.method, one.source), {})[size] = one
+            grouped.setdefault((label_of(one, along=along), one.series, one.method, one.source), {})[size] = one
     numbers = number_equal((label, series) for label, series, *_ in grouped)
     return {
         f"{label}{number}: {series}" if series else f"{label}{number}": sized
@@ -149,7 +149,8 @@ def number_equal(labels: Iterable[Hashable]) -> list[str]:
     return found
 
 
-def _label(one: Run, *, along: str) -> str:
+def label_of(one: Run, *, along: str) -> str:
+    """Return the label of a run's curve: its method, and its training split if it has one."""
     trained = _trained(one, along=along)
     return f"{one.label}, {trained}" if trained else one.label
 

@@ -199,12 +199,22 @@ def drawings_of(folder: str, specs: Sequence[dict[str, Any] | None], *, wide: in
     return [SafeString() if spec is None else _sized(next(found), next(found)) for spec in specs]
 
 
+def small_drawings_of(folder: str, specs: Sequence[dict[str, Any] | None]) -> list[SafeString]:
+    """Return charts as HTML, each drawn once, for pages that have several side by side; stored in this folder."""
+    found = iter(drawings(folder, [DrawingOrder(spec) for spec in specs if spec is not None]))
+    return [SafeString() if spec is None else _html(next(found)) for spec in specs]
+
+
 def _sized(wide: bytes | None, narrow: bytes | None) -> SafeString:
     if wide is None or narrow is None:
         return SafeString()
-    # Of elements that charts_child knows, each text escaped.
-    parts = [mark_safe(drawing.decode()) for drawing in (wide, narrow)]  # noqa: S308
+    parts = (_html(wide), _html(narrow))
     return format_html('<div class="on-wide">{}</div><div class="on-narrow">{}</div>', *parts)
+
+
+def _html(drawing: bytes | None) -> SafeString:
+    # Of elements that charts_child knows, each text escaped.
+    return mark_safe((drawing or b"").decode())  # noqa: S308
 
 
 def for_paper(reading: BoardReading, panel: SlicePanel, *, kind: str) -> bytes:
