@@ -1,4 +1,4 @@
-"""API of a board's analysis: slices, comparisons, single questions, curves, skipped steps."""
+"""API of the analysis of boards: slices, comparisons, single questions, curves, skipped steps, grids of suites."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from ninja import Router
 
 from generation.browsing.sidebar import page_of
+from generation.splits.query_string import QueryString
 from webapp.api.boards import BOARD
 from webapp.api.datasets import split_url
 from webapp.api.errors import Problem
@@ -16,10 +17,13 @@ from webapp.api.pagination import PAGE, SIZE_NAME, SIZED, WORDS, filter_of, keep
 from webapp.api.schemas import board_analysis as shapes
 from webapp.leaderboards.analysis import comparison
 from webapp.leaderboards.analysis.learning_curves import ALONG, Curve, point_json, reached_json
+from webapp.leaderboards.analysis.sample_complexity import grid_json
 from webapp.leaderboards.analysis.slices import lines_of
+from webapp.leaderboards.board_lookup import find_suite
 from webapp.leaderboards.entries import Contender
 from webapp.leaderboards.views.board_selection import BoardReading, UnreadableAddress, about, open_board
 from webapp.leaderboards.views.comparing import sheet_for
+from webapp.leaderboards.views.grids import open_grid
 from webapp.leaderboards.views.learning_curves import OVER, TARGET, curves_for
 from webapp.leaderboards.views.questions import SHOW, ListedQuestion, list_questions, read_wanted
 from webapp.leaderboards.views.skipped_steps import steps_for
@@ -48,8 +52,15 @@ SERIES = _text("view", "A view that the world has ready, whose series are curves
 @contextmanager
 def _read(request: HttpRequest, slug: str, name: str) -> Iterator[BoardReading]:
     """Yield a board as the user may read it; refusals have the same text as on pages."""
-    try:
+    with _refused():
         yield open_board(request, slug, name)
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """Turn refusals of pages into errors of the API, with the same text."""
+    try:
+        yield
     except UnreadableAddress as error:
         raise Problem(error.status, str(error)) from error
 
@@ -107,6 +118,14 @@ def steps(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
         report, found = steps_for(reading)
         state = "none" if report is None else str(report.state)
         return about(reading) | {"state": state, "rows": [one.to_json() for one in found]}
+
+
+@reads(router, "suites/{slug:slug}/grid/", shapes.GridOut)
+def suite_grid(request: HttpRequest, slug: str) -> dict[str, Any]:
+    """Return how many training examples each method needs for each k of a grid, and how this number grows with k."""
+    QueryString.of(request).check_names(())
+    with _refused():
+        return grid_json(open_grid(request.user, find_suite(request.user, slug)))
 
 
 def _row(one: Contender) -> dict[str, str]:

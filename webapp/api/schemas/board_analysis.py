@@ -135,6 +135,52 @@ class Curves(ReadOut):
     curves: list[CurveOut]
 
 
+class GridMemberOut(Schema):
+    """A split of a grid, with its number k."""
+
+    label: str
+    split: str
+    k: float
+
+
+class NeededOut(Schema):
+    """The smallest size that reaches a target for one k, with its interval; null if no size does."""
+
+    k: float
+    reached: int | None
+    low: int | None = Field(description="The size at which the upper end of the accuracy's interval reaches it.")
+    high: int | None = Field(description="The size at which the lower end does.")
+    highest: float | None = Field(description="The highest accuracy; null without runs or with too few questions.")
+    largest: int | None = Field(description="The largest measured size.")
+
+
+class GridTargetOut(Schema):
+    """The sizes that a target in percent needs, and the slope of log n over log k, null if fewer than two reach it."""
+
+    target: int
+    slope: float | None
+    slope_low: float | None = Field(description="Where its 95 % interval over runs begins; null with single runs.")
+    slope_high: float | None
+    sizes: list[NeededOut]
+
+
+class GridMethodOut(Schema):
+    """A method on a grid."""
+
+    key: str
+    label: str
+    targets: list[GridTargetOut]
+
+
+class GridOut(Schema):
+    """How the training size that reaches a target grows with k, for each method."""
+
+    suite: str
+    k_name: str
+    members: list[GridMemberOut]
+    methods: list[GridMethodOut]
+
+
 class ExplainedOut(Schema):
     """How many of a row's wrong answers something else also gives; only `n` if there are too few."""
 

@@ -252,4 +252,6 @@ class SuiteBoardOut(Schema):
     suite: str
     address: str
     members: dict[str, str]
+    k_name: str = Field(description="What the number k of each split counts; empty if the suite is not a grid.")
+    k: dict[str, float] = Field(description="The number k of each split of a grid.")
     rows: list[SuiteRowOut]
