@@ -209,10 +209,11 @@ def _submit_to_link_only(slug: str) -> None:
     baselines.begin()
     scoring.RUNNER.take_turn()
     assert set(Submission.objects.filter(split__dataset__slug=slug).values_list("state", flat=True)) == {"done"}
-    suite = Suite.objects.create(slug="mixed", title="Both", owner=User.objects.get(username="owner"), is_public=True)
+    owner = User.objects.get(username="owner")
+    suite = Suite.objects.create(slug="mixed", title="Both", owner=owner, is_public=True, k_name="scenes")
     both = Split.objects.filter(dataset__slug__in=("riddles", slug), name="train")
     for ordinal, one in enumerate(both.order_by("-dataset__slug")):
-        SuiteMember.objects.create(suite=suite, split=one, ordinal=ordinal, label=f"member {ordinal}")
+        SuiteMember.objects.create(suite=suite, split=one, ordinal=ordinal, label=f"member {ordinal}", k=ordinal + 1)
 
 
 def browser(name: str) -> Browser:
@@ -353,10 +354,10 @@ def _submitted(slug: str, name: str) -> None:
     states = Disclosure.objects.filter(split=split).order_by("pk").values_list("state", "figure", "is_new")
     assert list(states) == [("published", 0, True)] * 2 + [("published", 0, False), ("deferred", None, False)]
     suite = Suite.objects.create(
-        slug=slug, title="All riddles", owner=User.objects.get(username="owner"), is_public=True
+        slug=slug, title="All riddles", owner=User.objects.get(username="owner"), is_public=True, k_name="scenes"
     )
     for ordinal, one in enumerate(split.dataset.splits.filter(parent=None)):
-        SuiteMember.objects.create(suite=suite, split=one, ordinal=ordinal, label=one.name)
+        SuiteMember.objects.create(suite=suite, split=one, ordinal=ordinal, label=one.name, k=ordinal + 1)
 
 
 def _number_from_one() -> None:

@@ -41,7 +41,9 @@ def addresses() -> Iterator[str]:
         yield from (f"/methods/{number}/", f"{PROGRAMS}methods/{number}/")
     yield from ("/leaderboards/", "/methods/", "/submissions/", "/suites/", "/suites/riddles/", "/datasets/riddles/")
     yield from (f"/suites/riddles/board.{kind}" for kind in ("csv", "json", "tex"))
-    yield from (f"{PROGRAMS}{name}/" for name in ("submissions", "methods", "suites", "suites/riddles"))
+    yield from (f"/suites/riddles/grid{end}" for end in ("/", ".csv", ".json", ".tex", ".svg", ".pdf"))
+    yield from (f"{PROGRAMS}{name}/" for name in ("submissions", "methods", "suites"))
+    yield from (f"{PROGRAMS}suites/riddles/{rest}" for rest in ("", "grid/"))
     yield "/submissions/new/?to=riddles/test"
     people = "/datasets/riddles/test/people/"
     yield from (f"{people}{rest}" for rest in ("", "1/", "1/slices.csv", "1/slices.json", "1/predictions.jsonl"))
@@ -65,6 +67,7 @@ def test_who_may_not_see_the_answers_meets_the_same_whatever_the_scores(who: str
     statuses = {one.address: reply.status for one, reply in first.items()}
     assert {statuses[f"{BOARDS[0]}{page}/"] for page in ("slices", "compare", "questions", "curves", "steps")} == {403}
     assert statuses[BOARDS[0]] == statuses["/submissions/3/"] == statuses["/suites/riddles/"] == 200
+    assert statuses["/suites/riddles/grid/"] == statuses[f"{PROGRAMS}suites/riddles/grid/"] == 200
 
 
 def test_the_owner_meets_what_differs() -> None:

@@ -17,7 +17,8 @@ SLUG, TITLE = "undertow", "Murmuring brooks"
 LISTS = (
     "/", "/datasets/", "/leaderboards/", "/methods/", "/suites/", "/suites/mixed/", "/suites/mixed/board.json",
     "/suites/mixed/board.csv", "/submissions/", "/api/v1/datasets/", "/api/v1/methods/", "/api/v1/suites/",
-    "/api/v1/suites/mixed/", f"/datasets/?q={SLUG[:4]}", "/leaderboards/riddles/train/",
+    "/api/v1/suites/mixed/", "/suites/mixed/grid/", "/suites/mixed/grid.json", "/api/v1/suites/mixed/grid/",
+    f"/datasets/?q={SLUG[:4]}", "/leaderboards/riddles/train/",
     "/leaderboards/riddles/train/board.json", "/leaderboards/riddles/train/curves/",
 )  # fmt: skip
 
