@@ -123,10 +123,10 @@ class ItemSampler:
         if way == "reversed":
             first, second, shown = subject, other, REVERSED[relation]
         if way == "wrong":
-            third, first = subject, self._another(subject, other)
+            third, first = subject, self._beside(other, subject)
             shown = relation if self.choices.random() < 0.5 else REVERSED[relation]
         elif self.spec.distractor:
-            third = self._another(first, second, subject, other)
+            third = self._beside(second, first, subject, other)
         return Statement(
             names[subject],
             relation,
@@ -138,21 +138,28 @@ class ItemSampler:
             None if third is None else names[third],
         )
 
-    def _another(self, *others: int) -> int:
-        """Return an entity that is none of some others, with the shares of subjects."""
-        while True:
-            found = draw(self.tables.thirds, self.choices)
-            if found not in others:
+    def _beside(self, second: int, first: int, *others: int) -> int:
+        """Return an entity for a scene with a pair: another one than both, and than some others.
+
+        It comes from the table of replacements, so that the two vehicles that are not the object have the same shares
+        whichever of them the question names.
+        """
+        for _ in range(ATTEMPTS):
+            found = draw(self.tables.subjects[second, first], self.choices)
+            if found not in (second, first, *others):
+                return found
+        while True:  # where the table leaves hardly any other entity
+            found = self.choices.below(len(self.spec.names))
+            if found not in (second, first, *others):
                 return found
 
 
 class Tables(NamedTuple):
-    """Cumulative shares: pairs (k * k), replacements of subjects and of objects (k, k, k), third vehicles (k)."""
+    """Cumulative shares: pairs (k * k), replacements of subjects and of objects (k, k, k)."""
 
     pairs: NDArray[np.float64]
     subjects: NDArray[np.float64]
     objects: NDArray[np.float64]
-    thirds: NDArray[np.float64]
 
 
 _TABLES: dict[tuple[tuple[float, ...], tuple[float, ...]], Tables] = {}
@@ -169,9 +176,6 @@ def tables_of(spec: SimTownSpec) -> Tables:
             pairs=np.cumsum(pairs),
             subjects=np.cumsum(np.array(given_object), axis=2),
             objects=np.cumsum(np.array(given_subject), axis=2),
-            thirds=np.cumsum(
-                np.sqrt(np.maximum(spec.marginals.subjects, 1e-6) * np.maximum(spec.marginals.objects, 1e-6))
-            ),
         )
     return _TABLES[key]
 

@@ -9,7 +9,7 @@ from generation.engine.worlds.simtown.picture import draw, visible_pixels
 from generation.engine.worlds.simtown.programs import RELATIONS, REVERSED, words_of
 from generation.engine.worlds.simtown.question_text import parse
 from generation.engine.worlds.simtown.scene import DIGITS, SimTownScene, Vehicle
-from generation.engine.worlds.simtown.scene_sampling import ASIDE, SEEN, is_inside, overlap, stand_apart
+from generation.engine.worlds.simtown.scene_sampling import SEEN, aside, is_inside, overlap, stand_apart
 from generation.engine.worlds.simtown.spec import SimTownSpec
 from generation.engine.worlds.simtown.street import LANES
 
@@ -67,7 +67,7 @@ class SimTownProver(PictureProver):
         second = scene.number_of(other)
         if scene.distractor and second is not None and second != len(scene.vehicles) - 1:
             apart = stand_apart(
-                scene.vehicles[-1], scene.vehicles[second], relation, margin=ASIDE * self.spec.questions.margin
+                scene.vehicles[-1], scene.vehicles[second], relation, margin=aside(relation, self.spec.questions.margin)
             )
             words = f"a distractor neither {RELATIONS[relation]} nor {RELATIONS[REVERSED[relation]]} the object"
             proof.hold("rules", not apart, words, scene.vehicles[-1], question=number)

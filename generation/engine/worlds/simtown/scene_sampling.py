@@ -17,7 +17,7 @@ from generation.engine.worlds.simtown.street import BUILDINGS, EDGE, FRONTS, HOU
 
 LANE_NAMES: tuple[LaneName, ...] = ("near", "far")
 TRIES_OF_THIRD = 8
-ASIDE = 0.5  # margins that a third vehicle is apart from the second at most, so that people see them side by side
+ASIDE = 0.5  # margins that a third vehicle is left or right of the second at most: people see them side by side
 GAP = 0.5  # metres between two vehicles in a lane
 SWAY = 0.25  # metres to the left or right of a lane's middle
 LONGEST_X = 10.0
@@ -102,7 +102,7 @@ def _with_third(
     for _ in range(TRIES_OF_THIRD):
         third = _place(name, chance, beside=placed[1], within=ASIDE * margin)
         is_free = not any(overlap(third, other) for other in placed)
-        if is_free and not stand_apart(third, placed[1], relation, margin=ASIDE * margin):
+        if is_free and not stand_apart(third, placed[1], relation, margin=aside(relation, margin)):
             return (*placed, third)
     return None
 
@@ -134,6 +134,14 @@ def _farthest(name: str, lane: LaneName, out: float) -> float:
         nearest = Vehicle(entity=name, lane=lane, x=middle, y=LANES[lane] - SWAY)
         inside, outside = (middle, outside) if is_inside(nearest) else (inside, middle)
     return inside - math.copysign(0.05, out)
+
+
+def aside(relation: str, margin: float) -> float:
+    """Return how many metres a distractor is apart from the object at most, in the direction of a relation.
+
+    In front and behind, two vehicles in one lane look side by side whatever the camera's slant makes of them.
+    """
+    return margin * ASIDE if relation in ("left", "right") else margin
 
 
 def stand_apart(one: Vehicle, two: Vehicle, relation: str, *, margin: float) -> bool:

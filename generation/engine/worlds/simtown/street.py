@@ -203,10 +203,10 @@ THINGS: Mapping[str, Callable[[], list[Part]]] = {
 ROWS: Mapping[str, float] = {  # the y of each kind of thing
     "tree": TREES,
     "pine": TREES,
-    "bush": TREES + 0.4,
-    "red mailbox": KERBS[1] + 0.7,
-    "blue mailbox": KERBS[1] + 0.7,
-    "street lamp": KERBS[1] + 0.5,
+    "bush": 10.3,
+    "red mailbox": 7.6,
+    "blue mailbox": 7.6,
+    "street lamp": 7.4,
 }
 
 

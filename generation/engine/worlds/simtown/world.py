@@ -34,9 +34,12 @@ class SimTownMaker(Maker):
     def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
         """Return the spec with the content of the file that `questions.shares` names in its place."""
         result = merge(data, {})
-        questions = result.get("questions")
-        if isinstance(questions, dict) and isinstance(questions.get("shares"), str):
-            questions["shares"] = read_shares(folder / questions["shares"])
+        splits = result.get("splits")
+        named = [one for one in splits.values() if isinstance(one, dict)] if isinstance(splits, dict) else []
+        for part in (result, *(one.get("overrides") for one in named)):
+            questions = part.get("questions") if isinstance(part, dict) else None
+            if isinstance(questions, dict) and isinstance(questions.get("shares"), str):
+                questions["shares"] = read_shares(folder / questions["shares"])
         return result, {}
 
     def plan(self, spec: SimTownSpec, split: str) -> list[Chunk]:
@@ -71,6 +74,9 @@ def read_shares(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise bad_shares(f"Expected a readable JSON file, got {str(path)!r} ({error}).") from error
     try:
+        names = [row["name"] for row in rows]
+        if len(set(names)) < len(names):
+            raise bad_shares(f"Expected each name once in {path.name}, got one of them twice.")
         return {row["name"]: {"subject": float(row["subject"]), "object": float(row["object"])} for row in rows}
     except (KeyError, TypeError, ValueError) as error:
         raise bad_shares(
