@@ -115,7 +115,8 @@ def stoppable() -> Iterator[None]:
     """Let TERM stop the block as Ctrl-C does; what comes after the first of both does not disturb the stopping.
 
     An exception that is raised inside a callback of SQLite is lost: the query fails with another one. So the request
-    is noted too, and the block's own loops look for it with `stopping.is_asked`.
+    is noted too, the block's own loops look for it with `graceful_shutdown.is_asked`, and any error that leaves the
+    block after it becomes a KeyboardInterrupt.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:

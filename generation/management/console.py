@@ -172,21 +172,25 @@ class WatchingCommand(PlainCommand):
 
         Raises `CommandError` if the processes keep dying, or after Ctrl-C on the command line.
         """
-        with stoppable():
-            pool = Pool(bar.dataset, size=size)
-            try:
-                with bar:
-                    pool.watch(show=bar.show)
-            except (KeyboardInterrupt, DatabaseError):
-                if not graceful_shutdown.is_asked():
-                    raise
-                if self.from_command_line:
-                    drop_connection()
-                self.interrupted(kept)
-            except KeepDying as error:
-                raise CommandError(f"{error} What is {kept} is kept. {GO_ON}", returncode=FAILED) from error
-            finally:
-                pool.stop()
+        try:
+            with stoppable():
+                self._run_pool(bar, size=size, kept=kept)
+        except KeyboardInterrupt:
+            self.interrupted(kept)
+
+    def _run_pool(self, bar: Bar, *, size: int, kept: str) -> None:
+        pool = Pool(bar.dataset, size=size)
+        try:
+            with bar:
+                pool.watch(show=bar.show)
+        except (KeyboardInterrupt, DatabaseError):
+            if graceful_shutdown.is_asked() and self.from_command_line:
+                drop_connection()
+            raise
+        except KeepDying as error:
+            raise CommandError(f"{error} What is {kept} is kept. {GO_ON}", returncode=FAILED) from error
+        finally:
+            pool.stop()
 
     def interrupted(self, kept: str) -> None:
         """Raise the exception that ends the command after Ctrl-C; for `kept` see `watch`."""

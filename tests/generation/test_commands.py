@@ -17,6 +17,8 @@ from django.core.management import CommandError, call_command
 
 from generation.engine.errors import BadSpec
 from generation.making import dataset_jobs
+from generation.management import console
+from generation.management.commands.generate import Command as Generate
 from generation.models import Dataset
 from generation.specs.loading import change, load
 from generation.specs.reproduction import recipe
@@ -101,6 +103,28 @@ class TestGenerate:
             assert not again.jobs.filter(state="running").exists()
         done = run(*command[1:], "--resume")
         assert done.stdout.strip() == made.fingerprint
+
+    def test_ctrl_c_is_one_message_and_exit_status_130(self, monkeypatch: pytest.MonkeyPatch, made: Dataset) -> None:
+        ended: list[str] = []
+
+        class Interrupted:
+            def __init__(self, dataset: Dataset, *, size: int) -> None: ...
+
+            def watch(self, *, show: Any) -> None:
+                signal.raise_signal(signal.SIGINT)
+
+            def stop(self) -> None:
+                ended.append("stop")
+
+        command = Generate()
+        command.from_command_line = True
+        monkeypatch.setattr(console, "Pool", Interrupted)
+        monkeypatch.setattr(console, "drop_connection", lambda: ended.append("drop"))
+        bar = console.Bar(made, lambda _: (0.0, ""), total=1.0, disable=True)
+        with pytest.raises(CommandError, match=r"^Stopped") as stopped:
+            command.watch(bar, size=1, kept="made")
+        assert stopped.value.returncode == 130
+        assert ended == ["drop", "stop"]
 
     @pytest.mark.full
     def test_processes_that_die_are_replaced_and_at_last_given_up(self, db: None) -> None:
