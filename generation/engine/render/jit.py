@@ -4,6 +4,6 @@ from pathlib import Path
 
 from generation.engine.numba_compiler import compiler, digest_of
 
-FILES = sorted(Path(__file__).parent.glob("*.py"))
+FILES = sorted(Path(__file__).parent.rglob("*.py"))
 DIGEST = digest_of(FILES)
 compiled = compiler("render", files=FILES)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from generation.engine.render import daylight, shapes
+from generation.engine.render.daylight import daylight_scene, pixel_hits
 from generation.engine.render.mesh import Mesh, build_mesh
 from generation.engine.render.rays import first_hits, hit_solid, passes, rectangle
 from generation.engine.render.render_scene import (
@@ -234,7 +235,7 @@ def slow_edges(who: np.ndarray, depth: np.ndarray, camera: Camera) -> set[tuple[
                 bends = [
                     abs(inverse[one] + inverse[two] - 2 * inverse[row, column]) for one, two in (inside[:2], inside[2:])
                 ]
-                if max(bends) * camera.focal > daylight.BEND * inverse[row, column]:
+                if max(bends) * camera.focal > pixel_hits.BEND * inverse[row, column]:
                     found.add((row, column))
     return found
 
@@ -243,7 +244,7 @@ def slow_edges(who: np.ndarray, depth: np.ndarray, camera: Camera) -> set[tuple[
 @given(solids(), cameras())
 def test_edges_are_those_that_a_look_at_each_pixel_finds(found: list[Solid], camera: Camera) -> None:
     who, depth = brute(pack(found), camera, sharp=True)
-    edges, numbers = daylight.find_edges(who.astype(np.int32), depth, pack_camera(camera))
+    edges, numbers = pixel_hits.find_edges(who.astype(np.int32), depth, pack_camera(camera))
     came = {(int(row), int(column)) for row, column in edges}
     assert len(came) == len(edges)
     assert len(came ^ slow_edges(who, depth, camera)) <= 1  # a bend may be at its bound
@@ -259,7 +260,7 @@ def test_every_pixel_whose_neighbour_shows_another_solid_is_at_an_edge(seed: int
     who = rng.integers(-1, count, (HEIGHT, WIDTH)).astype(np.int32)
     who[: HEIGHT // 2] = who[0, 0]
     camera = Camera((0.0, 0.0, 5.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0), 30.0, WIDTH, HEIGHT)
-    edges, _ = daylight.find_edges(who, np.full((HEIGHT, WIDTH), 10.0), pack_camera(camera))
+    edges, _ = pixel_hits.find_edges(who, np.full((HEIGHT, WIDTH), 10.0), pack_camera(camera))
     came = {(int(row), int(column)) for row, column in edges}
     for row, column in np.ndindex(who.shape):
         for a, b in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
@@ -275,7 +276,7 @@ def level(*, height: float = 2.0) -> Camera:
 def test_the_horizon_is_an_edge_and_the_plain_is_none() -> None:
     camera = level()
     who = np.full((HEIGHT, WIDTH), -1, np.int32)
-    edges, _ = daylight.find_edges(who, ground(camera), pack_camera(camera))
+    edges, _ = pixel_hits.find_edges(who, ground(camera), pack_camera(camera))
     assert {int(row) for row, _ in edges} == {HEIGHT // 2 - 1, HEIGHT // 2}
     assert len(edges) == 2 * WIDTH
 
@@ -289,7 +290,7 @@ def test_a_flat_wall_has_no_edges_inside_and_a_fold_is_one() -> None:
         packed = pack([Solid(shapes.BOX, (0.0, 20.0, 2.0), 1.0, 0, 0, par=(9.0, 9.0, 9.0, 0.01), turn=turn)])
         who, depth = brute(packed, camera, sharp=True)
         assert (who == 0).any()
-        edges, _ = daylight.find_edges(who.astype(np.int32), depth, pack_camera(camera))
+        edges, _ = pixel_hits.find_edges(who.astype(np.int32), depth, pack_camera(camera))
         inside = [place for place in map(tuple, edges) if place[0] == HEIGHT // 2 and 8 <= place[1] < 16]
         assert bool(inside) == folded
 
@@ -297,8 +298,8 @@ def test_a_flat_wall_has_no_edges_inside_and_a_fold_is_one() -> None:
 # Pictures
 
 
-def light_from(sun_from: Vector) -> daylight.Daylight:
-    return daylight.Daylight(
+def light_from(sun_from: Vector) -> daylight_scene.Daylight:
+    return daylight_scene.Daylight(
         sun_from=sun_from,
         sun=(0.8, 0.8, 0.7),
         zenith=(0.3, 0.4, 0.7),
@@ -309,12 +310,12 @@ def light_from(sun_from: Vector) -> daylight.Daylight:
 
 
 def picture(
-    found: list[Solid], camera: Camera, *, samples: int = 4, light: daylight.Daylight | None = None
+    found: list[Solid], camera: Camera, *, samples: int = 4, light: daylight_scene.Daylight | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return daylight.render(
         pack(found),
-        daylight.pack_surfaces([daylight.Surface((0.5, 0.3, 0.2))]),
-        daylight.pack_ground(daylight.Ground((0.3, 0.4, 0.2))),
+        daylight_scene.pack_surfaces([daylight_scene.Surface((0.5, 0.3, 0.2))]),
+        daylight_scene.pack_ground(daylight_scene.Ground((0.3, 0.4, 0.2))),
         light=light or light_from((0.0, -0.6, 0.8)),
         camera=camera,
         reach=((0.0, 5.0, 1.0), 12.0),
@@ -359,7 +360,7 @@ def test_samples_are_rounded_up_to_a_square_and_change_edges_alone() -> None:
     assert np.array_equal(pictures[3], pictures[4])
     assert np.array_equal(pictures[64], pictures[100])
     who, depth = brute(pack([BALL]), camera, sharp=True)
-    _, numbers = daylight.find_edges(who.astype(np.int32), depth, pack_camera(camera))
+    _, numbers = pixel_hits.find_edges(who.astype(np.int32), depth, pack_camera(camera))
     assert np.array_equal(pictures[1][numbers < 0], pictures[64][numbers < 0])
     assert not np.array_equal(pictures[1][numbers >= 0], pictures[64][numbers >= 0])
 
@@ -367,7 +368,7 @@ def test_samples_are_rounded_up_to_a_square_and_change_edges_alone() -> None:
 def test_haze_takes_away_contrast_with_distance() -> None:
     camera, light = level(), {}
     for density in (0.0, 0.1):
-        haze = daylight.Daylight(
+        haze = daylight_scene.Daylight(
             sun_from=(0.0, -0.6, 0.8),
             sun=(0.0, 0.0, 0.0),
             zenith=(0.5, 0.5, 0.5),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from generation.engine.render import shapes
-from generation.engine.render.daylight import Windows
+from generation.engine.render.daylight.daylight_scene import Windows
 from generation.engine.render.mesh import Mesh, build_mesh
 from generation.engine.render.render_scene import UPRIGHT, Turn, Vector
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from generation.engine.content_hash import canonical
 from generation.engine.render import daylight
-from generation.engine.render.daylight import Ground, Surface
+from generation.engine.render.daylight.daylight_scene import Ground, Surface, pack_ground, pack_surfaces
 from generation.engine.render.render_scene import (
     CENTRE,
     OWNER,
@@ -89,7 +89,7 @@ def models() -> Models:
         for key, own in zip(parts, rows, strict=True)
     }
     by_weather = {
-        name: daylight.pack_surfaces(
+        name: pack_surfaces(
             [
                 _surface(part, is_vehicle=key[0] == "vehicle", lit=weather.lit)
                 for part, key in zip(surfaces, owners, strict=True)
@@ -155,7 +155,7 @@ def draw(scene: SimTownScene, *, width: int, height: int, samples: int) -> tuple
     light, depth, ids = daylight.render(
         packed,
         models().surfaces[scene.weather],
-        daylight.pack_ground(ground),
+        pack_ground(ground),
         light=weather.light,
         camera=camera(width=width, height=height),
         reach=REACH,

@@ -6,7 +6,7 @@ The road runs along x. Traffic in the near lane drives towards +x, in the far la
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from generation.engine.render.daylight import Mark, Windows
+from generation.engine.render.daylight.daylight_scene import Mark, Windows
 from generation.engine.render.render_scene import Vector
 from generation.engine.worlds.simtown.parts import Part, ball, box, cone, cylinder, paint, prism, tilt
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from generation.engine.render.daylight import Daylight
+from generation.engine.render.daylight.daylight_scene import Daylight
 from generation.engine.render.render_scene import Vector
 from generation.engine.seeding import Stream
 
