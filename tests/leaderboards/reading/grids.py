@@ -24,7 +24,7 @@ SPLITS = {
 N = 40  # questions of each split
 
 
-def made(slug: str) -> Dataset:
+def make_dataset(slug: str) -> Dataset:
     """Return a complete public dataset with a split for each k, and one whose answers are withheld."""
     return small.made(slug, with_images=False, splits=SPLITS)
 

@@ -32,7 +32,7 @@ def page(
     """Give a page of a site with a grid of two methods."""
     settings.VAR_DIR = tmp_path
     monkeypatch.setattr(drawing, "SECONDS", 60)
-    towns = grids.made("towns")
+    towns = grids.make_dataset("towns")
     grids.grid_of(towns)
     owner = User.objects.create_user("owner", "owner@example.org", "x")
     for name, rights in RIGHTS.items():

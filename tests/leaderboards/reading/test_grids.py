@@ -43,7 +43,7 @@ RIGHTS = {
 def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
     """Give the key of a dataset that stays for all tests of the file; what a test changes of it is undone."""
     with django_db_blocker.unblock():
-        key = grids.made("towns").pk
+        key = grids.make_dataset("towns").pk
     yield key
     with django_db_blocker.unblock():
         Dataset.objects.filter(pk=key).delete()
@@ -339,16 +339,16 @@ def test_at_most_five_methods_are_drawn_and_others_can_be_chosen(
 def test_more_methods_and_runs_ask_the_database_no_more(
     suite: Suite, towns: Dataset, owner: User, client: Client
 ) -> None:
-    def asked() -> int:
+    def count_queries() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert client.get(PAGE).status_code == 200
         return len(queries)
 
     trained(towns, owner, "Net", {name: {100: (38,)} for name in KS})
-    first = asked()
+    first = count_queries()
     for at in range(3):
         trained(towns, owner, f"Net {at}")
-    assert asked() == first <= 4 + len(KS)
+    assert count_queries() == first <= 4 + len(KS)
 
 
 def test_drawings_go_with_their_suite_and_with_datasets_of_it(

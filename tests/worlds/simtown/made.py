@@ -28,7 +28,7 @@ def sized(base: str, *, train: int, test: int = 1, **changes: Any) -> SimTownSpe
     return spec_of(base, splits={"train": {"scenes": train}, "test": {"scenes": test}}, **changes)
 
 
-def made(spec: SimTownSpec, split: str, **options: Any) -> Iterator[Item]:
+def make_items(spec: SimTownSpec, split: str, **options: Any) -> Iterator[Item]:
     """Yield all items of a split."""
     for chunk in MAKER.plan(spec, split):
         yield from MAKER.make(spec, split, chunk, **options)
@@ -38,7 +38,7 @@ def made(spec: SimTownSpec, split: str, **options: Any) -> Iterator[Item]:
 def items(base: str, count: int) -> Mapping[str, list[Item]]:
     """Return items of a preset: half of train, with Zipf's law, and half of test, with uniform frequencies."""
     spec = sized(base, train=count - count // 2, test=max(count // 2, 1))
-    return {split: list(made(spec, split)) for split in ("train", "test")}
+    return {split: list(make_items(spec, split)) for split in ("train", "test")}
 
 
 def scene_of(item: Item) -> SimTownScene:
@@ -46,7 +46,7 @@ def scene_of(item: Item) -> SimTownScene:
     return item.scene
 
 
-def asked(item: Item) -> tuple[str, str, str]:
+def words_asked_of(item: Item) -> tuple[str, str, str]:
     """Return subject, relation and object of an item's question, read from its program's steps."""
     [question] = item.questions
     assert question.program is not None

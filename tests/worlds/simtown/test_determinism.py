@@ -10,7 +10,7 @@ import pytest
 
 from generation.engine.items import Item
 from tests.worlds.simtown.fingerprints import HELD, current
-from tests.worlds.simtown.made import MAKER, made, scene_of, sized
+from tests.worlds.simtown.made import MAKER, make_items, scene_of, sized
 
 ROOT = Path(__file__).resolve().parents[3]
 ADVICE = (
@@ -21,7 +21,7 @@ ADVICE = (
 BASE = "simtown-k15-distractor"
 
 
-def shown(found: list[Item]) -> list[object]:
+def as_json(found: list[Item]) -> list[object]:
     """Return scenes and questions as JSON."""
     return [(scene_of(item).to_json(), [one.to_json() for one in item.questions]) for item in found]
 
@@ -59,20 +59,20 @@ def test_chunks_are_the_same_in_any_order() -> None:
     spec = sized(BASE, train=250)
     plan = MAKER.plan(spec, "train")
     assert [chunk.items for chunk in plan] == [100, 100, 50]
-    forth = {chunk.number: shown(list(MAKER.make(spec, "train", chunk))) for chunk in plan}
-    back = {chunk.number: shown(list(MAKER.make(spec, "train", chunk))) for chunk in reversed(plan)}
+    forth = {chunk.number: as_json(list(MAKER.make(spec, "train", chunk))) for chunk in plan}
+    back = {chunk.number: as_json(list(MAKER.make(spec, "train", chunk))) for chunk in reversed(plan)}
     assert forth == back
 
 
 def test_another_seed_gives_other_items() -> None:
-    one, two = (shown(list(made(sized(BASE, train=50, seed=seed), "train"))) for seed in (0, 1))
+    one, two = (as_json(list(make_items(sized(BASE, train=50, seed=seed), "train"))) for seed in (0, 1))
     assert not [number for number, item in enumerate(one) if item in two or item[0] == two[number][0]]  # type: ignore[index]
-    assert one == shown(list(made(sized(BASE, train=50, seed=0), "train")))
+    assert one == as_json(list(make_items(sized(BASE, train=50, seed=0), "train")))
 
 
 def test_splits_and_chunks_have_nothing_in_common() -> None:
     spec = sized("simtown-k5", train=200, test=100)
-    train, test = (shown(list(made(spec, split))) for split in ("train", "test"))
+    train, test = (as_json(list(make_items(spec, split))) for split in ("train", "test"))
     scenes = [json.dumps(item[0]) for item in (*train, *test)]  # type: ignore[index]
     assert len(set(scenes)) == len(scenes)
 
@@ -80,7 +80,8 @@ def test_splits_and_chunks_have_nothing_in_common() -> None:
 def test_a_secret_changes_everything() -> None:
     spec = sized(BASE, train=50)
     plain, one, two = (
-        shown(list(made(spec, "train", secret=secret))) for secret in (b"", bytes(range(16)), bytes(range(1, 17)))
+        as_json(list(make_items(spec, "train", secret=secret)))
+        for secret in (b"", bytes(range(16)), bytes(range(1, 17)))
     )
     for first, second in ((plain, one), (plain, two), (one, two)):
         scenes = [{json.dumps(item[0]) for item in found} for found in (first, second)]  # type: ignore[index]
@@ -92,12 +93,12 @@ def test_a_secret_changes_everything() -> None:
         assert same < 10
         answers = [[here[0]["answer"] for here in found] for found in questions]
         assert answers[0] != answers[1]
-    assert one == shown(list(made(spec, "train", secret=bytes(range(16)))))
+    assert one == as_json(list(make_items(spec, "train", secret=bytes(range(16)))))
 
 
 def test_pictures_are_the_same_in_another_chunk_order() -> None:
     spec = sized(BASE, train=101)
-    found = list(made(spec, "train"))
+    found = list(make_items(spec, "train"))
     last, first = (MAKER.render(spec, "train", item) for item in (found[-1], found[0]))
     again = MAKER.render(spec, "train", found[0])
     assert (first[0] == again[0]).all()

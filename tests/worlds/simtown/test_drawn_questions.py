@@ -14,7 +14,17 @@ from generation.engine.worlds.simtown.frequencies import pair_table
 from generation.engine.worlds.simtown.item_sampler import Statement, draw
 from generation.engine.worlds.simtown.spec import SimTownSpec
 from tests import proof
-from tests.worlds.simtown.made import ALL_RELATIONS, BASES, asked, made, sampler, says_yes, sized, spec_of, statements
+from tests.worlds.simtown.made import (
+    ALL_RELATIONS,
+    BASES,
+    make_items,
+    sampler,
+    says_yes,
+    sized,
+    spec_of,
+    statements,
+    words_asked_of,
+)
 
 LEAST = 0.001
 Asked = tuple[Statement, bool]
@@ -120,7 +130,7 @@ def test_made_items_ask_with_the_same_frequencies(base: str) -> None:
     """Scenes that find no place are made again, which must not change frequencies."""
     count = proof.size(20_000, name="SimTown items whose frequencies are tested")
     spec = sized(base, train=count)
-    found = [(asked(item), says_yes(item)) for item in made(spec, "train")]
+    found = [(words_asked_of(item), says_yes(item)) for item in make_items(spec, "train")]
     for wanted in (None, True, False):
         some = [one for one, answer in found if wanted is None or answer == wanted]
         for at, shares in ((0, spec.marginals.subjects), (2, spec.marginals.objects)):
@@ -235,5 +245,5 @@ def independent(found: Sequence[Asked], key: Key) -> float:
 
 def test_a_first_item_can_be_made_without_the_others() -> None:
     spec = sized("simtown-k60-distractor", train=1_000)
-    [first] = islice(made(spec, "train"), 1)
-    assert first == next(made(spec, "train"))
+    [first] = islice(make_items(spec, "train"), 1)
+    assert first == next(make_items(spec, "train"))

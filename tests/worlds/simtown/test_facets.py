@@ -27,7 +27,7 @@ from generation.engine.worlds.simtown.spec import SimTownSpec
 from generation.engine.worlds.simtown.weather import WEATHERS
 from tests import proof
 from tests.worlds.simtown import twin
-from tests.worlds.simtown.made import ALL_RELATIONS, BASES, asked, items, made, scene_of, sized, spec_of
+from tests.worlds.simtown.made import ALL_RELATIONS, BASES, items, make_items, scene_of, sized, spec_of, words_asked_of
 
 SPEC = spec_of("simtown-k15")
 GIVEN = dict(  # shares of subjects by hand; those of objects in reverse
@@ -200,7 +200,7 @@ def test_every_code_is_in_range(base: str) -> None:
             for name, found in codes.items():
                 assert len(found) == len(item.questions)
                 assert all(-(name not in always) <= code < len(known[name].values) for code in found), name
-            subject, relation, other = asked(item)
+            subject, relation, other = words_asked_of(item)
             assert known["subject"].values[codes["subject"][0]] == subject
             assert known["object"].values[codes["object"][0]] == other
             assert known["type"].values[codes["type"][0]] == relation
@@ -215,7 +215,7 @@ def test_every_code_is_in_range(base: str) -> None:
 def test_ways_are_those_that_were_drawn() -> None:
     """With four relations too, where a reversed relation may be a distance below zero."""
     spec = sized("simtown-k15-distractor", train=proof.size(2_000), **ALL_RELATIONS)
-    found = Counter(facet_codes(spec, item)["way"][0] for item in made(spec, "train"))
+    found = Counter(facet_codes(spec, item)["way"][0] for item in make_items(spec, "train"))
     assert set(found) == set(range(len(WAYS)))
 
 

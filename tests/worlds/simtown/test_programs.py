@@ -24,7 +24,7 @@ from generation.engine.worlds.simtown.question_text import FORMS, PHRASES, artic
 from generation.engine.worlds.simtown.scene import SimTownScene, Vehicle
 from tests import proof
 from tests.worlds.simtown import twin
-from tests.worlds.simtown.made import BASES, WORLD, asked, items, says_yes, scene_of, spec_of
+from tests.worlds.simtown.made import BASES, WORLD, items, says_yes, scene_of, spec_of, words_asked_of
 
 NAMES = tuple(one.name for one in ENTITIES)
 FEW = NAMES[:6]
@@ -51,7 +51,7 @@ def test_answers_are_what_the_places_of_the_vehicles_give(base: str) -> None:
     spec = spec_of(base)
     for split in items(base, proof.size(10_000 // len(BASES))).values():
         for item in split:
-            subject, relation, other = asked(item)
+            subject, relation, other = words_asked_of(item)
             assert subject != other
             assert twin.is_true(scene_of(item), subject, relation, other, margin=spec.questions.margin) == says_yes(
                 item
@@ -68,8 +68,8 @@ def test_programs_give_their_answers(base: str) -> None:
             assert question.program is not None
             assert typecheck(question.program, table=table) == "Bool"
             assert execute(question.program, item.scene, table=table)[-1].value == ("yes" if says_yes(item) else "no")
-            assert question.kind == relation_of(question.program) == asked(item)[1]
-            assert words_of(question.program) == asked(item) == parse(question.text)
+            assert question.kind == relation_of(question.program) == words_asked_of(item)[1]
+            assert words_of(question.program) == words_asked_of(item) == parse(question.text)
 
 
 @given(vehicles, some.sampled_from(FEW), some.sampled_from(tuple(RELATIONS)), some.sampled_from(FEW))

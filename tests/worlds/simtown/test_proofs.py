@@ -24,13 +24,13 @@ from tests.worlds.simtown.made import (
     BASES,
     MAKER,
     WORLD,
-    asked,
     items,
-    made,
+    make_items,
     says_yes,
     scene_of,
     sized,
     spec_of,
+    words_asked_of,
 )
 
 Change = Callable[[Item], Item]
@@ -115,20 +115,20 @@ def other_answer(item: Item) -> Item:
 
 
 def text_of_another(item: Item) -> Item:
-    subject, relation, other = asked(item)
+    subject, relation, other = words_asked_of(item)
     chance = stream(seed=0, split="", index=0, stage=Stage.WORDS)
     return in_question(text=say(other, relation, subject, chance))(item)
 
 
 def text_of_the_reverse(item: Item) -> Item:
-    subject, relation, other = asked(item)
+    subject, relation, other = words_asked_of(item)
     chance = stream(seed=0, split="", index=0, stage=Stage.WORDS)
     return in_question(text=say(subject, REVERSE[relation], other, chance))(item)
 
 
 def another_scene(item: Item) -> Item:
     """Return an item with a scene that shows none of the vehicles it asks for."""
-    wanted = {asked(item)[0], asked(item)[2]}
+    wanted = {words_asked_of(item)[0], words_asked_of(item)[2]}
     for one in items("simtown-k15-distractor", 80)["train"]:
         if not wanted & {vehicle.entity for vehicle in scene_of(one).vehicles}:
             return replace(item, scene=one.scene)
@@ -145,7 +145,7 @@ def test_ours_hold(base: str) -> None:
 
 def test_ours_hold_with_all_four_relations() -> None:
     spec = sized("simtown-k15-distractor", train=proof.size(4_000), **ALL_RELATIONS)
-    for one in made(spec, "train"):
+    for one in make_items(spec, "train"):
         assert checks(one, spec) == set(), one
 
 

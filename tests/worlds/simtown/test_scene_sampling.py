@@ -20,13 +20,13 @@ from tests.worlds.simtown.made import (
     ALL_RELATIONS,
     BASES,
     MAKER,
-    asked,
     items,
-    made,
+    make_items,
     says_yes,
     scene_of,
     sized,
     spec_of,
+    words_asked_of,
 )
 
 EVERY = pytest.mark.parametrize("base", BASES)
@@ -87,7 +87,7 @@ def test_enough_pixels_of_each_vehicle_are_visible(base: str) -> None:
 
 def test_a_higher_bound_of_visible_pixels_is_kept() -> None:
     spec = sized("simtown-k15-distractor", train=20, scene={"least_pixels": 100})
-    for item in made(spec, "train"):
+    for item in make_items(spec, "train"):
         ids = twin.object_ids(scene_of(item).vehicles, width=96, height=64)
         assert np.bincount(ids.ravel(), minlength=4)[1:].min() >= 100
 
@@ -96,7 +96,7 @@ def test_a_higher_bound_of_visible_pixels_is_kept() -> None:
 def test_a_distractor_is_in_no_relation_to_the_object(base: str) -> None:
     checked = 0
     for item in scenes(base):
-        scene, (_, relation, other) = scene_of(item), asked(item)
+        scene, (_, relation, other) = scene_of(item), words_asked_of(item)
         objects = [one for one in scene.vehicles[:2] if one.entity == other]
         if scene.distractor and objects:
             checked += 1
@@ -107,8 +107,8 @@ def test_a_distractor_is_in_no_relation_to_the_object(base: str) -> None:
 
 def test_a_distractor_is_in_no_relation_to_the_object_with_all_four_relations() -> None:
     spec = sized("simtown-k15-distractor", train=proof.size(2_000), **ALL_RELATIONS)
-    for item in made(spec, "train"):
-        scene, (_, relation, other) = scene_of(item), asked(item)
+    for item in make_items(spec, "train"):
+        scene, (_, relation, other) = scene_of(item), words_asked_of(item)
         for vehicle in scene.vehicles[:2]:
             if vehicle.entity == other:
                 assert abs(twin.metres(scene.vehicles[2], vehicle, relation)) < aside(relation, spec.questions.margin)
@@ -118,7 +118,7 @@ def test_a_distractor_is_in_no_relation_to_the_object_with_all_four_relations() 
 def test_the_pair_is_apart_by_the_margin(base: str) -> None:
     """Thus no scene is a close call."""
     for item in scenes(base):
-        _, relation, _ = asked(item)
+        _, relation, _ = words_asked_of(item)
         first, second = scene_of(item).vehicles[:2]
         assert abs(twin.metres(first, second, relation)) >= spec_of(base).questions.margin
 
@@ -156,7 +156,7 @@ def test_exactly_half_of_the_answers_of_each_chunk_are_yes() -> None:
 
 
 def test_the_order_of_answers_is_random() -> None:
-    answers = [says_yes(item) for item in made(sized("simtown-k15", train=200), "train")]
+    answers = [says_yes(item) for item in make_items(sized("simtown-k15", train=200), "train")]
     blocks = {tuple(answers[first : first + BLOCK]) for first in range(0, 200, BLOCK)}
     assert len(blocks) > 15
     assert {block[0] for block in blocks} == {block[-1] for block in blocks} == {True, False}
@@ -164,8 +164,8 @@ def test_the_order_of_answers_is_random() -> None:
 
 @pytest.mark.parametrize("fewer", [1, 37, 100, 140])
 def test_a_longer_split_begins_like_a_shorter_one(fewer: int) -> None:
-    longer = list(made(sized("simtown-k15-distractor", train=150), "train"))
-    assert list(made(sized("simtown-k15-distractor", train=fewer), "train")) == longer[:fewer]
+    longer = list(make_items(sized("simtown-k15-distractor", train=150), "train"))
+    assert list(make_items(sized("simtown-k15-distractor", train=fewer), "train")) == longer[:fewer]
 
 
 @EVERY
@@ -210,7 +210,7 @@ def test_all_weathers_styles_and_things_occur_equally_often(base: str) -> None:
 
 def test_only_the_weathers_of_the_spec_occur() -> None:
     spec = sized("simtown-k5", train=60, scene={"weathers": ["fog", "snow"]})
-    assert {scene_of(item).weather for item in made(spec, "train")} == {"fog", "snow"}
+    assert {scene_of(item).weather for item in make_items(spec, "train")} == {"fog", "snow"}
 
 
 def test_overlap_and_standing_apart_are_decided_at_their_bounds() -> None:
@@ -238,7 +238,7 @@ def test_hardly_any_statement_is_given_up_for_want_of_a_place(base: str) -> None
 @pytest.mark.parametrize("base", BASES[1::2])
 def test_hardly_any_statement_about_front_and_behind_is_given_up(base: str) -> None:
     spec = sized(base, train=proof.size(2_000), questions={"relations": ["front", "behind"]})
-    found = list(made(spec, "train"))
+    found = list(make_items(spec, "train"))
     assert sum(item.replaced for item in found) <= 2 + 0.01 * len(found)
 
 
@@ -253,7 +253,7 @@ def test_hardly_any_statement_about_front_and_behind_is_given_up(base: str) -> N
 def test_what_has_no_place_is_given_up_with_what_to_lower(changes: dict[str, object], words: tuple[str, ...]) -> None:
     spec = sized("simtown-k5-distractor", train=4, **changes)
     with pytest.raises(Exhausted) as given_up:
-        list(made(spec, "train"))
+        list(make_items(spec, "train"))
     message = str(given_up.value)
     assert given_up.value.where == "train, scene 0"
     assert given_up.value.count == 50

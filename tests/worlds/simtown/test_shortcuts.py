@@ -10,7 +10,17 @@ from generation.engine.items import Item
 from generation.engine.language.token_vocabulary import split_words
 from generation.engine.worlds.simtown.question_text import say
 from tests import proof
-from tests.worlds.simtown.made import ALL_RELATIONS, BASES, asked, made, sampler, says_yes, sized, spec_of, statements
+from tests.worlds.simtown.made import (
+    ALL_RELATIONS,
+    BASES,
+    make_items,
+    sampler,
+    says_yes,
+    sized,
+    spec_of,
+    statements,
+    words_asked_of,
+)
 
 Asked = tuple[str, str, str, str, bool]  # text, subject, relation, object, and whether the answer is yes
 Key = Callable[[Asked], object]
@@ -97,15 +107,15 @@ def test_guesses_from_the_words_alone_are_right_by_chance(base: str, split: str)
 def test_guesses_on_made_items_are_right_by_chance(base: str, changes: dict[str, object]) -> None:
     count = proof.size(10_000, name="SimTown items learned and guessed without pictures")
     spec = sized(base, train=count, test=count, **changes)
-    learned, tried = ([seen(item) for item in made(spec, split)] for split in ("train", "test"))
+    learned, tried = ([asked_in(item) for item in make_items(spec, split)] for split in ("train", "test"))
     found = {what: guessed_right(learned, tried, key) for what, key in KEYS.items()}
     found["words"] = guessed_by_words(learned, tried)
     assert {what: share for what, share in found.items() if not near_half(share, len(tried))} == {}
 
 
-def seen(item: Item) -> Asked:
-    """Return what is asked in a made item."""
-    subject, relation, other = asked(item)
+def asked_in(item: Item) -> Asked:
+    """Return the words of an item's question."""
+    subject, relation, other = words_asked_of(item)
     return item.questions[0].text, subject, relation, other, says_yes(item)
 
 

@@ -13,8 +13,8 @@ from webapp.leaderboards.stored_predictions import codes_for
 def reweighted_figure(submission: Submission, split: Split) -> Figure | None:
     """Return the reweighted accuracy of a scored submission on its split or on a question set derived from it.
 
-    None if the world names no facets for it, or the split has no complete reference with these facets. Whoever calls
-    this must have checked that the visitor may see exact figures.
+    None if the world names no facets for it, or if the split has no complete reference with these facets. The caller
+    must check first that the visitor may see exact figures.
     """
     by, reference = split.dataset.get_world().reweighting, split.reference
     if by is None or reference is None or not reference.is_complete:
