@@ -1,5 +1,6 @@
 """The program that runs benchmarks; the benchmarks themselves are run by hand."""
 
+import importlib
 import json
 from typing import Any
 
@@ -27,6 +28,11 @@ def test_no_benchmark_is_one_line_and_status_2(capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit) as caught:
         program.main([])
     assert caught.value.code == 2 and capsys.readouterr().err.count("\n") == 1
+
+
+def test_every_name_is_a_benchmark() -> None:
+    for name in program.names():
+        assert callable(importlib.import_module(f"tests.benchmarks.{name}").run), name
 
 
 def test_a_missed_goal_is_said_and_no_failure(quick: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from generation.engine.items import FacetKind
 from generation.engine.predictions import ExpectedAnswers, read_predictions
 from generation.engine.scoring.score import Slicing, score
 from generation.engine.worlds import find_preset, get_world
-from tests.benchmarks import alike, boards
+from tests.benchmarks import _boards, _nearest_questions
 from tests.benchmarks.figures import figure, together
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,8 +71,8 @@ def run(
         ),
         figure(f"{many:,} read from JSON lines, checked and scored", longest, "s", most=10, cores=1),
         figure(f"memory of reading a file of {megabytes} MB", peak, "MB", most=300, cores=1),
-        *alike.figures_of(known),
-        *boards.figures_of(n, submissions),
+        *_nearest_questions.figures_of(known),
+        *_boards.figures_of(n, submissions),
     ]
     return together("score", figures)
 
