@@ -19,6 +19,7 @@ from generation.engine.scoring.figures import Averaged, Figure, figure, is_too_f
 from generation.engine.scoring.ladder import WHOLE
 from generation.engine.worlds.breakdowns import Tasks
 from generation.models import Split
+from generation.reports.reweighting import WeightsSource, weights_source
 from generation.storage.split_index import IndexedFacet, SplitIndex, counts_of_all
 from webapp.leaderboards import entries
 from webapp.leaderboards.disclosure import disclosure_budget
@@ -72,7 +73,7 @@ def passed_tasks(tasks: Sequence[Averaged], *, at: Fraction) -> PassedTasks:
     return PassedTasks(len(asked), rounded(float(mean)), sum(one < at for one in shares))
 
 
-ACCURACY, DATE, NAME, SHARED = "accuracy", "date", "method", "shared"
+ACCURACY, DATE, NAME, SHARED, REWEIGHTED = "accuracy", "date", "method", "shared", "reweighted"
 MOST_COLUMNS = 24
 MEAN, FAILED = "tasks-mean", "tasks-failed"
 ASKED = ("show", "made", "sort", "q")  # what addresses of boards say
@@ -97,6 +98,8 @@ class BoardRow(NamedTuple):
         The result over tasks, if columns are tasks.
     shared : Figure or None
         The accuracy on the questions that people were asked, if there is a human baseline.
+    reweighted : Figure or None
+        The reweighted accuracy, if the world names facets for it.
     address : str
         URL of the questions with the entry's answers; empty if the visitor may not see them.
     filters : tuple of str
@@ -111,6 +114,7 @@ class BoardRow(NamedTuple):
     columns: tuple[Figure, ...]
     passed: PassedTasks | None
     shared: Figure | None
+    reweighted: Figure | None
     address: str
     filters: tuple[str, ...]
 
@@ -172,6 +176,8 @@ class Board:
         The number of questions that people were asked, which the shared column is about; 0 without a human baseline.
     instead : str
         The facet of the columns, if most of the world's own columns have too few questions; otherwise empty.
+    is_reweighted : bool
+        Whether rows have a reweighted accuracy.
     """
 
     split: Split
@@ -182,6 +188,7 @@ class Board:
     is_open: bool
     asked: int
     instead: str = ""
+    is_reweighted: bool = False
 
     @property
     def n(self) -> int:
@@ -202,12 +209,13 @@ def board_of(user: Visitor, split: Split, wanted: BoardRequest | None = None) ->
     filters = tuple(urlencode({one.facet: one.value}) for one in columns)
     are_own = columns == own_columns_of(user, split, index)
     questions = reverse("board_questions", args=[split.dataset.slug, split.name])
-    looks = Looks(columns, tasks, filters, questions, are_own)
+    source = weights_source(split)
+    looks = Looks(columns, tasks, filters, questions, are_own, source)
     rows = [_row(entry, ranks.get(entry.key), looks, human, index) for entry in found]
     shown = [row for row in rows if _passes(row.entry, wanted)]
     asked = 0 if human is None or human.baseline is None else human.baseline.asked
     instead = "" if are_own else index.facets[columns[0].facet].label
-    board = Board(split, columns, tasks, shown, len(rows) - len(shown), True, asked, instead)
+    board = Board(split, columns, tasks, shown, len(rows) - len(shown), True, asked, instead, source is not None)
     return board if wanted.sort == ACCURACY else replace(board, rows=_sorted(board, wanted.sort))
 
 
@@ -223,6 +231,7 @@ def _published_board(split: Split, found: list[Entry], wanted: BoardRequest) -> 
             None,
             None,
             tuple(_of_part(entry, part) for part in parts),
+            None,
             None,
             None,
             "",
@@ -310,7 +319,7 @@ def _passes(entry: Entry, wanted: BoardRequest) -> bool:
 
 
 class Looks(NamedTuple):
-    """What the rows of a board share: columns, their filters, and the URL of the questions.
+    """What the rows of a board share: columns, their filters, the URL of the questions, and the questions' weights.
 
     `are_own` says whether the columns are the world's; the counts for those are stored with scores.
     """
@@ -320,6 +329,7 @@ class Looks(NamedTuple):
     filters: tuple[str, ...]
     questions: str
     are_own: bool
+    source: WeightsSource | None
 
 
 def _row(entry: Entry, rank: int | None, looks: Looks, human: Entry | None, index: SplitIndex) -> BoardRow:
@@ -335,6 +345,7 @@ def _row(entry: Entry, rank: int | None, looks: Looks, human: Entry | None, inde
         tuple(figure(one) for one in columns),
         _passed(columns, looks),
         figure(_shared(entry, human)) if human is not None else None,
+        entry.reweighted(looks.source) if looks.source is not None else None,
         f"{looks.questions}?entry={entry.key}",
         looks.filters,
     )
@@ -385,7 +396,8 @@ def _sorted(board: Board, by: str) -> list[BoardRow]:
     labels = [column.label for column in board.columns]
 
     def height(row: BoardRow) -> float:
-        found = row.shared if by == SHARED else row.columns[labels.index(by)] if by in labels else None
+        special = {SHARED: row.shared, REWEIGHTED: row.reweighted}
+        found = special[by] if by in special else row.columns[labels.index(by)] if by in labels else None
         return -1.0 if found is None or found.share is None else found.share
 
     return sorted(board.rows, key=height, reverse=True)
@@ -402,8 +414,10 @@ def sorts_of(board: Board) -> list[tuple[str, str]]:
     """Return the possible orders of a board, each as its name in URLs and its label."""
     plain = [(ACCURACY, "accuracy"), (DATE, "date"), (NAME, "method")]
     shared = [(SHARED, "accuracy on the questions that people answered")] if board.asked else []
+    reweighted = [(REWEIGHTED, "reweighted accuracy")] if board.is_reweighted else []
     tasks = [(MEAN, f"mean over {board.tasks.noun}s"), (FAILED, f"{board.tasks.noun}s failed")] if board.tasks else []
-    return [*plain, *shared, *tasks, *((column.label, column.title or column.label) for column in board.columns)]
+    columns = [(column.label, column.title or column.label) for column in board.columns]
+    return [*plain, *shared, *reweighted, *tasks, *columns]
 
 
 def made_of() -> list[tuple[str, str]]:

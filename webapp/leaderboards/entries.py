@@ -20,10 +20,12 @@ from annotations.models import Baseline
 from annotations.results import baseline as people
 from annotations.results.baseline import load_digest as people_of
 from generation.access import may_see_exact_figures
-from generation.engine.scoring.figures import Averaged, Figure, figure
+from generation.engine.scoring.figures import Averaged, Figure, figure, is_too_few
 from generation.engine.scoring.ladder import WHOLE
-from generation.engine.scoring.score import NONE, Slice, score
+from generation.engine.scoring.reweighting import ReweightedAccuracy, reweighted_accuracy
+from generation.engine.scoring.score import NONE, Slice, right_of, score
 from generation.models import Split
+from generation.reports.reweighting import WeightsSource, weights_of
 from generation.reports.scoring import slicing_of, truth_of
 from generation.storage.split_index import SplitIndex, open_digest
 from webapp.leaderboards import stored_predictions
@@ -49,6 +51,13 @@ def right_among(digest: str, people: str, index: str) -> float:
     return score(_own(digest, opened), truth_of(opened), {}, among=people_of(people).asked).right
 
 
+@functools.lru_cache(maxsize=20_000)
+def reweighted_by(digest: str, source: WeightsSource) -> ReweightedAccuracy | None:
+    """Return the reweighted accuracy of predictions, which are for the split or for its parent."""
+    opened = open_digest(source.split_index)
+    return reweighted_accuracy(right_of(_own(digest, opened), truth_of(opened)), weights_of(source))
+
+
 def _own(digest: str, opened: SplitIndex) -> NDArray[np.int32]:
     codes = stored_predictions.load(digest).codes
     return codes if len(codes) == opened.n or opened.positions is None else codes[opened.positions]
@@ -62,6 +71,23 @@ def people_by(people: str, index: str, facet: str) -> Slice:
         return NO_RIGHT
     slicings = {facet: slicing_of(opened.facets[facet])}
     return score(arrays.predictions, truth_of(opened), slicings, among=arrays.asked).facets[facet]
+
+
+@functools.lru_cache(maxsize=500)
+def people_reweighted_by(people: str, source: WeightsSource) -> ReweightedAccuracy | None:
+    """Return people's reweighted accuracy on the questions that they were asked."""
+    arrays = people_of(people)
+    is_right = right_of(arrays.predictions, truth_of(open_digest(source.split_index)))
+    return reweighted_accuracy(is_right, weights_of(source) * arrays.asked)
+
+
+def reweighted_figure(found: Sequence[ReweightedAccuracy | None]) -> Figure:
+    """Return the reweighted accuracies of some runs as they are shown to those who may see exact figures."""
+    runs = [one for one in found if one is not None]
+    effective = int(runs[0].effective) if runs else 0
+    if is_too_few(effective):
+        return Figure(effective, len(found))
+    return figure(Averaged(effective, tuple(one.share * effective for one in runs)))._replace(n=runs[0].n)
 
 
 Codes = NDArray[np.integer]
@@ -222,6 +248,12 @@ class Entry(NamedTuple):
         if self.baseline is not None:
             return [people.load(self.baseline).predictions]
         return [stored_predictions.codes_for(submission, self.split, read=read) for submission in self.submissions]
+
+    def reweighted(self, source: WeightsSource) -> Figure:
+        """Return its reweighted accuracy; the caller checks that the visitor may see exact figures."""
+        if self.baseline is not None:
+            return reweighted_figure([people_reweighted_by(self.baseline.digest, source)])
+        return reweighted_figure([reweighted_by(one.predictions, source) for one in self.submissions])
 
     def asked(self) -> NDArray[np.bool_] | None:
         """Return which questions were asked, shape (questions,), or None for all."""

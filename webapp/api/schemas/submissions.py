@@ -208,6 +208,7 @@ class BoardRowOut(Schema):
     accuracy_read: FigureOut | None
     unreadable: float | None
     shared: FigureOut | None = Field(description="On the questions that people were asked.")
+    reweighted: FigureOut | None = Field(description="With each question weighted by how rare it is in training.")
     tasks: TasksOut | None
     columns: dict[str, FigureOut]
 

@@ -64,6 +64,7 @@ def of_board(board: Board, *, site: str) -> Table:
     split = board.split
     labels = [column.label for column in board.columns]
     shared = ["on people's questions"] if board.asked else []
+    reweighted = ["Reweighted"] if board.is_reweighted else []
     tasks = ["Mean", "Failed"] if board.tasks is not None else []
     passed = [f"tasks_{name}" for name in PassedTasks._fields] if board.tasks is not None else []
     caption = (
@@ -74,13 +75,14 @@ def of_board(board: Board, *, site: str) -> Table:
     return Table(
         title=f"Leaderboard of {split}",
         caption=caption,
-        heads=["", "Method", "Made", "n", "Accuracy", "95 % interval", *shared, *tasks, *labels],
+        heads=["", "Method", "Made", "n", "Accuracy", "95 % interval", *shared, *reweighted, *tasks, *labels],
         texts=3,
         printed=[_printed(row, shared=bool(shared)) for row in board.rows],
         heads_of_all=[
             *whole,
             "unreadable",
             *_names("shared"),
+            *(_names("reweighted") if reweighted else []),
             *passed,
             *(name for label in labels for name in _names(label)),
         ],
@@ -114,6 +116,7 @@ def row_json(row: BoardRow, labels: Sequence[str]) -> dict[str, Any]:
         "accuracy_read": None if row.read is None else row.read.to_json(),
         "unreadable": None if row.unreadable is None else round(row.unreadable, 6),
         "shared": None if row.shared is None else row.shared.to_json(),
+        "reweighted": None if row.reweighted is None else row.reweighted.to_json(),
         "tasks": None if row.passed is None else row.passed.to_json(),
         "columns": {label: one.to_json() for label, one in zip(labels, row.columns, strict=True)},
     }
@@ -144,6 +147,7 @@ def _printed(row: BoardRow, *, shared: bool) -> list[str]:
     name = f"{entry.name} ({entry.circumstances})" if entry.circumstances else entry.name
     made = entry.method.made_text if entry.method is not None else "people"
     also = [row.shared.points if row.shared is not None else ""] if shared else []
+    also += [] if row.reweighted is None else [row.reweighted.points]
     tasks = [] if row.passed is None else [row.passed.mean_text, row.passed.failed_text]
     start = [str(row.rank or ""), name, made, f"{accuracy.n:,}", value, accuracy.interval_text]
     return [*start, *also, *tasks, *(one.points for one in row.columns)]
@@ -156,7 +160,8 @@ def _whole(row: BoardRow) -> list[Any]:
     passed = [] if row.passed is None else list(row.passed)
     columns = [cell for one in row.columns for cell in _cells(one)]
     whole = [*start, entry.date.date().isoformat(), *_cells(row.accuracy), read, row.unreadable]
-    return [*whole, *_cells(row.shared), *passed, *columns]
+    reweighted = [] if row.reweighted is None else _cells(row.reweighted)
+    return [*whole, *_cells(row.shared), *reweighted, *passed, *columns]
 
 
 def _cells(one: Any) -> list[Any]:

@@ -15,17 +15,17 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from generation.access import Visitor, accounts_only, is_withheld, may_see_exact_figures, takes_uploads
 from generation.engine.predictions import template
-from generation.engine.scoring.figures import TOO_FEW
+from generation.engine.scoring.figures import TOO_FEW, Figure
 from generation.models import Split
 from generation.queue import DEFAULT
 from generation.queue.workers import describe_waiting
+from generation.reports.reweighting import weights_source
 from generation.reports.scoring import expected_of
 from generation.reports.shortcuts import choices_of
 from generation.splits.query_string import shorten
 from generation.storage import files
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import deletion, limits, scoring, stored_predictions, uploads
-from webapp.leaderboards.analysis.reweighting import reweighted_figure
 from webapp.leaderboards.analysis.slices import SliceContext, partition
 from webapp.leaderboards.analysis.summary import describe_row, slices_of, weakest
 from webapp.leaderboards.board_lookup import (
@@ -40,7 +40,7 @@ from webapp.leaderboards.board_lookup import (
 from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.disclosure import disclosure_budget, submitter_approvals
 from webapp.leaderboards.disclosure.visibility import facets_for, outcomes_of
-from webapp.leaderboards.entries import find_entry
+from webapp.leaderboards.entries import find_entry, reweighted_by, reweighted_figure
 from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.uploads import Order, UploadRefused
@@ -158,8 +158,13 @@ def submission(request: HttpRequest, number: int) -> HttpResponse:
 def _outcomes(user: Visitor, found: Submission) -> dict[str, Any]:
     """Return the results that the visitor may see, with reweighted accuracies where all figures are visible."""
     outcomes = outcomes_of(user, found)
-    rows = [(one, reweighted_figure(found, one.split) if one.is_open else None) for one in outcomes]
+    rows = [(one, _reweighted(found, one.split) if one.is_open else None) for one in outcomes]
     return {"outcomes": outcomes, "rows": rows, "has_reweighted": any(figure is not None for _, figure in rows)}
+
+
+def _reweighted(found: Submission, split: Split) -> Figure | None:
+    source = weights_source(split)
+    return None if source is None else reweighted_figure([reweighted_by(found.predictions, source)])
 
 
 def _summary(user: Visitor, found: Submission) -> dict[str, Any]:

@@ -1,0 +1,60 @@
+"""The weights of questions in the reweighted accuracy: how rare their values are in training."""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.scoring.reweighting import inverse_frequencies
+from generation.engine.worlds.breakdowns import Reweighting
+from generation.models import Split
+from generation.storage.split_index import NotIndexed, SplitIndex, counts_of_all, open_digest
+
+
+class WeightsSource(NamedTuple):
+    """What the weights of a split's questions depend on.
+
+    Attributes
+    ----------
+    by : Reweighting
+    split_index : str
+        The digest of the split's index.
+    train_index, train_seen : str
+        The digests of the index of the train split, and of its second part.
+    """
+
+    by: Reweighting
+    split_index: str
+    train_index: str
+    train_seen: str
+
+
+def weights_source(split: Split) -> WeightsSource | None:
+    """Return what a split's weights depend on.
+
+    None if the world names no facets for it, or if the split has no complete train split with these facets.
+    """
+    by, reference = split.dataset.get_world().reweighting, split.reference
+    if by is None or reference is None or not reference.is_complete:
+        return None
+    try:
+        index, train = SplitIndex.open(split), SplitIndex.open(reference)
+    except NotIndexed:
+        return None
+    if not set(by.facets) <= set(index.facets) & set(train.facets):
+        return None
+    return WeightsSource(by, split.index_digest, reference.index_digest, reference.seen_digest)
+
+
+@functools.lru_cache(maxsize=16)
+def weights_of(source: WeightsSource) -> NDArray[np.float64]:
+    """Return (questions,) the weight of each question; 0 for values that the train split does not have."""
+    index, counts = open_digest(source.split_index), counts_of_all(source.train_index, source.train_seen)
+    weights = inverse_frequencies(
+        [index.facets[name].codes for name in source.by.facets],
+        [counts[name] for name in source.by.facets],
+        are_different=source.by.are_different,
+    )
+    weights.flags.writeable = False
+    return weights
