@@ -14,8 +14,8 @@ from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.simtown.camera import FOCAL
 from generation.engine.worlds.simtown.entities import ENTITIES
 from generation.engine.worlds.simtown.picture import draw
+from generation.engine.worlds.simtown.road import box_of
 from generation.engine.worlds.simtown.scene import SimTownScene, Vehicle
-from generation.engine.worlds.simtown.scene_sampling import box_of
 from generation.engine.worlds.simtown.street import LANES
 from generation.engine.worlds.simtown.weather import WEATHERS
 from tests.screenshots import STATIC

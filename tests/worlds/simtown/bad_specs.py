@@ -99,7 +99,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
         ("one to two times the height", "64 × 96"),
     ),
     "a picture too flat": ({"images": {"width": 129, "height": 64}}, "images", ("129 × 64",)),
-    "a picture too large": ({"images": {"width": 5_000, "height": 4_000}}, "images.width", ("4096", "5000")),
+    "a picture too large": ({"images": {"width": 5_000, "height": 4_000}}, "images.width", ("5",)),
     "no samples": ({"images": {"samples": 0}}, "images.samples", ("1", "0")),
     "a relation twice": ({QUESTIONS: {"relations": ["left", "left"]}}, "", ("questions.relations", "twice")),
     "a relation that there is not": (
@@ -111,6 +111,16 @@ FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "no weather": ({"scene": {"weathers": []}}, "scene.weathers", ("at least 1 entry",)),
     "a weather that there is not": ({"scene": {"weathers": ["hail"]}}, "scene.weathers.0", ("clear", "hail")),
     "no margin": ({QUESTIONS: {"margin": 0.0}}, "questions.margin", ("0.1", "0.0")),
+    "a margin that leaves no place": (
+        {QUESTIONS: {"margin": 12.0}},
+        "",
+        ("questions.margin of at most 11.1 metres", "'left'", "blue bus and fire engine", "got 12"),
+    ),
+    "a margin that leaves no place behind": (
+        {QUESTIONS: {"margin": 5.0, "relations": ["right", "behind"]}},
+        "",
+        ("questions.margin of at most 4.5 metres", "'behind'"),
+    ),
     "a frequency that there is not": (
         {QUESTIONS: {"frequencies": "often"}},
         "questions.frequencies",

@@ -9,8 +9,8 @@ from generation.engine.render import shapes
 from generation.engine.worlds.simtown.bodies import bounds, extent, place
 from generation.engine.worlds.simtown.entities import ENTITIES
 from generation.engine.worlds.simtown.picture import draw, solids_of, visible_pixels
+from generation.engine.worlds.simtown.road import box_of, is_inside, reach
 from generation.engine.worlds.simtown.scene import LaneName, SimTownScene, Vehicle, WeatherName
-from generation.engine.worlds.simtown.scene_sampling import box_of, is_inside, reach
 from generation.engine.worlds.simtown.street import BUILDINGS, HOUSE_COLOURS, LANES, THINGS
 from generation.engine.worlds.simtown.weather import WEATHERS
 from tests import proof

@@ -14,8 +14,8 @@ from generation.engine.verification.checks import Checker
 from generation.engine.verification.proof import Proof
 from generation.engine.worlds.simtown.programs import RELATIONS, program_of
 from generation.engine.worlds.simtown.question_text import say
+from generation.engine.worlds.simtown.road import sizes
 from generation.engine.worlds.simtown.scene import SimTownScene, Vehicle
-from generation.engine.worlds.simtown.scene_sampling import sizes
 from generation.engine.worlds.simtown.spec import SimTownSpec
 from tests import proof
 from tests.worlds.simtown import twin

@@ -10,7 +10,9 @@ from scipy.stats import chisquare
 from generation.engine.errors import Exhausted
 from generation.engine.items import Item
 from generation.engine.worlds.simtown.entities import ENTITIES
-from generation.engine.worlds.simtown.scene_sampling import ASIDE, GAP, SEEN, SWAY, aside, overlap, sizes, stand_apart
+from generation.engine.worlds.simtown.programs import RELATIONS
+from generation.engine.worlds.simtown.road import GAP, SWAY, overlap, room_for, sizes
+from generation.engine.worlds.simtown.scene_sampling import ASIDE, SEEN, aside, stand_apart
 from generation.engine.worlds.simtown.street import BUILDINGS, EDGE, FRONTS, HOUSE_COLOURS, KERBS, LANES, ROWS, THINGS
 from generation.engine.worlds.simtown.weather import WEATHERS
 from generation.engine.worlds.simtown.world import BLOCK
@@ -242,20 +244,29 @@ def test_hardly_any_statement_about_front_and_behind_is_given_up(base: str) -> N
     assert sum(item.replaced for item in found) <= 2 + 0.01 * len(found)
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"questions": {"margin": 19.0}}, ("questions.margin", "scene.least_pixels", "leave the distractor out")),
-        ({"questions": {"margin": 14.0}, "scene": {"tries": 3}}, ("3 vehicles", "50 × 3 attempts")),
-        ({"distractor": False, "questions": {"margin": 19.0}, "scene": {"tries": 20}}, ("2 vehicles", "50 × 20")),
-    ],
-)
-def test_what_has_no_place_is_given_up_with_what_to_lower(changes: dict[str, object], words: tuple[str, ...]) -> None:
-    spec = sized("simtown-k5-distractor", train=4, **changes)
+@pytest.mark.parametrize("base", ["simtown-k5", "simtown-k15-distractor", "simtown-k60"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_largest_allowed_margin_has_places(base: str, relation: str) -> None:
+    margin = room_for(spec_of(base).names, relation).margin
+    spec = sized(base, train=proof.size(200), questions={"margin": margin, "relations": [relation]})
+    for item in make_items(spec, "train"):
+        first, second = scene_of(item).vehicles[:2]
+        assert abs(twin.metres(first, second, relation)) >= margin
+
+
+@pytest.mark.parametrize("base", ["simtown-k5", "simtown-k5-distractor"])
+def test_what_has_no_place_is_given_up_with_what_to_lower(base: str) -> None:
+    spec = sized(base, train=40, questions={"margin": 11.1}, scene={"tries": 1, "least_pixels": 100})
+    words = (
+        f"{3 if spec.distractor else 2} vehicles",
+        "50 × 1 attempts",
+        "questions.margin",
+        "scene.least_pixels",
+    )
     with pytest.raises(Exhausted) as given_up:
         list(make_items(spec, "train"))
     message = str(given_up.value)
-    assert given_up.value.where == "train, scene 0"
+    assert given_up.value.where.startswith("train, scene ")
     assert given_up.value.count == 50
     assert "\n" not in message
     assert [word for word in words if word not in message] == []

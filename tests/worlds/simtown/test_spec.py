@@ -159,6 +159,31 @@ def test_a_frequency_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None
     assert "shares.json" in refused_file(tmp_path)
 
 
+@pytest.mark.parametrize(("text", "words"), BAD_FILES.values(), ids=BAD_FILES)
+@pytest.mark.parametrize("split", ["", "test"])
+def test_a_wrong_frequency_file_that_came_with_a_spec_names_its_field(
+    text: str, words: tuple[str, ...], split: str
+) -> None:
+    questions: dict[str, Any] = {"questions": {"shares": "shares.json"}}
+    laid = {"splits": {split: {"scenes": 4, "overrides": questions}}} if split else questions
+    with pytest.raises(BadSpec) as refused:
+        WORLD.read_spec({"base": "simtown-k5", **laid}, files={"shares.json": text.encode()})
+    assert refused.value.where == (f"splits.{split}.overrides." if split else "") + "questions.shares"
+    assert [word for word in words if word not in str(refused.value)] == []
+
+
+def test_shares_come_from_a_file_that_came_with_the_spec() -> None:
+    files = {"shares.json": json.dumps(ROWS).encode()}
+    spec = WORLD.read_spec({"base": "simtown-k5", "questions": {"shares": "shares.json"}}, files=files)
+    shares = {row["name"]: {"subject": row["subject"], "object": row["object"]} for row in ROWS}
+    assert spec == spec_of("simtown-k5", questions={"shares": shares})
+
+
+def test_a_file_that_did_not_come_with_the_spec_is_asked_for() -> None:
+    with pytest.raises(BadSpec, match=r"questions\.shares: Expected .*'other\.json'"):
+        WORLD.read_spec({"base": "simtown-k5", "questions": {"shares": "other.json"}})
+
+
 def test_shares_of_a_file_are_checked_like_others(tmp_path: Path) -> None:
     (tmp_path / "shares.json").write_text(json.dumps(ROWS[:4]))
     with pytest.raises(BadSpec, match="no shares of 'ice cream van'"):

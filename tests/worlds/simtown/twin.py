@@ -27,8 +27,8 @@ from generation.engine.render.shapes import BOX, CYLINDER
 from generation.engine.worlds.simtown.camera import FOCAL, PLACE, TARGET
 from generation.engine.worlds.simtown.entities import ENTITIES
 from generation.engine.worlds.simtown.parts import Part
+from generation.engine.worlds.simtown.road import sizes
 from generation.engine.worlds.simtown.scene import SimTownScene, Vehicle
-from generation.engine.worlds.simtown.scene_sampling import sizes
 
 Floats = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ from generation.engine.items import AnswerForm, AnswerKind, ChartView, Column, F
 from generation.engine.worlds import SEEN, UNSEEN
 from generation.engine.worlds.breakdowns import BoardView
 from generation.engine.worlds.simtown.programs import RELATIONS, words_of
+from generation.engine.worlds.simtown.road import box_of
 from generation.engine.worlds.simtown.scene import DIGITS, SimTownScene, Vehicle
-from generation.engine.worlds.simtown.scene_sampling import box_of
 from generation.engine.worlds.simtown.spec import SimTownSpec
 from generation.engine.worlds.simtown.weather import WEATHERS
 

@@ -8,8 +8,9 @@ from generation.engine.worlds.simtown.camera import RIGHT
 from generation.engine.worlds.simtown.picture import draw, visible_pixels
 from generation.engine.worlds.simtown.programs import RELATIONS, REVERSED, words_of
 from generation.engine.worlds.simtown.question_text import parse
+from generation.engine.worlds.simtown.road import is_inside, overlap
 from generation.engine.worlds.simtown.scene import DIGITS, SimTownScene, Vehicle
-from generation.engine.worlds.simtown.scene_sampling import SEEN, aside, is_inside, overlap, stand_apart
+from generation.engine.worlds.simtown.scene_sampling import SEEN, aside, stand_apart
 from generation.engine.worlds.simtown.spec import SimTownSpec
 from generation.engine.worlds.simtown.street import LANES
 

@@ -1,34 +1,18 @@
 """Sampling of streets, and placing vehicles on the road."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from itertools import product
+from collections.abc import Iterator, Sequence
 
 from generation.engine.seeding import Stream
-from generation.engine.worlds.simtown.bodies import extent
-from generation.engine.worlds.simtown.camera import FOCAL, FORWARD, PLACE, RIGHT, UP
-from generation.engine.worlds.simtown.entities import ENTITIES
 from generation.engine.worlds.simtown.picture import visible_pixels
 from generation.engine.worlds.simtown.programs import RELATIONS, REVERSED
-from generation.engine.worlds.simtown.scene import DIGITS, Building, LaneName, Street, Thing, Vehicle, is_related
+from generation.engine.worlds.simtown.road import LANE_NAMES, SWAY, overlap, reach
+from generation.engine.worlds.simtown.scene import DIGITS, Building, Street, Thing, Vehicle, is_related
 from generation.engine.worlds.simtown.spec import StreetParameters
 from generation.engine.worlds.simtown.street import BUILDINGS, EDGE, FRONTS, HOUSE_COLOURS, LANES, ROWS, THINGS
 
-LANE_NAMES: tuple[LaneName, ...] = ("near", "far")
 TRIES_OF_THIRD = 8
 ASIDE = 0.5  # margins that a third vehicle is left or right of the second at most: people see them side by side
-GAP = 0.5  # metres between two vehicles in a lane
-SWAY = 0.25  # metres to the left or right of a lane's middle
-LONGEST_X = 10.0
-FRAME = 0.495  # half a picture's width, in widths, without a narrow border
 SEEN = (96, 64)  # the picture in which visible pixels are counted
-
-
-@cache
-def sizes() -> Mapping[str, tuple[float, float, float]]:
-    """Return length, width and height of each entity in metres."""
-    return {one.name: extent(one.parts()) for one in ENTITIES}
 
 
 def sample_street(chance: Stream) -> Street:
@@ -121,21 +105,6 @@ def _place(name: str, chance: Stream, *, beside: Vehicle | None = None, within: 
     return Vehicle.model_construct(entity=name, lane=lane, x=x, y=y)
 
 
-@cache
-def reach(name: str, lane: LaneName) -> tuple[float, float]:
-    """Return the lowest and highest x at which an entity in a lane appears wholly inside the picture."""
-    return _farthest(name, lane, -LONGEST_X), _farthest(name, lane, LONGEST_X)
-
-
-def _farthest(name: str, lane: LaneName, out: float) -> float:
-    inside, outside = 0.0, out
-    while abs(outside - inside) > 0.01:
-        middle = (inside + outside) / 2
-        nearest = Vehicle(entity=name, lane=lane, x=middle, y=LANES[lane] - SWAY)
-        inside, outside = (middle, outside) if is_inside(nearest) else (inside, middle)
-    return inside - math.copysign(0.05, out)
-
-
 def aside(relation: str, margin: float) -> float:
     """Return how many metres a distractor is apart from the object at most, in the direction of a relation.
 
@@ -148,36 +117,3 @@ def stand_apart(one: Vehicle, two: Vehicle, relation: str, *, margin: float) -> 
     """Return whether two vehicles are in a relation, in one direction or the other."""
     words = RELATIONS[relation], RELATIONS[REVERSED[relation]]
     return any(is_related(one, two, each, margin=margin) for each in words)
-
-
-def overlap(one: Vehicle, two: Vehicle) -> bool:
-    """Return whether two vehicles are in one lane without a gap between them."""
-    known = sizes()
-    apart = (known[one.entity][0] + known[two.entity][0]) / 2 + GAP
-    return one.lane == two.lane and abs(one.x - two.x) < apart
-
-
-def project(x: float, y: float, z: float) -> tuple[float, float]:
-    """Return where a point appears: to the right of and below the picture's middle, in widths of the picture."""
-    dx, dy, dz = x - PLACE[0], y - PLACE[1], z - PLACE[2]
-    across = dx * RIGHT[0] + dy * RIGHT[1] + dz * RIGHT[2]
-    above = dx * UP[0] + dy * UP[1] + dz * UP[2]
-    along = dx * FORWARD[0] + dy * FORWARD[1] + dz * FORWARD[2]
-    return FOCAL * across / along, -FOCAL * above / along
-
-
-def box_of(vehicle: Vehicle) -> tuple[float, float, float, float]:
-    """Return the box (left, top, right, bottom) in which a vehicle appears, in widths from the picture's middle."""
-    length, width, height = sizes()[vehicle.entity]
-    corners = [
-        project(vehicle.x + a * length / 2, vehicle.y + b * width / 2, c * height)
-        for a, b, c in product((-1, 1), (-1, 1), (0, 1))
-    ]
-    across, below = zip(*corners, strict=True)
-    return min(across), min(below), max(across), max(below)
-
-
-def is_inside(vehicle: Vehicle) -> bool:
-    """Return whether a vehicle appears wholly inside the picture, from its left to its right border."""
-    left, _, right, _ = box_of(vehicle)
-    return left >= -FRAME and right <= FRAME

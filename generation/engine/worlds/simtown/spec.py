@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from generation.engine.errors import BadSpec
 from generation.engine.spec import COMMON, LIMITS, BaseSpec, Frozen, PresetFiles, limit_mark
 from generation.engine.worlds.simtown.entities import ENTITIES
 from generation.engine.worlds.simtown.frequencies import Marginals, check_marginals, zipf
+from generation.engine.worlds.simtown.road import room_for
 from generation.engine.worlds.simtown.scene import WeatherName
 
 PACKAGE = "generation.engine.worlds.simtown"
@@ -185,6 +185,14 @@ class SimTownSpec(BaseSpec):
         check_marginals(self.marginals, self.names)
         if len(set(wanted.relations)) < len(wanted.relations):
             raise ValueError("Expected each of questions.relations once, got one of them twice")
+        for relation in wanted.relations:
+            room = room_for(self.names, relation)
+            if wanted.margin > room.margin:
+                raise ValueError(
+                    f"Expected questions.margin of at most {room.margin:g} metres with the relation {relation!r}, "
+                    f"because the picture shows no more of the road ({room.first} and {room.second}), got "
+                    f"{wanted.margin:g}"
+                )
         return self
 
 
@@ -199,8 +207,3 @@ def _by_size(name: str) -> Any:
 
 
 PRESETS: Mapping[str, dict[str, Any]] = PresetFiles(PACKAGE, order=_by_size)
-
-
-def bad_shares(reason: str) -> BadSpec:
-    """Return the error for a frequency file."""
-    return BadSpec(reason, where="questions.shares")

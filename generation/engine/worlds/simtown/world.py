@@ -1,6 +1,5 @@
 """SimTown: a street with vehicles, and questions about the relation of two of them."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,17 +10,18 @@ from numpy.typing import NDArray
 from generation.engine.items import AnswerForm, Chunk, Column, Display, Element, Facet, Item, Question
 from generation.engine.program import FunctionTable
 from generation.engine.seeding import Stage, stream
-from generation.engine.spec import merge
+from generation.engine.spec import NO_FILES, BaseSpec
 from generation.engine.worlds.base import SCENES_PER_CHUNK, Maker, World, equal_chunks
 from generation.engine.worlds.breakdowns import Reweighting
 from generation.engine.worlds.simtown import facets
+from generation.engine.worlds.simtown.frequency_files import with_shares
 from generation.engine.worlds.simtown.item_sampler import ItemSampler
 from generation.engine.worlds.simtown.picture import draw
 from generation.engine.worlds.simtown.programs import RELATIONS, function_table
 from generation.engine.worlds.simtown.proofs import SimTownProver
 from generation.engine.worlds.simtown.question_text import words
 from generation.engine.worlds.simtown.scene import SimTownScene
-from generation.engine.worlds.simtown.spec import PRESETS, SimTownSpec, bad_shares
+from generation.engine.worlds.simtown.spec import PRESETS, SimTownSpec
 
 BLOCK = 10  # successive scenes of which half have the answer yes; longer splits begin like shorter ones
 
@@ -33,14 +33,7 @@ class SimTownMaker(Maker):
 
     def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
         """Return the spec with the content of the file that `questions.shares` names in its place."""
-        result = merge(data, {})
-        splits = result.get("splits")
-        named = [one for one in splits.values() if isinstance(one, dict)] if isinstance(splits, dict) else []
-        for part in (result, *(one.get("overrides") for one in named)):
-            questions = part.get("questions") if isinstance(part, dict) else None
-            if isinstance(questions, dict) and isinstance(questions.get("shares"), str):
-                questions["shares"] = read_shares(folder / questions["shares"])
-        return result, {}
+        return with_shares(data, lambda name: (folder / name).read_bytes()), {}
 
     def plan(self, spec: SimTownSpec, split: str) -> list[Chunk]:
         return equal_chunks(spec.splits[split].scenes, size=SCENES_PER_CHUNK, questions_each=1)
@@ -64,26 +57,6 @@ class SimTownMaker(Maker):
         return draw(_scene_of(item), width=images.width, height=images.height, samples=images.samples)
 
 
-def read_shares(path: Path) -> dict[str, Any]:
-    """Return the shares in a frequency file as the spec has them; raise `BadSpec`.
-
-    The file is a JSON list of objects with `name`, `subject` and `object`.
-    """
-    try:
-        rows = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise bad_shares(f"Expected a readable JSON file, got {str(path)!r} ({error}).") from error
-    try:
-        names = [row["name"] for row in rows]
-        if len(set(names)) < len(names):
-            raise bad_shares(f"Expected each name once in {path.name}, got one of them twice.")
-        return {row["name"]: {"subject": float(row["subject"]), "object": float(row["object"])} for row in rows}
-    except (KeyError, TypeError, ValueError) as error:
-        raise bad_shares(
-            f"Expected a list of objects with name, subject and object in {path.name}, got something else ({error!r})."
-        ) from error
-
-
 class SimTown(World):
     """Reads SimTown's data."""
 
@@ -97,6 +70,9 @@ class SimTown(World):
     board_views = facets.BOARD_VIEWS
     reweighting = Reweighting(("subject", "object"), are_different=True)
     display = Display(scale=4.0, smooth=True, needs_colour=True)
+
+    def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BaseSpec:
+        return super().read_spec(with_shares(data, files.__getitem__), files=files)
 
     def functions(self, spec: SimTownSpec) -> FunctionTable:
         return function_table(spec.names, tuple(RELATIONS), margin=spec.questions.margin)

@@ -1,4 +1,4 @@
-"""Wrong specs of microworlds: one message each, on the command line and on the page, and nothing is half made."""
+"""Wrong specs of worlds: one message each, on the command line and on the page, and nothing is half made."""
 
 import json
 import re
@@ -10,20 +10,25 @@ from django.contrib.auth.models import Group
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from generation.engine.worlds import find_preset
 from generation.models import Dataset, Job
 from tests.generation.pages.drafting import NEW, sent, text
-from tests.worlds.shapeworld.bad_specs import FAULTS
+from tests.worlds.shapeworld.bad_specs import FAULTS as SHAPEWORLD
+from tests.worlds.simtown.bad_specs import FAULTS as SIMTOWN
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
-EVERY = pytest.mark.parametrize(("laid", "where", "words"), FAULTS.values(), ids=FAULTS)
-SMALL = {"train": {"scenes": 4}, "validation": {"scenes": 2}, "test": {"scenes": 2}}
+SMALL = {"scenes": 4}
+BASES = {"shapeworld-multishape": SHAPEWORLD, "simtown-k5": SIMTOWN}
+EVERY = pytest.mark.parametrize(
+    ("base", "fault"), [pytest.param(base, fault, id=f"{base}: {fault}") for base, of in BASES.items() for fault in of]
+)
 
 
-def spec_of(laid: dict[str, Any]) -> dict[str, Any]:
-    """Return a small multishape with what is laid over it."""
-    splits = {name: {**own, **laid.get("splits", {}).get(name, {})} for name, own in SMALL.items()}
-    return {"base": "shapeworld-multishape", **laid, "splits": splits}
+def spec_of(base: str, laid: dict[str, Any]) -> dict[str, Any]:
+    """Return a small dataset of a preset with what is laid over it."""
+    splits = {name: SMALL | laid.get("splits", {}).get(name, {}) for name in find_preset(base)["splits"]}
+    return {"base": base, **laid, "splits": splits}
 
 
 @pytest.fixture
@@ -39,11 +44,10 @@ SUMMARY = re.compile(r'<div class="banner bad wrong-fields".*?</div>', re.DOTALL
 
 
 @EVERY
-def test_the_command_names_the_field_and_makes_nothing(
-    laid: dict[str, Any], where: str, words: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_the_command_names_the_field_and_makes_nothing(base: str, fault: str, tmp_path: Path) -> None:
+    laid, where, words = BASES[base][fault]
     file = tmp_path / "wrong.json"
-    file.write_text(json.dumps(spec_of(laid)))
+    file.write_text(json.dumps(spec_of(base, laid)))
     with pytest.raises(CommandError) as refused:
         call_command("generate", str(file))
     assert str(refused.value).startswith(f"{where}: " if where else "Expected")
@@ -54,10 +58,9 @@ def test_the_command_names_the_field_and_makes_nothing(
 
 
 @EVERY
-def test_the_page_says_it_once_beside_its_field_and_makes_nothing(
-    laid: dict[str, Any], where: str, words: tuple[str, ...], page: Client
-) -> None:
-    answer = page.post(NEW, sent(spec_of(laid), action="create"))
+def test_the_page_says_it_once_beside_its_field_and_makes_nothing(base: str, fault: str, page: Client) -> None:
+    laid, where, words = BASES[base][fault]
+    answer = page.post(NEW, sent(spec_of(base, laid), action="create"))
     assert answer.status_code == 400
     shown = text(answer).replace("&#x27;", "'").replace("&quot;", '"')
     summary, fields = SUMMARY.search(shown), SUMMARY.sub("", shown)
