@@ -62,8 +62,13 @@ def make(preset: str, changes: dict[str, Any], *, first: int, chunks: int, most:
 
 def boxes(ids: NDArray[np.uint16]) -> list[tuple[int, int, int, int]]:
     """Return the box (left, top, right, bottom) of every object that a picture shows."""
-    found = []
-    for number in np.flatnonzero(np.bincount(ids.ravel()))[1:]:
-        rows, columns = np.nonzero(ids == number)
-        found.append((int(columns.min()), int(rows.min()), int(columns.max()), int(rows.max())))
-    return found
+    most = int(ids.max()) + 1
+    in_rows, in_columns = np.zeros((most, ids.shape[0]), np.bool_), np.zeros((most, ids.shape[1]), np.bool_)
+    in_rows[ids, np.arange(ids.shape[0])[:, None]] = True
+    in_columns[ids, np.arange(ids.shape[1])] = True
+    ends = [
+        (marks.argmax(axis=1), marks.shape[1] - 1 - marks[:, ::-1].argmax(axis=1)) for marks in (in_columns, in_rows)
+    ]
+    (left, right), (top, bottom) = ends
+    shown = np.flatnonzero(in_rows.any(axis=1))[1:]
+    return list(zip(*(side[shown].tolist() for side in (left, top, right, bottom)), strict=True))

@@ -81,7 +81,7 @@ class ItemSampler:
             )
             if vehicles is None:
                 continue
-            scene = SimTownScene(
+            scene = SimTownScene.model_construct(
                 vehicles=vehicles,
                 distractor=self.spec.distractor,
                 street=sample_street(self.scenes),

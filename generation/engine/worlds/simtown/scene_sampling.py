@@ -1,12 +1,14 @@
 """Sampling of streets, and placing vehicles on the road."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from generation.engine.seeding import Stream
+from generation.engine.worlds.simtown.camera import GROUND_AXES
 from generation.engine.worlds.simtown.picture import visible_pixels
 from generation.engine.worlds.simtown.programs import RELATIONS, REVERSED
-from generation.engine.worlds.simtown.road import LANE_NAMES, SWAY, overlap, reach
-from generation.engine.worlds.simtown.scene import DIGITS, Building, Street, Thing, Vehicle, is_related
+from generation.engine.worlds.simtown.road import GAP, LANE_NAMES, SWAY, reach, sizes
+from generation.engine.worlds.simtown.scene import DIGITS, Building, LaneName, Street, Thing, Vehicle, is_related
 from generation.engine.worlds.simtown.spec import StreetParameters
 from generation.engine.worlds.simtown.street import BUILDINGS, EDGE, FRONTS, HOUSE_COLOURS, LANES, ROWS, THINGS
 
@@ -17,7 +19,7 @@ SEEN = (96, 64)  # the picture in which visible pixels are counted
 
 def sample_street(chance: Stream) -> Street:
     """Return a random row of buildings with trees, mailboxes and street lamps before it."""
-    return Street(buildings=tuple(_buildings(chance)), things=tuple(_things(chance)))
+    return Street.model_construct(buildings=tuple(_buildings(chance)), things=tuple(_things(chance)))
 
 
 def _buildings(chance: Stream) -> Iterator[Building]:
@@ -26,7 +28,7 @@ def _buildings(chance: Stream) -> Iterator[Building]:
     while x < EDGE:
         style = chance.choice(styles)
         width = BUILDINGS[style][0]
-        yield Building(
+        yield Building.model_construct(
             style=style,
             colour=chance.choice(colours),
             x=round(x + width / 2, DIGITS),
@@ -40,7 +42,7 @@ def _things(chance: Stream) -> Iterator[Thing]:
     x = -16.0 + chance.uniform(0.0, 3.0)
     while x < 16.0:
         kind = chance.choice(kinds)
-        yield Thing(kind=kind, x=round(x, DIGITS), y=ROWS[kind])
+        yield Thing.model_construct(kind=kind, x=round(x, DIGITS), y=ROWS[kind])
         x += chance.uniform(1.6, 4.6)
 
 
@@ -65,34 +67,48 @@ def place_vehicles(
     tuple of Vehicle or None
         None if no place was found within the allowed number of attempts.
     """
+    axis = GROUND_AXES[RELATIONS[relation]]
     for _ in range(parameters.tries):
-        first, second = _place(names[0], chance), _place(names[1], chance)
-        if overlap(first, second) or not is_related(first, second, RELATIONS[relation], margin=margin):
+        first, second = _spot(names[0], chance), _spot(names[1], chance)
+        if _overlap(first, second) or _metres(first, second, axis) < margin:
             continue
-        placed: tuple[Vehicle, ...] | None = (first, second)
+        spots = [first, second]
         if len(names) > 2:
-            placed = _with_third(names[2], (first, second), relation, margin=margin, chance=chance)
-        if placed is None:
-            continue
+            third = _third(names[2], first, second, relation, margin=margin, chance=chance)
+            if third is None:
+                continue
+            spots.append(third)
+        placed = tuple(
+            Vehicle.model_construct(entity=name, lane=spot.lane, x=spot.x, y=spot.y)
+            for name, spot in zip(names, spots, strict=True)
+        )
         if visible_pixels(placed, width=SEEN[0], height=SEEN[1]).min() >= parameters.least_pixels:
             return placed
     return None
 
 
-def _with_third(
-    name: str, placed: tuple[Vehicle, Vehicle], relation: str, *, margin: float, chance: Stream
-) -> tuple[Vehicle, ...] | None:
-    """Return two vehicles and a third one that is not in the relation, nor in its reverse, to the second."""
+class Spot(NamedTuple):
+    """The place of a vehicle while others are still looked for: thousands of these are tried, so it is no `Vehicle`."""
+
+    lane: LaneName
+    x: float
+    y: float
+    length: float
+
+
+def _third(name: str, first: Spot, second: Spot, relation: str, *, margin: float, chance: Stream) -> Spot | None:
+    """Return a place for a third vehicle that is not in the relation, nor in its reverse, to the second."""
+    axis, most = GROUND_AXES[RELATIONS[relation]], aside(relation, margin)
     for _ in range(TRIES_OF_THIRD):
-        third = _place(name, chance, beside=placed[1], within=ASIDE * margin)
-        is_free = not any(overlap(third, other) for other in placed)
-        if is_free and not stand_apart(third, placed[1], relation, margin=aside(relation, margin)):
-            return (*placed, third)
+        third = _spot(name, chance, beside=second, within=ASIDE * margin)
+        is_free = not (_overlap(third, first) or _overlap(third, second))
+        if is_free and abs(_metres(third, second, axis)) < most:
+            return third
     return None
 
 
-def _place(name: str, chance: Stream, *, beside: Vehicle | None = None, within: float = 0.0) -> Vehicle:
-    """Return a vehicle at a random place where it appears wholly inside the picture.
+def _spot(name: str, chance: Stream, *, beside: Spot | None = None, within: float = 0.0) -> Spot:
+    """Return a random place where a vehicle appears wholly inside the picture.
 
     If it must be at the side of another vehicle, half of the places that are tried are near that vehicle.
     """
@@ -102,7 +118,18 @@ def _place(name: str, chance: Stream, *, beside: Vehicle | None = None, within: 
         low, high = max(low, beside.x - within - 0.8), min(high, beside.x + within + 0.8)
     x = round(chance.uniform(low, max(low, high)), DIGITS)
     y = round(LANES[lane] + chance.uniform(-SWAY, SWAY), DIGITS)
-    return Vehicle.model_construct(entity=name, lane=lane, x=x, y=y)
+    return Spot(lane, x, y, sizes()[name][0])
+
+
+def _overlap(one: Spot, two: Spot) -> bool:
+    """Return what `road.overlap` returns for vehicles at these places."""
+    return one.lane == two.lane and abs(one.x - two.x) < (one.length + two.length) / 2 + GAP
+
+
+def _metres(one: Spot, two: Spot, axis: tuple[float, float]) -> float:
+    """Return how far one place is before another one along an axis, rounded as `is_related` does it."""
+    a, b = axis
+    return round(round(a * one.x + b * one.y, DIGITS) - round(a * two.x + b * two.y, DIGITS), DIGITS)
 
 
 def aside(relation: str, margin: float) -> float:
