@@ -21,11 +21,14 @@ def digest_of(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def compiler(name: str, *, files: Iterable[Path]) -> Callable[[Callable[..., Any]], Any]:
+def compiler(name: str, *, files: Iterable[Path], is_inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a function on its first call and caches the machine code on disk.
 
     numba decides whether cached code is up to date from the function's own file only, although constants and functions
     of other files are compiled into it. Therefore the cache folder is named by a digest of all `files`.
+
+    With `is_inlined`, the function becomes part of each function that calls it: numba counts the references to each
+    array that is passed, so a call with many arrays can take longer than what it computes.
     """
     folder = f"{name}-{digest_of(files)}"
 
@@ -33,7 +36,7 @@ def compiler(name: str, *, files: Iterable[Path]) -> Callable[[Callable[..., Any
         outer = config.CACHE_DIR
         config.CACHE_DIR = str(Path(outer or HERE / "__pycache__", folder))
         try:
-            return numba.njit(cache=True, error_model="numpy")(function)
+            return numba.njit(cache=True, error_model="numpy", inline="always" if is_inlined else "never")(function)
         finally:
             config.CACHE_DIR = outer
 

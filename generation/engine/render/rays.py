@@ -2,7 +2,7 @@
 
 import math
 
-from generation.engine.render.jit import compiled
+from generation.engine.render.jit import compiled, inlined
 from generation.engine.render.render_scene import KIND, PAR, REACH, ROOT, SCALE, TURN
 from generation.engine.render.shapes import (
     BOX,
@@ -23,7 +23,7 @@ from generation.engine.render.shapes import (
 )
 
 
-@compiled
+@inlined
 def unturned(solids, i, x, y, z):
     """Return a vector of the scene in the axes of solid `i`."""
     return (
@@ -33,7 +33,7 @@ def unturned(solids, i, x, y, z):
     )
 
 
-@compiled
+@inlined
 def hit_solid(solids, nodes, faces, i, ox, oy, oz, dx, dy, dz, limit):
     """Return the distance at which a ray with unit direction hits solid `i`, and the face; (FAR, -1) for a miss.
 
@@ -60,7 +60,7 @@ def hit_solid(solids, nodes, faces, i, ox, oy, oz, dx, dy, dz, limit):
     return (FAR if t == FAR else t * scale), face
 
 
-@compiled
+@inlined
 def passes(solids, i, ox, oy, oz, dx, dy, dz, limit):
     """Return whether a ray passes through the ball around solid `i` before `limit`."""
     x, y, z = solids[i, 0] - ox, solids[i, 1] - oy, solids[i, 2] - oz
@@ -104,7 +104,7 @@ def ground_distance(height, oz, dz):
     return t if t > NEAR else FAR
 
 
-@compiled
+@inlined
 def normal_at(solids, nodes, faces, i, face, x, y, z, dx, dy, dz):
     """Return the unit normal of solid `i` at a point. The normal of a mesh points against the ray (dx, dy, dz)."""
     scale = solids[i, SCALE]
@@ -126,7 +126,7 @@ def normal_at(solids, nodes, faces, i, face, x, y, z, dx, dy, dz):
     return ax, ay, az
 
 
-@compiled
+@inlined
 def pixel_ray(camera, px, py):
     """Return the unit direction through a point of the picture, given in pixels."""
     u = (px - camera[13]) / camera[12]

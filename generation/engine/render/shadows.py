@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from generation.engine.render.jit import compiled
+from generation.engine.render.jit import compiled, inlined
 from generation.engine.render.rays import hit_solid, normal_at, pixel_ray
 from generation.engine.render.render_scene import KIND, MATERIAL
 from generation.engine.render.shading import irradiance, lamp_share
@@ -11,7 +11,7 @@ from generation.engine.render.shapes import CONE, FAR
 LIFT = 2e-4
 
 
-@compiled
+@inlined
 def surface_at(solids, nodes, faces, who, camera, dx, dy, dz, t):
     """Return the point where a ray from the camera ends, lifted slightly off the surface, and the normal there."""
     x, y, z = camera[0] + t * dx, camera[1] + t * dy, camera[2] + t * dz

@@ -6,6 +6,7 @@ the sun's shadows in a map of what the sun sees.
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from generation.engine.render.srgb import encode_table
 from generation.engine.render.tracer import encode
 
 TABLE = encode_table()
+SMALL = 1 << 16  # pixels of a picture whose rays are kept: many small pictures are seen by the same camera
 
 
 def object_ids(packed: PackedSolids, camera: Camera) -> np.ndarray:
@@ -108,11 +110,25 @@ def _first_hits(
     packed: PackedSolids, frame: np.ndarray, height: int, width: int, *, has_ground: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (height, width) the solid at each pixel's centre, int32, -1 for none, and its distance."""
-    edges, numbers = all_pixels(height, width)
-    rays = fine_rays(frame, edges, 1)
-    depth = fine_ground(frame, rays) if has_ground else np.full((height * width, 1), FAR)
+    numbers, rays, ground = _centres(frame.tobytes(), height, width)
+    depth = ground.copy() if has_ground else np.full((height * width, 1), FAR)
     who = fine_hits(*packed, frame, numbers, rays, depth)
     return who.reshape(height, width), depth.reshape(height, width)
+
+
+def _centres(frame: bytes, height: int, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rays through the centres of a picture's pixels, as `fine_hits` takes them, and where they end."""
+    return (_kept_centres if height * width <= SMALL else _centre_rays)(frame, height, width)
+
+
+def _centre_rays(frame: bytes, height: int, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    camera = np.frombuffer(frame).copy()
+    edges, numbers = all_pixels(height, width)
+    rays = fine_rays(camera, edges, 1)
+    return numbers, rays, fine_ground(camera, rays)
+
+
+_kept_centres = lru_cache(maxsize=16)(_centre_rays)
 
 
 def _owners(packed: PackedSolids, who: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from generation.engine.render.jit import compiled
+from generation.engine.render.jit import compiled, inlined
 from generation.engine.render.rays import ground_distance, hit_solid, pixel_ray, rectangle, unturned
 from generation.engine.render.render_scene import KIND, PAR, REACH, SCALE
 from generation.engine.render.shapes import BOX, CYLINDER, FAR, NEAR, slab, tube
@@ -45,7 +45,7 @@ def find_edges(who, depth, camera):
     return edges[:found], numbers
 
 
-@compiled
+@inlined
 def hit_sharp(solids, i, px, py, pz, vx, vy, vz):
     """Return the distance at which a ray hits solid `i`, a box or a cylinder, as if it had no bevel; FAR for a miss.
 

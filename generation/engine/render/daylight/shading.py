@@ -26,7 +26,7 @@ from generation.engine.render.daylight.daylight_scene import (
     WINDOWS,
     ZENITH,
 )
-from generation.engine.render.jit import compiled
+from generation.engine.render.jit import compiled, inlined
 from generation.engine.render.pixel_random import chance
 from generation.engine.render.rays import pixel_ray, unturned
 from generation.engine.render.render_scene import KIND, MATERIAL, OWNER, PAR, SCALE
@@ -75,7 +75,7 @@ def sky_light(air, dx, dy, dz, seed):
     return r, g, b
 
 
-@compiled
+@inlined
 def ground_colour(marks, x, y, wide, deep):
     """Return the colour of the ground, averaged over a rectangle of `wide` by `deep` around a point."""
     r, g, b = marks[0, 4], marks[0, 5], marks[0, 6]
@@ -90,7 +90,7 @@ def ground_colour(marks, x, y, wide, deep):
     return r, g, b
 
 
-@compiled
+@inlined
 def contact(contacts, x, y):
     """Return the share of the sky's light that comes to a point of the ground near or below objects."""
     share = 1.0
@@ -103,7 +103,7 @@ def contact(contacts, x, y):
     return share
 
 
-@compiled
+@inlined
 def sun_share(frame, depth, x, y, z, nx, ny, nz):
     """Return the share of the sun that is visible from a point with a normal, from the shadow map."""
     size = depth.shape[0]
@@ -124,7 +124,7 @@ def sun_share(frame, depth, x, y, z, nx, ny, nz):
     )
 
 
-@compiled
+@inlined
 def windows(solids, surfaces, i, surface, x, y, z, nx, ny, nz, width, seed):
     """Return how much of a wall around a point is glass, how much is frame, and whether the window is lit."""
     ox, oy, oz = unturned(solids, i, x - solids[i, 0], y - solids[i, 1], z - solids[i, 2])
@@ -149,7 +149,7 @@ def windows(solids, surfaces, i, surface, x, y, z, nx, ny, nz, width, seed):
     return glass, frame, lit
 
 
-@compiled
+@inlined
 def surface_light(
     solids, nodes, faces, surfaces, marks, contacts, air, camera, sun_frame, sun_depth, i, dx, dy, dz, t, width, seed
 ):
@@ -284,7 +284,7 @@ def shade(
     return light
 
 
-@compiled
+@inlined
 def group(who, depth, kinds, counts, ends):
     """Group a pixel's samples by their solid (-1 is the ground, -2 the sky) and return the number of groups.
 
