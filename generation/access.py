@@ -113,7 +113,6 @@ def _note(dataset: DatasetLike, split: SplitLike | None = None, what: What | Non
 
 
 def is_researcher(user: Visitor) -> bool:
-    """Return whether the account may make datasets and studies: members of the researchers' group, and staff."""
     if not user.is_authenticated:
         return False
     return user.is_staff or user.groups.filter(name=RESEARCHERS).exists()
@@ -128,7 +127,6 @@ def owns(user: Visitor, dataset: DatasetLike) -> bool:
 
 
 def may_list(user: Visitor, dataset: DatasetLike) -> bool:
-    """Return whether lists show the dataset: public ones to everybody, private and archived ones to owner and staff."""
     return owns(user, dataset) or (dataset.visibility == "public" and not dataset.archived)
 
 
@@ -163,18 +161,15 @@ def may_see(user: Visitor, split: SplitLike, what: What) -> bool:
 
 
 def is_withheld(split: SplitLike) -> bool:
-    """Return whether a split's answers are withheld, here or in the split that it was derived from."""
     parent: SplitLike | None = getattr(split, "parent", None)
     return split.withheld or (parent is not None and parent.withheld)
 
 
 def may_see_exact_figures(user: Visitor, split: SplitLike) -> bool:
-    """Return whether this visitor may see any figure about this split's answers, and what it is made of."""
     return all(may_see(user, split, what) for what in EXACT)
 
 
 def may_see_facet(user: Visitor, split: SplitLike, facet: FacetLike) -> bool:
-    """Return whether this user may filter by, count or read this facet in this split."""
     return may_see(user, split, What.FACET if facet.reveals else What.QUESTION)
 
 
@@ -189,7 +184,6 @@ class Uploads(NamedTuple):
 
     @property
     def most(self) -> int:
-        """Return the size of the largest allowed body, in bytes."""
         return min(self.megabytes or settings.UPLOAD_MB, settings.UPLOAD_MB) * MEGABYTE
 
 

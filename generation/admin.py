@@ -39,7 +39,6 @@ class DatasetAdmin(LookOnly):
     )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return all fields except those that staff may change."""
         changeable = ("title", "description", "visibility", "owner")
         return tuple(str(field) for field in self.fields if field not in changeable)
 

@@ -115,7 +115,6 @@ def register_losses(name: str, losses: Losses, release: Release) -> None:
 
 
 def losses_of(splits: QuerySet[Split]) -> list[str]:
-    """Return what would be deleted with these splits, a sentence each, with counts but without names."""
     return [sentence for name in sorted(_LOSSES) for sentence in _LOSSES[name][0](splits)]
 
 

@@ -72,7 +72,6 @@ class DocumentationPage:
     headings: Sequence[Heading]
 
     def at(self, site: str) -> "DocumentationPage":
-        """Return the page with this site's address (`https://host`) in its commands."""
         return replace(self, body=self.body.replace(USUAL_SITE, site))
 
 
@@ -138,7 +137,6 @@ def _framed(picture: re.Match[str]) -> str:
 
 
 def _plain_fences(text: str) -> str:
-    """Return the text without the words after a fence's language, which are for the tests."""
     return re.sub(r"^```(\w+) .*$", r"```\1", text, flags=re.MULTILINE)
 
 

@@ -96,7 +96,6 @@ class Environment:
             raise ImproperlyConfigured(self._complaint(variable)) from error
 
     def _complaint(self, variable: Variable) -> str:
-        """Describe what is wrong with a value, without showing a secret."""
         value = "something else" if variable.secret else repr(self._env.str(variable.name))
         return f"{variable.name}: expected {variable.expected_text}, got {value}. The settings: webapp/docs/settings.md"
 
@@ -107,7 +106,6 @@ def resolve(value: str | Path, *, base: Path) -> Path:
 
 
 def locate(value: str | Path, *, base: Path) -> Path:
-    """Return the absolute path without resolving links: a virtual environment's Python is a link and must stay one."""
     return base / Path(value).expanduser()
 
 

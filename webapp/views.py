@@ -115,7 +115,6 @@ def docs(request: HttpRequest, name: str = "index") -> HttpResponse:
 @require_safe
 @cache_control(max_age=DAY, public=True)
 def favicon(request: HttpRequest) -> HttpResponse:
-    """Return the site's icon at the address that browsers try without reading a page."""
     return HttpResponse(FAVICON.read_bytes(), content_type="image/x-icon")
 
 
@@ -148,7 +147,6 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Return the error page for a form from another site or without its cookie."""
     return render(request, "403.html", {"csrf_reason": reason}, status=403)
 
 

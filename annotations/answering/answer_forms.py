@@ -132,7 +132,6 @@ def join_parts(form: AnswerForm, parts: Sequence[str]) -> str | None:
 
 
 def plain_form(form: AnswerForm) -> AnswerForm:
-    """Return a form in which one button is pressed: a form of composed answers becomes one of its single parts."""
     if not form.parts:
         return form
     return AnswerForm(AnswerKind.WORD, (*form.parts, *([form.empty] if form.empty else [])), {})

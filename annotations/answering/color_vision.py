@@ -172,6 +172,5 @@ def _distance(one: Colour, other: Colour) -> float:
 
 
 def _linear(colour: Colour) -> NDArray[np.float64]:
-    """Return an sRGB colour as linear RGB from 0 to 1, shape `(3,)`."""
     level = np.array(colour, dtype=np.float64) / 255
     return np.where(level <= 0.04045, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)

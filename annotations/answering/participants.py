@@ -194,7 +194,6 @@ def _count(n: int, noun: str) -> str:
 
 
 def pseudonym(number: int) -> str:
-    """Return the permanent pseudonym of the participant who joined as number 1, 2, ...."""
     return f"P{number:03}"
 
 

@@ -43,7 +43,6 @@ def picture_for(scene: Scene, dataset: Dataset) -> tuple[bytes, str]:
 
 
 def name_of(scene: Scene) -> str:
-    """Return the name of the file that holds the small version of a scene's picture."""
     stored = scene.image or f"{Pictures(scene).stem}.png"
     return str(PurePosixPath(stored).with_suffix("")) + ENDING
 

@@ -27,7 +27,6 @@ def find(participant: Participant, token: str, *, among: Iterable[str]) -> str |
 
 
 def test_token(study: Study) -> str:
-    """Return the value of `test=` in the study's test link."""
     return signing.dumps(study.code, salt=TEST)
 
 

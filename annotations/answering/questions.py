@@ -204,7 +204,6 @@ def _easy_position(participant: Participant, item: SessionItem) -> int:
 
 
 def _draw_easy(participant: Participant, split: Split, *, least: int, wanted: int) -> list[int]:
-    """Return up to `wanted` random easy questions for a participant, drawn from at least `least` ones."""
     found = positions(split, least=least)
     drawn = chance_for(participant, "easy").sample(range(len(found)), min(wanted, len(found)))
     return [int(found[number]) for number in drawn]

@@ -80,7 +80,6 @@ class Sitting:
 
     @cached_property
     def given(self) -> dict[int, QuestionPlace]:
-        """The questions of the sample that the participant was given, by key, in the order they were given."""
         return _by_question(slot_assignment.asking_given(self.participant).rows())
 
     @cached_property

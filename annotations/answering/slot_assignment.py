@@ -126,12 +126,10 @@ def given_to(participant: Participant) -> list[QuestionPlace]:
 
 
 def asking_given(participant: Participant) -> Asking:
-    """Return the query for the fields of every `QuestionPlace` that the participant was given."""
     return Asking(_GIVEN, (participant.pk,))
 
 
 def asking_held(participant: Participant) -> Asking:
-    """Return the query for the fields of every `Claim` that the participant holds."""
     return Asking(_HELD, (participant.pk,), {"minutes": participant.study.lease_minutes})
 
 
@@ -283,7 +281,6 @@ def _one_of(rows: Iterable[tuple[Any, ...]], given: Collection[QuestionPlace] = 
 
 
 def _free(study: int, *, is_spared: bool) -> "QuerySet[Slot, tuple[Any, ...]]":
-    """Return free slots in the order in which they are given: each one's number and the fields of a `Claim`."""
     slots = Slot.objects.free().filter(study=study, **({"question__coloured": False} if is_spared else {}))
     return slots.order_by("number", "rank").values_list("number", *PARTS)
 
@@ -308,7 +305,6 @@ def _is_open(study: int) -> Exists:
 
 
 def _hold(slot: int, participant: int, study: int, *, minutes: int) -> "Change":
-    """Return the update that claims a free slot of an open study."""
     rows = Slot.objects.free().filter(_is_open(study), pk=slot)
     return rows, {"participant": participant, "claimed": Now(), **_lease(minutes)}
 

@@ -47,7 +47,6 @@ class Throttle:
         return max(0.001, since + self.span - time.time())
 
     def give_back(self, who: str) -> None:
-        """Count one request less in this span."""
         self._add(self._key(who), -1)
 
     def _key(self, who: str) -> str:

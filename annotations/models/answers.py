@@ -149,7 +149,6 @@ class AnswerQuerySet(models.QuerySet["Answer"]):
         return self.current().filter(participant__excluded=None, participant__is_test=False)
 
     def counted(self) -> Self:
-        """Return the answers that fill a slot: for each question at most as many as are wanted."""
         return self.filter(slot__isnull=False)
 
     def surplus(self) -> Self:

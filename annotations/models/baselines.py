@@ -65,7 +65,6 @@ class Baseline(models.Model):
         return f"human baseline {self.number} of {self.split}"
 
     def get_absolute_url(self) -> str:
-        """Return the permanent URL of this version."""
         return reverse("people_version", args=[self.split.dataset.slug, self.split.name, self.number])
 
     @property

@@ -14,7 +14,6 @@ from generation.models import Split
 
 
 def new_code() -> str:
-    """Return a random code of 60 bits for a study's address."""
     return secrets.token_urlsafe(9)[:10]
 
 
@@ -124,7 +123,6 @@ class Study(models.Model):
 
     @property
     def answers_wanted(self) -> int:
-        """Return the number of answers of a complete study."""
         return self.wanted * self.per_question
 
     @property

@@ -70,7 +70,6 @@ class Arrays(NamedTuple):
 
     @property
     def asked(self) -> NDArray[np.bool_]:
-        """Return which questions count, shape (questions of the split,)."""
         return self.predictions != NONE
 
     def said(self, position: int) -> list[tuple[str, int]]:
@@ -211,7 +210,6 @@ def still_open(study: Study, people: Sequence[Person]) -> Unsettled:
 
 
 def is_outdated(baseline: Baseline, found: GatheredAnswers) -> bool:
-    """Return whether the study's current answers give another baseline than the published one."""
     return digest_of(arrays_of(found)) != baseline.digest
 
 

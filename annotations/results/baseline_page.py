@@ -238,5 +238,4 @@ def answers_to(user: Visitor, split: Split, position: int) -> str:
 
 
 def address_of(split: Split) -> str:
-    """Return the URL of a split's human baseline."""
     return f"{split.get_absolute_url()}people/"

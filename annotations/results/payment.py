@@ -72,7 +72,6 @@ class Payment:
 
     @property
     def approve(self) -> list[str]:
-        """Return the submissions to approve: finished, with or without a code, and still awaiting review."""
         return [row.submission for row in [*self.finished, *self.no_code] if row.status == AWAITING]
 
     @property
@@ -81,7 +80,6 @@ class Payment:
 
     @property
     def amounts_text(self) -> str:
-        """Return a line `id,amount` for each bonus."""
         return "\n".join(f"{person},{amount}" for person, amount in self.bonuses)
 
     @property
@@ -200,5 +198,4 @@ def _add_bonus(found: Payment, study: Study, row: PlatformRow, worked: float) ->
 
 
 def seconds_worked(study: Study) -> dict[int, float]:
-    """Return the seconds for which each participant is paid, by key: the counted time of all their answers."""
     return {key: time / 1000 for key, time in timing.count_time(study).people.items()}

@@ -151,7 +151,6 @@ def baseline(study: Study) -> NDArray[np.int64]:
 
 
 def predictions_of(found: GatheredAnswers) -> NDArray[np.int64]:
-    """Return the majority answers as predictions, shape (questions of the split,), as `baseline` does."""
     return np.where(found.majority >= found.known, OUTSIDE, found.majority)
 
 

@@ -117,7 +117,6 @@ def keep_texts(study: Study) -> None:
 
 
 def may_study(user: Visitor, split: Split) -> bool:
-    """Return whether the user may make a study of a split, that is, may see its pictures, questions and answers."""
     return all(may_see(user, split, what) for what in SHOWN)
 
 

@@ -75,7 +75,6 @@ class Plan(NamedTuple):
 
     @property
     def pays_too_little(self) -> bool:
-        """Return whether a session pays less than the stated hourly pay."""
         return self.pay < self.worth
 
     @property
@@ -182,7 +181,6 @@ class StatedDuration(NamedTuple):
 
 
 def fill_in(text: str, plan: Plan) -> str:
-    """Return a text with the plan's minutes in place of `MINUTES`."""
     return text.replace(MINUTES, str(plan.whole_minutes))
 
 

@@ -47,7 +47,6 @@ class Sample(NamedTuple):
 
     @property
     def places(self) -> list[tuple[int, int]]:
-        """Return each question's position and the position of its scene."""
         return list(zip(self.positions.tolist(), self.scenes.tolist(), strict=True))
 
 

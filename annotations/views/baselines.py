@@ -76,7 +76,6 @@ def _find(split: Split, number: int) -> Baseline:
 
 
 def _check_stands(user: Visitor, baseline: Baseline) -> None:
-    """Raise `Http404` for files of a withdrawn baseline, except for those who run its study."""
     if baseline.is_withdrawn and not _runs(user, baseline):
         raise Http404("This human baseline was withdrawn.")
 

@@ -75,7 +75,6 @@ def too_large(request: HttpRequest) -> HttpResponse:
 
 
 def too_many(request: HttpRequest, message: str, *, wait: float) -> HttpResponse:
-    """Return a response that asks to wait, with the number of seconds in its header."""
     response = refuse(request, message, status=429)
     response["Retry-After"] = str(math.ceil(wait))
     return response

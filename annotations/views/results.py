@@ -78,7 +78,6 @@ def _context(request: HttpRequest, study: Study) -> dict[str, Any]:
 
 
 def _published(study: Study, found: GatheredAnswers) -> dict[str, Any]:
-    """Return the latest published baseline, and whether the study's answers give another one now."""
     latest = Baseline.objects.filter(study=study).select_related("split__dataset").last()
     return {"published": latest, "differs": latest is not None and baseline.is_outdated(latest, found)}
 

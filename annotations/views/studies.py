@@ -49,7 +49,6 @@ def listed_for(user: Any) -> "QuerySet[Study]":
 @never_cache
 @require_safe
 def study(request: HttpRequest, code: str) -> HttpResponse:
-    """Return a study's overview: its progress, its plan, and the link for participants."""
     found = find_study(request.user, code)
     return _overview(request, found)
 
@@ -104,7 +103,6 @@ def find_study(user: Visitor, code: str) -> Study:
 
 
 def test_address(study: Study) -> str:
-    """Return the URL of a study's test link."""
     return f"{reverse('study_join', args=[study.code])}?test={question_tokens.test_token(study)}"
 
 

@@ -147,7 +147,6 @@ def _typed(data: QueryDict) -> dict[str, Any]:
 
 
 def _ticked(data: QueryDict) -> dict[str, bool]:
-    """Return which boxes are ticked, since browsers send nothing for the others."""
     return {name: name in data for name in BOXES}
 
 

@@ -58,7 +58,6 @@ class ImportView(NamedTuple):
 
     @property
     def unanswered(self) -> set[int]:
-        """Return the keys of splits that were published without answers."""
         return {one.split.pk for one in self.findings if one.split.is_complete and not one.report.get("answers")}
 
 
@@ -129,5 +128,4 @@ def why_no_picture(scene: Scene, split: Split, *, allowed: Collection[What]) -> 
 
 
 def in_words(names: Sequence[str]) -> str:
-    """Return names as an enumeration: `scenes, answers or programs`."""
     return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

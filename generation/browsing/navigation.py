@@ -59,7 +59,6 @@ class Trail:
 
 
 def visible_facets(user: Visitor, split: Split, index: SplitIndex) -> list[IndexedFacet]:
-    """Return the facets by which this user may filter."""
     return [facet for facet in index.facets.values() if may_see_facet(user, split, facet)]
 
 
@@ -218,7 +217,6 @@ class Visit:
 
     @property
     def stem(self) -> str:
-        """Return an address of this question to which `step=4` can be appended."""
         query = _query(self._kept())
         return f"{query}&" if query else "?"
 

@@ -153,7 +153,6 @@ def in_words(step: TraceStep, *, noun: str = "object") -> str:
 
 
 def count_noun(number: int, noun: str) -> str:
-    """Return a number with its noun: `no objects`, `1 object`, `3 objects`."""
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
@@ -289,7 +288,6 @@ class QuestionView:
 
     @property
     def has_places(self) -> bool:
-        """Return whether the places of elements in the picture are known."""
         return self.seen is not None
 
     def at(self, step: int | None) -> Player:

@@ -86,7 +86,6 @@ class Chart(NamedTuple):
 
     @property
     def is_expected(self) -> bool:
-        """Return whether the spec of a split asks for shares of the values."""
         return any(cell.expected is not None for row in self.rows for cell in row.cells)
 
     @property
@@ -180,7 +179,6 @@ def _fit(split: Split, facet: IndexedFacet, shares: Mapping[str, float]) -> Fit 
 
 
 def _may_see(user: Visitor, split: Split, facet: IndexedFacet) -> bool:
-    """Return whether this user may see a facet's counts: a facet that reveals something may be the answer itself."""
     return may_see_facet(user, split, facet) and (not facet.reveals or may_see(user, split, What.ANSWER))
 
 
@@ -220,7 +218,6 @@ def _numbers(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[CountRow
 
 
 def _bins(facet: IndexedFacet, most: int) -> list[tuple[int, int]]:
-    """Return the first and last number of each bin, up to the bin that contains `most`."""
     firsts = list(facet.bins) or list(range(min(int(value) for value in facet.values), most + 1))
     ends = [*(first - 1 for first in firsts[1:]), max(most, *map(int, facet.values))]
     return [(low, high) for low, high in zip(firsts, ends, strict=True) if low <= most]

@@ -124,7 +124,6 @@ def _draw_in_turn(folder: Path, orders: Sequence[DrawingOrder]) -> dict[str, byt
 
 
 def folder_of(slug: str) -> Path:
-    """Return the folder of a dataset's drawings on this machine."""
     return Path(settings.VAR_DIR, "cache", "charts", slug)
 
 

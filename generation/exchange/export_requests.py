@@ -79,7 +79,6 @@ def ask(
 
 
 def size_of(dataset: Dataset) -> int:
-    """Return how many bytes an export of all splits with pictures will have, about."""
     return estimate(StoredDataset(dataset))
 
 
@@ -148,12 +147,10 @@ def may_list(user: Visitor, export: Export, *, splits: Sequence[Split] | None = 
 
 
 def may_manage(user: Visitor, export: Export) -> bool:
-    """Return whether this visitor may cancel, retry or delete an export: who asked for it, and the dataset's owner."""
     return owns(user, export.dataset) or (user.is_authenticated and export.user_id == user.pk)
 
 
 def size_in_words(size: int) -> str:
-    """Return a number of bytes for people."""
     return f"{size / GB:,.1f} GB" if size >= GB else f"{max(1, round(size / MB)):,} MB"
 
 

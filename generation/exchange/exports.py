@@ -241,7 +241,6 @@ class StoredDataset:
         return {file.digest: bytes(file.content) for file in rows}
 
     def figures(self) -> Mapping[str, bytes]:
-        """Return the dataset's charts as SVG, by file name: what everybody may know."""
         return figures_of(self.row, [_published(split.row) for split in self.stored])
 
 

@@ -364,7 +364,6 @@ def settle() -> int:
 
 
 def delete_again() -> int:
-    """Return how many deletions that failed a while ago wait again: nobody sees such a dataset to ask for it."""
     failed = Job.objects.filter(kind=Job.Kind.DELETE, state=Job.State.FAILED, finished__lt=from_now(-DELETED_AGAIN))
     return failed.start_over()
 

@@ -137,7 +137,6 @@ def _answers(order: ReadingOrder, *, size: int, check: Check) -> Generator[Any, 
 
 
 def _only(answers: Iterator[Any]) -> Any:
-    """Return the one answer, once the child has ended."""
     [answer] = list(answers)
     return answer
 

@@ -217,7 +217,6 @@ class Dataset(models.Model):
             return False
 
     def read_spec(self) -> BaseSpec:
-        """Return the validated spec with its files, cached per process."""
         return _read_spec(self.world, self.spec, self.pk)
 
 

@@ -91,7 +91,6 @@ class Export(AbstractJob):
 
     @property
     def shown_kinds(self) -> dict[str, list[str]]:
-        """Return the kinds of things that it shows, by split."""
         kinds: dict[str, list[str]] = json.loads(self.shown)
         return kinds
 

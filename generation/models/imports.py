@@ -73,7 +73,6 @@ class ImportedSplit(models.Model):
 
     @property
     def files_json(self) -> dict[str, Any]:
-        """Return the files by kind."""
         data: dict[str, Any] = json.loads(self.files)
         return data
 

@@ -37,7 +37,6 @@ class SceneQuerySet(models.QuerySet["Scene"]):
     """Reads of scenes."""
 
     def between(self, split: Split, first: int, count: int) -> "SceneQuerySet":
-        """Return `count` scenes of a split from position `first`, in order."""
         return self.filter(split=split, position__gte=first, position__lt=first + count).order_by("position")
 
 

@@ -31,12 +31,10 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def from_now(seconds: float) -> ExpressionWrapper:
-    """Return the time `seconds` from now (negative: ago), by the database's clock."""
     return ExpressionWrapper(Now() + Value(timedelta(seconds=seconds)), output_field=DateTimeField())
 
 
 def ago(moment: Expression | F) -> ExpressionWrapper:
-    """Return the time since a moment, by the database's clock."""
     return ExpressionWrapper(Now() - moment, output_field=DurationField())
 
 
@@ -75,7 +73,6 @@ class AbstractJobQuerySet(models.QuerySet[AnyJob]):
         return self.filter(Q(not_before=None) | Q(not_before__lte=Now()), state=AbstractJob.State.WAITING)
 
     def claimable(self) -> Self:
-        """Return waiting jobs that may be done now, first those to be done first."""
         return self.ready().order_by("-priority", "pk")
 
 
@@ -185,7 +182,6 @@ class TurnQuerySet(models.QuerySet["Turn"]):
             offered.update(ready=Now(), urgency=Greatest("urgency", Value(urgency)))
 
     def in_order(self) -> Self:
-        """Return the datasets that may have claimable jobs: the most urgent first, then the least recently served."""
         return self.filter(ready__lte=Now()).order_by("-urgency", "served", "dataset")
 
 
@@ -341,7 +337,6 @@ class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
         self.update_or_create(name=name, defaults={**about, "seen": Now()})
 
     def alive(self, *, within: float = 60) -> "HeartbeatQuerySet":
-        """Return background processes that reported within the last seconds, by the database's clock."""
         return self.exclude(queues="").filter(seen__gte=from_now(-within))
 
     def reading(self, queue: str) -> "HeartbeatQuerySet":

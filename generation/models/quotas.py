@@ -115,7 +115,6 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         return self.filter(created__lt=from_now(-UPLOADS_KEPT))
 
     def named_in(self, user: Any, text: str) -> Mapping[str, "Upload"]:
-        """Return the account's files whose digests occur in a text, by digest."""
         digests = [digest for digest in self.filter(user=user).values_list("digest", flat=True) if digest in text]
         return {upload.digest: upload for upload in self.filter(user=user, digest__in=digests).order_by("digest")}
 

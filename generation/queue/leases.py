@@ -99,13 +99,11 @@ def release_after_crash(job: AbstractJob, *, message: str) -> bool:
 
 
 def release_to_wait(job: AbstractJob, *, message: str) -> bool:
-    """Return whether the job, which met an outage, waits again: ever longer, as long as the outage lasts."""
     pause = min(FIRST_WAIT * 2.0 ** min(job.waits, 20), LONGEST_WAIT)
     return _release(job, message=message, pause=pause, waits=F("waits") + 1)
 
 
 def _release(job: AbstractJob, *, message: str, pause: float, **counts: Any) -> bool:
-    """Return whether the job waits again without having used an attempt."""
     waiting = {"state": AbstractJob.State.WAITING, **FREE, "attempts": F("attempts") - 1, "message": message}
     return _move(job, **waiting, **counts, not_before=from_now(pause))
 
@@ -241,5 +239,4 @@ def is_gone(worker: str) -> bool:
 
 
 def _rows(job: AbstractJob) -> Any:
-    """Return the rows of the job's table: each kind of job has its own."""
     return type(job)._default_manager

@@ -105,11 +105,9 @@ class Runner(Generic[AnyJob]):
         return self.claim_first(self.rows.claimable()) if self.claim_next is None else self.claim_next()
 
     def claim_first(self, jobs: AbstractJobQuerySet[AnyJob]) -> AnyJob | None:
-        """Return the first of these jobs that is now ours."""
         return next(filter(self.take, jobs[:CANDIDATES]), None)
 
     def take_turn(self) -> int:
-        """Return how many jobs were run in this kind's turn: what its Celery task does."""
         done = self.work(seconds=self.turn)
         self.catch_up()
         return done
@@ -138,7 +136,6 @@ class Runner(Generic[AnyJob]):
         return done
 
     def run_now(self, job: AnyJob) -> bool:
-        """Return whether this job waited and was done here, for somebody who waits for it."""
         return self.take(job) and self.run(job)
 
     def run(self, job: AnyJob) -> bool:

@@ -111,12 +111,10 @@ def _command(module: str, *, seconds: int, memory: int) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return what the child's environment has: nothing secret, and one thread for each library."""
     return {name: os.environ[name] for name in KEPT if name in os.environ} | ALONE
 
 
 def write_frame(content: bytes) -> None:
-    """Write bytes that `frames` yields in the parent."""
     sys.stdout.buffer.write(HEAD.pack(len(content)))
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()

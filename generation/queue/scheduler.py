@@ -67,7 +67,6 @@ def _correct(turn: Turn) -> bool:
 
 
 def count_claimable(most: int) -> int:
-    """Return how many jobs may be claimed now, counted no further than `most`."""
     datasets = list(Turn.objects.in_order().values_list("pk", flat=True)[:most])
     return Job.objects.claimable().filter(dataset__in=datasets)[:most].count()
 

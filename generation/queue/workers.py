@@ -56,7 +56,6 @@ class Beating:
 
 
 def beat(*, name: str, queues: str) -> None:
-    """Note that a background process is alive, by the database's clock."""
     Heartbeat.objects.note(name, host=socket.gethostname(), pid=os.getpid(), queues=queues)
     Heartbeat.objects.filter(seen__lt=from_now(-FORGOTTEN)).delete()
 

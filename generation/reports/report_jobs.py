@@ -24,7 +24,6 @@ Report = TypeVar("Report", BlindReport, AblationReport)
 
 
 def retry(reports: AbstractJobQuerySet[Report]) -> bool:
-    """Return whether one of these reports had failed, and waits again."""
     return reports.filter(state=BlindReport.State.FAILED).start_over() == 1
 
 
@@ -56,7 +55,6 @@ def begin_shortcuts(dataset: Dataset, splits: Sequence[Split]) -> BlindReport:
 
 
 def request_shortcuts(dataset: Dataset, splits: Sequence[Split]) -> BlindReport:
-    """Return the row of the report on these splits, which is made now or soon."""
     is_small = sum(split.questions for split in splits) <= SMALL_DATASET
     return _provide(begin_shortcuts(dataset, splits), SHORTCUTS, is_small=is_small)
 
@@ -102,7 +100,6 @@ SHORTCUTS = runner.register(
 
 
 def request_skipped_steps(split: Split) -> AblationReport:
-    """Return the row of a complete split's report, which is made now or soon."""
     found, _ = AblationReport.objects.get_or_create(split=split)
     _renew(found, key=skipped_steps.report_key(split))
     return _provide(found, SKIPPED_STEPS, is_small=split.questions <= SMALL_SPLIT)

@@ -126,10 +126,8 @@ def truth_of(index: SplitIndex) -> NDArray[np.int64]:
 
 
 def slicings_of(index: SplitIndex) -> Mapping[str, Slicing]:
-    """Return every facet as the scorer takes it, value by value."""
     return {name: slicing_of(facet) for name, facet in index.facets.items()}
 
 
 def slicing_of(facet: IndexedFacet) -> Slicing:
-    """Return a facet as the scorer takes it, value by value."""
     return Slicing(facet.codes, len(facet.values), facet.kind == FacetKind.FLAGS)

@@ -29,12 +29,10 @@ PIECE = 200  # questions of different words, whose nearest ones are looked for a
 
 
 def complete_splits(dataset: Dataset) -> list[Split]:
-    """Return what a report is about: the sealed splits that have questions of their own, in order."""
     return [split for split in dataset.splits.own().for_browse() if split.is_complete]
 
 
 def report_key(splits: Sequence[Split]) -> str:
-    """Return what names a report on these splits: what they contain and what they are measured against."""
     parts = [[split.name, split.index_digest, split.reference.name if split.reference else ""] for split in splits]
     return digest([VERSION, parts])
 

@@ -146,7 +146,6 @@ class ShortcutsView(NamedTuple):
 
 
 def shares_of(row: GuessScore) -> dict[str, float]:
-    """Return how often guesses were right, with the interval, as files and charts have it."""
     low, high = row.share.wilson
     return {"accuracy": rounded(row.share.value or 0.0), "low": rounded(low), "high": rounded(high)}
 
@@ -177,7 +176,6 @@ def source_of(dataset: Dataset) -> str:
 
 
 def _may_know(user: Visitor, split: Split) -> bool:
-    """Return whether this visitor may know how guesses fare: they tell of both splits' answers."""
     splits = (split,) if split.reference is None else (split, split.reference)
     return all(may_see_exact_figures(user, one) for one in splits)
 

@@ -43,7 +43,6 @@ class AblatedQuestions(NamedTuple):
 
 
 def report_key(split: Split) -> str:
-    """Return what names a report on this split: what it contains, and which steps its world leaves out."""
     return digest([VERSION, split.index_digest, [ablation.name for ablation in split.dataset.get_world().ablations]])
 
 
@@ -81,6 +80,5 @@ def to_bytes(found: AblatedQuestions) -> bytes:
 
 
 def from_bytes(content: bytes) -> AblatedQuestions:
-    """Return what `to_bytes` wrote."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         return AblatedQuestions(tuple(arrays["names"].tolist()), arrays["positions"], arrays["codes"])

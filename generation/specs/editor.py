@@ -280,7 +280,6 @@ def _is_about(parameter: Parameter, fault: BadSpec) -> bool:
 
 
 def _rule(inside: str) -> str:
-    """Return a place within rules for users: `0.color` becomes `Rule 1, color`."""
     number, _, name = inside.partition(".")
     place = f"Rule {int(number) + 1}" if number.isdigit() else inside
     return f"{place}, {name}" if name else place

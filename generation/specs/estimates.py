@@ -54,7 +54,6 @@ class Rates(NamedTuple):
     jobs: int = 0
 
     def drawing(self, spec: Mapping[str, Any], pictures: int) -> float:
-        """Return the seconds for drawing a number of pictures of a spec."""
         return pictures * samples_of(spec) * (self.sample if renderer_of(spec) == BUILT_IN else self.slow_sample)
 
 
@@ -144,7 +143,6 @@ def samples_of(spec: Mapping[str, Any]) -> int:
 
 
 def _picture(spec: Mapping[str, Any]) -> tuple[int, int, int]:
-    """Return width, height and samples of a spec's pictures, with defaults for missing values."""
     images = spec.get("images", {})
     samples = PLAIN_SAMPLES if renderer_of(spec) == BUILT_IN else blender.SAMPLES
     return images.get("width", 480), images.get("height", 320), images.get("samples", samples)
@@ -236,7 +234,6 @@ ROW = 1 / 1000  # seconds for storing, sealing or deleting a question
 
 
 def seconds_for(job: Job) -> float:
-    """Return the time limit of a job in seconds."""
     return LEAST + PATIENCE * _ordinarily(job)
 
 

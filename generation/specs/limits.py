@@ -27,7 +27,6 @@ class LimitedValue(NamedTuple):
 
 
 def limits_for(user: Any) -> dict[str, int]:
-    """Return the limits of an account, by name."""
     return {name: limit.standard for name, limit in LIMITS.items()} | Limit.objects.set_for(user)
 
 

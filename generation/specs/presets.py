@@ -57,7 +57,6 @@ class PresetGroup(NamedTuple):
 
 
 def preset_names() -> list[str]:
-    """Return the names of all presets."""
     return [name for world in usable() if world.maker is not None for name in world.maker.presets()]
 
 

@@ -170,7 +170,6 @@ class Query:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the names and values of the address, without the page."""
         return [*((one.facet.name, one.value) for one in self.conditions), *self._beside_conditions]
 
     @property
@@ -181,7 +180,6 @@ class Query:
 
     @property
     def everything(self) -> "Query":
-        """Return the query without its filters."""
         return Query(chosen=self.chosen, order=self.order)
 
     @property
@@ -229,7 +227,6 @@ class Query:
         return replace(self, conditions=(*self.without(facet.name).conditions, *left), page=1)
 
     def without(self, facet: str) -> "Query":
-        """Return the query without conditions on a facet, on the first page."""
         return replace(self, conditions=tuple(one for one in self.conditions if one.facet.name != facet), page=1)
 
     def with_chosen(self, chosen: Iterable[int]) -> "Query":
@@ -370,7 +367,6 @@ def _unknown(name: str, known: Mapping[str, FilterFacet], hidden: Sequence[Filte
 
 
 def sortable(facets: Iterable[FilterFacet]) -> list[FilterFacet]:
-    """Return the facets by which questions can be sorted: those with numeric values."""
     return [facet for facet in facets if facet.kind is FacetKind.INTEGER]
 
 

@@ -202,7 +202,6 @@ class Draft:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def digest(self) -> str:
-        """Return the name of the index: a digest of its content."""
         return digest([[file, _sha256(self.folder / file)] for file in self._names()])
 
     def publish(self, name: str) -> None:

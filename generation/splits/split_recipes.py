@@ -98,7 +98,6 @@ class Recipe(Frozen):
         return self.sample is not None or self.share is not None or bool(self.shares)
 
     def to_json(self) -> str:
-        """Return the recipe in its stored form, without default values."""
         data = self.model_dump(mode="json", exclude_defaults=True)
         return json.dumps(data | ({"seed": self.seed} if self.is_drawn else {}), ensure_ascii=False)
 
@@ -114,12 +113,10 @@ def read_recipe(data: Mapping[str, Any] | str) -> Recipe:
 
 
 def pairs_of_filter(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the names and values of a filter in the form of an address, without the page number."""
     return join_ranges(QueryString.parse(text)).without(PAGE).pairs
 
 
 def plain_filter(query: Query) -> str:
-    """Return the filters of a query in the form of a recipe."""
     return urlencode(Query(query.conditions, query.words).pairs)
 
 
@@ -206,7 +203,6 @@ def lowest(positions: Positions, *, keys: NDArray[np.float64], count: int) -> Po
 
 
 def part_of(count: int, percent: float) -> int:
-    """Return a percentage of a count, rounded to the nearest integer, halves up."""
     return math.floor(round(count * percent / 100, 6) + 0.5)
 
 

@@ -131,7 +131,6 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def draft_name(name: str) -> str:
-    """Return a unique temporary name, which `drop_abandoned` recognises."""
     return f".{name}.{secrets.token_hex(4)}"
 
 
@@ -206,7 +205,6 @@ def get(name: str) -> bytes:
 
 
 def size(name: str) -> int:
-    """Return the size of a stored file in bytes."""
     path = local_path(name)
     return path.stat().st_size if path is not None else default_storage.size(name)
 

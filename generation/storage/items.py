@@ -60,7 +60,6 @@ def words_at(split: Split, position: int) -> Question | None:
 
 
 def others_of(split: Split, asked: Question) -> list[Question]:
-    """Return the other questions of a split about a question's scene: their texts, answers and positions."""
     others = Question.objects.filter(scene=asked.scene).exclude(pk=asked.pk).order_by("position")
     return list(_renumbered(split, others.only("position", "text", "answer")))
 

@@ -38,7 +38,6 @@ def picture_bytes(scene: Scene, dataset: Dataset) -> bytes:
 
 
 def type_of(name: str) -> str:
-    """Return the media type of a picture's file, from its name."""
     return TYPES.get(PurePath(name).suffix.lower(), "image/png")
 
 
@@ -69,7 +68,6 @@ def thumbnail(stored: str, *, read: Callable[[], bytes] | None = None) -> bytes:
 
 
 def name_of(stored: str) -> str:
-    """Return the storage name of a stored picture's thumbnail."""
     return str(PurePosixPath(stored).with_suffix("")) + ENDING
 
 
@@ -91,7 +89,6 @@ class Pictures:
 
     @cached_property
     def stem(self) -> str:
-        """Return the common part of the file names of picture and object ids."""
         split, position = self.scene.split, self.scene.position
         return f"datasets/{split.dataset_id}/{split.name}/{position // 1000:04d}/{position:07d}"
 

@@ -42,12 +42,10 @@ def register(name: str, use: Callable[[Any], Use]) -> None:
 
 
 def uses_of(user: Any) -> list[Use]:
-    """Return an account's use of storage, by kind."""
     return [_USES[name](user) for name in sorted(_USES)]
 
 
 def used_by(user: Any) -> int:
-    """Return how many bytes an account stores."""
     return sum(use.size for use in uses_of(user))
 
 

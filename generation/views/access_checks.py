@@ -40,7 +40,6 @@ def counted_splits(splits: Sequence[Split], wanted: str | None) -> list[Split]:
 
 
 def refuse(request: HttpRequest, split: Split, message: str, *, status: int, **more: Any) -> HttpResponse:
-    """Return the page that says what is wrong with an address, with links to continue."""
     context = {"split": split, "dataset": split.dataset, "message": message, **more}
     return render(request, "generation/refused.html", context, status=status)
 

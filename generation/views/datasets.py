@@ -110,7 +110,6 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def spec(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the spec as a JSON file."""
     found = find_dataset(request.user, slug)
     return _download(spec_as_json(found).encode(), f"{found.slug}.json", kind="application/json")
 

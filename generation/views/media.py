@@ -121,7 +121,6 @@ def sent_by_proxy(stored: str, *, content_type: str) -> HttpResponse | None:
 
 
 def _lost(stored: str, found: object) -> Http404:
-    """Return the error for a file that is missing from the storage, and log its name."""
     log.error("Expected a picture in %s, got: %s. Restore it from a backup.", stored, found)
     return Http404(MISSING)
 

@@ -97,7 +97,6 @@ def _may_know(user: Visitor, split: Split, facet: IndexedFacet, *, visit: Visit)
 
 
 def _scene_list(asked: Question, others: list[Question]) -> str:
-    """Return the address for stepping through all questions about this question's scene."""
     return f"?{LIST}=" + ",".join(map(str, sorted([asked.position, *(other.position for other in others)])))
 
 

@@ -103,7 +103,6 @@ def split_json(split: Split) -> dict[str, Any]:
 
 
 def split_url(split: Split) -> str:
-    """Return the API's URL of a split."""
     return f"/api/v1/datasets/{split.dataset.slug}/splits/{split.name}/"
 
 

@@ -51,13 +51,11 @@ class Problem(Exception):
 
     @property
     def response(self) -> HttpResponse:
-        """Return the response for this error."""
         error = {"code": self.code, "message": self.message, "details": self.details}
         return JsonResponse({"error": error}, status=self.status, headers=self.headers)
 
 
 def too_many(message: str, *, wait: float) -> Problem:
-    """Return an error that asks the sender to wait, with the number of seconds."""
     seconds = max(1, math.ceil(wait))
     return Problem(429, message, details={"retry_after": seconds}, headers={"Retry-After": str(seconds)})
 
@@ -93,7 +91,6 @@ def problem_of(error: Exception) -> Problem:
 
 
 def _invalid(error: ValidationError) -> Problem:
-    """Return an error that lists the invalid parameters."""
     fields = [{"where": ".".join(map(str, one["loc"])), "message": str(one["msg"])} for one in error.errors]
     said = "; ".join(f"{one['where']}: {one['message']}" for one in fields)
     return Problem(422, f"Expected valid parameters, got errors: {said}.", details={"fields": fields})

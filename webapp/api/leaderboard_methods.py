@@ -57,6 +57,5 @@ def method_json(one: Method) -> dict[str, Any]:
 
 
 def unfit(form: Any) -> Problem:
-    """Return an error that lists the problems of a form."""
     fields = [{"where": name, "message": str(reason)} for name, reasons in form.errors.items() for reason in reasons]
     return Problem(422, " ".join(f"{one['where']}: {one['message']}" for one in fields), details={"fields": fields})

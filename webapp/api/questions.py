@@ -133,7 +133,6 @@ def _scene_url(split: Split, scene: Scene) -> str:
 
 
 def _values(facets: Sequence[IndexedFacet], position: int) -> dict[str, Any]:
-    """Return a question's value of each facet, without facets that it has no value of."""
     codes = [(facet, int(facet.codes[position])) for facet in facets]
     return {facet.name: value_of(facet, code) for facet, code in codes if code != facet.none}
 

@@ -101,7 +101,6 @@ class OutsideFile(NamedTuple):
 
 
 def object_path(folder: Path, digest: str) -> Path:
-    """Return the path of the content with this SHA-256 in a folder of backups."""
     return folder / OBJECTS / digest[:2] / digest
 
 
@@ -177,14 +176,12 @@ class Writer:
 
 
 def is_plain_name(name: str) -> bool:
-    """Return whether a stored file may have this name: relative, no hidden parts, no `..`."""
     parts = name.split("/")
     plain = all(part and not part.startswith(".") for part in parts)
     return plain and len(name) <= NAME_LENGTH and not UNWANTED.search(name)
 
 
 def forget(tar: tarfile.TarFile) -> None:
-    """Clear the tar file's list of members, since there may be hundreds of thousands."""
     tar.members.clear()  # type: ignore[attr-defined]
 
 

@@ -37,12 +37,10 @@ class WrongSchema(EngineError):
 
 
 def known_migrations() -> Migrations:
-    """Return the migrations of this program, by app."""
     return _by_app(_loader().graph.nodes)
 
 
 def migrations_of(using: str) -> Migrations:
-    """Return the migrations applied to a database, by app, for the apps of this program."""
     apps = known_migrations()
     seen = _by_app(MigrationRecorder(connections[using]).applied_migrations())
     return {app: names for app, names in seen.items() if app in apps}

@@ -97,7 +97,6 @@ def is_empty() -> bool:
 
 
 def size_of(stream: IO[bytes]) -> int:
-    """Return how many bytes an open file has."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(0)
     return size
@@ -164,7 +163,6 @@ def _nothing() -> None:
 
 
 def sync() -> None:
-    """Sync the disk: once for all files is much faster than once for each."""
     os.sync()
 
 

@@ -163,7 +163,6 @@ def with_figures(user: Any, rows: Iterable[Submission]) -> list[tuple[Submission
 
 
 def may_list(user: Any, submission: Submission) -> bool:
-    """Return whether a list may show a submission, which includes the name of its dataset."""
     may_know = may_mention(user, submission.split.dataset) or owns(user, submission)
     return may_know and may_see(user, submission.split, What.QUESTION)
 

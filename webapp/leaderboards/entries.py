@@ -53,7 +53,6 @@ def right_among(digest: str, people: str, index: str) -> float:
 
 @functools.lru_cache(maxsize=20_000)
 def reweighted_by(digest: str, source: WeightsSource) -> ReweightedAccuracy | None:
-    """Return the reweighted accuracy of predictions, which are for the split or for its parent."""
     opened = open_digest(source.split_index)
     return reweighted_accuracy(right_of(_own(digest, opened), truth_of(opened)), weights_of(source))
 
@@ -75,7 +74,6 @@ def people_by(people: str, index: str, facet: str) -> Slice:
 
 @functools.lru_cache(maxsize=500)
 def people_reweighted_by(people: str, source: WeightsSource) -> ReweightedAccuracy | None:
-    """Return people's reweighted accuracy on the questions that they were asked."""
     arrays = people_of(people)
     is_right = right_of(arrays.predictions, truth_of(open_digest(source.split_index)))
     return reweighted_accuracy(is_right, weights_of(source) * arrays.asked)
@@ -211,7 +209,6 @@ class Entry(NamedTuple):
 
     @property
     def made(self) -> str:
-        """Return how it was made, as a value of `Method.Made`."""
         return Method.Made.HUMAN if self.method is None else self.method.made
 
     @property
@@ -365,7 +362,6 @@ def share_of(entry: Entry) -> Fraction:
 
 
 def order_of(entry: Entry) -> Any:
-    """Return the sort key of an entry among models: by accuracy, then by date."""
     return (-share_of(entry), entry.date, entry.key)
 
 

@@ -129,7 +129,6 @@ def _next(limits: list[_Limit]) -> datetime | None:
 
 
 def together(split: Split) -> list[int]:
-    """Return the keys of the splits that share limits, that is, all with the same answers."""
     source = split.source
     return [source.pk, *source.derived.values_list("pk", flat=True)]
 

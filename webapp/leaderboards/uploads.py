@@ -357,7 +357,6 @@ def _check_size(one: UploadedMember, split: Split) -> None:
 
 
 def names_of(member: SuiteMember) -> list[str]:
-    """Return the lower-case names, without ending, that a file for a member of a suite may have."""
     split = member.split
     return [split.name.lower(), f"{split.dataset.slug}-{split.name}".lower(), member.label.lower()]
 
@@ -447,7 +446,6 @@ def check_limits(user: Any, split: Split) -> None:
 
 
 def _plain(name: str) -> str:
-    """Return a file's name without folders and unprintable characters, shortened."""
     return "".join(letter for letter in name.replace("\\", "/").rpartition("/")[2] if letter.isprintable())[-200:]
 
 

@@ -14,7 +14,6 @@ MASKED = (
 
 
 def mask(text: str) -> str:
-    """Return a log's text with secrets masked."""
     for pattern, instead in MASKED:
         text = pattern.sub(instead, text)
     return text

@@ -91,7 +91,6 @@ def names_of(host: str) -> list[str]:
 
 
 def bracket(host: str) -> str:
-    """Return a host as it is written in URLs: IPv6 in brackets."""
     return f"[{host}]" if ":" in host else host
 
 

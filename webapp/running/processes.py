@@ -63,7 +63,6 @@ def command(name: str, *, bind: str = "", processes: int | None = None) -> list[
 
 
 def log_of(name: str) -> Path:
-    """Return the log file of a process that quickstart runs."""
     return Path(settings.VAR_DIR, "log", f"{name}.log")
 
 

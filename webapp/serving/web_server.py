@@ -244,7 +244,6 @@ class Connection(HTTPChannel):
     # Reading
 
     def readable(self) -> bool:
-        """Return whether to wait for bytes."""
         return self.drains_until is not None or (not self.is_asking and bool(super().readable()))
 
     def handle_read(self) -> None:

@@ -67,7 +67,6 @@ class BufferedWorker(Worker):
             server.tidy()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Request a stop and wake the loop."""
         self.alive = False
         for server in self.servers:
             server.pull_trigger()

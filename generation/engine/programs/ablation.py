@@ -196,7 +196,6 @@ def _explained(runs: Sequence[_Counted]) -> ExplainedErrorCount:
 
 
 def _beyond(one: _Counted) -> float:
-    """Return the probability of at least as many agreements by chance (normal curve with continuity correction)."""
     if one.variance < 1e-9:
         return 1.0
     return 1 - NormalDist(one.mean, math.sqrt(one.variance)).cdf(one.hits - 0.5)

@@ -232,7 +232,6 @@ class JsonText:
 
 
 def _bytes(text: str) -> int:
-    """Return how many bytes a text takes."""
     return len(text) if text.isascii() else len(text.encode())
 
 

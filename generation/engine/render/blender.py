@@ -308,7 +308,6 @@ class Child:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment variables for a child, without secrets."""
     return {name: value for name, value in os.environ.items() if name in KEPT}
 
 

@@ -1,4 +1,4 @@
-"""The decorator that compiles the tracer's loops."""
+"""The decorators that compile the loops of the renderers."""
 
 from pathlib import Path
 

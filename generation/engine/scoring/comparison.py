@@ -81,14 +81,12 @@ def permutation_test(steps: NDArray[np.int64] | NDArray[np.float64], counts: NDA
 
 
 def _frequencies(variance: float, *, widest: int) -> tuple[NDArray[np.float64], int]:
-    """Return the frequencies for a characteristic function, and the largest deviation of a sum from its mean."""
     reach = math.ceil(REACH * math.sqrt(variance)) + widest
     size = 2 ** math.ceil(math.log2(2 * reach + 2))
     return 2 * math.pi * np.arange(size // 2 + 1) / size, reach
 
 
 def _sums(characteristic: NDArray[np.complex128], t: NDArray[np.float64], *, first: int) -> NDArray[np.float64]:
-    """Return the probabilities of the integer sums from `first` on, from their characteristic function at `t`."""
     found = np.fft.irfft(np.conj(characteristic) * np.exp(1j * t * first), 2 * (len(t) - 1))
     return np.maximum(found, 0.0)
 

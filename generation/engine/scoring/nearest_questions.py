@@ -196,7 +196,6 @@ def _nearest(known: SortedBags, asked: Bags, places: Ints, low: Bits, high: Bits
 
 @njit(cache=True)
 def _may_hold(other: int, words: NDArray[np.uint32], size: int, best: Best) -> bool:
-    """Return whether a bag of `other` words can be as near as the best one."""
     most = min(len(words), other)
     return most * best.either >= best.common * (size + other - most)
 

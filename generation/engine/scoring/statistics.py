@@ -67,7 +67,6 @@ def crossed_bootstrap(
 
 
 def _places(votes: Votes, pairs: VoteCounts) -> NDArray[np.int64]:
-    """Return for each answer its position among the pairs of question and answer."""
     width = int(votes.answers.max()) + 1
     return np.searchsorted(pairs.questions * width + pairs.answers, votes.questions * width + votes.answers)
 

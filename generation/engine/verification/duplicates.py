@@ -45,7 +45,6 @@ class RepeatCounter:
         return {one: np.unique(np.array(some, np.uint64)) for one, some in found.items() if some}
 
     def _counted(self, split: str, different: Mapping[Repeatable, Hashes]) -> Iterator[str]:
-        """Yield how many things there are and how many are different: `200 stories, 198 different`."""
         for one, some in different.items():
             count = self.items[split] if one.is_of_item else len(self.hashes[split, one.facet])
             yield f"{count:,} {one.label}, {'all' if len(some) == count else f'{len(some):,}'} different"

@@ -90,6 +90,5 @@ class Command(WatchingCommand):
 
 
 def _how_far(dataset: Dataset) -> tuple[float, str]:
-    """Return how many bytes are read, and a text with the counts of scenes and sealed splits."""
     way, at = imports.way_of(dataset), progress_of(dataset)
     return way.done, f"{dataset.slug}: {at.scenes:,} scenes, {at.splits} of {at.of_splits} splits sealed"

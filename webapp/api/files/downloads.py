@@ -72,7 +72,6 @@ def scene_ids(request: HttpRequest, slug: str, name: str, position: int) -> Http
 
 
 def _asked_anew(response: HttpResponseBase) -> HttpResponseBase:
-    """Require revalidation of a picture, since a later dataset may reuse its URL."""
     response["Cache-Control"] = "private, no-cache"
     return response
 

@@ -50,7 +50,6 @@ class TarLayout(NamedTuple):
 
 
 def layout_of(split: Split) -> TarLayout:
-    """Return the layout for a complete split, cached in the process as long as no picture is added."""
     return _layout(split, version_of(split.dataset) + split.fingerprint, _pictures(split).count())
 
 
@@ -98,7 +97,6 @@ def _layout(split: Split, version: str, count: int) -> TarLayout:
 
 
 def _places(split: Split) -> dict[int, int] | range:
-    """Return the position among the exported scenes by the position of each scene."""
     if not split.is_derived:
         return range(split.scenes)
     return {int(scene): place for place, scene in enumerate(np.unique(SplitIndex.open(split).scenes))}

@@ -119,7 +119,6 @@ class FileLoad:
         self.piece_began: float | None = None
 
     def is_under_way(self, now: float) -> bool:
-        """Return whether making the file took more time than waiting for its reader."""
         working = self.busy + (now - self.piece_began if self.piece_began is not None else 0.0)
         return working > BUSY * (now - self.began)
 
@@ -143,7 +142,6 @@ _works: set[FileLoad] = set()
 
 
 def folder() -> Path:
-    """Return the folder of these files, which each machine has for itself."""
     return disk_cache.folder() / "questions"
 
 

@@ -34,7 +34,6 @@ class NewMethod(Schema):
     @field_validator("*")
     @classmethod
     def _whole(cls, value: Any) -> Any:
-        """Refuse lone surrogates, which JSON can contain and databases refuse."""
         if isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
             raise ValueError("Expected Unicode characters, got half a character.")
         return value

@@ -34,7 +34,6 @@ class ComparedValue(NamedTuple):
 
     @property
     def difference_text(self) -> str:
-        """Return the difference (first minus second) in percentage points as text."""
         return signed_points(self.compared.difference)
 
     @property
@@ -77,7 +76,6 @@ class Sheet(NamedTuple):
 
     @property
     def is_averaged(self) -> bool:
-        """Return whether a question counts by the share of runs that answer it correctly."""
         return self.test != MCNEMAR
 
 

@@ -79,7 +79,6 @@ class Curve(NamedTuple):
 
 
 def curve_entries(user: Any, split: Split) -> list[Entry]:
-    """Return each submitted method with each of its configurations, as a visitor who may see the answers sees it."""
     return together(user, split, Score.objects.known_to(user, split).filter(submission__method__baseline=""))
 
 
@@ -193,7 +192,6 @@ def lines_of(found: Sequence[Curve]) -> Iterator[dict[str, float | int | str | N
 
 
 def point_json(size: int, cell: SliceCell) -> dict[str, float | int | None]:
-    """Return a point as JSON data."""
     found = cell.figure
     deviation = rounded_or_none(found.deviation)
     return {"size": size, "n": found.n, "runs": found.runs, **found.shares(), "deviation": deviation}
@@ -277,7 +275,6 @@ def table_of(split: Split, found: CurveNeeds, along: str, target: str) -> Table:
 
 
 def line_json(line: TargetRow, curves: Sequence[str]) -> dict[str, object]:
-    """Return what a column needs as JSON data: `reached` and `highest` by curve."""
     found = zip(curves, line.found, strict=True)
     return {"column": line.label, "title": line.title, "curves": {curve: reached_json(one) for curve, one in found}}
 

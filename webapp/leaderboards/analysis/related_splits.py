@@ -63,7 +63,6 @@ def _same(entry: Entry, board: Sequence[Entry]) -> Entry | None:
 
 
 def _counted(ground: SliceContext, entry: Entry, split: Split, view: BoardView) -> SlicePanel:
-    """Return a panel with one column: the accuracy of a board's row on the view's questions."""
     column = SliceColumn(split.name, list(entry.runs()), within(ground.index, view.filters), pairs_of(view.filters))
     return panel(ground, [column], every_number(ground.index.facets[view.by]), title=view.title, axis=view.axis)
 

@@ -68,7 +68,6 @@ class NeededSize(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Return whether there are runs with enough questions."""
         return self.reached.best is not None
 
     @property

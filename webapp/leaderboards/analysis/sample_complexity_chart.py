@@ -58,7 +58,6 @@ class LogAxis(NamedTuple):
         return math.log(self.values[-1] / self.values[0]) or 1.0
 
     def moved(self, value: float, part: float) -> float:
-        """Return the value that is this part of the axis higher."""
         return value * math.exp(part * self.span)
 
     def beyond(self, part: float) -> float:

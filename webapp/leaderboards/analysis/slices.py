@@ -76,7 +76,6 @@ class SliceCell:
 
     @property
     def shade(self) -> str:
-        """Return the CSS class for the cell's shade in a map."""
         return shade(self.mean)
 
     @property
@@ -93,7 +92,6 @@ class SliceCell:
 
     @property
     def chart_values(self) -> dict[str, float | None]:
-        """Return the share and its interval, as charts have them."""
         found = self.figure.shares()
         return {"share": found.pop("accuracy"), **found}
 
@@ -173,7 +171,6 @@ def read_bands(text: str) -> list[Band]:
 
 
 def by_one(ground: SliceContext, contenders: Sequence[Contender], one: FacetPartition) -> list[SlicePanel]:
-    """Return accuracy by one facet, with a column for each method."""
     columns = [SliceColumn(contender.label, contender.runs) for contender in contenders]
     return [panel(ground, columns, one, title=f"By {one.facet.label}", axis=one.facet.label)]
 

@@ -47,7 +47,6 @@ def slices_of(ground: SliceContext, one: Contender, by: Sequence[FacetPartition]
 
 
 def weakest(slices: Iterable[Weak], whole: Figure) -> list[Weak]:
-    """Return the slices with the lowest accuracy, the weakest first: at most five below the overall one."""
     below = (one for one in slices if whole.share is not None and (one.cell.mean or 0.0) < whole.share)
     return sorted(below, key=lambda one: (one.cell.mean or 0.0, -one.cell.n))[:MOST]
 

@@ -120,7 +120,6 @@ class Spending(NamedTuple):
 
 
 def spending_on(split: Split) -> Spending:
-    """Return what was published on a split, including its question sets."""
     return Spending(**Disclosure.objects.counted_on(split).summary())
 
 
@@ -136,7 +135,6 @@ def submissions_left(split: Split) -> int:
 
 
 def lock(split: Split) -> None:
-    """Lock the decisions on a split and on all splits with the same answers until the transaction ends."""
     list(Split.objects.select_for_update().filter(pk=split.source.pk).values_list("pk"))
 
 

@@ -20,14 +20,12 @@ DEFERRED = "shown when the answers are opened"
 
 
 def facets_for(user: Visitor, split: Split, index: SplitIndex) -> list[IndexedFacet]:
-    """Return the facets by which a visitor may break scores down."""
     if not may_see_exact_figures(user, split):
         return []
     return [facet for facet in index.facets.values() if may_see_facet(user, split, facet)]
 
 
 def views_for(user: Visitor, split: Split, index: SplitIndex) -> list[BoardView]:
-    """Return the world's views whose facets the visitor may all see."""
     allowed = {facet.name for facet in facets_for(user, split, index)}
     return [view for view in split.dataset.get_world().board_views if view.facets <= allowed]
 

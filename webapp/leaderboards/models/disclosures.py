@@ -40,7 +40,6 @@ class DisclosureQuerySet(models.QuerySet["Disclosure"]):
         return self.filter(state=Disclosure.State.PUBLISHED)
 
     def counted_on(self, split: Split) -> Self:
-        """Return the published figures that use the budget of a split: its own and those of its question sets."""
         return self.published().filter(split=split) if split.is_derived else self.published().filter(source=split)
 
     def summary(self) -> dict[str, Any]:
@@ -106,7 +105,6 @@ class Disclosure(models.Model):
 
     @cached_property
     def part_figures(self) -> dict[str, int]:
-        """Return the method's best figure by the values of the partition, in thousandths."""
         data: dict[str, int] = json.loads(self.parts)
         return data
 

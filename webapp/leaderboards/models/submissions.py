@@ -45,7 +45,6 @@ class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
         return self.filter(state__in=[AbstractJob.State.WAITING, AbstractJob.State.RUNNING])
 
     def of_last_day(self) -> Self:
-        """Return the submissions that were scored within 24 hours, by the database's clock."""
         return self.scored().filter(finished__gt=from_now(-A_DAY))
 
 
@@ -190,7 +189,6 @@ class Score(models.Model):
 
     @cached_property
     def columns_json(self) -> dict[str, list[float]]:
-        """Return [right, n] by the column's label."""
         data: dict[str, list[float]] = json.loads(self.columns)
         return data
 

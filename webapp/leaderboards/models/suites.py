@@ -85,7 +85,6 @@ class Suite(models.Model):
 
 
 def k_text(k: float) -> str:
-    """Return a number k as text, with at most six decimals and without zeros at its end."""
     return f"{k:f}".rstrip("0").rstrip(".")
 
 

@@ -193,7 +193,6 @@ def drawing_of(folder: str, spec: dict[str, Any] | None) -> SafeString:
 
 
 def drawings_of(folder: str, specs: Sequence[dict[str, Any] | None], *, wide: int) -> list[SafeString]:
-    """Return charts as HTML, each for wide and for narrow pages, stored in this folder."""
     sizes = [size for spec in specs if spec is not None for size in ({**spec, "width": wide}, spec)]
     found = iter(drawings(folder, [DrawingOrder(size) for size in sizes]))
     return [SafeString() if spec is None else _sized(next(found), next(found)) for spec in specs]
@@ -233,7 +232,6 @@ def paper_of(folder: str, spec: dict[str, Any] | None, *, kind: str) -> bytes:
 
 
 def as_csv(lines: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return rows of figures as CSV."""
     every = list(lines)
     return "".join(csv_lines([*every[:1], *(line.values() for line in every)])).encode()
 

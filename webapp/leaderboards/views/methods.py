@@ -65,7 +65,6 @@ def method(request: HttpRequest, number: int) -> HttpResponse:
 
 
 def _targets(user: Any) -> list[Split]:
-    """Return a few splits that an account may submit to: the first ones in the list of boards."""
     return [split for split in boards_for(user)[:OFFERED] if may_see(user, split, What.QUESTION)]
 
 

@@ -94,7 +94,6 @@ def render(
 
 
 def _near_first(packed: PackedSolids, camera: Camera) -> PackedSolids:
-    """Return the solids in the order of their distance: what is hidden behind others is then rejected early."""
     away = np.square(packed.solids[:, :3] - camera.place).sum(axis=1)
     return packed._replace(solids=packed.solids[np.argsort(away, kind="stable")])
 

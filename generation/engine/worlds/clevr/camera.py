@@ -260,13 +260,11 @@ def solve_view(
 def _misses(
     place: np.ndarray, coords: Sequence[Sequence[float]], seen: np.ndarray, *, focal: float, width: int, height: int
 ) -> np.ndarray:
-    """Return projected minus given pixels, (n, 3), for a camera at `place`."""
     view = View(camera=_point(place.tolist()), focal=focal, width=width, height=height)
     return np.array([project(view, point) for point in coords]) - seen
 
 
 def _jitter(stream: RandomSource, place: Point, *, jitter: float) -> Point:
-    """Return `place` moved by up to `jitter` along each axis, rounded to 6 decimals."""
     x, y, z = (round(value + jitter * (2.0 * stream.random() - 1.0), 6) for value in place)
     return (x, y, z)
 

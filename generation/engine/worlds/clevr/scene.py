@@ -260,7 +260,6 @@ def _point(values: Sequence[Any]) -> Point:
 
 
 def _number(value: Any) -> Any:
-    """Return a JSON number unchanged: the release writes whole pixels as integers, and they stay integers."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"expected a number, got {value!r}")
     return value

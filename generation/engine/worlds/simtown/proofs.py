@@ -74,7 +74,6 @@ class SimTownProver(PictureProver):
             proof.hold("rules", not apart, words, scene.vehicles[-1], question=number)
 
     def _is_true(self, scene: SimTownScene, subject: str, relation: str, other: str) -> bool:
-        """Return the answer from the positions alone, computed in another way than programs do."""
         first = [one for one in scene.vehicles if one.entity == subject]
         second = [one for one in scene.vehicles if one.entity == other]
         return any(_distance(a, b, relation) >= self.spec.questions.margin for a in first for b in second)

@@ -122,12 +122,10 @@ def _spot(name: str, chance: Stream, *, beside: Spot | None = None, within: floa
 
 
 def _overlap(one: Spot, two: Spot) -> bool:
-    """Return what `road.overlap` returns for vehicles at these places."""
     return one.lane == two.lane and abs(one.x - two.x) < (one.length + two.length) / 2 + GAP
 
 
 def _metres(one: Spot, two: Spot, axis: tuple[float, float]) -> float:
-    """Return how far one place is before another one along an axis, rounded as `is_related` does it."""
     a, b = axis
     return round(round(a * one.x + b * one.y, DIGITS) - round(a * two.x + b * two.y, DIGITS), DIGITS)
 

@@ -104,7 +104,6 @@ class BabiReader:
 
 
 def _name_in_files(split: str) -> str:
-    """Return the name of one of our splits as it is read from its files."""
     found = file_names.parse_file_name(file_names.file_name(1, split, has_validation=False))
     return found.split if found else split
 

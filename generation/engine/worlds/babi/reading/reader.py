@@ -77,7 +77,6 @@ class StoryReader:
             self._last_named = (line, said.who) if said.who else self._last_named
 
     def _is_meant(self, pronoun: str) -> bool:
-        """Return whether a pronoun fits the people who were named last: `they` for several, `he` or `she` for one."""
         return self._last_named is not None and (len(self._last_named[1]) > 1) == (pronoun == "they")
 
     def answer(self, asked: ParsedQuestion, scope: int | None = None) -> Conclusion | None:

@@ -72,7 +72,6 @@ class Telling:
         return Simulation(all_ways(places), at, people=people, rules=dict.fromkeys(people, rules))
 
     def _open(self, person: str) -> list[Motive]:
-        """Return the possible motives of a person: they lead to new places, and by default no other person has them."""
         motives = self.motives if self.free is None else self.free
         return [motive for motive in motives if motive.place not in self.visited[person]]
 

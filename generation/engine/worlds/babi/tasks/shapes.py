@@ -72,7 +72,6 @@ class Positions:
         return SHAPES[: max(RELEASED, Positions._cells(parameters))]
 
     def _each(self, chance: Stream) -> list[tuple[bool, int]]:
-        """Return every question once: whether it names the two shapes in reverse order, and the side."""
         found = list(product((False, True), range(len(WORDS))))
         chance.shuffle(found)
         return found
