@@ -15,6 +15,7 @@ from generation.engine.worlds.simtown.frequencies import (
     replacement_table,
     zipf,
 )
+from tests.worlds.simtown.frequency_tables import slow_pair_table
 
 CLOSE = 1e-9
 
@@ -37,29 +38,6 @@ def marginals(draw: some.DrawFn) -> Marginals:
     found = Marginals(subjects, objects)
     assume(max(one + two for one, two in zip(*found, strict=True)) <= 0.95)
     return found
-
-
-def slow_pair_table(found: Marginals) -> list[list[float]]:
-    """Return the table by plain loops: rows and columns are scaled in turn."""
-    count = len(found.subjects)
-    table = [
-        [0.0 if row == column else found.subjects[row] * found.objects[column] for column in range(count)]
-        for row in range(count)
-    ]
-    for _ in range(5_000):
-        worst = 0.0
-        for row in range(count):
-            total = sum(table[row])
-            worst = max(worst, abs(total - found.subjects[row]))
-            for column in range(count):
-                table[row][column] *= found.subjects[row] / total if total else 0.0
-        for column in range(count):
-            total = sum(table[row][column] for row in range(count))
-            for row in range(count):
-                table[row][column] *= found.objects[column] / total if total else 0.0
-        if worst < 1e-13:
-            break
-    return table
 
 
 @given(some.integers(1, 64), some.floats(0.0, 3.0))

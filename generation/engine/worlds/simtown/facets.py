@@ -6,6 +6,7 @@ from functools import lru_cache
 from generation.engine.items import AnswerForm, AnswerKind, ChartView, Column, Facet, FacetKind, Item, Needs, Question
 from generation.engine.worlds import SEEN, UNSEEN
 from generation.engine.worlds.breakdowns import BoardView
+from generation.engine.worlds.simtown.frequencies import pair_table
 from generation.engine.worlds.simtown.programs import RELATIONS, words_of
 from generation.engine.worlds.simtown.road import box_of
 from generation.engine.worlds.simtown.scene import DIGITS, SimTownScene, Vehicle
@@ -119,7 +120,7 @@ def _codes(spec: SimTownSpec, scene: SimTownScene | None, question: Question) ->
         subject, relation, other = asked
         a, b = spec.names.index(subject), spec.names.index(other)
         shares = spec.usual.subjects[a], spec.usual.objects[b]
-        codes |= {"subject": a, "object": b, "pair_share": _bin(PAIRS, shares[0] * shares[1])}
+        codes |= {"subject": a, "object": b, "pair_share": _bin(PAIRS, float(pair_table(spec.usual)[a, b]))}
         codes |= {"subject_share": _bin(SHARES, shares[0]), "object_share": _bin(SHARES, shares[1])}
         if scene is not None:
             codes |= _of_pair(scene, subject, relation, other)

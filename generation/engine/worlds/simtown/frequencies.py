@@ -10,6 +10,7 @@ Bingham et al. 2017, Characterizing how Visual Question Answering models scale w
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +50,7 @@ def check_marginals(marginals: Marginals, names: Sequence[str]) -> None:
             )
 
 
+@lru_cache(maxsize=32)
 def pair_table(marginals: Marginals) -> Floats:
     """Return (k, k) the share of each pair of subject (row) and object (column): zero for equal ones.
 
@@ -56,7 +58,9 @@ def pair_table(marginals: Marginals) -> Floats:
     independent.
     """
     rows, columns = np.array(marginals.subjects), np.array(marginals.objects)
-    return fit_margins(rows / rows.sum(), columns / columns.sum(), possible=~np.eye(len(rows), dtype=bool))
+    table = fit_margins(rows / rows.sum(), columns / columns.sum(), possible=~np.eye(len(rows), dtype=bool))
+    table.flags.writeable = False
+    return table
 
 
 def replacement_table(shares: Floats) -> Floats:
