@@ -8,7 +8,7 @@ import pytest
 from generation.engine.render import shapes
 from generation.engine.worlds.simtown.bodies import bounds, extent, place
 from generation.engine.worlds.simtown.entities import ENTITIES
-from generation.engine.worlds.simtown.picture import draw, solids_of, visible_pixels
+from generation.engine.worlds.simtown.picture import draw, objects_of, solids_of, visible_pixels
 from generation.engine.worlds.simtown.road import box_of, is_inside, reach
 from generation.engine.worlds.simtown.scene import LaneName, SimTownScene, Vehicle, WeatherName
 from generation.engine.worlds.simtown.street import BUILDINGS, HOUSE_COLOURS, LANES, THINGS
@@ -150,7 +150,7 @@ def test_nothing_of_the_street_hides_a_vehicle() -> None:
 
 def test_vehicles_of_the_two_lanes_head_in_opposite_directions() -> None:
     for name in ("tow truck", "racing car", "excavator"):
-        near, far = (solids_of(alone(name, lane))[0].solids for lane in ("near", "far"))
+        near, far = (solids_of(objects_of(alone(name, lane)))[0].solids for lane in ("near", "far"))
         own = np.array([part.centre for part in twin.parts_of(name)])
         assert np.allclose(near[:, :3], own + np.array([0.0, LANES["near"], 0.0]))
         assert np.allclose(far[:, :3], own * [-1.0, -1.0, 1.0] + np.array([0.0, LANES["far"], 0.0]))

@@ -153,7 +153,7 @@ def solids_of(objects: Iterable[Placed]) -> tuple[PackedSolids, list[tuple[float
     return PackedSolids(solids, known.nodes, known.faces), contacts
 
 
-def _objects(scene: SimTownScene) -> Iterator[Placed]:
+def objects_of(scene: SimTownScene) -> Iterator[Placed]:
     """Yield the objects of a scene; the vehicles are the first."""
     yield from _vehicles(scene.vehicles)
     for building in scene.street.buildings:
@@ -169,7 +169,7 @@ def _vehicles(vehicles: Iterable[Vehicle]) -> Iterator[Placed]:
 def draw(scene: SimTownScene, *, width: int, height: int, samples: int) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
     """Return the picture `(height, width, 3)` uint8 sRGB and the object ids `(height, width)` uint16, 0 = none."""
     weather = WEATHERS[scene.weather]
-    packed, contacts = solids_of(_objects(scene))
+    packed, contacts = solids_of(objects_of(scene))
     snow = scene.weather == "snow"
     ground = Ground(SNOW if snow else GRASS, marks(snow=snow), contacts)
     seed = _seed_of(scene)
@@ -198,5 +198,5 @@ def visible_pixels(vehicles: Sequence[Vehicle], *, width: int, height: int) -> N
 
 def _seed_of(scene: SimTownScene) -> int:
     """Return a seed that depends on the scene, so that no two pictures have the same noise."""
-    placed = [(one.key, round(one.x * THOUSAND), round(one.y * THOUSAND)) for one in _objects(scene)]
+    placed = [(one.key, round(one.x * THOUSAND), round(one.y * THOUSAND)) for one in objects_of(scene)]
     return int.from_bytes(hashlib.sha256(repr((scene.weather, placed)).encode()).digest()[:4], "little")
