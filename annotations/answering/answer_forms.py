@@ -102,15 +102,16 @@ def _display(split: int, digest: str) -> Display:
 
 
 def swatches_of(split: Split) -> dict[str, tuple[int, int, int]]:
-    """Return the colours of a split's world by name; empty unless colours can be answers and must be distinguished."""
-    if not split.dataset.get_world().display.needs_colour:
+    """Return the colours of a split's world by name; empty unless people must distinguish them."""
+    display = split.dataset.get_world().display
+    if not display.needs_colour:
         return {}
     try:
         facet = SplitIndex.open(split).facets.get(TYPE)
     except NotIndexed:
         return {}
     forms = [form_of(split, kind) for kind in facet.values] if facet is not None else []
-    return next((dict(form.swatches) for form in forms if form.swatches), {})
+    return next((dict(form.swatches) for form in forms if form.swatches), dict(display.swatches))
 
 
 def choices_of(form: AnswerForm) -> list[AnswerButton]:

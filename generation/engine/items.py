@@ -275,11 +275,23 @@ class AnswerForm(NamedTuple):
 
 
 class Display(NamedTuple):
-    """How pictures of the world are shown: scale, smoothing, and whether questions depend on colours."""
+    """How pictures of the world are shown.
+
+    Attributes
+    ----------
+    scale : float
+    smooth : bool
+        Whether they are smoothed when they are enlarged.
+    needs_colour : bool
+        Whether questions depend on colours.
+    swatches : mapping of str to (r, g, b)
+        The colours that people must distinguish, by the words of questions, if no answer is a colour.
+    """
 
     scale: float = 1.0
     smooth: bool = True
     needs_colour: bool = False
+    swatches: Mapping[str, tuple[int, int, int]] = {}
 
 
 class Element(NamedTuple):

@@ -14,6 +14,7 @@ from generation.engine.spec import NO_FILES, BaseSpec
 from generation.engine.worlds.base import SCENES_PER_CHUNK, Maker, World, equal_chunks
 from generation.engine.worlds.breakdowns import Reweighting
 from generation.engine.worlds.simtown import facets
+from generation.engine.worlds.simtown.colours import SWATCHES
 from generation.engine.worlds.simtown.frequency_files import with_shares
 from generation.engine.worlds.simtown.item_sampler import ItemSampler
 from generation.engine.worlds.simtown.picture import draw
@@ -69,7 +70,7 @@ class SimTown(World):
     views = facets.VIEWS
     board_views = facets.BOARD_VIEWS
     reweighting = Reweighting(("subject", "object"), are_different=True)
-    display = Display(scale=4.0, smooth=True, needs_colour=True)
+    display = Display(scale=4.0, smooth=True, needs_colour=True, swatches=SWATCHES)
 
     def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BaseSpec:
         return super().read_spec(with_shares(data, files.__getitem__), files=files)
