@@ -85,7 +85,7 @@ def test_a_newcomer_sees_how_many_examples_two_methods_need(page: Page, browser:
 def look_at(page: Page, dataset: Dataset) -> None:
     """Look at the charts of a dataset, at a question, and at every step of its program."""
     page.goto(dataset.get_absolute_url())
-    expect(page.get_by_text("The black marks are the shares that the spec asks for.").first).to_be_attached()
+    expect(page.get_by_text("The thin marks are the shares that the spec asks for.").first).to_be_attached()
     usable(page)
     outlined = 0
     for row in Question.objects.filter(split__dataset=dataset, split__name="train", position__lt=4):
