@@ -180,7 +180,7 @@ def test_buildings_cover_the_street(base: str) -> None:
         assert ends[0][0] < -EDGE + 4.01
         assert ends[-1][1] + 1.4 > EDGE
         assert all(0.09 < right[0] - left[1] < 1.41 for left, right in pairwise(ends))
-        assert all(FRONTS <= one.y <= FRONTS + 1.2 for one in buildings)
+        assert all(FRONTS <= one.y <= round(FRONTS + 1.2, 3) for one in buildings)
 
 
 def test_the_row_of_buildings_is_longer_than_the_picture_shows() -> None:
@@ -239,9 +239,10 @@ def test_hardly_any_statement_is_given_up_for_want_of_a_place(base: str) -> None
 
 @pytest.mark.parametrize("base", BASES[1::2])
 def test_hardly_any_statement_about_front_and_behind_is_given_up(base: str) -> None:
+    """Vehicles can be too long to stand beside each other."""
     spec = sized(base, train=proof.size(2_000), questions={"relations": ["front", "behind"]})
     found = list(make_items(spec, "train"))
-    assert sum(item.replaced for item in found) <= 2 + 0.01 * len(found)
+    assert sum(item.replaced for item in found) <= 2 + 0.04 * len(found)
 
 
 @pytest.mark.parametrize("base", ["simtown-k5", "simtown-k15-distractor", "simtown-k60"])
