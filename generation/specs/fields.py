@@ -120,7 +120,8 @@ def _about(schema: Mapping[str, Any]) -> str:
     if low is not None and high is not None and "limit" not in schema:
         parts.append(f"{low:g} to {high:,g}" if isinstance(high, float) else f"{low:g} to {high:,}")
     if schema.get("default") not in (None, "") and not isinstance(schema.get("default"), dict | list):
-        parts.append(f"default {schema['default']}")
+        default = schema["default"]
+        parts.append(f"default {('no', 'yes')[default] if isinstance(default, bool) else default}")
     return "; ".join(parts)
 
 

@@ -35,3 +35,9 @@ def test_a_range_without_end_is_cut() -> None:
 @pytest.mark.parametrize("world", [name for name in names() if name not in ("clevr", "simtown")])  # these have none
 def test_every_list_of_numbers_is_a_parameter(world: str) -> None:
     assert "numbers" in {parameter.kind for parameter in fields.parameters_of(world)}
+
+
+def test_defaults_are_said_in_the_words_of_the_choice() -> None:
+    said = [one.about for world in names() for one in fields.parameters_of(world) if one.kind == "yes-no"]
+    assert said
+    assert all(about.endswith(("default yes", "default no")) for about in said), said
