@@ -20,6 +20,16 @@ def ada(transactional_db: None) -> User:
 
 
 @pytest.fixture
+def researcher(db: None) -> Client:
+    """Give a researcher's browser that runs no scripts."""
+    user = User.objects.create_user("ada", "ada@example.org", "x")
+    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
 def page(browser: Browser, live_server: Any, ada: User) -> Iterator[Page]:
     """Give a researcher's page, which fails the test when a script of ours does."""
     client = Client()

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -15,7 +14,6 @@ from generation.models import Dataset, Job
 from tests.generation.pages.drafting import NEW, sent, text
 from tests.worlds.shapeworld.bad_specs import FAULTS as SHAPEWORLD
 from tests.worlds.simtown.bad_specs import FAULTS as SIMTOWN
-from webapp.models import User
 
 pytestmark = pytest.mark.django_db
 SMALL = {"scenes": 4}
@@ -29,15 +27,6 @@ def spec_of(base: str, laid: dict[str, Any]) -> dict[str, Any]:
     """Return a small dataset of a preset with what is laid over it."""
     splits = {name: SMALL | laid.get("splits", {}).get(name, {}) for name in find_preset(base)["splits"]}
     return {"base": base, **laid, "splits": splits}
-
-
-@pytest.fixture
-def page(client: Client) -> Client:
-    """Give a researcher's browser."""
-    user = User.objects.create_user("ada", "ada@example.org", "x")
-    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    client.force_login(user)
-    return client
 
 
 SUMMARY = re.compile(r'<div class="banner bad wrong-fields".*?</div>', re.DOTALL)
@@ -58,9 +47,9 @@ def test_the_command_names_the_field_and_makes_nothing(base: str, fault: str, tm
 
 
 @EVERY
-def test_the_page_says_it_once_beside_its_field_and_makes_nothing(base: str, fault: str, page: Client) -> None:
+def test_the_page_says_it_once_beside_its_field_and_makes_nothing(base: str, fault: str, researcher: Client) -> None:
     laid, where, words = BASES[base][fault]
-    answer = page.post(NEW, sent(spec_of(base, laid), action="create"))
+    answer = researcher.post(NEW, sent(spec_of(base, laid), action="create"))
     assert answer.status_code == 400
     shown = text(answer).replace("&#x27;", "'").replace("&quot;", '"')
     summary, fields = SUMMARY.search(shown), SUMMARY.sub("", shown)
