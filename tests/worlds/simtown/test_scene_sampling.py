@@ -239,10 +239,9 @@ def test_hardly_any_statement_is_given_up_for_want_of_a_place(base: str) -> None
 
 @pytest.mark.parametrize("base", BASES[1::2])
 def test_hardly_any_statement_about_front_and_behind_is_given_up(base: str) -> None:
-    """Vehicles can be too long to stand beside each other."""
     spec = sized(base, train=proof.size(2_000), questions={"relations": ["front", "behind"]})
     found = list(make_items(spec, "train"))
-    assert sum(item.replaced for item in found) <= 2 + 0.04 * len(found)
+    assert sum(item.replaced for item in found) <= 2 + 0.01 * len(found)
 
 
 @pytest.mark.parametrize("base", ["simtown-k5", "simtown-k15-distractor", "simtown-k60"])

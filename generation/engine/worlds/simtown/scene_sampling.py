@@ -13,6 +13,7 @@ from generation.engine.worlds.simtown.spec import StreetParameters
 from generation.engine.worlds.simtown.street import BUILDINGS, EDGE, FRONTS, HOUSE_COLOURS, LANES, ROWS, THINGS
 
 TRIES_OF_THIRD = 8
+ELSEWHERE = 0.1  # of the places tried for a third vehicle that is not in front or behind: those in any lane
 ASIDE = 0.5  # margins that a third vehicle is left or right of the second at most: people see them side by side
 SEEN = (96, 64)  # the picture in which visible pixels are counted
 
@@ -99,12 +100,34 @@ class Spot(NamedTuple):
 def _third(name: str, first: Spot, second: Spot, relation: str, *, margin: float, chance: Stream) -> Spot | None:
     """Return a place for a third vehicle that is not in the relation, nor in its reverse, to the second."""
     axis, most = GROUND_AXES[RELATIONS[relation]], aside(relation, margin)
+    is_across = relation in ("left", "right")
     for _ in range(TRIES_OF_THIRD):
-        third = _spot(name, chance, beside=second, within=ASIDE * margin)
+        if is_across or chance.random() < ELSEWHERE:
+            third: Spot | None = _spot(name, chance, beside=second if is_across else None, within=ASIDE * margin)
+        else:
+            third = _in_lane_of(second, name, chance)
+        if third is None:
+            continue
         is_free = not (_overlap(third, first) or _overlap(third, second))
         if is_free and abs(_metres(third, second, axis)) < most:
             return third
     return None
+
+
+def _in_lane_of(other: Spot, name: str, chance: Stream) -> Spot | None:
+    """Return a random place in the lane of another vehicle, beside it or behind it; None if there is no room."""
+    low, high = reach(name, other.lane)
+    apart = (sizes()[name][0] + other.length) / 2 + GAP
+    left, right = max(0.0, other.x - apart - low), max(0.0, high - other.x - apart)
+    if left + right == 0.0:
+        return None
+    at = chance.uniform(0.0, left + right)
+    x = round(low + at if at < left else high - (left + right - at), DIGITS)
+    return Spot(other.lane, x, _sway(other.lane, chance), sizes()[name][0])
+
+
+def _sway(lane: LaneName, chance: Stream) -> float:
+    return round(LANES[lane] + chance.uniform(-SWAY, SWAY), DIGITS)
 
 
 def _spot(name: str, chance: Stream, *, beside: Spot | None = None, within: float = 0.0) -> Spot:
@@ -117,8 +140,7 @@ def _spot(name: str, chance: Stream, *, beside: Spot | None = None, within: floa
     if beside is not None and chance.random() < 0.5:
         low, high = max(low, beside.x - within - 0.8), min(high, beside.x + within + 0.8)
     x = round(chance.uniform(low, max(low, high)), DIGITS)
-    y = round(LANES[lane] + chance.uniform(-SWAY, SWAY), DIGITS)
-    return Spot(lane, x, y, sizes()[name][0])
+    return Spot(lane, x, _sway(lane, chance), sizes()[name][0])
 
 
 def _overlap(one: Spot, two: Spot) -> bool:
