@@ -29,8 +29,8 @@ def stream(
 ) -> "Batches":
     """Return an endless iterator over batches of a split's pictures, questions and answers, as NumPy arrays.
 
-    Batches are made on demand: first the data that `generate` would store, then the data that would follow if the split
-    were longer. The same arguments give the same batches on every machine.
+    Batches are made on demand: first the data that the command `generate` would store, then the data that would follow
+    if the split were longer. The same arguments give the same batches on every machine.
 
     Parameters
     ----------

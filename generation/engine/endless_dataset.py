@@ -98,7 +98,7 @@ class EndlessDataset:
     def generate(self, n: int, mode: str = ..., *, include_model: Literal[False] = ...) -> Batch: ...
 
     def generate(self, n: int, mode: str = "train", *, include_model: bool = False) -> Batch | ModelBatch:
-        """Return the next `n` instances of a split. The first call starts where the data of `generate` start.
+        """Return the next `n` instances of a split. The first call starts at the beginning of the stored data.
 
         Parameters
         ----------

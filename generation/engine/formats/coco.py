@@ -1,4 +1,4 @@
-"""The format `coco`: the places of all elements of a picture, in the form of COCO's instance files."""
+"""The format `coco`: the places of all elements of each picture, in the form of COCO's instance files."""
 
 import json
 import shutil
@@ -95,7 +95,7 @@ class _Place(NamedTuple):
 
 
 class _Writer:
-    """Writes one file for each split: images as they come, annotations after them."""
+    """Writes one file for each split: first the list of images, then the list of annotations."""
 
     def __init__(
         self, dataset: ExportDataset, folder: Path, categories: Mapping[str, int], *, attribute: str, lists: bool

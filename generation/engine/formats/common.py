@@ -1,4 +1,4 @@
-"""What several formats share: streaming JSON lists, compressed files, the rows of facets, the README."""
+"""Code that several formats share: streamed JSON lists, compressed files, the rows of facets, the README."""
 
 import gzip
 import io

@@ -12,7 +12,7 @@ FORMAT_VERSION = 1
 
 
 def write_facets(split: ExportSplit, folder: Path, *, prefix: str, tick: Tick) -> None:
-    """Write the facet values of a split as a CSV file, one line a question. Flags that are set stand in one cell."""
+    """Write the facet values of a split as a CSV file, one line for each question. All set flags are in one cell."""
     with open_gzip(folder / BESIDE / "facets" / f"{prefix}_{split.name}_facets.csv.gz") as file:
         file.write(",".join(["question_index", *(facet.name for facet in split.facets)]) + "\n")
         for number, row in enumerate(facet_rows(split)):

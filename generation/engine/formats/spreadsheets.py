@@ -1,21 +1,21 @@
-"""CSV files that a spreadsheet opens without taking a text for a formula."""
+"""CSV files in which spreadsheets do not read a text as a formula."""
 
 import csv
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")  # what spreadsheets take for the beginning of a formula
+RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")  # first characters of texts that spreadsheets may read as formulas
 
 
 class _Echo:
-    """A file that gives back what is written."""
+    """A file whose `write` returns the text, so that `csv.writer` returns it too."""
 
     def write(self, text: str) -> str:
         return text
 
 
 def csv_lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
-    """Yield a line for each row: a text that looks like a formula has an apostrophe before it, None is empty."""
+    """Yield a line for each row. A text that looks like a formula gets an apostrophe in front; None becomes empty."""
     writer: Any = csv.writer(_Echo())
     for row in rows:
         yield writer.writerow([_cell(value) for value in row])

@@ -1,4 +1,4 @@
-"""Files to be filled in: every question with an empty answer."""
+"""Template files of predictions, which have an empty answer for every question."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ FORMATS = ("json", "jsonl", "csv")
 
 
 def template(expected: ExpectedAnswers, format: str = "jsonl") -> Iterator[bytes]:
-    """Yield a prediction file of a format, a row a question, without answers; raise `BadPredictions` for no format."""
+    """Yield a template with one row for each question; raise `BadPredictions` if the format is unknown."""
     if format not in FORMATS:
         raise BadPredictions(f"Expected one of {', '.join(FORMATS)}, got {format!r}.", where="format")
     if format == "csv":

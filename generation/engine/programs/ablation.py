@@ -58,22 +58,22 @@ def answer_without(ablation: Ablation, program: Program, context: Any, *, table:
 
 
 class ExplainedErrorCount(NamedTuple):
-    """How many of a method's wrong answers are those that something else gives.
+    """How many of a method's wrong answers agree with a program without a step, or with another method.
 
     Attributes
     ----------
     n : int
-        Its wrong answers that could be such; of several runs, on average.
+        The number of wrong answers that are compared; for several runs the mean.
     share : float
-        Of these, how many are; 0 of none.
+        The share of these wrong answers that agree; 0 if there are none.
     chance : float
-        The share that chance would give.
+        The share that agrees by chance.
     interval : Interval
-        Of `share`.
+        Wilson's interval of `share`.
     p : float
-        How often chance alone gives as many; of several runs, in the run where that is most often.
+        The probability that at least as many agree by chance; for several runs the largest one.
     adjusted : float
-        `p` after Holm, over all that was tried; 1 where there are too few wrong answers.
+        `p` with Holm's correction over all tests; 1 if there are too few wrong answers.
     """
 
     n: int

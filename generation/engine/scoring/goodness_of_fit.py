@@ -1,4 +1,4 @@
-"""Whether counts fit the shares that were asked for: Pearson's chi-square test."""
+"""Pearson's chi-square test of counts against the requested shares."""
 
 import math
 from collections.abc import Sequence
@@ -34,8 +34,8 @@ def chi_square(counts: Sequence[int], shares: Sequence[float]) -> Fit | None:
     counts : sequence of int
         How often each value occurs.
     shares : sequence of float
-        The share that was asked for, for each value; they sum to one. Values that are expected less than five times
-        are counted together.
+        The requested share of each value; the shares sum to one. Values that are expected less than five times are
+        counted together.
 
     Raises
     ------

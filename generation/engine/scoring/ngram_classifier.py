@@ -1,7 +1,7 @@
 """Answering with a bag of words: a linear classifier over n-grams of the sentences that share a word with the question.
 
-It sees which words and short phrases occur, but not the order of the sentences nor what follows from them. A reader
-could answer the questions that it gets right without reasoning.
+The classifier sees which words and short phrases occur, but neither the order of the sentences nor conclusions from
+them. Therefore the questions that it answers correctly can be answered without reasoning.
 
 References
 ----------
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from generation.engine.language.token_vocabulary import split_words
 
-LONGEST = 3  # words of the longest n-gram
+LONGEST = 3  # number of words of the longest n-gram
 RIDGE = 10.0
-MOST = 4000  # the most frequent n-grams, which a model uses; solving for more takes too long
+MOST = 4000  # number of n-grams in a model, the most frequent ones; solving for more takes too long
 BLOCK = 500  # questions whose features are in memory at the same time
 PLACES = 6  # decimals of scores in comparisons
 

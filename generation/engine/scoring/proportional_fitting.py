@@ -15,18 +15,18 @@ ROUNDS = 20_000
 def fit_margins(
     rows: NDArray[np.float64], columns: NDArray[np.float64], *, possible: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return the table that has given margins and zeros where a pair is not possible, and is else independent.
+    """Return the table with given margins in which possible cells are independent and all other cells are 0.
 
-    Each possible cell is the product of a number of its row and a number of its column.
+    Each possible cell is the product of a number for its row and a number for its column.
 
     Parameters
     ----------
     rows : (n,) float64
-        The sums of the rows; they have the same total as those of the columns.
+        The sums of the rows; their total is equal to the total of `columns`.
     columns : (m,) float64
         The sums of the columns.
     possible : (n, m) bool
-        Some table with these margins must have zeros only where this is false.
+        Which cells are possible. A table with these margins must exist that is greater than 0 in all of them.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 OUTSIDE = -1  # an answer that is not in the vocabulary
 NONE = -2  # no answer
 TIE = -3  # several answers were given equally often
-DECIMALS = 6  # for the number of correct guesses
+DECIMALS = 6  # decimal places of the expected number of correct guesses
 GUESS = -1000  # GUESS - n is a guess among n equally likely answers
 
 
@@ -151,13 +151,13 @@ def tally(one: Slicing, two: Slicing, *, among: NDArray[np.bool_] | None = None)
     wanted = slice(None) if among is None else among
     wide = two.values + 1
     found = np.zeros((one.values + 1) * wide, np.int64)
-    for rows in _layers(one, one.codes[wanted]):
-        for columns in _layers(two, two.codes[wanted]):
+    for rows in layers(one, one.codes[wanted]):
+        for columns in layers(two, two.codes[wanted]):
             found += np.bincount(rows * wide + columns, minlength=len(found))
     return found.reshape(one.values + 1, wide)[: one.values, : two.values]
 
 
-def _layers(slicing: Slicing, codes: NDArray[np.unsignedinteger]) -> Iterator[NDArray[np.int64]]:
+def layers(slicing: Slicing, codes: NDArray[np.unsignedinteger]) -> Iterator[NDArray[np.int64]]:
     """Yield the value of each question, `slicing.values` for none. For flags, yield one array for each flag."""
     none = np.iinfo(codes.dtype).max
     if not slicing.is_flags:

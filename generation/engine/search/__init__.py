@@ -37,7 +37,7 @@ class Objects(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Families as flat arrays. Row `f` of `first` gives the begin and the end of family `f`'s operations."""
+    """Families as flat arrays. Row `f` of `first` gives the start and the end of family `f`'s operations."""
 
     first: NDArray[np.int64]
     op: NDArray[np.int64]
@@ -154,7 +154,7 @@ class Searcher:
     ----------
     families : sequence of Family
     language : Language
-    rules : Rules
+    rules : SearchRules
     generator : numpy.random.Generator
         Uses PCG64; one for each batch.
     left : sequence of bool

@@ -1,6 +1,6 @@
 """Executing a family's operations on a scene, complete or with one relation left out.
 
-Common arguments: `t` is `search.Tables`; `start` is the position of the family's first operation in it; `local` is an
+Common arguments: `t` is a `search.Tables`; `start` is the position of the family's first operation in it; `local` is an
 operation's position within its family; `scene` is (codes, related, everything, masks, unset, owner), where the last
 three are the descriptions that match some object; `bound` is (chosen, relation), for each operation the set that a
 filter's description selects from the scene, and the relation; `made` is (sets, numbers), the outputs so far; and

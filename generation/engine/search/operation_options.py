@@ -1,6 +1,6 @@
 """The options of an operation on a scene, and binding its parameters to an option.
 
-`running` describes the common arguments.
+`operation_execution` describes the common arguments.
 """
 
 import numpy as np

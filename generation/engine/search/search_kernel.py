@@ -1,6 +1,6 @@
 """The compiled part of the search: one call finds all questions for one scene.
 
-`running` describes the common arguments.
+`operation_execution` describes the common arguments.
 """
 
 import numpy as np

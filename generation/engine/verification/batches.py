@@ -1,6 +1,6 @@
-"""Proving a batch of items, wherever they are stored: rows of the database and files of a folder take the same checks.
+"""Proving a batch of items. Rows of the database and files of a folder get the same checks.
 
-A subclass reads its items and compares what only its place of storage has: chunks and indexes, or tables of facets.
+A subclass reads the items, and checks what only its kind of storage has: chunks and indexes, or tables of facets.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ from generation.engine.worlds import World, get_maker
 
 
 class BatchItem(NamedTuple):
-    """An item, what it was read from, its position in the split, and those of its questions."""
+    """An item, its source, its position in the split, and the positions of its questions."""
 
     source: Any
     item: Item
@@ -29,7 +29,7 @@ class BatchItem(NamedTuple):
 
 
 class StoredPictures(NamedTuple):
-    """The pixels of an item's picture and of its object ids; None for what is absent or cannot be read."""
+    """The pixels of an item's picture and of its object ids; None for pixels that are missing or cannot be read."""
 
     rgb: NDArray[Any] | None
     ids: NDArray[np.uint16] | None = None
@@ -48,7 +48,7 @@ class BatchProver(ABC):
     is_made : bool
         Whether the split was generated from its spec.
     drawn : tuple of (BaseSpec, str), optional
-        The dataset's spec and the split of it by which pictures are drawn; None for pictures that we did not draw.
+        The dataset's spec and the name of the split for drawing pictures; None for pictures that were not drawn here.
     again : collection of int
         Positions of the items whose pictures are drawn again.
     """
@@ -71,7 +71,7 @@ class BatchProver(ABC):
 
     @abstractmethod
     def read_items(self) -> Iterator[BatchItem]:
-        """Yield the batch's items in order. Flaws noted before an item is yielded are that item's."""
+        """Yield the batch's items in order. Flaws noted before an item is yielded belong to that item."""
 
     @abstractmethod
     def prove_place(self, stored: BatchItem) -> None:
@@ -83,14 +83,14 @@ class BatchProver(ABC):
 
     @abstractmethod
     def read_pictures(self, stored: BatchItem) -> StoredPictures | None:
-        """Return the item's pictures; None, which is noted, where none can be checked."""
+        """Return the item's pictures. If none can be checked, note that and return None."""
 
     def scene_line(self, stored: BatchItem) -> str:
-        """Return the item's scene as the content hash covers it."""
+        """Return the line for the item's scene that the content hash covers."""
         return canonical(None if stored.item.scene is None else stored.item.scene.to_json())
 
     def prove_items(self) -> bytes:
-        """Check every item, and return what the content hash covers of them: a line of JSON for scene and questions."""
+        """Check every item. Return what the content hash covers: a line of JSON for each scene and question."""
         lines: list[str] = []
         self.checker.begin()
         for stored in self.read_items():
@@ -108,7 +108,7 @@ class BatchProver(ABC):
         if pictures is None:
             return
         rgb, ids = pictures
-        if rgb is not None and not self.is_made:  # others' pictures may be grey, or have transparency
+        if rgb is not None and not self.is_made:  # imported pictures may be grey, or have transparency
             rgb = rgb_of(rgb)
         self.checker.prove_pictures(item, rgb, ids, self.proof)
         if stored.position in self.again and item.scene is not None and rgb is not None:

@@ -138,7 +138,7 @@ def prove_drawn_again(
     *,
     draw: Callable[[], tuple[NDArray[np.uint8], NDArray[np.uint16]]],
 ) -> None:
-    """Prove that a picture is what is drawn now, within what two machines may differ by."""
+    """Prove that a picture looks the same when it is drawn again. Small differences between machines are allowed."""
     try:
         again, ids_again = draw()
     except EngineError as error:
@@ -151,12 +151,12 @@ def prove_drawn_again(
 
 
 def rgb_of(pixels: NDArray[Any]) -> NDArray[Any]:
-    """Return pixels (height, width, 3) of a picture of others, which may be grey or have transparency."""
+    """Return the pixels (height, width, 3) of an imported picture, which may be grey or have transparency."""
     return pixels[:, :, :3] if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
 
 
 def can_have_facets(item: Item, proof: Proof) -> bool:
-    """Return whether facets of an item's questions can be worked out; where something they need is wrong, note that."""
+    """Return whether facets of an item's questions can be computed. If something that they need is wrong, note that."""
     if any(flaw.check in ("programs", "vocabulary", "scenes") for flaw in proof.flaws):
         proof.leave("facets of questions of which program or scene is wrong", len(item.questions))
         return False

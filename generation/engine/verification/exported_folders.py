@@ -28,7 +28,7 @@ from generation.engine.verification.train_overlap import TrainOverlap
 from generation.engine.verification.verdict import Finding, Verdict
 from generation.engine.worlds import READERS, get_world
 
-ITEMS = 250  # proved at a time where no plan says otherwise
+ITEMS = 250  # items in a batch, for splits without a plan
 Tick = Callable[[int], None]
 
 
@@ -61,7 +61,7 @@ def verify(scope: Scope, *, tick: Tick = lambda _: None) -> Verdict:
         try:
             _Folder(scope, verdict, tick=tick).prove()
         except BadRecord as error:
-            if verdict.holds and not verdict.proved:  # nothing says that it ever was an export
+            if verdict.holds and not verdict.proved:  # nothing shows that the folder is an export
                 raise
             verdict.find(Finding("", "files", "files that can be read", str(error)))
     else:

@@ -19,8 +19,8 @@ from generation.engine.verification.train_overlap import NONE, VALUES
 from generation.engine.verification.verdict import Finding
 from generation.engine.worlds import get_world
 
-SAID = {"": NONE, **{value: code for code, value in enumerate(VALUES)}}  # codes of what a table of facets says
-OTHER = -2  # the code of anything else
+SAID = {"": NONE, **{value: code for code, value in enumerate(VALUES)}}  # codes of the values in a table of facets
+OTHER = -2  # the code of any other value
 
 
 class FolderSplit(NamedTuple):
@@ -74,7 +74,7 @@ class FolderBatch(NamedTuple):
 
 @dataclass
 class PartProof:
-    """What came of a batch.
+    """The result of proving a batch.
 
     Attributes
     ----------
@@ -85,11 +85,11 @@ class PartProof:
     is_whole : bool
         Whether every scene, program and answer is there.
     keys : list of mapping of str to list of int
-        For each question and each facet that needs the train split, hashes of what that split must have.
+        For each question and each facet that needs the train split, the hashes of the question's keys.
     said : list of mapping of str to int
         The stated codes of those facets, for each question.
     repeats : mapping of str to list of int
-        Hashes of what may occur more than once, by facet.
+        Hashes of the keys that may repeat, by facet.
     """
 
     findings: list[Finding]
@@ -111,7 +111,7 @@ def _rows(path: Path) -> Iterator[Mapping[str, str]]:
     try:
         with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
             yield from csv.DictReader(file)
-    except (OSError, EOFError, csv.Error, UnicodeDecodeError):  # what is missing is found question by question
+    except (OSError, EOFError, csv.Error, UnicodeDecodeError):  # missing rows are reported for each question
         return
 
 

@@ -1,4 +1,4 @@
-"""Processes that prove batches of a dataset or a folder: forked from this one once everything is compiled."""
+"""Processes that prove batches of a dataset or a folder. They are forked after everything is compiled."""
 
 import multiprocessing
 import signal
@@ -10,17 +10,17 @@ from typing import Any, Generic, TypeVar
 Batch = TypeVar("Batch")
 Result = TypeVar("Result")
 
-AHEAD = 3  # batches that wait for a process, each
+AHEAD = 3  # waiting batches for each process
 
 
 class Crew(Generic[Batch, Result]):
-    """Some processes that prove batches; with one, work is done in this process.
+    """Several processes that prove batches. With size 1, this process does the work.
 
     Parameters
     ----------
     prove : callable
-        Returns what comes of a batch. Processes get it when they are forked, with all that it knows; then they get
-        batches alone.
+        Returns the result of a batch. Processes get it, with all its data, when they are forked. After that they get
+        only batches.
     size : int
     """
 
@@ -39,7 +39,7 @@ class Crew(Generic[Batch, Result]):
             self.pool.join()
 
     def prove_all(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Result]]:
-        """Yield each batch with what comes of it, in order; few are read ahead."""
+        """Yield each batch with its result, in order. Only few batches are read ahead."""
         if self.pool is None:
             yield from ((batch, self.prove(batch)) for batch in batches)
             return
@@ -53,7 +53,7 @@ class Crew(Generic[Batch, Result]):
             yield first, result.get()
 
 
-_PROVE: list[Callable[[Any], Any]] = []  # what a forked process does with a batch
+_PROVE: list[Callable[[Any], Any]] = []  # the function that a forked process applies to a batch
 
 
 def _begin(prove: Callable[[Any], Any]) -> None:

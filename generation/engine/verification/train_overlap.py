@@ -1,4 +1,4 @@
-"""Checking the facets that say whether the train split has the parts of a question."""
+"""Checking the facets that state whether the train split has all keys of a question."""
 
 from array import array
 from collections.abc import Iterable, Mapping
@@ -15,14 +15,14 @@ NOT_VERIFIED = "facets of what the train split has, which was not verified along
 
 
 class TrainOverlap:
-    """Keeps hashes of the keys of every split's questions: 8 bytes a key, 4 a question and facet."""
+    """Keeps hashes of the keys of every split's questions: 8 bytes for each key, 4 for each question and facet."""
 
     def __init__(self) -> None:
         self.hashes: dict[tuple[str, str], array[int]] = {}
         self.counts: dict[tuple[str, str], array[int]] = {}
 
     def add(self, split: str, facet: str, hashes: Iterable[int], counts: Iterable[int]) -> None:
-        """Take in the keys of some questions, in order, and how many each question has."""
+        """Add the keys of some questions, in order, and the number of keys of each question."""
         self.hashes.setdefault((split, facet), array("Q")).extend(hashes)
         self.counts.setdefault((split, facet), array("I")).extend(counts)
 

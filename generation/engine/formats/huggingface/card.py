@@ -38,7 +38,7 @@ class Card(NamedTuple):
         The columns of the configuration `questions`, with a description each.
     embedded : bool
         Whether that configuration contains the pictures.
-    tallies : mapping of str to Tally
+    tallies : mapping of str to FacetCounter
     figures : sequence of str
         The names of the files in the folder `figures`.
     example : CardExample or None

@@ -93,7 +93,7 @@ def croissant(
         The features of each configuration.
     about : mapping of str to str
         The description of each column.
-    tallies : mapping of str to Tally
+    tallies : mapping of str to FacetCounter
         The counted answers of each split.
     """
     authors = dataset.authors or (UNNAMED,)

@@ -89,7 +89,7 @@ class ParquetFile(NamedTuple):
 
 
 class Shards:
-    """The Parquet files of one configuration of a split: `00000-of-00002.parquet` and so on, written while rows come.
+    """The Parquet files of one configuration of a split: `00000-of-00002.parquet` and so on, written row by row.
 
     This is a context manager. When it closes without an error, all rows are written and the files get their names.
 

@@ -381,7 +381,7 @@ class Hindi:
         return story._replace(lines=tuple([_line(line) for line in story.lines]))
 
     def english(self, text: str) -> str:
-        """Return a sentence, question or answer in English; a text that is not our Hindi is returned unchanged."""
+        """Return a sentence, question or answer in English; a text that fits no pattern is returned unchanged."""
         words = text.split(",")
         if all(word in ENGLISH_ANSWERS for word in words):
             return ",".join([ENGLISH_ANSWERS[word] for word in words])

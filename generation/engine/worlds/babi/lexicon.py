@@ -94,7 +94,7 @@ class Meaning(NamedTuple):
 
 @lru_cache(maxsize=REMEMBERED)
 def meaning(english: str) -> Meaning | None:
-    """Return the meaning of an English sentence or question, ours or the release's, or None if it cannot be read."""
+    """Return the meaning of an English sentence or question of a task or the release, or None if it cannot be read."""
     said = sentences.statement(english)
     if said is not None:
         return _meaning_of(said)

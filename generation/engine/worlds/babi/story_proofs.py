@@ -32,7 +32,7 @@ class BabiProver:
     spec : BabiSpec
         The spec of the split.
     made : bool
-        Whether we made the stories; otherwise they are other people's.
+        Whether the stories were generated from the spec, not imported.
     """
 
     def __init__(self, spec: BabiSpec, *, made: bool) -> None:

@@ -35,7 +35,8 @@ class Task(Protocol):
     label : str
         The name for people.
     lengths : tuple of int
-        The numbers of questions of successive stories, repeated from the beginning; their sum divides `layout.BLOCK`.
+        The numbers of questions of successive stories, repeated from the beginning; their sum divides
+        `story_allocation.BLOCK`.
     """
 
     number: int

@@ -100,7 +100,7 @@ def _within(path: Path) -> list[TaskFile]:
 
 
 def choose_files(parts: Sequence[TaskFile], *, is_ours: bool, where: str) -> list[TaskFile]:
-    """Return the files of one folder of the release; for our exports, those of all folders with supporting facts.
+    """Return the files of one folder of the release; of an export, those of all folders with supporting facts.
 
     Raises
     ------

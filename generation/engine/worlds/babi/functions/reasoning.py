@@ -1,4 +1,4 @@
-"""Functions that conclude: from species to members and back, from sizes to sizes, from states to actions."""
+"""Functions that draw conclusions: from a species to its members and back, from sizes, from states to actions."""
 
 from collections.abc import Iterator, Mapping
 

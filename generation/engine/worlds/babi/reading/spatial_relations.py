@@ -33,7 +33,7 @@ def steps(told: Told, kind: str) -> list[Step]:
 def ways(
     known: Sequence[Step], start: str, end: str, *, length: int, been: tuple[str, ...] = ()
 ) -> Iterator[list[Step]]:
-    """Yield every way of `length` steps from one thing to another that visits none twice."""
+    """Yield every way of `length` steps from one thing to another that visits no thing twice."""
     if length == 0:
         if start == end:
             yield []

@@ -35,7 +35,7 @@ def colour_line(name: str, colour: str) -> Line:
 
 
 class Deduction:
-    """Task 15: species are afraid of species; a species' fear comes in the story before any animal of that species."""
+    """Task 15: species are afraid of species; the line about a species comes before the lines about its animals."""
 
     number, name, label = 15, "basic-deduction", "deduction"
     lengths: tuple[int, ...] = (4,)
@@ -79,7 +79,7 @@ class Deduction:
 
 
 def _balanced(turns: Sequence[bool]) -> bool:
-    """Return whether, at every point of the story, the share of told animals is at most the share of told species."""
+    """Return whether, at every point of the story, the share of species with a line is at least that of animals."""
     kinds, pets = sum(turns), len(turns) - sum(turns)
     told = [0, 0]
     for of_kind in turns:

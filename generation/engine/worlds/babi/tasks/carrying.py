@@ -159,7 +159,7 @@ class Watch(Protocol):
 
 
 class Carrying:
-    """A task with stories of this kind."""
+    """A task with stories about people who carry things."""
 
     name: str
     lengths: tuple[int, ...] = (5,)

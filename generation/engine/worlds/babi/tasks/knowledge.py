@@ -1,8 +1,8 @@
 """Whether a person is in a place, if lines may deny a place or name two possible places (tasks 9 and 10).
 
-What is known about a person is only what the last line about them says, because they may have moved before it. By
-default a reader who also remembers earlier lines finds the same answers: a person who was in one place is denied to be
-there and nowhere else, and two possible places are never places where the person was, or may have been, before.
+Only the last line about a person counts, because the person may have moved before it. By default a reader who also
+remembers earlier lines finds the same answers: if a person's place is known, a denial is about that place, and two
+possible places are never places of the previous line about the person.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ MAYBE = 0.6  # share of questions about one of the two possible places
 
 
 class Knowledge(Rounds):
-    """A task of this kind."""
+    """A task whose lines may leave a person's place open."""
 
     def go_on(self, tale: Tale, people: Sequence[str], chance: Stream) -> None:
         who, form = chance.choice(people), chance.random()

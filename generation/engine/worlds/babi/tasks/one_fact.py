@@ -1,4 +1,4 @@
-"""Where a person is, who only moves: one supporting fact (task 1)."""
+"""Where a person is, if people only move: one supporting fact (task 1)."""
 
 from collections.abc import Sequence
 

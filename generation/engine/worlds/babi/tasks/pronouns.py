@@ -1,4 +1,4 @@
-"""Where a person is who is named by a pronoun, together with another person, or both (tasks 11, 12 and 13)."""
+"""Where a person is, if lines name people by pronouns, two people at a time, or both (tasks 11, 12 and 13)."""
 
 from collections.abc import Sequence
 
@@ -12,10 +12,10 @@ CONNECTIVES = ("Then", "Afterwards", "After that", "Following that")
 
 
 class Company(Rounds):
-    """A task of this kind.
+    """A task whose lines name people by pronouns, or two people at a time.
 
-    A line with a pronoun comes right after the line that names whom it means, and no other person is named there. So
-    the pronoun is not ambiguous.
+    A line with a pronoun comes directly after the line that names the people whom it means, and that line names nobody
+    else. Therefore the pronoun is not ambiguous.
     """
 
     pronoun = True

@@ -55,7 +55,7 @@ class Tale:
 
 
 class Rounds:
-    """A task of this kind; by default it asks where a person is."""
+    """A task with stories in rounds; by default it asks where a person is."""
 
     name: str
     lengths: tuple[int, ...] = (5,)

@@ -96,7 +96,7 @@ class Sizes:
         return told, found
 
     def _as_released(self, things: int, chance: Stream) -> tuple[list[SizeFact], tuple[list[Pair], list[Pair]]]:
-        """Return facts, and pairs that two facts order: those that no fact names, and those that a fact names too."""
+        """Return facts, and pairs that two facts order: pairs that no fact names, and pairs that a fact names too."""
         every, facts = list(combinations(range(things), 2)), list[SizeFact]()
         while True:
             facts = [] if len(facts) == MOST else facts

@@ -134,7 +134,7 @@ class _Ways:
         )
 
     def _places(self, thing: str, moves: list[tuple[int, str]]) -> list[str]:
-        """Return the places that can be asked about, which are those that a later move than the first reached.
+        """Return the places that can be asked about: the places that a move other than the first one reached.
 
         By default, if a thing came to a place several times, it must have come from the same place each time.
         """

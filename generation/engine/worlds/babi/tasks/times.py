@@ -27,7 +27,7 @@ class PlaceVisit(NamedTuple):
 class Days:
     """A story that is being made: its lines, and each person's visits, one for each time of day.
 
-    Visits are not told in the order of time: those since the last question are shuffled before the next one.
+    The lines are not in the order of time: the visits since the last question are shuffled before the next question.
     """
 
     def __init__(self, people: Sequence[str], places: Sequence[str]) -> None:
@@ -44,7 +44,7 @@ class Days:
                 self.untold.append(self._visit(chance.choice(people), chance))
 
     def tell(self, chance: Stream) -> None:
-        """Add lines for the visits that are not told yet."""
+        """Add lines for the visits that have no line yet."""
         chance.shuffle(self.untold)
         for line in self.untold:
             _, who, place, time = line.events[0]
