@@ -35,7 +35,7 @@ class What(TextChoices):
 OPEN_WHILE_WITHHELD = frozenset({What.IMAGE, What.STORY, What.QUESTION})
 
 
-# Of a withheld split, those who may see all of these see exact figures; others see what its owner publishes.
+# Users who may see all of these of a withheld split also see its exact figures. Others see what its owner publishes.
 EXACT = (What.PER_QUESTION_RESULT, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)
 
 
@@ -55,7 +55,8 @@ class Visitor(Protocol):
 class DatasetLike(Protocol):
     """The attributes of a dataset that access rules need: `visibility` is "private", "link" or "public".
 
-    `archived` is the time since when it is archived. `images_visible` is False if only its owner may see its pictures.
+    `archived` is the time when it was archived, or None. `images_visible` is False if only its owner may see its
+    pictures.
     """
 
     @property
@@ -85,7 +86,7 @@ class FacetLike(Protocol):
 
 
 class AccessCheck(NamedTuple):
-    """A check that was made: of a dataset as a whole, or of a kind of thing in a split."""
+    """An access check that was made, for a dataset as a whole or for a kind of thing in a split."""
 
     dataset: DatasetLike
     split: SplitLike | None
@@ -97,7 +98,7 @@ _ASKED: ContextVar[list[AccessCheck] | None] = ContextVar("asked", default=None)
 
 @contextmanager
 def recorded() -> Iterator[list[AccessCheck]]:
-    """Yield the list of checks that are made in this block, so that tests find pages that show something unchecked."""
+    """Yield the list of checks that are made in this block, so that tests find pages that show unchecked things."""
     asked: list[AccessCheck] = []
     token = _ASKED.set(asked)
     try:

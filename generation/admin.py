@@ -64,7 +64,7 @@ class JobAdmin(LookOnly):
 
     @admin.action(description="Try again: those that failed", permissions=["view"])
     def retry(self, request: HttpRequest, chosen: QuerySet[Job]) -> None:
-        """Try those of the chosen jobs again that failed, like the button on their dataset's page."""
+        """Retry the failed jobs among the chosen ones, like the button on their dataset's page."""
         tried = 0
         for job in chosen.select_related("dataset"):
             try:

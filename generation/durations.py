@@ -2,7 +2,7 @@
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in words, in one or two units, rounded to what an estimate can tell."""
+    """Return a duration in words, in one or two units, rounded to the precision of an estimate."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     minutes = round(seconds / 60)

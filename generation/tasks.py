@@ -1,4 +1,4 @@
-"""Celery tasks: hints that there may be work. The work itself is rows; see `generation.queue.runner`."""
+"""Celery tasks. They are hints that there may be work; the jobs are rows, see `generation.queue.runner`."""
 
 from celery import shared_task
 

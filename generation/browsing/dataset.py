@@ -174,7 +174,7 @@ def cards_of(user: Visitor, query: Query) -> tuple[list[DatasetCard], Page]:
 
 
 def read_list_query(asked: QueryString) -> Query:
-    """Return what the address of the list asks for; raise `BadAddress` where it makes no sense."""
+    """Return the query in the address of the list; raise `BadAddress` for an invalid one."""
     query = read_query(asked.pairs, facets=facets())
     count = len(query.words.split())
     if count > MOST_WORDS:
@@ -243,7 +243,7 @@ def _cards(user: Visitor, found: DatasetQuerySet, *, start: int, stop: int) -> l
     ]
 
 
-TALL = 16  # a chart of more bars below each other takes the room of two
+TALL = 16  # a chart with more bars below one another takes the space of two charts
 
 
 class ShownChart(NamedTuple):
@@ -293,7 +293,7 @@ def shown_charts(
     shown = []
     for chart, spec in zip(charts, specs, strict=True):
         drawing = next(drawn) if spec is not None else None
-        svg = mark_safe((drawing or b"").decode())  # noqa: S308 - of elements that charts_child knows, each text escaped
+        svg = mark_safe((drawing or b"").decode())  # noqa: S308 - only allowed elements, with escaped text
         shown.append(ShownChart(chart, spec is not None, svg, len(most_frequent(chart))))
     return shown
 

@@ -1,4 +1,4 @@
-"""The table of keyboard shortcuts. Pages name the key on its link (`data-key`), and list the keys that they have."""
+"""The table of keyboard shortcuts. Pages name the key on its link (`data-key`), and list their keys."""
 
 from typing import NamedTuple
 

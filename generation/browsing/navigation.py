@@ -19,7 +19,7 @@ from generation.splits.query_string import LIST, OFF, ON, BadAddress, Query, Que
 from generation.storage.split_index import IndexedFacet, SplitIndex
 
 MAX_CHOSEN = 500
-MAX_PICKED = 100  # by hand; every link of the page on which they are picked names them
+MAX_PICKED = 100  # limit for lists picked by hand, because every link of the page contains the list
 MAX_DIGITS = 9
 
 Pairs = list[tuple[str, str]]
@@ -65,7 +65,7 @@ def visible_facets(user: Visitor, split: Split, index: SplitIndex) -> list[Index
 def read_filters(
     asked: QueryString, *, user: Visitor, split: Split, index: SplitIndex, is_sortable: bool = False
 ) -> Query:
-    """Return which questions of a complete split an address asks for; raise `BadAddress` where it makes no sense."""
+    """Return the query for questions of a complete split in an address; raise `BadAddress` for an invalid one."""
     facets, hidden = visible_facets(user, split, index), list(index.facets.values())
     return read_query(asked.pairs, facets=facets, hidden=hidden, is_sortable=is_sortable)
 
@@ -122,7 +122,7 @@ def _everything(split: Split, position: int) -> Trail:
 def _filtered(split: Split, index: SplitIndex, query: Query, position: int) -> Trail:
     """Return the trail through the matching questions. Other questions lead to their nearest matching neighbours.
 
-    If the questions are sorted, such a question has no previous one, and the first matching question follows it.
+    If the questions are sorted, a question that does not match has no previous one, and the first matching one follows.
     """
     found = index.select(query.filters, query.each_word)
     at = int(np.searchsorted(found, position))
@@ -173,9 +173,9 @@ class Visit:
     step : str or None
         The step in the address, not validated.
     ask : bool or None
-        Whether the address hides the answer at first; None if it does not say.
+        Whether the address hides the answer at first; None if the address does not say it.
     remembers : bool
-        Whether the cookie says so.
+        Whether the cookie hides the answer at first.
     shows : bool
         Whether the user requested the answer.
     presents : bool

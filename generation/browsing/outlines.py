@@ -1,8 +1,8 @@
-"""Silhouettes: the outlines of what a step points at, as SVG paths over the picture.
+"""Silhouettes: the outlines of the objects to which a step refers, as SVG paths over the picture.
 
-They come from the stored object-id image, so that an outline follows what is visible of an object and nothing else.
-A border runs through the corners of pixels, which outlines that are not smoothed need. contourpy finds the middles of
-their edges instead, and takes more than twice the time.
+They come from the stored object-id image, so an outline follows only the visible part of an object. A border runs
+through the corners of pixels, because outlines that are not smoothed need the corners. The library contourpy finds the
+midpoints of pixel edges instead, and takes more than twice the time.
 """
 
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ def places(ids: NDArray[np.uint16]) -> dict[int, ElementPlace]:
 
     Returns
     -------
-    dict of int to Place
+    dict of int to ElementPlace
         In pixels from the upper left corner, rounded to 0.1. Elements without a visible pixel are left out.
     """
     rows, columns = np.nonzero(ids)

@@ -263,7 +263,7 @@ class QuestionView:
         Without the lines of a story.
     areas : list of Area
         The elements that can be pointed at in the picture.
-    seen : mapping of int to Seen, or None
+    seen : mapping of int to VisibleElement, or None
         The visible part of each element; None if it is not known.
     trouble : str
         Why the program cannot be run; empty if it can.

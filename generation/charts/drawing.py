@@ -30,7 +30,7 @@ from generation.storage import files
 
 VERSION = 1  # changes when drawings change, so that new files are made
 CHILD = "generation.charts.drawing_process"
-SECONDS = 8  # of processor time; all charts of a page need one
+SECONDS = 8  # of processor time; all charts of a page together need one second
 ADDRESSES = 2**46  # bytes; V8 reserves more than a terabyte of addresses, of which it uses very little
 QUEUE = 8  # pages whose charts are being drawn or are waiting
 PATIENCE = 6.0  # seconds to wait while another process draws
@@ -198,7 +198,7 @@ def _drawn(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
 
 @contextmanager
 def _turn() -> Iterator[bool]:
-    """Wait until no other process on this machine draws; yield whether it is our turn."""
+    """Wait until no other process on this machine draws; yield whether this process may draw."""
     path = folder_of("") / ".lock"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

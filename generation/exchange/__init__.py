@@ -1,1 +1,1 @@
-"""Exports for other programs, and files of predictions that come back."""
+"""Exports for other programs, and reading files of predictions."""

@@ -1,8 +1,8 @@
-"""Exports in the background: asked for on a page, built by one process at a time, kept as one file for some days.
+"""Jobs that build exports in the background, one at a time on each machine. The file is kept for some days.
 
-An export is a row that is a job. Its file lies in the storage under a name that is noted before it is stored, so that
-a cancellation, a deletion or a sweep finds it. A process that is killed leaves a row whose lease ends, and drafts
-that the next attempt clears.
+An export is a row that is a job. The name of its file is saved on the row before the file is stored, so that a
+cancellation, a deletion or a sweep finds the file. If the process is killed, the lease of the job expires, and the next
+attempt deletes the drafts.
 """
 
 import json
@@ -23,14 +23,14 @@ from generation.models import Export, from_now
 from generation.queue import leases, runner
 from generation.storage import files
 
-LONGEST = 86_400.0  # seconds that building one may take
+LONGEST = 86_400.0  # limit in seconds for building an export
 DAY = 86_400.0
-NOTED = 1.0  # seconds between two notes of how far it is
+NOTED = 1.0  # seconds between two updates of the progress
 
 State = Export.State
 
 
-# What becomes of it
+# Cancelling, retrying and deleting
 
 
 def cancel(export: Export) -> bool:
@@ -39,7 +39,7 @@ def cancel(export: Export) -> bool:
 
 
 def retry(export: Export) -> bool:
-    """Return whether this call lets an export that failed or was cancelled be built again."""
+    """Set an export that failed or was cancelled to waiting again; return whether this call did it."""
     stopped = Export.objects.filter(pk=export.pk, state__in=[State.FAILED, State.CANCELLED])
     if stopped.start_over(done=0, expires=None, finished=None) != 1:
         return False
@@ -48,7 +48,7 @@ def retry(export: Export) -> bool:
 
 
 def delete(export: Export) -> None:
-    """Delete an export with its file, the file first."""
+    """Cancel and delete an export. Its file is deleted before its row."""
     cancel(export)
     export.refresh_from_db()
     files.drop(export.file)
@@ -59,11 +59,14 @@ def _in_days() -> Any:
     return from_now(settings.EXPORT_DAYS * DAY)
 
 
-# Who builds it
+# Claiming and building
 
 
 def _claim_next() -> Export | None:
-    """Return an export that is now ours; None where none waits, one is being built here, or the disk is full."""
+    """Claim and return the next waiting export.
+
+    Returns None if there is none, if an export is being built on this machine, or if the disk is full.
+    """
     here = Export.objects.filter(state=State.RUNNING, lease__gte=Now(), worker__startswith=f"{leases.host_name()}:")
     shortage = files.disk_shortage()
     if shortage:
@@ -87,7 +90,7 @@ def viewer_of(view: str) -> Viewer:
 
 
 class Building:
-    """The building of one export: a draft folder, a draft file, and at last the file in the storage."""
+    """Builds one export: first a draft folder, then a draft file, then the file in the storage."""
 
     def __init__(self, export: Export, lease: leases.Lease) -> None:
         self.export, self.lease = export, lease
@@ -98,7 +101,7 @@ class Building:
 
     def __enter__(self) -> "Building":
         _drop_drafts(self.export)
-        files.drop(self.export.file)  # of an attempt that was killed before it could say so
+        files.drop(self.export.file)  # the file of an earlier attempt whose process was killed
         self.folder.mkdir(parents=True)
         return self
 
@@ -109,7 +112,7 @@ class Building:
             files.drop(self.name)
 
     def build(self) -> None:
-        """Write the folder, pack it, store the file, and say so on the row."""
+        """Write the draft folder, pack it into a zip file, store the file, and mark the export as done."""
         export = self.export
         dataset = StoredDataset(
             export.dataset, splits=export.split_names, viewer=viewer_of(export.view), images=export.images
@@ -136,13 +139,16 @@ class Building:
             self._note(done=self.done)
 
     def _note(self, **values: Any) -> None:
-        """Write something on the row; raise `LeaseLost` where it isn't ours any more, as when it was cancelled."""
+        """Update the row; raise `LeaseLost` if this process no longer holds the job, or if it was cancelled."""
         if Export.objects.held(self.export).update(**values) != 1:
             raise leases.LeaseLost(f"{self.export} is somebody else's now, or was cancelled.")
 
 
 def drafts_folder() -> Path:
-    """Return the folder of this machine in which exports are built: beside where their files go, if that is here."""
+    """Return the folder of this machine in which exports are built.
+
+    This is the folder of the stored exports if the storage is on this machine.
+    """
     home = files.local_path("exports")
     return home if home is not None else Path(settings.VAR_DIR, "cache")
 
@@ -152,11 +158,11 @@ def _drop_drafts(export: Export) -> None:
         files.drop_entry(draft)
 
 
-# What was left lying
+# Exports whose days are over
 
 
 def expire() -> int:
-    """Return how many exports were thrown away because their days are over."""
+    """Delete finished exports whose days are over; return their number."""
     outdated = list(Export.objects.outdated().exclude(state__in=[State.WAITING, State.RUNNING]))
     for export in outdated:
         files.drop(export.file)

@@ -1,4 +1,4 @@
-"""Exports that are asked for on a page: the form, which there may be, how much room they take, who may fetch them."""
+"""Requests for exports on a page: the form, limits, estimated sizes, and who may list and download exports."""
 
 import json
 import shutil
@@ -20,16 +20,16 @@ from generation.models import Dataset, Export, Scene, Split
 from generation.specs.estimates import GB, MB
 from generation.storage import files, storage_quotas
 
-UNFINISHED_EACH = 3  # that an account may have on their way at once
-MEASURED = 12  # scenes whose pictures say how large the others are
-QUESTION_BYTES, SCENE_BYTES = 1_100, 2_500  # of text in the largest format, measured
-TWICE = 2  # the folder and the file made of it lie side by side for a while
+UNFINISHED_EACH = 3  # limit of unfinished exports of an account
+MEASURED = 12  # scenes whose pictures are measured to estimate the size of all pictures
+QUESTION_BYTES, SCENE_BYTES = 1_100, 2_500  # bytes of text in the largest format, measured
+TWICE = 2  # factor on the size, because the folder and its zip file exist together for a while
 
 State = Export.State
 
 
 class TooManyExports(EngineError):
-    """An account has enough exports on their way."""
+    """An account has too many unfinished exports."""
 
 
 def ask(
@@ -42,14 +42,16 @@ def ask(
     images: bool = True,
     view: str = Export.View.PUBLIC,
 ) -> Export:
-    """Return the export that was asked for: one that is there or on its way with the same in it, else a new one.
+    """Return the requested export: an unfinished or finished one with the same content if there is one, else a new one.
 
     Raises
     ------
     BadExport
-        For a format, an option or a split that can't be, or where the disk has too little room.
-    TooMany
+        If a format, an option or a split is not possible, or if the disk has too little free space.
+    TooManyExports
+        If the account has too many unfinished exports.
     AccountFull
+        If the account has too many exports, or if its storage is full.
     """
     values = formats.check_options(formats.find(name, dataset.get_world()), options)
     stored = StoredDataset(dataset, splits=splits, viewer=export_jobs.viewer_of(view), images=images)
@@ -83,7 +85,7 @@ def size_of(dataset: Dataset) -> int:
 
 
 def estimate(stored: StoredDataset) -> int:
-    """Return how many bytes an export will have, about: by its first pictures and by what text takes elsewhere."""
+    """Return the estimated size of an export in bytes, from the first pictures and from measured sizes of text."""
     size = 0
     for split in stored.stored:
         size += split.questions * QUESTION_BYTES + split.scenes * SCENE_BYTES
@@ -92,7 +94,7 @@ def estimate(stored: StoredDataset) -> int:
 
 
 def _picture_bytes(split: Split) -> int:
-    """Return how large a split's pictures are on average; 0 where that can't be told quickly."""
+    """Return the average size in bytes of a split's first pictures; 0 if none of them is found in the storage."""
     scenes = Scene.objects.filter(split=split.source, position__lt=MEASURED).exclude(image="")
     sizes = []
     for stored in scenes.values_list("image", flat=True):
@@ -104,7 +106,7 @@ def _picture_bytes(split: Split) -> int:
 
 
 def check_room(stored: StoredDataset) -> None:
-    """Raise `BadExport` where the disk has too little room for building an export."""
+    """Raise `BadExport` if the disk has too little free space to build an export."""
     room, needed = _room(), TWICE * estimate(stored)
     if needed > room:
         raise BadExport(
@@ -121,10 +123,10 @@ def _room() -> int:
 
 
 def may_have(user: Visitor, export: Export, *, splits: Sequence[Split] | None = None) -> bool:
-    """Return whether this visitor may have an export's file: she may see now all that is shown in it.
+    """Return whether this user may download an export's file, because the user may now see everything that it shows.
 
-    One that is made as its owner sees the dataset is the owner's (and staff's) alone. `splits` are the dataset's, where
-    the caller has them.
+    An export with the owner's view of the dataset is only for the owner and staff. `splits` are the dataset's splits,
+    if the caller has them.
     """
     is_owner = owns(user, export.dataset)
     if export.view != Export.View.PUBLIC and not is_owner:
@@ -137,7 +139,11 @@ def may_have(user: Visitor, export: Export, *, splits: Sequence[Split] | None = 
 
 
 def may_list(user: Visitor, export: Export, *, splits: Sequence[Split] | None = None) -> bool:
-    """Return whether a list may tell this visitor of an export: of others' only what is finished and may be had."""
+    """Return whether a list may show an export to this user.
+
+    The owner of the dataset and staff see all exports. Others see public exports that they requested themselves, and
+    finished ones that they may download.
+    """
     if owns(user, export.dataset):
         return True
     if export.view != Export.View.PUBLIC:
@@ -161,7 +167,7 @@ VIEWS = {
 
 
 class FormatChoice(NamedTuple):
-    """A format as the page offers it, with the fields of its options."""
+    """A format on the page, with the form fields of its options."""
 
     format: Format
     is_chosen: bool
@@ -169,7 +175,7 @@ class FormatChoice(NamedTuple):
 
 
 class ExportForm(forms.Form):
-    """What is asked for. Options are fields named `format.option`; those of formats not chosen are ignored."""
+    """The form of a request. Options are fields named `format.option`; options of other formats are ignored."""
 
     format = forms.ChoiceField()
     splits = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, required=False, label="Splits")
@@ -194,7 +200,7 @@ class ExportForm(forms.Form):
 
     @property
     def choices(self) -> list[FormatChoice]:
-        """Return the formats with their options' fields."""
+        """Return the formats with the form fields of their options."""
         chosen = self["format"].value()
         return [
             FormatChoice(each, each.name == chosen, [self[f"{each.name}.{option.name}"] for option in each.options])
@@ -202,14 +208,17 @@ class ExportForm(forms.Form):
         ]
 
     def clean_splits(self) -> list[str]:
-        """Return the chosen splits; none where all that are not derived are, which is what an empty list means."""
+        """Return the chosen splits, or an empty list if they are exactly the splits that are not derived.
+
+        An empty list means these splits.
+        """
         chosen = self.cleaned_data["splits"]
         if not chosen:
             raise forms.ValidationError("Expected at least one split, got none.")
         return [] if chosen == self.own else chosen
 
     def wanted(self) -> dict[str, Any]:
-        """Return what the form asks for, as `export_jobs.ask` takes it."""
+        """Return the data of the form as arguments for `ask`."""
         told = self.cleaned_data
         format_ = next(each for each in self.known if each.name == told["format"])
         return {
@@ -224,12 +233,12 @@ class ExportForm(forms.Form):
 
 
 def _nothing(option: Option) -> bool | str:
-    """Return what an option is whose field was left empty."""
+    """Return the value of an option whose field was left empty."""
     return option.default if option.choices else type(option.default)()
 
 
 def _field_of(option: Option) -> forms.Field:
-    """Return the field of a format's option."""
+    """Return the form field of a format's option."""
     about = option.about[:1].upper() + option.about[1:]
     if isinstance(option.default, bool):
         return forms.BooleanField(required=False, initial=option.default, label=about)

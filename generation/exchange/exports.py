@@ -1,7 +1,7 @@
-"""Exports: rows of a dataset, as far as they may be shown, written into a folder in a format; and the dataset's charts.
+"""Exports: writing the rows of a dataset that a user may see into a folder, in a format, with the dataset's charts.
 
-There are two views of a dataset: the public one, with what everybody may see who may open it, and the whole one, for
-its owner alone.
+There are two views of a dataset. The public view has everything that all users may see who may open the dataset. The
+whole view has everything, and is only for the owner.
 """
 
 import copy
@@ -37,13 +37,13 @@ from generation.storage import files, pictures
 from generation.storage.items import StoredItem, load_items
 from generation.storage.split_index import SplitIndex
 
-EXPORT_WAIT = 60.0  # seconds: nobody waits for an export's page
+EXPORT_WAIT = 60.0  # seconds; this can be long, because no user waits for a page while an export is built
 
 
 def figures_of(dataset: Dataset, splits: Sequence[Split]) -> dict[str, bytes]:
-    """Return the dataset's charts as SVG, by file name, without those that can't be drawn now.
+    """Return the dataset's charts as SVG, by file name. Charts that cannot be drawn now are left out.
 
-    Bars lead to this site where it has a public address, else nowhere.
+    Bars are links to this site if it has a public address.
     """
     charts = charts_of(AnonymousUser(), dataset, side_by_side(splits, None))
     named = [(f"{chart.view.name}.svg", spec_of(chart, colors=OF_PAPER, title=dataset.name)) for chart in charts]
@@ -53,22 +53,22 @@ def figures_of(dataset: Dataset, splits: Sequence[Split]) -> dict[str, bytes]:
 
 
 def _linked(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the specification of a chart whose bars lead somewhere only if there is somewhere to go."""
+    """Return the specification of a chart, without the links of its bars if this site has no public address."""
     if settings.PUBLIC_URL:
         return spec
     encoding = {name: channel for name, channel in spec["encoding"].items() if name != "href"}
     return {**spec, "encoding": encoding}
 
 
-SCENES = 100  # read at a time
+SCENES = 100  # scenes that are read at a time
 
 
 @dataclass(frozen=True)
 class Viewer:
-    """Whose view is exported: everybody's (`withheld` False), or everything there is.
+    """The view that is exported: the public view (`withheld` is False) or the whole view (`withheld` is True).
 
-    The first is what a stranger sees once the dataset is open to all, also while it is private; the second has the
-    answers of splits that withhold them.
+    The public view has what a stranger would see if the dataset were public, even while it is private. The whole view
+    also has the answers of splits that withhold them.
     """
 
     withheld: bool = False
@@ -81,7 +81,7 @@ class Viewer:
 
 
 def _published(split: Split) -> Split:
-    """Return the split as if its dataset were public and nobody's."""
+    """Return a copy of the split whose dataset is public, has no owner, and is not archived."""
     result, dataset = copy.copy(split), copy.copy(split.dataset)
     dataset.visibility, dataset.owner_id, dataset.archived = Dataset.Visibility.PUBLIC, None, None
     result.dataset = dataset
@@ -89,7 +89,7 @@ def _published(split: Split) -> Split:
 
 
 class StoredSplit:
-    """A complete split as a format is given it; see `generation.engine.formats.ExportSplit`."""
+    """A complete split for a format; see `generation.engine.formats.ExportSplit`."""
 
     def __init__(self, split: Split, *, viewer: Viewer, images: bool) -> None:
         self.row, self.viewer = split, viewer
@@ -110,7 +110,7 @@ class StoredSplit:
 
     @property
     def shown(self) -> list[What]:
-        """Return the kinds of things that are written of it."""
+        """Return the kinds of things that the export shows of this split."""
         kinds = {
             What.QUESTION: True,
             What.IMAGE: self.images,
@@ -129,7 +129,7 @@ class StoredSplit:
 
     @functools.cached_property
     def facets(self) -> tuple[Facet, ...]:
-        """Return the facets that the split's index has and that may be shown."""
+        """Return the facets of the split's index that may be shown."""
         indexed = SplitIndex.open(self.row).facets.values()
         found = (
             Facet(
@@ -140,7 +140,7 @@ class StoredSplit:
         return tuple(facet for facet in found if self.viewer.may_see_facet(self.row, facet))
 
     def facet_codes(self, first: int, count: int) -> Mapping[str, NDArray[np.int64]]:
-        """Return each shown facet's codes of some questions, -1 for no value."""
+        """Return the codes of each shown facet for `count` questions from position `first`; -1 means no value."""
         index, codes = SplitIndex.open(self.row), {}
         for facet in self.facets:
             column = index.facets[facet.name]
@@ -154,7 +154,7 @@ class StoredSplit:
                 yield self._item(stored, position)
 
     def _item(self, stored: StoredItem, position: int) -> ExportItem:
-        """Return a scene at its position among those exported: a derived split has not every scene."""
+        """Return a scene with its position among the exported scenes. A derived split does not have every scene."""
         scene, item = stored.scene, stored.item
         questions = tuple(
             replace(
@@ -170,7 +170,7 @@ class StoredSplit:
             view=item.view if self.shows_scenes else None,
             questions=questions,
             replaced=item.replaced if self.shows_scenes else 0,
-            number=item.number if self.shows_scenes else None,  # they say which scene of a published file it is
+            number=item.number if self.shows_scenes else None,  # this identifies a scene of a published file
             image_name=item.image_name if self.shows_scenes else "",
         )
         stored_name = scene.image or scene.linked
@@ -194,12 +194,15 @@ def _ids(scene: Scene) -> NDArray[np.uint16]:
 
 
 class StoredDataset:
-    """A dataset as a format is given it; see `generation.engine.formats.ExportDataset`."""
+    """A dataset for a format; see `generation.engine.formats.ExportDataset`."""
 
     def __init__(
         self, dataset: Dataset, *, splits: Sequence[str] = (), viewer: Viewer = Viewer(), images: bool = True
     ) -> None:
-        """Take the complete splits of these names, or all; raise `BadExport` where there is none to take."""
+        """Choose the complete splits with these names, or all that are not derived.
+
+        Raises `BadExport` if a name is unknown or if no split is complete.
+        """
         self.row, self.viewer = dataset, viewer
         self.slug, self.title, self.description = dataset.slug, dataset.name, dataset.description
         self.authors = tuple(line.strip() for line in dataset.authors.splitlines() if line.strip())
@@ -226,7 +229,7 @@ class StoredDataset:
 
     @property
     def url(self) -> str:
-        """Return its page's address; empty where this site has no public one."""
+        """Return the address of the dataset's page; empty if this site has no public address."""
         return f"{settings.PUBLIC_URL}{self.row.get_absolute_url()}" if settings.PUBLIC_URL else ""
 
     @property
@@ -235,7 +238,7 @@ class StoredDataset:
 
     @property
     def files(self) -> Mapping[str, bytes]:
-        """Return the files that the spec names, by digest; without those of scenes that are not exported."""
+        """Return the files that the spec names, by digest. Files with scenes that are not exported are left out."""
         hidden = hidden_files(self.row, sees=self.viewer.may_see)
         rows = self.row.files.exclude(digest__in=hidden).order_by("digest")
         return {file.digest: bytes(file.content) for file in rows}
@@ -245,7 +248,7 @@ class StoredDataset:
 
 
 def _chosen(dataset: Dataset, names: Sequence[str]) -> list[Split]:
-    """Return the complete splits of these names; where none is named, all that are not derived. Raise `BadExport`."""
+    """Return the complete splits with these names; without names, all that are not derived. Raises `BadExport`."""
     complete = [split for split in dataset.splits.for_browse() if split.is_complete]
     known = [split.name for split in complete]
     for name in names:
@@ -262,12 +265,14 @@ def _chosen(dataset: Dataset, names: Sequence[str]) -> list[Split]:
 def write(
     dataset: StoredDataset, output: Path, *, format_: Format, options: Mapping[str, Any], tick: Tick = lambda _: None
 ) -> None:
-    """Write an export to `output`, whole or not at all: into a folder beside it, then renamed.
+    """Write an export to the folder `output`, completely or not at all.
+
+    It is written into a draft folder in the same place, which is then renamed.
 
     Raises
     ------
     BadExport
-        Where `output` is there already and not an empty folder, or the format refuses.
+        If `output` exists and is not an empty folder, or if the format refuses the export.
     """
     check_output(output)
     draft = output.with_name(files.draft_name(output.name))
@@ -280,13 +285,13 @@ def write(
 
 
 def fill(dataset: StoredDataset, folder: Path, *, format_: Format, options: Mapping[str, Any], tick: Tick) -> None:
-    """Write an export into an empty folder, and the SHA-256 of its files."""
+    """Write an export into an empty folder, with a file of the SHA-256 digests of its files."""
     format_.write(dataset, folder, options=options, tick=tick)
     write_sums(folder, folder / format_.sums, tick=tick)
 
 
 def check_output(output: Path) -> None:
-    """Raise `BadExport` unless something can be written there: nothing is there, or an empty folder."""
+    """Raise `BadExport` if `output` exists and is not an empty folder."""
     if output.exists() and not output.is_dir():
         raise BadExport("Expected a folder that isn't there yet, got a file.", where=str(output))
     if output.is_dir() and any(output.iterdir()):
@@ -294,7 +299,7 @@ def check_output(output: Path) -> None:
 
 
 def write_sums(folder: Path, sums: Path, *, tick: Callable[[int], None]) -> None:
-    """Write the SHA-256 of every file below a folder, a line each as `sha256sum` writes and checks them."""
+    """Write the SHA-256 of every file below a folder, one line for each file, in the format of `sha256sum`."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     sums.parent.mkdir(parents=True, exist_ok=True)
     with sums.open("w", encoding="utf-8", newline="\n") as file:

@@ -1,4 +1,4 @@
-"""Reading files of predictions that somebody sent: in a child process that may use only so much time and memory."""
+"""Reading files of predictions that users sent, in a child process with limits of time and memory."""
 
 import json
 import logging
@@ -18,27 +18,27 @@ from generation.queue import sandbox
 from generation.storage import files
 
 CHILD = "generation.exchange.predictions_process"
-SMALL = 1 << 16  # bytes of a file that is not packed: reading it takes little, wherever it is done
-SECONDS = 8  # of processor time for the smallest file
-BYTES_A_SECOND = 2_000_000  # by which a larger file has more time
+SMALL = 1 << 16  # limit in bytes of an uncompressed file that is read in this process, because it needs little
+SECONDS = 8  # seconds of processor time for the smallest file
+BYTES_A_SECOND = 2_000_000  # bytes of a file for which it gets one second more
 MEMORY = 1 << 30  # bytes of address space
-EACH_MEMORY = 500  # bytes more for each question
+EACH_MEMORY = 500  # additional bytes for each question
 FORMATS = "Format: /docs/predictions/"
 
 log = logging.getLogger(__name__)
 
 
 class NotRead(EngineError):
-    """A file could not be read because of a mistake of ours."""
+    """A file could not be read because of an error in this program."""
 
 
 class TooSlow(EngineError):
-    """A file was not read within the time that somebody waits for it."""
+    """A file was not read within the time that the caller waits."""
 
 
 @dataclass(frozen=True)
 class RefusedLines:
-    """The findings of a file that is refused, as `generation.engine.predictions.Findings` has them."""
+    """The findings of a refused file, with the counts and lines of `generation.engine.predictions.Findings`."""
 
     counts: Mapping[str, int]
     text: str
@@ -48,7 +48,7 @@ class RefusedLines:
 
 
 class ReadFile(NamedTuple):
-    """What a file has: its packed predictions and the format that it was written in."""
+    """The content of a file: its packed predictions and its format."""
 
     packed: bytes
     format: str
@@ -60,14 +60,16 @@ def read_file(path: Path, expected: ExpectedAnswers, *, wait: float | None = Non
     Parameters
     ----------
     path : Path
-    expected : Expected
+    expected : ExpectedAnswers
     wait : float or None
-        Seconds after which the caller no longer waits; by default half as much again as the processor time allowed.
+        Seconds after which the caller no longer waits; by default 1.5 times the limit of processor time.
 
     Raises
     ------
     BadPredictions
-        If the file can't be read within the limits, or doesn't have one answer for each question.
+        If the file cannot be read within the limits, or does not have one answer for each question.
+    NotRead
+        If reading failed because of an error in this program.
     TooSlow
         If it was not read within `wait`.
     """
@@ -111,7 +113,7 @@ def _is_packed(path: Path) -> bool:
 
 @contextmanager
 def copy_on_disk(file: BinaryIO) -> Iterator[Path]:
-    """Give the path of a copy of what is left to read of an open file, until the end of the block."""
+    """Yield the path of a copy of the unread rest of an open file. The copy is deleted at the end of the block."""
     with tempfile.NamedTemporaryFile(prefix="predictions-") as copy:
         while piece := file.read(files.PIECE):
             copy.write(piece)

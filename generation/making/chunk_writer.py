@@ -1,4 +1,4 @@
-"""Writing what a job made: scenes and questions of one chunk, in a few transactions."""
+"""Storing the scenes and questions of one chunk as rows, in a few transactions."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,14 +11,14 @@ from generation.engine.program import to_text
 from generation.models import Chunk, Job, Question, Scene
 from generation.queue import leases
 
-ROWS = 5000  # at most, in one transaction
+ROWS = 5000  # largest number of rows that one transaction writes
 
 
 class ChunkWriter:
-    """Puts a chunk's items into rows, in transactions of at most `ROWS`, each under the job's token.
+    """Writes the items of a chunk as rows, in transactions of at most `ROWS` rows, each under the job's token.
 
-    The last transaction also says that the chunk is made and what follows from it; what an earlier attempt that
-    was killed left behind is cleared first.
+    The last transaction also marks the chunk as made and creates the jobs that follow. Rows that a killed attempt left
+    are deleted first.
     """
 
     def __init__(self, job: Job) -> None:
@@ -30,7 +30,7 @@ class ChunkWriter:
         self.replaced = 0
 
     def write(self, items: Iterable[engine.Item], *, then: Sequence[Job] = ()) -> None:
-        """Store all items and finish the job; `then` are the jobs that follow. Raises `LeaseLost`, `BadScene`."""
+        """Store all items, create the jobs `then`, and finish the job; raise `LeaseLost` or `BadScene`."""
         self._clear()
         for item in items:
             if len(self.scenes) + len(self.questions) + 1 + len(item.questions) > ROWS:

@@ -1,4 +1,4 @@
-"""Creating a dataset: its row, its splits and their secrets; checks of its name."""
+"""Creating a dataset with its splits and their secrets, and checking its name."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ from generation.models.datasets import SLUG_PATTERN
 
 
 class SlugTaken(BadSpec):
-    """There is a dataset of that name."""
+    """A dataset with this name already exists."""
 
 
 def create_dataset(
@@ -34,7 +34,7 @@ def create_dataset(
     images: bool = True,
     secrets: Mapping[str, str] | None = None,
 ) -> Dataset:
-    """Return a new dataset with its splits and chunks, nothing of it made yet; `jobs.plan` says what to do.
+    """Create and return a dataset with its splits and chunks, without content; `dataset_jobs.plan` creates its jobs.
 
     Parameters
     ----------
@@ -46,14 +46,15 @@ def create_dataset(
     owner : User or None
     visibility : str
     images : bool
-        Whether pictures are to be drawn.
+        Whether pictures will be drawn.
     secrets : mapping of str to str
-        Splits' secrets as hexadecimal digits; a split whose answers are withheld and that is not named gets a new one.
+        The secrets of splits, as hexadecimal digits. A split with withheld answers that is not named here gets a new
+        secret.
 
     Raises
     ------
     BadSpec
-        Nothing is stored then. `SlugTaken` where the name is in use.
+        If the name, the spec or a secret is not accepted; `SlugTaken` if the name is in use. Then nothing is stored.
     """
     check_slug(slug)
     world = engine.get_world(str(data.get("world")))
@@ -89,7 +90,7 @@ def create_dataset(
 
 
 def check_slug(slug: str) -> None:
-    """Raise `BadSpec` for what can't be a dataset's name in addresses."""
+    """Raise `BadSpec` if this cannot be a dataset's name in addresses."""
     if not re.match(SLUG_PATTERN, slug):
         raise BadSpec(
             f"Expected at most 60 small letters, digits and hyphens, the first not a hyphen, got {slug!r}.",
@@ -100,7 +101,7 @@ def check_slug(slug: str) -> None:
 
 
 def check_secrets(given: Mapping[str, str], *, splits: Collection[str]) -> None:
-    """Raise `BadSpec` for a secret that is none, or of no split."""
+    """Raise `BadSpec` for a secret that is not 32 hexadecimal digits, or that is for an unknown split."""
     for name, text in given.items():
         if name not in splits:
             raise BadSpec(f"Expected one of {', '.join(splits)}, got {name!r}.", where="--secret")

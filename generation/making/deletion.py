@@ -1,4 +1,4 @@
-"""Deleting a dataset: in small batches, files before the rows that name them, so that a crash leaves no orphans."""
+"""Deleting a dataset in small batches. Files go before the rows that name them, so that a crash leaves no orphans."""
 
 from collections.abc import Callable
 
@@ -11,16 +11,16 @@ from generation.splits import sealing
 from generation.storage import files
 from generation.storage.split_index import FOLDER
 
-ROWS = 1000  # in one transaction
+ROWS = 1000  # rows that are deleted at a time
 
 
 def remove(dataset: Dataset, *, check: Callable[[], None] = lambda: None) -> None:
-    """Delete a dataset with all that belongs to it; run again after a crash, it goes on where it was.
+    """Delete a dataset with everything that belongs to it. After a crash, another call continues the deletion.
 
-    `check` is called between batches and may raise to stop.
+    `check` is called between batches. An exception from it stops the deletion.
     """
     with transaction.atomic():
-        extension_points.release(dataset.splits.all())  # what came since the deletion was decided
+        extension_points.release(dataset.splits.all())  # things that were added after the deletion was started
     for split in dataset.splits.all():
         _remove_split(split, check=check)
     check()
@@ -33,7 +33,7 @@ def remove(dataset: Dataset, *, check: Callable[[], None] = lambda: None) -> Non
 
 
 def drop_late_files(dataset: Dataset, *, index_digest: str = "") -> None:
-    """Delete what a process still wrote for a dataset that was deleted meanwhile; leave one that is there alone."""
+    """Delete the files that a process wrote too late for a deleted dataset; do nothing if the dataset still exists."""
     if Dataset.objects.filter(pk=dataset.pk).exclude(state=Dataset.State.DELETING).exists():
         return
     files.drop_folder(pictures_folder(dataset))

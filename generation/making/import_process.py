@@ -1,4 +1,4 @@
-"""The child process that reads other people's files: what they are, and their records."""
+"""The child process that reads files from outside: it recognises them and reads their records."""
 
 import gc
 import pickle
@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from generation.engine.errors import BadRecord, EngineError
-from generation.engine.reading.dataset_reader import CountingFile, ReadItem, find_reader
+from generation.engine.reading.dataset_reader import ProgressFile, ReadItem, find_reader
 from generation.making.import_sandbox import End, ReadBatch, ReadingOrder
 from generation.queue import sandbox
 
-QUESTIONS = 500  # in one part of the answer, about
+QUESTIONS = 500  # approximate number of items and questions in a batch
 
 
 def answers(order: ReadingOrder) -> Iterator[Any]:
-    """Yield what answers an order: what was found, or the licence, items part by part, and the end."""
+    """Yield the answers to an order: the found files; or the licence, the items in batches, and the end."""
     reader, opened = find_reader(order.format), _Opened(order)
     if order.action == "find":
         yield reader.find([Path(name) for name in order.names])
@@ -32,12 +32,12 @@ def answers(order: ReadingOrder) -> Iterator[Any]:
 
 
 class _Opened:
-    """Opens the files of an order; `files` are those whose bytes were counted."""
+    """Opens the files of an order. `files` are the opened files whose bytes are counted."""
 
     def __init__(self, order: ReadingOrder) -> None:
         self.places = order.places
         self.bytes = 0
-        self.files: list[tuple[str, CountingFile]] = []
+        self.files: list[tuple[str, ProgressFile]] = []
 
     def plainly(self, name: str) -> BinaryIO:
         try:
@@ -46,7 +46,7 @@ class _Opened:
             raise BadRecord(f"Expected a file that can be read, got: {error.strerror}.", where=name) from error
 
     def counted(self, name: str) -> BinaryIO:
-        file = CountingFile(self.plainly(name), tick=self._tick)
+        file = ProgressFile(self.plainly(name), tick=self._tick)
         self.files.append((name, file))
         return cast("BinaryIO", file)
 
@@ -67,17 +67,17 @@ def _parts(reads: Iterator[ReadItem], opened: _Opened) -> Iterator[ReadBatch]:
 
 
 def main() -> None:
-    """Read the order and write the answers, each as a frame; what the engine refuses is an answer, too."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for our parent, which stops us
-    order = pickle.load(sys.stdin.buffer)  # noqa: S301 - our parent wrote it
-    gc.disable()  # records are trees: reference counts free them, and searching them for circles takes a quarter longer
+    """Read the order, and write each answer as a frame. An error of the engine is an answer too."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C, and stops this process
+    order = pickle.load(sys.stdin.buffer)  # noqa: S301 - the parent process wrote it
+    gc.disable()  # records have no reference cycles, and a search for cycles makes reading take a quarter longer
     try:
         for answer in answers(order):
             sandbox.write_frame(pickle.dumps(answer))
     except EngineError as error:
         sandbox.write_frame(pickle.dumps(error))
     except BrokenPipeError:
-        sys.exit(1)  # our parent is gone, or has heard enough
+        sys.exit(1)  # the parent process has ended, or reads no further
 
 
 if __name__ == "__main__":

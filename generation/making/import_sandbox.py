@@ -1,7 +1,7 @@
-"""Reading other people's files in a child process that may use only so much time and memory.
+"""Reading files from outside in a child process with limits of time and memory.
 
-Nothing that comes from outside is parsed in the web process or in a worker itself: what a file makes of its parser ends
-the child, and is a refusal of the file with one message.
+The web process and the workers never parse these files themselves. If a file makes its parser exceed the limits, only
+the child process ends, and the file is refused with one message.
 """
 
 import gc
@@ -19,16 +19,16 @@ from generation.queue import sandbox
 from generation.storage import files as storage
 
 CHILD = "generation.making.import_process"
-MEMORY = 560 << 20  # of addresses, bytes; what is in memory is less
+MEMORY = 560 << 20  # bytes of address space; less than this is in memory
 SECONDS = 8
 SECONDS_PER_MB = 4
-FOLDER_MB = 10  # as large as this a folder counts, of which little more than the names is read
+FOLDER_MB = 10  # assumed size of a folder, of which little more than the names of its files is read
 
 Check = Callable[[], None]
 
 
 class ReadingOrder(NamedTuple):
-    """What the child is to do.
+    """The order for the child process.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class ReadingOrder(NamedTuple):
     format : str
         The reader's name.
     names : sequence of str
-        Of files and folders to be found or sorted.
+        Names of files and folders to find or sort.
     places : mapping of str to str
-        Where each file lies on this machine's disk, by its name.
+        The path of each file on this machine's disk, by the file's name.
     split, spec, skip
-        What to read, as `Reader.read` takes it.
+        What to read: arguments of `Reader.read`.
     """
 
     action: str
@@ -54,14 +54,14 @@ class ReadingOrder(NamedTuple):
 
 
 class ReadBatch(NamedTuple):
-    """A few items that the child has read, and how many bytes it has read by then."""
+    """A few items that the child process has read, and the number of bytes that it has read so far."""
 
     reads: list[ReadItem]
     bytes: int
 
 
 class End(NamedTuple):
-    """What the child knows when all is read: the SHA-256 of each file, by its name."""
+    """The last answer, after everything is read: the SHA-256 of each file, by its name."""
 
     sha256: dict[str, str]
 
@@ -71,30 +71,30 @@ def nothing() -> None:
 
 
 def find(format_: str, paths: Sequence[Path]) -> FoundFiles:
-    """Return what lies in files and folders of this machine; raise `BadRecord`."""
+    """Return what files and folders of this machine contain; raise `BadRecord`."""
     size = sum(path.stat().st_size if path.is_file() else FOLDER_MB * 10**6 for path in paths)
     order = ReadingOrder("find", format_, [str(path) for path in paths])
     return _only(_answers(order, size=size, check=nothing))
 
 
 def sort(format_: str, names: Sequence[str], *, check: Check = nothing) -> FoundFiles:
-    """Return what stored files are, by what is in them; raise `BadRecord`."""
+    """Return what stored files contain, recognised by their content; raise `BadRecord`."""
     with ExitStack() as stack:
         places = {name: _place(name, stack) for name in names}
         return _only(_answers(ReadingOrder("sort", format_, names, places), size=_size(places), check=check))
 
 
 class SplitReading:
-    """The items of a split, read by a child process.
+    """The items of a split, which a child process reads.
 
     Attributes
     ----------
     licence : str
-        What the files state; known once the first item is there.
+        The licence that the files state. It is known before the first item.
     bytes : int
-        How many were read so far.
+        Number of bytes read so far.
     sha256 : dict
-        Of each file, by its name; known at the end.
+        The SHA-256 of each file, by its name. It is known at the end.
     """
 
     def __init__(self, format_: str, split: SplitFiles, *, spec: BaseSpec, skip: int = 0, check: Check = nothing):
@@ -119,7 +119,7 @@ class SplitReading:
 
 
 def _answers(order: ReadingOrder, *, size: int, check: Check) -> Generator[Any, None, None]:
-    """Yield what the child answers; raise what it raises, and `BadRecord` where it was stopped."""
+    """Yield the answers of the child process; raise its errors, and `BadRecord` if it exceeded a limit."""
     seconds = SECONDS + SECONDS_PER_MB * (size // 10**6)
     where = ", ".join(map(str, order.names or (order.split.files.values() if order.split else ())))
     try:
@@ -142,7 +142,7 @@ def _only(answers: Iterator[Any]) -> Any:
 
 
 def _load(frame: bytes) -> Any:
-    gc.disable()  # nothing to be collected is made here, and the search for it would take longer than the loading
+    gc.disable()  # loading makes no garbage, and the search for garbage would take longer than the loading
     try:
         return _Unpickler(io.BytesIO(frame)).load()
     finally:
@@ -150,7 +150,7 @@ def _load(frame: bytes) -> Any:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads what the child writes: values, and classes of the engine."""
+    """Reads what the child process writes. It accepts only plain values, and classes of the engine and this module."""
 
     def find_class(self, module: str, name: str) -> Any:
         if "." in name or not (module.startswith("generation.engine.") or module == __name__):
@@ -159,7 +159,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _place(name: str, stack: ExitStack) -> str:
-    """Return where a file lies on this machine's disk; one of a bucket is copied there until the stack is closed."""
+    """Return the path of a file on this machine's disk. A file of a bucket is copied until the stack is closed."""
     if Path(name).is_absolute():
         return name
     try:

@@ -1,4 +1,4 @@
-"""Pictures that were lost, or left out of a backup, are drawn again: by the jobs that drew them first."""
+"""Drawing pictures again that were lost or left out of a backup, by the jobs that drew them first."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -10,7 +10,7 @@ from generation.engine import ENGINE_VERSION
 from generation.models import Dataset, Job, JobQuerySet, Scene, Split, Turn
 from generation.models.datasets import SLICE
 
-ROWS = 1000  # changed at a time
+ROWS = 1000  # rows that are read or changed at a time
 
 
 def is_drawable(*, kind: str, engine_version: str) -> bool:
@@ -22,7 +22,7 @@ def folder_of(*, dataset: int, split: str) -> str:
 
 
 def lost(split: Split) -> Iterator[Scene]:
-    """Yield the scenes of a split whose pictures should be in the storage and are not, in order."""
+    """Yield, in order, the scenes of a split whose pictures are missing in the storage."""
     drawn = Scene.objects.filter(split=split).exclude(image="").order_by("position")
     drawn = drawn.only("pk", "chunk_id", "position", "image", "ids_image")
     for folder, scenes in groupby(drawn.iterator(ROWS), key=lambda scene: str(PurePosixPath(scene.image).parent)):
@@ -33,9 +33,9 @@ def lost(split: Split) -> Iterator[Scene]:
 
 
 def draw_again(split: Split) -> int:
-    """Return how many pictures of a split were lost and are now waited for.
+    """Request that the lost pictures of a split are drawn again; return the number of their scenes.
 
-    The dataset is then being made again, and complete when they are drawn: scenes and questions stay as they are.
+    The dataset is then being made again until the pictures are drawn. Its scenes and questions do not change.
     """
     first_scenes = dict(split.chunks.values_list("pk", "first_scene"))
     count = 0
@@ -56,7 +56,7 @@ def draw_again(split: Split) -> int:
 
 
 def _wait(jobs: JobQuerySet) -> None:
-    """Let jobs wait as if they had not been tried."""
+    """Set jobs to waiting, as if they had never been tried."""
     jobs.start_over(token="", lease=None)
 
 

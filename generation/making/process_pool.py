@@ -1,4 +1,4 @@
-"""Processes of the command line that make one dataset, and the progress they make."""
+"""The processes with which a command makes one dataset, and how commands are stopped."""
 
 import os
 import signal
@@ -19,17 +19,17 @@ from generation.queue import graceful_shutdown
 
 POLL = 0.3  # seconds
 RECOVERY = 10.0  # seconds
-PATIENCE = 20.0  # seconds that a process has to stop in
-RESTARTS = 3  # of each process
+PATIENCE = 20.0  # seconds within which a process must stop
+RESTARTS = 3  # allowed restarts for each process, counted together
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
 class KeepDying(Exception):
-    """Process after process ended without having been asked to."""
+    """Too many processes ended without a request to stop."""
 
 
 class Pool:
-    """Several processes that run `manage.py work --dataset SLUG`, the same loop that Celery's run."""
+    """Several processes that run `manage.py work --dataset SLUG`, with the same loop as Celery's processes."""
 
     def __init__(self, dataset: Dataset, *, size: int) -> None:
         self.dataset = dataset
@@ -45,7 +45,7 @@ class Pool:
         )
 
     def watch(self, *, show: Callable[[], None]) -> None:
-        """Return when the dataset is not being made any more; `show` is called every now and then."""
+        """Wait until the dataset is no longer being made; call `show` regularly, and replace processes that ended."""
         recovered = time.monotonic()
         while self._is_making():
             if graceful_shutdown.is_asked():
@@ -76,7 +76,7 @@ class Pool:
         return True
 
     def stop(self) -> None:
-        """Ask all processes to stop, and wait; what they were at waits for others."""
+        """Ask all processes to stop, and wait for them. Their jobs wait for other processes."""
         for process in self.processes:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
@@ -91,7 +91,7 @@ class Pool:
 
 
 def state_of(dataset: Dataset) -> str:
-    """Return the dataset's state now; one that is gone counts as being deleted."""
+    """Return the dataset's current state. A dataset that no longer exists counts as being deleted."""
     try:
         dataset.refresh_from_db()
     except Dataset.DoesNotExist:
@@ -100,10 +100,10 @@ def state_of(dataset: Dataset) -> str:
 
 
 def drop_connection() -> None:
-    """Give up the connection to the database: an interrupted process may have been inside a transaction.
+    """Discard the connection to the database, because an interrupted process may have been inside a transaction.
 
-    Closing alone is not enough then: Django keeps the closed connection until the end of the transaction, which never
-    comes, and every query fails.
+    Closing the connection is not enough: Django keeps the closed connection until the end of the transaction, which
+    never comes, and every query fails.
     """
     with suppress(DatabaseError):
         connections[DEFAULT_DB_ALIAS].close()
@@ -112,11 +112,11 @@ def drop_connection() -> None:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Let TERM stop the block as Ctrl-C does; what comes after the first of both does not disturb the stopping.
+    """Make SIGTERM stop the block as Ctrl-C does. Signals after the first one are ignored, while the block stops.
 
-    An exception that is raised inside a callback of SQLite is lost: the query fails with another one. So the request
-    is noted too, the block's own loops look for it with `graceful_shutdown.is_asked`, and any error that leaves the
-    block after it becomes a KeyboardInterrupt.
+    An exception that is raised inside a callback of SQLite is lost, and the query fails with another one. Therefore the
+    request is also noted, and the loops of the block check it with `graceful_shutdown.is_asked`. Any error that leaves
+    the block after the request becomes a KeyboardInterrupt.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -125,7 +125,7 @@ def stoppable() -> Iterator[None]:
             signal.signal(asked, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    if threading.current_thread() is not threading.main_thread():  # signals are somebody else's
+    if threading.current_thread() is not threading.main_thread():  # only the main thread can handle signals
         yield
         return
     before = {asked: signal.signal(asked, interrupt) for asked in STOPPING}
@@ -142,7 +142,7 @@ def stoppable() -> Iterator[None]:
 
 
 def note(dataset: Dataset, *, outages: bool = False) -> str:
-    """Return what a waiting job says about why it waits, if one does; of outages alone where those are asked for."""
+    """Return why a job of the dataset waits; empty if no job has a reason. With `outages`, only outages count."""
     waiting = Job.objects.filter(dataset=dataset, state=Job.State.WAITING).exclude(message="")
     job = (waiting.filter(waits__gt=0) if outages else waiting).order_by("-waits", "pk").first()
     return "" if job is None else job.waiting_note

@@ -1,4 +1,4 @@
-"""How the making of a dataset goes: what is done, how fast, how long it may still take, and what holds it up."""
+"""The progress of making a dataset: what is done, how fast, how long it may still take, and what holds it up."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -14,34 +14,34 @@ from generation.queue import GENERATION
 from generation.specs import estimates
 
 FAILURES_SHOWN = 10
-IGNORED = 600.0  # seconds that work may wait while nobody does any
-OTHER_WORK = (Job.Kind.DELETE, Job.Kind.DERIVE)  # that makes no dataset
-LATELY = 60.0  # seconds over which the rate is taken
+IGNORED = 600.0  # seconds that jobs may wait while no job of any dataset runs
+OTHER_WORK = (Job.Kind.DELETE, Job.Kind.DERIVE)  # kinds of jobs that do not make a dataset
+LATELY = 60.0  # seconds over which rates are measured
 
 
 class MakingProgress(NamedTuple):
-    """How it goes.
+    """The progress of making a dataset, and what holds it up.
 
     Attributes
     ----------
     progress : Progress
-        Scenes, pictures and splits, each beside its goal.
+        Finished scenes, pictures and splits, each with its goal.
     done, running, waiting, failed, total : int
-        Jobs in each state; `running` are those whose process is heard of.
+        Numbers of jobs in each state. A running job whose lease is over counts as waiting.
     scenes_a_second, pictures_a_second : float
-        In the last minute.
+        Numbers per second in the last minute.
     left : str
-        How long it may still take, in words; empty where nobody can tell.
+        How long it may still take, in words; empty if this is unknown.
     waiting_since : datetime or None
-        The moment since when nothing went on.
+        Since when jobs wait and none runs; None if a job runs or none waits.
     is_alone : bool
-        Whether work waits and no background process is alive to do it.
+        Whether jobs wait and no background process is alive to run them.
     is_ignored : bool
-        Whether work has waited long, though background processes are alive and do nothing else.
+        Whether jobs have waited long, although background processes are alive and run no other jobs.
     last_heard : datetime or None
-        When a background process was last heard of, where none is alive.
+        When a background process last reported that it is alive, if none is alive now.
     note : str
-        What a waiting job says about why it waits.
+        Why a job waits; empty if there is no reason to tell.
     failures : list of Job
     """
 
@@ -63,12 +63,12 @@ class MakingProgress(NamedTuple):
 
     @property
     def percent(self) -> int:
-        """Return how much is done, 0 .. 100; all of it only when nothing is left."""
+        """Return how much is done, 0 .. 100. It is 100 only if nothing is left to do."""
         return int(self.progress.share * 100)
 
 
 def making_of(dataset: Dataset) -> MakingProgress:
-    """Return how the making of a dataset goes."""
+    """Return the progress of making a dataset, and what holds it up."""
     counts = _counts(dataset)
     asked, heard = counts.pop("asked"), counts.pop("heard")
     scenes, pictures = _lately(dataset)
@@ -114,7 +114,7 @@ def _counts(dataset: Dataset) -> dict[str, Any]:
 
 
 def _lately(dataset: Dataset) -> tuple[float, float]:
-    """Return how many scenes and pictures a second were made in the last minute."""
+    """Return how many scenes and pictures were made per second in the last minute."""
     lately = Job.objects.filter(dataset=dataset, state=Job.State.DONE, finished__gte=from_now(-LATELY))
     jobs = list(lately.exclude(chunk=None).select_related("chunk"))
     starts = [job.started for job in jobs if job.started]
@@ -131,7 +131,7 @@ def _lately(dataset: Dataset) -> tuple[float, float]:
 
 
 def _left(dataset: Dataset, progress: Progress, *, running: int) -> str:
-    """Return how long it may still take with the processes at work now, by what this dataset's own jobs took."""
+    """Return the remaining time with as many running jobs as now, estimated from this dataset's finished jobs."""
     if not running:
         return ""
     rates = estimates.rates_of(Job.objects.filter(dataset=dataset), without=estimates.measured_rates(dataset.world))
@@ -148,7 +148,7 @@ def _failures(dataset: Dataset) -> list[Job]:
 
 
 def progress_of(dataset: Dataset) -> Progress:
-    """Return how far its making is."""
+    """Return the finished scenes, pictures and splits of a dataset, with their goals."""
     splits = dataset.splits.own().aggregate(
         scenes=Coalesce(Sum("scenes"), 0),
         complete=Count("pk", filter=Q(state=Split.State.COMPLETE)),

@@ -62,7 +62,7 @@ class PlainCommand(BaseCommand):
         self.stderr.write(line, str)
 
     def find_dataset(self, slug: str) -> Dataset:
-        """Return the dataset of that name; raise `CommandError` with the existing names."""
+        """Return the dataset with this name; raise `CommandError` with the existing names."""
         dataset = Dataset.objects.filter(slug=slug).first()
         if dataset is None:
             names = ", ".join(Dataset.objects.order_by("slug").values_list("slug", flat=True)[:20])

@@ -112,7 +112,7 @@ class Dataset(models.Model):
         DELETING = "deleting"
 
     class Visibility(models.TextChoices):
-        """Who may see it, beside its owner and staff."""
+        """Who may see the dataset, in addition to its owner and staff."""
 
         PRIVATE = "private", "private"
         LINK = "link", "whoever has the link"
@@ -354,5 +354,5 @@ class Split(models.Model):
 
     @property
     def secret_bytes(self) -> bytes:
-        """Return the secret from which it is generated, beside the seed; empty without a secret."""
+        """Return the secret from which, together with the seed, the split is generated; empty without a secret."""
         return bytes.fromhex(self.secret)

@@ -1,4 +1,4 @@
-"""Imports: whose files became which dataset, how much is read, and what was found."""
+"""Imports: their owners, files and datasets, how many bytes are read, and what was found."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ class ImportQuerySet(models.QuerySet["Import"]):
 
 
 class Import(models.Model):
-    """One import. If its dataset is deleted, the row stays and has the reason."""
+    """One import. If its dataset is deleted, the row is kept. If the import was refused, `message` has the reason."""
 
     class Images(models.TextChoices):
         """What happens with the pictures."""

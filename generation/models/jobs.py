@@ -26,7 +26,7 @@ from generation.models.datasets import Dataset, Split
 from generation.models.items import Chunk
 
 AnyJob = TypeVar("AnyJob", bound="AbstractJob")
-UNKNOWN = 32_767  # above every real urgency: the next claim replaces it by the true one
+UNKNOWN = 32_767  # higher than every real urgency; the next claim replaces it with the real one
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -225,17 +225,17 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
 
     def note_moved(self, job: "Job") -> None:
         """Offer the job's dataset again, because this job or jobs that waited for it may be claimable now."""
-        if job.kind != Job.Kind.DELETE:  # that takes the dataset along
+        if job.kind != Job.Kind.DELETE:  # a deletion also deletes the dataset
             Turn.objects.offer(job.dataset_id, urgency=job.priority)
         elif Dataset.objects.filter(pk=job.dataset_id).exists():
             Turn.objects.offer(job.dataset_id)
 
     def claimable(self) -> Self:
-        """Return waiting jobs that may be done now, in no order: `generation.queue.scheduler` orders them.
+        """Return waiting jobs that may be claimed now, in no order: `generation.queue.scheduler` orders them.
 
-        A dataset is worked on while it is being made; a split is sealed when nothing else of it is
-        left to do, and compared with its reference when both are sealed; another is derived from it
-        when the dataset is complete.
+        Most jobs can be claimed while their dataset is being made. A split is sealed when all its other jobs are done,
+        and is compared with its reference when both are sealed. A split is derived from another one when the dataset is
+        complete. A deletion can be claimed while its dataset is being deleted.
         """
         last = [Job.Kind.SEAL, Job.Kind.SEEN]
         undone = [state for state in Job.State if state != Job.State.DONE]
@@ -308,7 +308,7 @@ class Job(AbstractJob):
             ),
         )
         indexes = (
-            models.Index(  # as they are claimed
+            models.Index(  # the order in which jobs are claimed
                 fields=["dataset", "-priority", "id"], condition=Q(state="waiting"), name="job_waiting_by_rank"
             ),
             models.Index(fields=["lease"], condition=Q(state="running"), name="job_running"),
@@ -344,7 +344,7 @@ class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
 
 
 class Heartbeat(models.Model):
-    """A background process, whose main process updates this row. The row `SWEEP`, without queues, is for the sweep."""
+    """A background process, whose main process updates this row. Each sweep updates the row `SWEEP`, without queues."""
 
     SWEEP = "sweep"
 

@@ -1,3 +1,3 @@
-"""Background work of any kind: who does it, its turns, leases and outages; and the names of the two queues."""
+"""Background jobs of every kind: how they are claimed, run and retried; and the names of the two queues."""
 
 GENERATION, DEFAULT = "generation", "default"

@@ -1,8 +1,8 @@
-"""Being asked to stop: a moment that a worker's main process shares with the processes it forks.
+"""Requests to stop. A worker's main process shares the time of the request with the processes that it forks.
 
-SIGTERM to a Celery worker only ends its waiting for messages: a process in the middle of a job would go on for as long
-as that takes, and be killed in the end. Here the main process notes that it was asked, each job's lease notices it, and
-the job waits again as if it had never been tried.
+A Celery worker that receives SIGTERM only stops waiting for messages. A process that runs a job would continue until
+the job ends, or until the process is killed. Therefore the main process notes the request, the lease of each job
+notices it, and the job is released as if it had never been tried.
 """
 
 import mmap
@@ -17,13 +17,13 @@ from celery.signals import worker_process_init, worker_shutting_down
 from django.conf import settings
 
 NEVER = bytes(8)
-_SHARED = mmap.mmap(-1, 8)  # the moment by the machine's monotonic clock, NEVER while nobody asked
-_HERE: list[float] = []  # the moment at which this process alone was asked
-_HELD: list[str] = []  # what this process holds: one entry for each job
+_SHARED = mmap.mmap(-1, 8)  # the time of the request by the machine's monotonic clock; NEVER without a request
+_HERE: list[float] = []  # the times of requests to this process alone
+_HELD: list[str] = []  # the jobs that this process holds: one token for each
 
 
 class Stopped(Exception):
-    """The process was asked to stop: what it does waits for another one."""
+    """The process was asked to stop. Its job waits for another process."""
 
 
 def ask() -> None:
@@ -31,7 +31,7 @@ def ask() -> None:
 
 
 def forget() -> None:
-    """Go on as if nobody had asked: the block that was to stop has ended."""
+    """Clear the request to stop, because the block that had to stop has ended."""
     _SHARED[:] = NEVER
     _HERE.clear()
 
@@ -41,7 +41,7 @@ def is_asked() -> bool:
 
 
 def seconds_left() -> float:
-    """Return how long this process may still take to stop; infinity while nobody asked."""
+    """Return the seconds within which this process has to stop; infinity without a request."""
     if not is_asked():
         return float("inf")
     moments = [*_HERE, *([struct.unpack("d", _SHARED[:])[0]] if _SHARED[:] != NEVER else [])]
@@ -57,7 +57,10 @@ def end(name: str) -> None:
 
 
 def leave_if_asked_alone() -> None:
-    """End this process where it, and not the whole worker, was asked to stop; the worker replaces it."""
+    """End this process if it holds no job and it alone was asked to stop, not the whole worker.
+
+    The worker replaces the process.
+    """
     if _HERE and not _HELD:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTERM)

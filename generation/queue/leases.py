@@ -1,4 +1,4 @@
-"""Holding a job: a token that only its holder knows, and a lease that must be renewed, by the database's clock."""
+"""Holding a job: its holder has a secret token, and a lease that it must renew. Times are by the database's clock."""
 
 import logging
 import os
@@ -20,27 +20,33 @@ from generation.queue import graceful_shutdown
 
 LEASE = 60.0  # seconds
 RENEWAL = 10.0  # seconds
-LONGEST = 21_600.0  # seconds that a job may run, where its taker does not say
-GRACE = 120.0  # seconds that a holder has to notice that the job is not its own any more
-HUNG = 70  # the exit status of a process that did not
+LONGEST = 21_600.0  # seconds that a job may run, if `take` is called without a limit
+GRACE = 120.0  # seconds within which a process must notice that it lost its job
+HUNG = 70  # exit status of a process that did not notice this
 FREE = {"token": "", "lease": None, "deadline": None}
-ATTEMPTS = 3  # runs of a job that end in an error
-CRASHES = 30  # runs whose process died: kills and deployments are no fault of the job
-LONGEST_PAUSE = 120.0  # seconds between two runs of a job whose process keeps dying
-FIRST_WAIT = 5.0  # seconds until a job is tried again that met an outage
-LONGEST_WAIT = 180.0  # seconds, when the outage lasts
-LOOKING = 1.0  # seconds between two looks whether this process was asked to stop
-LAST = 5.0  # seconds before it is killed in which a process that was asked to stop gives its job back
+ATTEMPTS = 3  # limit of runs of a job that end in an error
+CRASHES = 30  # limit of runs whose process died; it is high, because kills and deployments are not the job's fault
+LONGEST_PAUSE = 120.0  # limit in seconds of the pause between two runs of a job whose process died
+FIRST_WAIT = 5.0  # seconds until a job is retried after its first outage; each outage doubles the wait
+LONGEST_WAIT = 180.0  # limit of this wait in seconds
+LOOKING = 1.0  # seconds between two checks whether this process was asked to stop
+LAST = 5.0  # a process that was asked to stop releases its job this many seconds before it is killed
 
 log = logging.getLogger(__name__)
 
 
 class LeaseLost(Exception):
-    """Somebody else has the job by now, or it was cancelled: its holder writes nothing more."""
+    """The process no longer holds the job: another process claimed it, or it was cancelled.
+
+    The process must not write any results of the job.
+    """
 
 
 def take(job: AbstractJob, *, seconds: float = LONGEST) -> bool:
-    """Return whether the waiting job is ours now, for so many seconds at most; `job` then carries our token."""
+    """Claim a waiting job, which may run for at most `seconds`; return False if it can no longer be claimed.
+
+    After a successful claim, `job` has the token of this process.
+    """
     token = secrets.token_hex(16)
     taken = _rows(job).ready().filter(pk=job.pk).update(
         state=AbstractJob.State.RUNNING,
@@ -63,19 +69,22 @@ def take(job: AbstractJob, *, seconds: float = LONGEST) -> bool:
 
 
 def renew(job: AbstractJob) -> None:
-    """Hold the job for another while; raise `LeaseLost` where it is not ours any more."""
+    """Renew the lease of the job; raise `LeaseLost` if this process no longer holds the job."""
     if _rows(job).held(job).update(lease=from_now(LEASE)) != 1:
         raise LeaseLost(f"{job} is somebody else's now.")
 
 
 def prolong(job: AbstractJob, *, seconds: float) -> None:
-    """Let the job run for so many seconds from now; raise `LeaseLost` where it is not ours any more."""
+    """Set the job's deadline to `seconds` from now; raise `LeaseLost` if this process no longer holds the job."""
     if _rows(job).held(job).update(deadline=from_now(seconds)) != 1:
         raise LeaseLost(f"{job} is somebody else's now.")
 
 
 def finish(job: AbstractJob) -> None:
-    """Mark the job as done, in the transaction that stores its result; raise `LeaseLost` to undo that."""
+    """Mark the job as done, in the transaction that stores its result.
+
+    Raises `LeaseLost` if this process no longer holds the job, so that the transaction is rolled back.
+    """
     done = {"state": AbstractJob.State.DONE, **FREE, "finished": Now(), "message": ""}
     if not _move(job, **done):
         raise LeaseLost(f"{job} is somebody else's now.")
@@ -87,13 +96,19 @@ def release_for_retry(job: AbstractJob, *, message: str = "") -> bool:
 
 
 def release_untried(job: AbstractJob, *, message: str = "") -> bool:
-    """Return whether the job waits again as if it had not been tried: it was no fault of its own."""
+    """Release the job as if it had not been tried, because the job is not at fault.
+
+    Returns whether this process still held the job.
+    """
     waiting = {"state": AbstractJob.State.WAITING, **FREE, "attempts": F("attempts") - 1, "message": message}
     return _move(job, **waiting)
 
 
 def release_after_crash(job: AbstractJob, *, message: str) -> bool:
-    """Return whether the job, whose process died, waits again; from its second crash on only after a pause."""
+    """Release a job whose process died; return whether it still had the token of `job`.
+
+    From the second crash on, the job can be claimed again only after a pause.
+    """
     pause = 0.0 if job.crashes == 0 else min(2.0 ** (job.crashes - 1), LONGEST_PAUSE)
     return _release(job, message=message, pause=pause, crashes=F("crashes") + 1)
 
@@ -109,7 +124,7 @@ def _release(job: AbstractJob, *, message: str, pause: float, **counts: Any) -> 
 
 
 def _move(job: AbstractJob, **values: Any) -> bool:
-    """Return whether the job was still ours; it is not any more."""
+    """Change the state of a held job, and end its lease; return False if this process no longer held the job."""
     moved = _rows(job).held(job).update(**values) == 1
     if moved:
         _rows(job).note_moved(job)
@@ -122,7 +137,7 @@ def fail(job: AbstractJob, *, message: str) -> bool:
 
 
 class Lease:
-    """A held job, whose lease a thread renews; `check` raises `LeaseLost` once that failed."""
+    """A held job. A thread renews its lease; `check` raises `LeaseLost` after the lease was lost."""
 
     def __init__(self, job: AbstractJob) -> None:
         self.job = job
@@ -130,18 +145,21 @@ class Lease:
         self.ended = threading.Event()
 
     def check(self) -> None:
-        """Raise `LeaseLost` where the job is not ours any more, and `Stopped` where this process is to stop."""
+        """Raise `Stopped` if this process was asked to stop, and `LeaseLost` if it no longer holds the job."""
         if graceful_shutdown.is_asked():
             raise graceful_shutdown.Stopped(f"{self.job} waits for another process: this one was asked to stop.")
         if self.lost.is_set():
             raise LeaseLost(f"{self.job} is somebody else's now.")
 
     def confirm(self) -> None:
-        """Raise `LeaseLost` where the job is not ours any more, by asking the database."""
+        """Renew the lease in the database; raise `LeaseLost` if this process no longer holds the job."""
         renew(self.job)
 
     def keep(self) -> None:
-        """Renew until the end; a database that can't be reached is tried again while the lease may still hold."""
+        """Renew the lease until the block of `hold` ends.
+
+        If the database cannot be reached, the renewal is tried again, because the lease may still be valid.
+        """
         due = time.monotonic() + RENEWAL
         while not self.ended.wait(min(RENEWAL, LOOKING)):
             if graceful_shutdown.seconds_left() < LAST and self._let_go():
@@ -161,7 +179,7 @@ class Lease:
                 connection.close()
 
     def _let_go(self) -> bool:
-        """Return whether the job, whose process did not notice in time that it is to stop, waits for others now."""
+        """Release the job, because its process did not stop in time; return False if the database gave an error."""
         try:
             release_untried(self.job)
         except Exception:
@@ -173,25 +191,25 @@ class Lease:
         return True
 
     def _end_hung(self) -> None:
-        """End this process where it goes on with a job that is not its own: others have to have its place."""
+        """End this process if it still runs a job `GRACE` seconds after it lost it, to make room for other jobs."""
         if not self.ended.wait(GRACE):
             log.error("%s was taken from this process, which did not notice for %g s. It ends.", self.job, GRACE)
             os._exit(HUNG)
 
 
 class NoLease:
-    """In place of a lease, where nobody else does the same work."""
+    """A replacement for a lease, for work that no other process does."""
 
     def check(self) -> None:
-        """Say nothing."""
+        """Do nothing: there is no lease to lose."""
 
     def confirm(self) -> None:
-        """Say nothing."""
+        """Do nothing: there is no lease to lose."""
 
 
 @contextmanager
 def hold(job: AbstractJob) -> Iterator[Lease]:
-    """Give the lease of a job, renewed in the background until the end of the block."""
+    """Yield the lease of a claimed job. A thread renews it until the end of the block."""
     _hold_no_rows_asleep()
     lease = Lease(job)
     thread = threading.Thread(target=lease.keep, name=f"lease of job {job.pk}", daemon=True)
@@ -206,7 +224,7 @@ def hold(job: AbstractJob) -> Iterator[Lease]:
 
 
 def _hold_no_rows_asleep() -> None:
-    """Let PostgreSQL end our transaction should we stand still in the middle of it: others could not touch its rows."""
+    """Make PostgreSQL end the transaction of this process if it hangs, because the rows are locked for others."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(f"SET idle_in_transaction_session_timeout = {int(LEASE * 1000)}")
@@ -217,7 +235,7 @@ def worker_name() -> str:
 
 
 def host_name() -> str:
-    """Return the name of the place where process numbers mean what they mean here: machine and container."""
+    """Return the name of this machine and container (process id namespace), in which process ids are unique."""
     try:
         return f"{socket.gethostname()}/{Path('/proc/self/ns/pid').readlink()}"
     except OSError:
@@ -225,7 +243,7 @@ def host_name() -> str:
 
 
 def is_gone(worker: str) -> bool:
-    """Return whether a process is known to have ended: it ran here, and runs no more."""
+    """Return whether a process ran on this host and has ended; False for processes of other hosts."""
     host, _, pid = worker.rpartition(":")
     if host != host_name() or not pid.isdigit():
         return False

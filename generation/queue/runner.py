@@ -1,8 +1,8 @@
-"""The one runner of background jobs: claims them, runs them, tries them again, fails them, and wakes processes.
+"""The runner of all background jobs: it claims and runs them, retries them, marks them as failed, and wakes processes.
 
-Each kind of job describes itself in a `Runner` and registers it: what it does, its deadline, its queue. A job is a
-row; Celery's messages are hints that there is work, and losing all of them loses nothing, since `sweep` finds whatever
-waits. A kind's Celery task is one call of `take_turn`.
+Each kind of job registers a `Runner`, which has the function that does the job, its deadline and its queue. A job is a
+row. Celery's messages are only hints that there is work. If all of them are lost, nothing is lost, because `sweep`
+finds the waiting jobs. The Celery task of a kind of job is one call of `take_turn`.
 """
 
 import logging
@@ -24,7 +24,7 @@ from generation.storage import files
 
 AnyJob = TypeVar("AnyJob", bound=AbstractJob)
 
-CANDIDATES = 8  # waiting jobs that are looked at for one to claim
+CANDIDATES = 8  # limit of waiting jobs that are tried for one claim
 FOREVER = float("inf")
 
 Event = JobEvent.Event
@@ -37,40 +37,40 @@ def nothing(*_: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Runner(Generic[AnyJob]):
-    """A kind of background job, and what is done with its rows.
+    """A kind of background job, and the functions that handle its rows.
 
     Attributes
     ----------
     name : str
-        What the kind is called in figures and logs.
+        The name of the kind in statistics and logs.
     model : type
         The table of the jobs.
     perform : callable
-        Does a claimed job under its lease, and calls `leases.finish` in the transaction that stores the result.
+        Runs a claimed job under its lease, and calls `leases.finish` in the transaction that stores the result.
     seconds : callable
         Returns after how many seconds a running job counts as hung.
     task, queue : str
-        The Celery task that is the hint that there is work, and where it is sent.
+        The Celery task that is sent as a hint that there is work, and its queue.
     turn : float
-        Seconds after which other work of the queue has its turn; with 0, after each job.
+        Seconds after which a process gives way to other work of the queue. With 0, it gives way after each job.
     hint_life : float
-        Seconds after which a hint that nobody took is dropped.
+        Seconds after which a hint that no process took expires.
     subject : callable
-        Returns what a message about the job begins with.
+        Returns the beginning of a message about the job.
     related : tuple of str
-        What `perform`, `subject` and `on_failure` need of other tables.
+        Fields of other tables that `perform`, `subject` and `on_failure` need, for `select_related`.
     claim_next : callable
         Claims and returns the next job, or returns None. Without it, the table's claimable jobs are tried in order.
     on_failure : callable
         Changes other rows when a job has failed for good, in the same transaction.
     on_loss : callable
-        Removes what is left of a job that was taken from its holder.
+        Deletes what remains of a job after the process lost it.
     chores : callable
-        More to be done by each sweep, before processes are woken.
+        Additional work of each sweep, before processes are woken.
     catch_up : callable
-        More to be done at the end of each turn: what is no job, and too much for a sweep.
+        Additional work at the end of each turn, which is not a job and takes too long for a sweep.
     hints : callable
-        Returns how many hints are worth sending now; without it, that is one while a job may be claimed.
+        Returns how many hints are useful now. Without it, the number is one if a job can be claimed, otherwise zero.
     """
 
     name: str
@@ -95,13 +95,13 @@ class Runner(Generic[AnyJob]):
         rows: AbstractJobQuerySet[AnyJob] = self.model._default_manager.select_related(*self.related)  # type: ignore[assignment]
         return rows
 
-    # Who does it
+    # Claiming and running
 
     def take(self, job: AnyJob) -> bool:
         return not graceful_shutdown.is_asked() and leases.take(job, seconds=self.seconds(job))
 
     def claim(self) -> AnyJob | None:
-        """Return the next job, which is now ours; None where there is none, or others were quicker."""
+        """Claim and return the next waiting job; return None if there is none, or if others claimed it first."""
         return self.claim_first(self.rows.claimable()) if self.claim_next is None else self.claim_next()
 
     def claim_first(self, jobs: AbstractJobQuerySet[AnyJob]) -> AnyJob | None:
@@ -119,9 +119,10 @@ class Runner(Generic[AnyJob]):
         seconds: float = FOREVER,
         keep_going: Callable[[], bool] = lambda: True,
     ) -> int:
-        """Return how many jobs were run: claims and runs until nothing is left to claim or the time is over.
+        """Claim and run jobs until none can be claimed or the time is over; return how many jobs were run.
 
-        Where the time is over first, a hint is sent that there is more.
+        This also ends if `keep_going` returns False, if this process is asked to stop, or if `run` returns False. If
+        the time is over and more jobs can be claimed, a hint is sent.
         """
         end = time.monotonic() + seconds
         done = 0
@@ -139,9 +140,9 @@ class Runner(Generic[AnyJob]):
         return self.take(job) and self.run(job)
 
     def run(self, job: AnyJob) -> bool:
-        """Do a claimed job, and return whether it makes sense to go on with others now.
+        """Run a claimed job, and return whether this process should run other jobs now.
 
-        Whatever happens is on its row afterwards; where the database can't be reached for that, its lease runs out.
+        The outcome is written on the job's row. If the database cannot be reached, the job's lease expires instead.
         """
         try:
             with leases.hold(job) as lease:
@@ -157,13 +158,16 @@ class Runner(Generic[AnyJob]):
             return False
         except Exception as error:
             return self._let_go(job, error)
-        except BaseException:  # asked to stop
+        except BaseException:  # KeyboardInterrupt or SystemExit: this process has to stop
             self._release(job)
             raise
         return True
 
     def _let_go(self, job: AnyJob, error: Exception) -> bool:
-        """Release or fail a job that went wrong, and return whether it makes sense to go on with other jobs now."""
+        """Handle an error in a job: release the job or mark it as failed.
+
+        Returns whether this process should run other jobs now.
+        """
         outage = find_outage(error)
         if outage is None and self._is_lost(job):
             log.info("%s %s was taken from this process, or deleted: %s", self.name, job.pk, error)
@@ -174,9 +178,9 @@ class Runner(Generic[AnyJob]):
             log.warning("%s: %s", job, outage, exc_info=True)
             self._write(job, lambda: self._wait(job, str(outage)))
             return False
-        if isinstance(error, EngineError):  # would come again
+        if isinstance(error, EngineError):  # would happen again
             return self._write(job, lambda: self.fail(job, str(error)))
-        if graceful_shutdown.is_asked():  # a callback of SQLite turns the interrupt into an error of its own
+        if graceful_shutdown.is_asked():  # in a callback of SQLite, an interrupt becomes another error
             log.info("%s waits for another process: this one was asked to stop.", job, exc_info=error)
             self._write(job, lambda: self._release(job))
             return False
@@ -184,14 +188,18 @@ class Runner(Generic[AnyJob]):
         return self._write(job, lambda: self._try_again(job, f"{self.subject(job)}: {files.in_words(error)}"))
 
     def _is_lost(self, job: AnyJob) -> bool:
-        """Return whether the job is not ours any more: what goes wrong then is no fault of its own."""
+        """Return whether this process no longer holds the job. Then the job is not the cause of an error."""
         try:
             return not self.model._default_manager.held(job).exists()  # type: ignore[attr-defined]
         except DatabaseError:
             return False
 
     def _write(self, job: AnyJob, write: Callable[[], object]) -> bool:
-        """Return whether the end of a run was written down; a database that is away is waited for, for a while."""
+        """Write the end of a run, and return whether this succeeded.
+
+        If the database gives an error, the write is tried again for up to `leases.LEASE` seconds, or until this process
+        is asked to stop.
+        """
         end, pause = time.monotonic() + leases.LEASE, 1.0
         while True:
             try:
@@ -217,7 +225,10 @@ class Runner(Generic[AnyJob]):
             self._note(Event.WAITED)
 
     def _release(self, job: AnyJob) -> bool:
-        """Return whether the job waits again as if it had not been tried: its process was asked to stop."""
+        """Release the job as if it had not been tried, because its process was asked to stop.
+
+        Returns whether the job was still held.
+        """
         released = leases.release_untried(job)
         if released:
             self._note(Event.RELEASED)
@@ -227,7 +238,7 @@ class Runner(Generic[AnyJob]):
         JobEvent.objects.note(self.name, event)
 
     def fail(self, job: AnyJob, message: str) -> bool:
-        """Return whether the job, ours until now, has failed for good."""
+        """Mark a held job as failed for good; return False if it was no longer held with the token of `job`."""
         with transaction.atomic():
             if not leases.fail(job, message=message):
                 return False
@@ -235,7 +246,7 @@ class Runner(Generic[AnyJob]):
             self._note(Event.FAILED)
         return True
 
-    # What was left lying
+    # Jobs whose process is gone, and hints
 
     def sweep(self) -> None:
         self.recover()
@@ -246,7 +257,10 @@ class Runner(Generic[AnyJob]):
         return int(self.rows.claimable().exists()) if self.hints is None else self.hints()
 
     def recover(self) -> int:
-        """Return how many jobs were freed, or failed where they were tried too often, because their holder is gone."""
+        """Release jobs whose process is gone, or mark them as failed after too many crashes; return their number.
+
+        A process is gone if it ended, or if its lease expired. Overdue jobs are marked as failed first.
+        """
         self.fail_overdue()
         running = self.rows.filter(state=AbstractJob.State.RUNNING)
         gone = [job for job in running if leases.is_gone(job.worker)]
@@ -257,7 +271,7 @@ class Runner(Generic[AnyJob]):
         return freed
 
     def _recover(self, job: AnyJob) -> None:
-        """Release a job whose process died, or fail it where one process after the other died of it."""
+        """Release a job whose process died, or mark it as failed after `leases.CRASHES` crashes."""
         message = f"{self.subject(job)}: the process that did it stopped answering."
         crashes = job.crashes + 1
         if crashes >= leases.CRASHES:
@@ -267,9 +281,9 @@ class Runner(Generic[AnyJob]):
             self._note(Event.CRASHED)
 
     def fail_overdue(self) -> int:
-        """Return how many running jobs failed now because they run far longer than they should.
+        """Mark running jobs as failed if their deadline is over; return their number.
 
-        Their holders may well renew their leases meanwhile: they are heard of, but get nowhere.
+        Their processes may still renew the leases, but they make no progress.
         """
         overdue = list(self.rows.overdue())
         for job in overdue:
@@ -278,22 +292,22 @@ class Runner(Generic[AnyJob]):
         return len(overdue)
 
     def release_own(self) -> int:
-        """Return how many jobs that this process held wait again, as if they had not been tried.
+        """Release the jobs that this process holds as if they had not been tried; return their number.
 
-        A process that is asked to stop may have been between claiming a job and beginning it.
+        A process that is asked to stop may have claimed a job without starting it.
         """
         own = self.rows.filter(state=AbstractJob.State.RUNNING, worker=leases.worker_name())
         return sum(self._release(job) for job in own)
 
     def wake(self, count: int = 1) -> None:
-        """Send hints to background processes that there is work; one that gets lost does no harm."""
+        """Send hints to background processes that there is work. A lost hint does no harm."""
         for _ in range(count):
             if not send_hint(self.task, queue=self.queue, life=self.hint_life):
                 return
 
 
 def send_hint(task: str, *values: int, queue: str, life: float) -> bool:
-    """Return whether a Celery task was sent that is dropped where nobody takes it within `life` seconds."""
+    """Send a Celery task, which expires if no process takes it within `life` seconds; return whether it was sent."""
     try:
         current_app.send_task(task, args=list(values), queue=queue, expires=life, retry=False)
     except Exception:
@@ -306,7 +320,7 @@ RUNNERS: dict[str, Runner[Any]] = {}
 
 
 def register(runner: Runner[AnyJob]) -> Runner[AnyJob]:
-    """Return the runner after noting it: every sweep calls its `sweep`. The same name replaces an earlier one."""
+    """Register a runner and return it. Every sweep calls its `sweep`. A runner with the same name is replaced."""
     RUNNERS[runner.name] = runner
     return runner
 

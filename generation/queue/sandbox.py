@@ -1,6 +1,7 @@
-"""Running a module of ours in a child process that may use only so much time and memory.
+"""Running a module of this program in a child process with limits of time and memory.
 
-As a program it is that child: it limits itself before anything else is imported, then runs the module.
+Run as a program, this module is the child process: it sets its own limits before it imports the other module, and then
+runs it.
 """
 
 import os
@@ -20,24 +21,27 @@ ROOT = Path(__file__).resolve().parents[2]
 KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "HOME", "NUMBA_CACHE_DIR")
 ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 PATIENCE = 1.5
-HEAD = struct.Struct(">Q")  # the length of a frame, before it
-WORDS = 2000  # of what a child complained about
+HEAD = struct.Struct(">Q")  # the length of a frame in bytes, written before the frame
+WORDS = 2000  # limit of characters that are kept of a child's standard error
 
 
 class TooLong(Exception):
-    """The child wanted more time than it was given."""
+    """The child needed more time than its limit."""
 
 
 class TooBig(Exception):
-    """The child wanted more memory than it was given."""
+    """The child needed more memory than its limit."""
 
 
 class Broken(Exception):
-    """The child ended without a result, by a mistake of ours. The text is what it said."""
+    """The child ended without a result, because of an error in this program or because it was asked to stop.
+
+    After an error, the text is the end of its standard error.
+    """
 
 
 def run(module: str, given: bytes, *, seconds: int, memory: int, wait: float | None = None) -> bytes:
-    """Return what a module, run as a program, writes when it reads `given`; none of our secrets are in its environment.
+    """Run a module as a program, and return its standard output. Its environment contains no secrets of the site.
 
     Parameters
     ----------
@@ -46,11 +50,11 @@ def run(module: str, given: bytes, *, seconds: int, memory: int, wait: float | N
     given : bytes
         Its standard input.
     seconds : int
-        Limit of its processor time; on the clock half as much again may pass, where others are at work too.
+        Limit of its processor time. The limit by the clock is 1.5 times as long, because other processes run, too.
     memory : int
         Limit of its address space, in bytes.
     wait : float or None
-        Seconds on the clock after which it is stopped, where that is earlier.
+        Seconds by the clock after which it is stopped, if this is earlier.
 
     Raises
     ------
@@ -75,10 +79,11 @@ def run(module: str, given: bytes, *, seconds: int, memory: int, wait: float | N
 def frames(
     module: str, given: bytes, *, seconds: int, memory: int, check: Callable[[], None] = lambda: None
 ) -> Iterator[bytes]:
-    """Yield what a module, run as a program, writes with `write_frame`, as it comes; `run` says the rest.
+    """Run a module as a program, and yield each frame that it writes with `write_frame`, as soon as it arrives.
 
-    On the clock there is no limit: `check` is called at least once a second while nothing comes, and may raise to stop
-    the child. The child's temporary files are in a folder that is deleted at the end.
+    Parameters and errors are those of `run`, but there is no limit by the clock. Instead, `check` is called once a
+    second while nothing arrives, and may raise an error to stop the child. The child's temporary files are in a folder
+    that is deleted at the end.
     """
     with TemporaryDirectory(prefix="horsesense-reading-") as folder, TemporaryFile() as complaints:
         child = subprocess.Popen(  # noqa: S603 - our own module
@@ -121,7 +126,7 @@ def write_frame(content: bytes) -> None:
 
 
 class _Source:
-    """Bytes of a pipe; `check` is called while none come."""
+    """Reads the bytes of a pipe, and calls `check` once a second while none arrive."""
 
     def __init__(self, number: int, check: Callable[[], None]) -> None:
         self.number, self.check = number, check
@@ -129,7 +134,7 @@ class _Source:
         self.poll.register(number, select.POLLIN | select.POLLHUP)
 
     def read(self, size: int) -> bytes:
-        """Return so many bytes; fewer where the pipe ends."""
+        """Return `size` bytes; fewer if the pipe ends."""
         found = bytearray()
         while len(found) < size:
             while not self.poll.poll(1000):
@@ -142,7 +147,7 @@ class _Source:
 
 
 def _check_end(module: str, code: int, complaints: bytes, *, seconds: int, memory: int) -> None:
-    """Raise unless the child ended well."""
+    """Raise `TooLong`, `TooBig` or `Broken` unless the child ended without an error."""
     said = complaints.decode(errors="replace")
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         raise TooLong(f"{module} was stopped after {seconds} seconds of processor time.")
@@ -155,7 +160,7 @@ def _check_end(module: str, code: int, complaints: bytes, *, seconds: int, memor
 
 
 def main() -> None:
-    """Limit this process, then be the module."""
+    """Set the limits of this process, then run the module in it."""
     seconds, memory, module = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))

@@ -1,4 +1,7 @@
-"""Whose turn it is: datasets take turns, the most urgent work first; choosing costs the same however many jobs wait."""
+"""Choosing the next job: datasets take turns, and the most urgent work is first.
+
+The cost of a choice does not depend on the number of waiting jobs.
+"""
 
 from collections.abc import Callable
 
@@ -10,12 +13,15 @@ from generation.models import Dataset, Job, JobQuerySet, Turn
 from generation.models.jobs import UNKNOWN
 
 Take = Callable[[Job], bool]
-NOTED = 100  # datasets, at most, whose first job says why nothing is done
+NOTED = 100  # limit of datasets whose first job gets a message about why nothing is done
 
 
 def claim(take: Take, *, deletions: bool = False) -> Job | None:
-    """Return a job that is now ours, of the dataset whose turn it is; with `deletions`, only a deletion."""
-    busy: list[int] = []  # what can be claimed there is just being claimed by others
+    """Claim and return a job of the dataset whose turn it is; return None if there is none.
+
+    With `deletions`, only deletions are claimed.
+    """
+    busy: list[int] = []  # datasets whose claimable jobs other processes are claiming now
     while (turn := _next(busy, deletions=deletions)) is not None:
         job = None if turn.urgency == UNKNOWN else claim_of(turn.pk, take, least=turn.urgency)
         if job is not None:
@@ -26,9 +32,9 @@ def claim(take: Take, *, deletions: bool = False) -> Job | None:
 
 
 def claim_of(dataset: int, take: Take, *, least: int | None = None) -> Job | None:
-    """Return a dataset's next job, now ours; None where there is none, or one less urgent than `least`.
+    """Claim and return a dataset's next job; return None if there is none, or if it is less urgent than `least`.
 
-    PostgreSQL passes over jobs that others are about to claim; SQLite has one writer at a time.
+    PostgreSQL skips jobs that other processes are claiming. SQLite has only one writer at a time.
     """
     with transaction.atomic():
         job = _waiting(dataset).select_for_update(of=("self",), skip_locked=True).first()
@@ -48,9 +54,9 @@ def _waiting(dataset: int) -> JobQuerySet:
 
 
 def _correct(turn: Turn) -> bool:
-    """Return whether a turn promised more than there is, and does not any more.
+    """Set a turn to the most urgent job that can really be claimed; return False if the turn was already correct.
 
-    A process that offers the turn meanwhile waits for this lock, and offers it again afterwards.
+    A process that offers the turn at the same time waits for this lock, and offers the turn afterwards.
     """
     with transaction.atomic():
         locked = Turn.objects.select_for_update().filter(pk=turn.pk).first()
@@ -72,7 +78,7 @@ def count_claimable(most: int) -> int:
 
 
 def note_shortage(message: str) -> None:
-    """Write on the first job of each of the next datasets why nothing is done."""
+    """Write a message about why nothing is done on the first job of each of the next datasets."""
     first = Job.objects.claimable().filter(dataset=OuterRef("pk")).order_by("-priority", "pk").values("pk")[:1]
     datasets = Turn.objects.in_order().values_list("pk", flat=True)[:NOTED]
     jobs = Dataset.objects.filter(pk__in=list(datasets)).annotate(first=Subquery(first)).values_list("first", flat=True)
@@ -80,9 +86,9 @@ def note_shortage(message: str) -> None:
 
 
 def mend() -> int:
-    """Return how many datasets had something to claim of which their turn did not know.
+    """Offer the turns of datasets with claimable jobs that their turns do not show; return the number of datasets.
 
-    That is also how a job gets its urgency back whose pause is over.
+    This also restores the urgency of a turn for jobs whose pause is over.
     """
     paused = Job.objects.filter(state=Job.State.WAITING, not_before__lte=Now())
     for dataset, urgency in paused.order_by().values_list("dataset").annotate(most=Max("priority")):

@@ -1,4 +1,4 @@
-"""Errors that are no fault of a job: the store, the disk, the database or the network is away, and will be back."""
+"""Outages: errors that a job does not cause, because storage, disk, database or network are unavailable for a time."""
 
 import errno
 import sqlite3
@@ -18,21 +18,22 @@ AWAY = {
     errno.ECONNREFUSED, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT, errno.EHOSTUNREACH,
     errno.EHOSTDOWN, errno.ENETUNREACH, errno.ENETDOWN, errno.ENETRESET, errno.ENOTCONN,
 }  # fmt: skip
-BROKEN = {errno.EROFS, errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO}  # of a disk, whatever the file
-PLACES = {errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST, errno.EISDIR}  # of the folders of files alone
+BROKEN = {errno.EROFS, errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO}  # errors of a disk, for any file
+PLACES = {errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST, errno.EISDIR}  # only for files in folders of the site
 LITE = {
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL,
 }  # fmt: skip
-# Of PostgreSQL: connection, transaction rollback (deadlock), resources, operator's intervention, system error;
-# read-only transaction, idle in transaction for too long, lock not available.
+# PostgreSQL's classes of errors: connection, transaction rollback (deadlock), insufficient resources, operator
+# intervention, system error. Then single errors: read-only transaction, timeout of an idle transaction, lock not
+# available.
 STATES = ("08", "40", "53", "57", "58", "25006", "25P03", "55P03")
 REFUSALS = {"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "NoSuchBucket", "SlowDown"}
 NOT_FOUND = {"404", "NoSuchKey", "NotFound"}
 
 
 class Outage(NamedTuple):
-    """What is away, and why one thinks so."""
+    """The thing that is unavailable, and the error that shows it."""
 
     what: str
     why: str
@@ -42,7 +43,7 @@ class Outage(NamedTuple):
 
 
 def find_outage(error: BaseException) -> Outage | None:
-    """Return which outage made a job go wrong; None where the job itself did."""
+    """Return the outage that caused an error; None if the job itself caused it."""
     for one in _causes(error):
         found = _outage(one)
         if found is not None:
@@ -51,7 +52,7 @@ def find_outage(error: BaseException) -> Outage | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what led to it, the last first."""
+    """Yield an error and then its causes, the latest first."""
     seen: set[int] = set()
     at: BaseException | None = error
     while at is not None and id(at) not in seen:
@@ -67,7 +68,7 @@ def _outage(error: BaseException) -> Outage | None:
         return Outage("the database", _words(error)) if _is_database_away(error) else None
     if isinstance(error, redis.ConnectionError | redis.TimeoutError):
         return Outage("Redis", _words(error))
-    # Before OSError: some of these are one too.
+    # This comes before OSError, because some of these errors are also an OSError.
     if type(error).__module__.startswith(("botocore.", "urllib3.", "boto3.", "s3transfer.")):
         return Outage("the store of files", _words(error)) if _is_store_away(error) else None
     if isinstance(error, OSError):
@@ -80,7 +81,7 @@ def _words(error: BaseException) -> str:
 
 
 def _is_database_away(error: BaseException) -> bool:
-    """Return whether the database could not do what it was asked; a wrong statement is our fault."""
+    """Return whether the database was unavailable. A wrong statement is an error in this program instead."""
     cause: Any = error.__cause__
     code = getattr(cause, "sqlite_errorcode", None)
     if code is not None:
@@ -102,7 +103,7 @@ def _os_outage(error: OSError) -> Outage | None:
 
 
 def _is_ours(name: object) -> bool:
-    """Return whether a path lies in a folder in which the site keeps files."""
+    """Return whether a path is in a folder in which the site stores files."""
     if not isinstance(name, str | bytes | Path):
         return False
     path = Path(name.decode() if isinstance(name, bytes) else name)
@@ -110,7 +111,7 @@ def _is_ours(name: object) -> bool:
 
 
 def _is_store_there() -> bool:
-    """Return whether the folder or the bucket of files is there at all, where one file is not."""
+    """Return whether the folder or bucket of the storage exists, after one file was not found."""
     if files.local_path("") is not None:
         return Path(settings.MEDIA_ROOT).is_dir()
     storage: Any = default_storage
@@ -122,7 +123,7 @@ def _is_store_there() -> bool:
 
 
 def _is_store_away(error: BaseException) -> bool:
-    """Return whether an S3 service could not be reached, or refused whatever it was asked."""
+    """Return whether an S3 service could not be reached, lacks the site's bucket, or would refuse any request."""
     response: dict[str, Any] | None = getattr(error, "response", None)
     if not isinstance(response, dict):
         return type(error).__name__ != "ParamValidationError"

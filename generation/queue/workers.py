@@ -1,6 +1,6 @@
-"""The heartbeat of background processes: a row that each worker's main process keeps fresh.
+"""Heartbeats of background processes: the main process of each worker updates a row at regular intervals.
 
-With each beat it also sweeps, so that work goes on where nothing else keeps time.
+With each heartbeat it also runs a sweep, so that work continues even if no other scheduler, like Celery beat, runs.
 """
 
 import logging
@@ -17,13 +17,16 @@ from generation.queue import runner
 from generation.queue.fork_lock import no_forks
 
 INTERVAL = 15.0  # seconds
-FORGOTTEN = 86400.0  # seconds after which the row of a process that died is dropped
+FORGOTTEN = 86400.0  # seconds after which the row of a process that died is deleted
 
 log = logging.getLogger(__name__)
 
 
 class Beating:
-    """A thread that beats until it is stopped; it starts after the pool has forked, with a connection of its own."""
+    """A thread that sends heartbeats until it is stopped.
+
+    It starts after the pool has forked, and has its own connection to the database.
+    """
 
     def __init__(self, *, name: str, queues: str) -> None:
         self.name, self.queues = name, queues
@@ -52,7 +55,7 @@ class Beating:
         except Exception:
             log.warning("No heartbeat this time.", exc_info=True)
         finally:
-            connection.close()  # nothing of it may be there when the pool forks again
+            connection.close()  # it must not be open when the pool forks again
 
 
 def beat(*, name: str, queues: str) -> None:
@@ -70,7 +73,7 @@ def start_command(queue: str) -> str:
 
 
 def describe_waiting(queue: str, *, waits: bool = True) -> dict[str, Any]:
-    """Return what a page says where work waits: whether no process takes it, and how one is started."""
+    """Return the template context for waiting work: whether no process does it, and the command that starts one."""
     is_alone = waits and not Heartbeat.objects.reading(queue).alive().exists()
     return {"is_alone": is_alone, "start_command": start_command(queue)}
 

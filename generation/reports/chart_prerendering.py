@@ -1,7 +1,7 @@
-"""Charts of new splits are drawn in the background, so that the first visitor does not wait for them.
+"""Drawing the charts of new splits in the background, so that the first visitor does not wait for them.
 
-That is no job: drawings are kept on the machine that made them, and a page whose charts are not there has them drawn.
-A hint that gets lost does no harm, so there is no row that would have to be claimed.
+This is not a job. Drawings are kept on the machine that made them, and a page draws the charts that are missing. A hint
+that gets lost does no harm, so there is no row that a process must claim.
 """
 
 from celery import current_task
@@ -20,16 +20,16 @@ PATIENCE = 60.0  # seconds to wait for the drawings of a page
 
 
 def ask(split: Split) -> None:
-    """Have the charts of a split's pages drawn, where this is a background process.
+    """Request the drawing of the charts of a split's pages, if this process is a background process.
 
-    For what a command made, that is asked when a background process has made the report on shortcuts.
+    For datasets that a command made, a background process requests it after it has made the report on shortcuts.
     """
     if current_task:
         runner.send_hint(TASK, split.pk, queue=DEFAULT, life=HINT_LIFE)
 
 
 def draw_charts_of(split: int) -> None:
-    """Draw the charts of a split's pages; of one that is gone, or not complete, draw none."""
+    """Draw the charts of a split's pages. Do nothing if the split does not exist or is not complete."""
     kept = Split.objects.select_related("dataset").exclude(dataset__state=Dataset.State.DELETING)
     found = kept.filter(pk=split, state=Split.State.COMPLETE).first()
     if found is not None:
@@ -37,7 +37,7 @@ def draw_charts_of(split: int) -> None:
 
 
 def draw(dataset: Dataset, *, wanted: str | None = None) -> None:
-    """Draw the charts of a dataset's pages, as visitors see them and as its owner does; `wanted` names one split."""
+    """Draw the charts of a dataset's pages, for visitors and for its owner; `wanted` is the name of one split."""
     splits = list(dataset.splits.select_related("dataset", "reference", "parent").order_by("ordinal"))
     complete = shortcuts.complete_splits(dataset)
     report = shortcuts.find_report(dataset, complete) if dataset.state == Dataset.State.COMPLETE else None

@@ -1,7 +1,7 @@
-"""The two reports that are computed in the background: on shortcuts, of a dataset, and on skipped steps, of a split.
+"""The two reports that are computed in the background: shortcuts of a dataset, and skipped steps of a split.
 
-A report is a row that is a job. A small one is made while its page is; a background process makes others. A report
-whose key is no longer that of its dataset or split is made again.
+The row of a report is also its job. A small report is computed when its page is requested. A background process
+computes the others. If the key of its dataset or split has changed, a report is computed again.
 """
 
 import json
@@ -15,10 +15,10 @@ from generation.models.jobs import AbstractJobQuerySet
 from generation.queue import leases, runner
 from generation.reports import chart_prerendering, shortcuts, skipped_steps
 
-SMALL_DATASET = 20_000  # questions of a dataset whose report on shortcuts is made at once
-SMALL_SPLIT = 1000  # questions of a split whose report on skipped steps is made at once: it takes a tenth of a second
+SMALL_DATASET = 20_000  # largest number of questions of a dataset whose report on shortcuts is made at once
+SMALL_SPLIT = 1000  # the same for a split and its report on skipped steps, which then takes a tenth of a second
 LONGEST = 3600.0  # seconds
-BEGUN = 5  # reports on shortcuts that one sweep begins
+BEGUN = 5  # largest number of reports on shortcuts that one sweep creates
 
 Report = TypeVar("Report", BlindReport, AblationReport)
 
@@ -28,7 +28,7 @@ def retry(reports: AbstractJobQuerySet[Report]) -> bool:
 
 
 def _renew(report: Report, *, key: str) -> Report:
-    """Return the report, which waits to be made again where it was made under another key."""
+    """Return the report. If it was made with another key, it now waits to be made again."""
     if report.state == report.State.DONE and report.key != key:
         type(report)._default_manager.filter(pk=report.pk, state=report.State.DONE).start_over()
         report.refresh_from_db()
@@ -36,7 +36,7 @@ def _renew(report: Report, *, key: str) -> Report:
 
 
 def _provide(report: Report, kind: runner.Runner[Report], *, is_small: bool) -> Report:
-    """Return the report: where it waits, it is made now if it is small, and otherwise a background process is woken."""
+    """Return the report. If it waits, make it now if it is small; otherwise wake a background process."""
     if report.state == report.State.WAITING:
         if is_small and kind.run_now(report):
             report.refresh_from_db()
@@ -49,7 +49,7 @@ def _provide(report: Report, kind: runner.Runner[Report], *, is_small: bool) -> 
 
 
 def begin_shortcuts(dataset: Dataset, splits: Sequence[Split]) -> BlindReport:
-    """Return the row of the report on these splits; a new or outdated one waits to be made."""
+    """Return the row of the report on these splits. A new or outdated report waits to be made."""
     found, _ = BlindReport.objects.get_or_create(dataset=dataset)
     return _renew(found, key=shortcuts.report_key(splits))
 
@@ -60,7 +60,7 @@ def request_shortcuts(dataset: Dataset, splits: Sequence[Split]) -> BlindReport:
 
 
 def make_shortcuts(dataset: Dataset) -> BlindReport:
-    """Return the row of a dataset's report, made here unless it is there or another process makes it."""
+    """Return the row of a dataset's report. Make it now, unless it exists or another process makes it."""
     found = begin_shortcuts(dataset, shortcuts.complete_splits(dataset))
     if retry(BlindReport.objects.filter(pk=found.pk)):
         found.refresh_from_db()

@@ -1,4 +1,4 @@
-"""The weights of questions in the reweighted accuracy: how rare their values are in training."""
+"""The weights of questions in the reweighted accuracy. Values that are rare in training give a high weight."""
 
 import functools
 from typing import NamedTuple
@@ -33,7 +33,7 @@ class WeightsSource(NamedTuple):
 def weights_source(split: Split) -> WeightsSource | None:
     """Return what a split's weights depend on.
 
-    None if the world names no facets for it, or if the split has no complete train split with these facets.
+    None if the world names no facets for the weights, or if the split has no complete train split with these facets.
     """
     by, reference = split.dataset.get_world().reweighting, split.reference
     if by is None or reference is None or not reference.is_complete:
@@ -49,7 +49,7 @@ def weights_source(split: Split) -> WeightsSource | None:
 
 @functools.lru_cache(maxsize=16)
 def weights_of(source: WeightsSource) -> NDArray[np.float64]:
-    """Return (questions,) the weight of each question; 0 for values that the train split does not have."""
+    """Return the weight of each question, an array (questions,); 0 for values that the train split does not have."""
     index, counts = open_digest(source.split_index), counts_of_all(source.train_index, source.train_seen)
     weights = inverse_frequencies(
         [index.facets[name].codes for name in source.by.facets],

@@ -1,7 +1,7 @@
-"""What can be scored on a dataset without looking: guesses from the words of questions, read from indexes and texts.
+"""The report on shortcuts: scores of guesses that use only the words of questions and not the pictures.
 
-What is learned is learned on a split's reference. The facets that serve as cues are those that reveal nothing beyond
-the words. `report_jobs` has it computed once; `shortcuts_page` shows of it what somebody may see.
+The words come from indexes and texts. Guesses are learned on a split's reference. A facet is a cue only if it reveals
+nothing beyond the words. `report_jobs` computes the report once. `shortcuts_page` shows what a user may see of it.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ from generation.engine.worlds import World
 from generation.models import BlindReport, Dataset, Question, Split
 from generation.storage.split_index import WORD, IndexedFacet, SplitIndex
 
-VERSION = 1  # of what is computed and how: another number, other reports
-SAMPLE = 2000  # questions of a split, at most, for which the nearest one is looked for
-TYPE = "type"  # the facet that is a question's type, as its `kind` says it
-FIRST = 3  # words
-READ = 5000  # texts at a time
-PIECE = 200  # questions of different words, whose nearest ones are looked for at a time
+VERSION = 1  # changes with the computation, so that reports are computed again
+SAMPLE = 2000  # largest number of questions of a split whose nearest question is searched
+TYPE = "type"  # the facet of a question's type, which is its `kind`
+FIRST = 3  # number of words
+READ = 5000  # texts that are read at a time
+PIECE = 200  # questions with different words whose nearest questions are searched at a time
 
 
 def complete_splits(dataset: Dataset) -> list[Split]:
@@ -44,20 +44,20 @@ def find_report(dataset: Dataset, splits: Sequence[Split]) -> BlindReport | None
 
 
 class QuestionTexts(NamedTuple):
-    """Texts of a split's questions, in order: the hash of each, and the number of its first words among all."""
+    """Texts of a split's questions, in order: the hash of each text, and the corpus's number of its first words."""
 
     hashes: NDArray[np.uint64]
     openings: Ints
 
 
 class Corpus:
-    """Texts of several splits; the same first words have the same number in all of them."""
+    """Texts of several splits. The same first words have the same number in all of them."""
 
     def __init__(self) -> None:
         self.openings: dict[str, int] = {}
 
     def read(self, texts: Iterator[str], *, n: int) -> QuestionTexts:
-        """Return what is kept of `n` texts."""
+        """Return the hashes and the numbers of the first words of `n` texts."""
         found = QuestionTexts(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.int64))
         for place, text in enumerate(texts):
             found.hashes[place] = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
@@ -79,7 +79,7 @@ NO_TEXT = QuestionTexts(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64
 
 
 class SplitTexts:
-    """A split as it is learned from or scored on: its index, and its texts where they are needed."""
+    """The data of a split for learning and scoring: its index, and its texts if they are needed."""
 
     def __init__(self, split: Split, text: QuestionTexts = NO_TEXT) -> None:
         self.split, self.text = split, text
@@ -87,7 +87,7 @@ class SplitTexts:
 
     @cached_property
     def answers(self) -> Ints:
-        """Return the answers in codes of its own vocabulary; `NONE` where there is none."""
+        """Return the answers as codes of the split's own vocabulary; `NONE` for no answer."""
         codes = np.asarray(self.index.answers, dtype=np.int64)
         return np.where(codes < len(self.index.answer_values), codes, shortcuts.NONE)
 
@@ -96,13 +96,13 @@ class SplitTexts:
         return nearest_questions.bags_of(postings, questions=self.index.n, sizes=self.index.word_counts())
 
     def groups(self, facet: IndexedFacet) -> Ints:
-        """Return the codes of a facet; -1 where a question has no value."""
+        """Return the codes of a facet; -1 for a question without a value."""
         codes = np.asarray(facet.codes, dtype=np.int64)
         return np.where(codes == facet.none, -1, codes)
 
 
 def choices_of(split: Split, index: SplitIndex) -> Ints:
-    """Return (questions,) how many answers a question of its type may have."""
+    """Return the number of possible answers of each question's type, an array (questions,)."""
     every, facet = len(index.answer_values), index.facets.get(TYPE)
     if facet is None:
         return np.full(index.n, every, np.int64)
@@ -113,7 +113,7 @@ def choices_of(split: Split, index: SplitIndex) -> Ints:
 
 
 class Cue(NamedTuple):
-    """What of a question's words a guess goes by, and how the guesses fared."""
+    """The information that a guess uses of a question's words, and the score of these guesses."""
 
     name: str
     label: str
@@ -123,10 +123,11 @@ class Cue(NamedTuple):
 def report(world: World, splits: Sequence[Split], *, check: Callable[[], None] = lambda: None) -> dict[str, Any]:
     """Return the report on complete splits of a dataset, as JSON.
 
-    `texts` is how many different questions they have together. For each split there are `questions`, `texts` (how many
-    different ones), `reference`, and where it has one `overlap` (how many of its questions the reference has too),
-    `sampled`, `cues` and `types` (how the most frequent answer of each type fared, by type), each with `name`, `label`,
-    `n`, `right` and `chance`. `check` is called now and then and may raise to stop.
+    `texts` is the number of different questions of all splits together. Each split has `questions`, `texts` (the number
+    of different ones) and `reference`. A split with a reference also has `overlap` (how many of its questions are in
+    the reference too), `sampled`, `cues`, and `types` (the scores of the most frequent answer of each type, by type).
+    Each cue and type has `name`, `label`, `n`, `right` and `chance`. `check` is called from time to time. An exception
+    from it stops the computation.
     """
     corpus, known = Corpus(), {}
     for split in splits:
@@ -167,7 +168,7 @@ def _json(cue: Cue) -> dict[str, Any]:
 
 
 class Guesser:
-    """Guesses at the questions of a split, learned from its reference; answers are the reference's codes."""
+    """Guesses the answers of a split, and learns this on its reference. Answers are codes of the reference."""
 
     def __init__(self, world: World, learned: SplitTexts, own: SplitTexts) -> None:
         self.world, self.learned, self.own = world, learned, own
@@ -175,7 +176,7 @@ class Guesser:
         self.sample = shortcuts.sample_positions(own.index.n, SAMPLE)
 
     def _translated(self) -> Ints:
-        """Return the split's answers in the reference's codes."""
+        """Return the split's answers as codes of the reference."""
         values = self.own.index.answer_values
         codes = shortcuts.table(values, self.learned.index.answer_values, size=len(values))
         answers = self.own.answers
@@ -186,7 +187,7 @@ class Guesser:
         return 1 / np.maximum(1, choices_of(self.own.split, self.own.index))
 
     def cues(self) -> Iterator[Cue]:
-        """Yield each cue with its score: nothing, each facet that the words tell, the first words, the nearest."""
+        """Yield each cue and its score: nothing, facets that the words tell, the first words, the nearest question."""
         yield Cue("majority", "nothing", self._score(self.majority()))
         for facet in self._facets():
             yield Cue(facet.name, facet.label, self._score(self._by_facet(facet)))
@@ -195,7 +196,7 @@ class Guesser:
         yield Cue("nearest", "nearest question", self._nearest())
 
     def types(self) -> Iterator[Cue]:
-        """Yield how the most frequent answer of each type fares on the questions of that type."""
+        """Yield, for each type, the score of its most frequent answer on the questions of that type."""
         facet = self.own.index.facets.get(TYPE)
         if facet is None or TYPE not in self.learned.index.facets:
             return
@@ -206,7 +207,7 @@ class Guesser:
             yield Cue(facet.values[code], facet.labels[code], score)
 
     def _facets(self) -> Iterator[IndexedFacet]:
-        """Yield the facets to go by: what the words tell, and in the reference tell apart."""
+        """Yield the type and the facets with several values in the reference, if the words of questions tell them."""
         for name, facet in self.own.index.facets.items():
             learned = self.learned.index.facets.get(name)
             if learned is None or facet.reveals or learned.reveals:
@@ -215,7 +216,7 @@ class Guesser:
                 yield facet
 
     def _by_facet(self, facet: IndexedFacet) -> Ints:
-        """Return the guess for each question: the most frequent answer of those in the reference with its value."""
+        """Return the guess for each question: the reference's most frequent answer for questions with its value."""
         learned = self.learned.index.facets[facet.name]
         if facet.values == learned.values:
             return self._by(self.own.groups(facet), self.learned.groups(learned))
@@ -234,16 +235,16 @@ class Guesser:
         return self._by(nothing, learned)
 
     def by_type(self) -> Ints:
-        """Return for each question the most frequent answer of its type; of all, where types aren't known."""
+        """Return, for each question, the most frequent answer of its type; of all questions if types are not known."""
         facet = self.own.index.facets.get(TYPE)
         if facet is None or TYPE not in self.learned.index.facets:
             return self.majority()
         return self._by_facet(facet)
 
     def nearest(self, asked: Ints, *, check: Callable[[], None] = lambda: None) -> Ints:
-        """Return the answer of the nearest question of the reference for those at these positions, ascending.
+        """Return, for the questions at these ascending positions, the answer of the nearest question of the reference.
 
-        `check` is called between pieces of a fraction of a second, and may raise to stop.
+        `check` is called after each fraction of a second. An exception from it stops the search.
         """
         vocabulary = self.learned.index.vocabulary
         known = nearest_questions.KnownQuestions(
@@ -258,7 +259,7 @@ class Guesser:
         return np.append(self.learned.answers, shortcuts.NONE)[found[groups]]
 
     def in_own_codes(self, guesses: Ints) -> Ints:
-        """Return guesses as codes of the split's own vocabulary; `UNKNOWN` where that doesn't have them."""
+        """Return guesses as codes of the split's own vocabulary; `UNKNOWN` for an answer that it does not contain."""
         words = self.learned.index.answer_values
         codes = shortcuts.table(words, self.own.index.answer_values, size=len(words) + 1)
         return np.where(guesses >= 0, codes[guesses], shortcuts.UNKNOWN)

@@ -1,6 +1,6 @@
-"""The report on shortcuts as a page and a chart: accuracy of guesses that do not see the picture, beside chance.
+"""The report on shortcuts as a page and a chart: the accuracy of guesses without the picture, compared with chance.
 
-Of withheld splits only the number of repeated questions is shown.
+For withheld splits, only the number of repeated questions is shown.
 """
 
 import re
@@ -33,7 +33,7 @@ from generation.reports.shortcuts import TYPE
 SIDE_BY_SIDE = 4  # splits whose cues are drawn together
 LEVEL_TEXT = f"{LEVEL:.0%}".replace("%", " %")
 
-# What guesses go by, for people; of facets their label says it.
+# The labels of cues for users. A cue that is a facet has the facet's label.
 CUES = {
     "majority": "nothing: the most frequent answer",
     TYPE: "type (Q-type mode)",
@@ -43,7 +43,7 @@ CUES = {
 
 
 class GuessScore(NamedTuple):
-    """How guesses fared that go by one thing: `right` of `n`, beside chance and, where a paper tells it, its figure."""
+    """The score of guesses that use one cue: `right` of `n`, chance and, if there is one, the figure of a paper."""
 
     name: str
     label: str
@@ -66,7 +66,7 @@ class GuessScore(NamedTuple):
         return "" if self.published is None else f"{100 * self.published:.3g} %"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for other programs; no share where there are too few."""
+        """Return the score for other programs. If there are too few questions, shares are None."""
         found = {"name": self.name, "label": self.label, "n": self.n, "right": self.right, "chance": self.chance}
         figures = shares_of(self)
         shares = dict.fromkeys(figures) if self.share.is_too_small else figures
@@ -74,7 +74,7 @@ class GuessScore(NamedTuple):
 
 
 class Alike(NamedTuple):
-    """How many questions a split has, how many different ones, and how many its reference has too."""
+    """How many questions a split has, how many of them are different, and how many its reference also has."""
 
     name: str
     questions: int
@@ -109,7 +109,7 @@ class Alike(NamedTuple):
 
 
 class SplitGuesses(NamedTuple):
-    """A split and how guesses at its questions fared; of a withheld one nothing."""
+    """A split and the scores of guesses of its answers. A withheld split has no scores."""
 
     name: str
     reference: str
@@ -130,7 +130,7 @@ class SplitGuesses(NamedTuple):
 
 
 class ShortcutsView(NamedTuple):
-    """A report as somebody sees it: questions that are alike, all splits together last, and what guesses score."""
+    """A report as a user sees it: repeated questions, with all splits together in the last row, and scores."""
 
     source: str
     alike: list[Alike]
@@ -163,7 +163,7 @@ def shown_whole(dataset: Dataset, splits: Sequence[Split], report: BlindReport) 
 
 
 def alike_to(user: Visitor, dataset: Dataset, splits: Sequence[Split], report: BlindReport) -> list[Alike]:
-    """Return how many questions of these splits are alike, if this visitor may see questions."""
+    """Return how many questions of these splits are repeated; empty if this visitor may not see them."""
     figures = {one["name"]: one for one in report.figures_json["splits"]}
     if not all(may_see(user, split, What.QUESTION) for split in splits):
         return []
@@ -171,7 +171,7 @@ def alike_to(user: Visitor, dataset: Dataset, splits: Sequence[Split], report: B
 
 
 def source_of(dataset: Dataset) -> str:
-    """Return whose figures stand beside a dataset's; nobody's where its world has no paper."""
+    """Return the name of the paper with which a dataset is compared; empty if its world has no paper."""
     return _published(dataset).source
 
 
@@ -189,7 +189,7 @@ def _shown(dataset: Dataset, splits: Sequence[Split], report: BlindReport, *, wi
 
 
 def _published(dataset: Dataset) -> Published:
-    """Return what the paper of the dataset's world says; nothing where the world is gone."""
+    """Return the figures of the paper of the dataset's world; none if the world is not installed."""
     try:
         return dataset.get_world().published
     except BadSpec:
@@ -228,11 +228,11 @@ def _guess(figures: Mapping[str, Any]) -> GuessScore:
     return GuessScore(figures["name"], figures["label"], figures["n"], figures["right"], figures["chance"])
 
 
-ROOM = 3  # pixels that a bar is thicker than in other charts: two lines lie across it
+ROOM = 3  # pixels by which a bar is thicker than in other charts, because two lines lie across it
 
 
 class ChartParts(NamedTuple):
-    """The chart as a page has it: for wide screens and for narrow ones; empty where there is nothing to show."""
+    """The chart as parts of a page, for wide and for narrow screens; empty if there is nothing to show."""
 
     wide: SafeString
     narrow: SafeString
@@ -241,7 +241,7 @@ class ChartParts(NamedTuple):
 def spec_of(
     scored: Sequence[SplitGuesses], *, colors: SvgPalette, title: str = "", width: int = WIDTH
 ) -> dict[str, Any] | None:
-    """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw."""
+    """Return the chart's specification, with a title if given; None if there is nothing to draw."""
     if not scored:
         return None
     legend = [f"{one.name}, n = {one.n:,}" for one in scored]
@@ -266,7 +266,7 @@ def spec_of(
 
 
 def _values(scored: Sequence[SplitGuesses], legend: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield what stands behind each bar."""
+    """Yield the data of each bar."""
     for one, split in zip(scored, legend, strict=True):
         for cue in one.cues:
             figures, score = shares_of(cue), cue.share
@@ -314,11 +314,11 @@ def _chances(colors: SvgPalette) -> dict[str, Any]:
 
 
 def chart_parts(dataset: Dataset, shown: ShortcutsView, *, wait: float | None = None) -> ChartParts:
-    """Return the chart as parts of the page; empty where there is nothing to draw or drawing failed."""
+    """Return the chart as parts of the page; empty if there is nothing to draw or drawing failed."""
     specs = [spec_of(shown.drawn, colors=OF_THE_PAGE, width=width) for width in (WIDE, WIDTH)]
     found = drawings(dataset.slug, [DrawingOrder(spec) for spec in specs if spec is not None], wait=wait) or [
         None,
         None,
     ]
-    # Of elements that charts_child knows, each text escaped.
+    # The drawing has only elements that `drawing_process` allows, and all its text is escaped.
     return ChartParts(*(mark_safe((drawing or b"").decode()) for drawing in found))  # noqa: S308

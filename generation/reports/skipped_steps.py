@@ -1,6 +1,6 @@
-"""What a split's programs give with one step left out: found once, for at most so many of its questions.
+"""The results of a split's programs with one step left out, computed once for a sample of its questions.
 
-`report_jobs` has it found, and boards hold methods' wrong answers against it.
+`report_jobs` computes them, and leaderboards compare the wrong answers of methods with them.
 """
 
 import io
@@ -20,21 +20,22 @@ from generation.models import Split
 from generation.storage.items import StoredItem, load_chosen
 from generation.storage.split_index import SplitIndex
 
-VERSION = 1  # of what is found and how: another number, other reports
-SAMPLE = 20_000  # questions of a split, at most
+VERSION = 1  # changes with the computation, so that reports are computed again
+SAMPLE = 20_000  # largest number of questions of a split
 
 
 class AblatedQuestions(NamedTuple):
-    """Some questions of a split, and what their programs give without each step.
+    """Some questions of a split, and the results of their programs without each step.
 
     Attributes
     ----------
     names : tuple of str
-        The world's ablations, in its order.
+        The world's ablations, in the world's order.
     positions : array (questions,) of int64
-        Where these questions stand in the split, ascending.
+        The positions of these questions in the split, ascending.
     codes : array (names, questions) of int32
-        Answers as codes of the split's vocabulary; `NONE` where there is no such step or no answer without it.
+        Answers as codes of the split's vocabulary; `NONE` if the program has no step of this kind or no answer
+        without it.
     """
 
     names: tuple[str, ...]
@@ -47,7 +48,7 @@ def report_key(split: Split) -> str:
 
 
 def find(world: World, split: Split, *, check: Callable[[], None] = lambda: None) -> AblatedQuestions:
-    """Return what a complete split's programs give; `check` is called now and then and may raise to stop."""
+    """Return the results of a complete split's programs. `check` is called regularly and may raise to stop."""
     index = SplitIndex.open(split)
     positions = sample_positions(index.n, SAMPLE)
     names = tuple(one.name for one in world.ablations)
@@ -65,7 +66,7 @@ def find(world: World, split: Split, *, check: Callable[[], None] = lambda: None
 
 
 def _answers(world: World, stored: StoredItem, table: FunctionTable) -> Iterator[tuple[int, list[str | None]]]:
-    """Yield each question of a scene that has a program, and what that gives without each step."""
+    """Yield the position of each question that has a program, and the program's results without each step."""
     for row, question in zip(stored.questions, stored.item.questions, strict=True):
         if question.program is not None and stored.item.scene is not None:
             context = table.prepare(stored.item.scene, question.scope)

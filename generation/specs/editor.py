@@ -162,7 +162,7 @@ def changed_by_form(shown: Mapping[str, Any], post: Mapping[str, str]) -> dict[s
             result = parameters.with_value(result, parameter.path, parameters.json_value(parameter, text))
     splits = splits_of_form(full.get("splits"), post)
     if splits is not None and (splits != full.get("splits") or list(splits) != list(full["splits"])):
-        gone = full["splits"].keys() - splits.keys() if "base" in shown else ()  # or the base would bring them back
+        gone = full["splits"].keys() - splits.keys() if "base" in shown else ()  # None removes splits of the base
         result["splits"] = {**splits, **dict.fromkeys(sorted(gone))}
     return result
 

@@ -26,7 +26,7 @@ PICTURES_MEASURED = 12
 PLAIN_PIXELS = 480 * 320
 PLAIN_SAMPLES = 16
 BUILT_IN = "tracer"
-SCENE_BYTES, QUESTION_BYTES = 4_000, 1_200  # of rows and index, measured on SQLite
+SCENE_BYTES, QUESTION_BYTES = 4_000, 1_200  # bytes of rows and index, measured on SQLite
 MB, GB = 10**6, 10**9
 
 
@@ -128,7 +128,8 @@ def pictures_of(spec: Mapping[str, Any], split: str) -> dict[str, Any]:
     """Return the picture settings of a split from a stored spec. This is faster than reading the spec."""
     images = spec.get("images", {})
     own = spec["splits"].get(split, {}).get("overrides", {}).get("images", {})
-    if own.get("renderer", images.get("renderer")) != images.get("renderer"):  # it has its own default of samples
+    if own.get("renderer", images.get("renderer")) != images.get("renderer"):
+        # Each renderer has another default number of samples.
         images = {name: value for name, value in images.items() if name != "samples"}
     return {"images": {**images, **own}}
 

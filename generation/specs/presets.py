@@ -20,9 +20,9 @@ from generation.engine.items import Media
 from generation.engine.worlds import REGISTRY, World, find_preset, get_maker, get_world, usable
 from generation.specs import loading, previews
 
-MINI = "-mini"  # ends the name of a preset that is made in a minute
+MINI = "-mini"  # the end of the names of presets that are made in a minute
 FOLDER = settings.BASE_DIR / "static" / "presets"
-LINES = 4  # of a story
+LINES = 4  # lines of a story in a thumbnail
 CACHED = 30 * 24 * 3600  # seconds
 
 
@@ -49,7 +49,7 @@ class PresetCard(NamedTuple):
 
 
 class PresetGroup(NamedTuple):
-    """The presets of a world; `full_size` are those that a mini preset stands for."""
+    """The presets of a world. `full_size` are those that also exist as a mini preset, and `cards` are all others."""
 
     world: str
     cards: list[PresetCard]
@@ -127,7 +127,10 @@ def _from_cache(name: str) -> Thumbnail | None:
 
 
 def _make_one_missing(worlds: Sequence[World]) -> None:
-    """Make the thumbnail of one preset of other packages that has none; a preset that fails is not tried again."""
+    """Make one missing thumbnail of a preset of another package.
+
+    If a preset fails, an empty thumbnail is cached, so that it is not tried again at once.
+    """
     others = [world.maker for world in worlds if world.maker is not None and world.name not in REGISTRY]
     names = (name for maker in others for name in maker.presets())
     name = next((name for name in names if _from_cache(name) is None), None)

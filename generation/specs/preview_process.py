@@ -67,7 +67,7 @@ def _scene(item: Item, world: World, maker: Maker, spec: Any, split: str) -> dic
 
 
 def main() -> None:
-    """Answer the one request on standard input."""
+    """Read one request from standard input and write the answer to standard output."""
     try:
         answer = preview(json.load(sys.stdin))
     except EngineError as error:

@@ -22,7 +22,7 @@ class Reproduction(NamedTuple):
     file_name : str
         Name of the download: the spec as JSON, or a zip file with the files that it needs.
     script : str
-        Commands to run beside the downloaded file, a line each.
+        Commands to run in the folder of the downloaded file, one on each line.
     release, engine_version : str
         The versions of the program that made the dataset.
     resume : str

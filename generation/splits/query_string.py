@@ -1,8 +1,7 @@
-"""The names and values of an address, and filters among them: `?type=count&type=exist&length=8..12&q=metal&page=3`.
+"""The query string of an address, and the filters in it: `?type=count&type=exist&length=8..12&q=metal&page=3`.
 
-`QueryString` reads and writes all names and values, `read_query` what of them says which questions are meant.
-Values of one facet are joined by or, facets by and. Whatever is wrong with an address is a `BadAddress`, whose text
-is for people.
+`QueryString` reads and writes all names and values. `read_query` reads those that select questions. Values of one facet
+are joined by "or", and different facets by "and". Every error in an address is a `BadAddress`, whose text is for users.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from generation.storage.split_index import WORD
 
 WORDS, PAGE, LIST, SORT = "q", "page", "list", "sort"
 ON, OFF = "1", "0"
-LOWEST, HIGHEST = ".from", ".to"  # how the form of a range names its two ends
+LOWEST, HIGHEST = ".from", ".to"  # endings of the names of the two form fields of a range
 MAX_WORDS = 200
 MAX_CONDITIONS = 100
 MAX_NUMBER = 9  # digits
@@ -30,7 +29,7 @@ class BadAddress(Exception):
 
 @dataclass(frozen=True)
 class QueryString:
-    """The names and values that stand in an address, unquoted and in order."""
+    """The names and values in an address, unquoted and in order."""
 
     pairs: tuple[tuple[str, str], ...] = ()
 
@@ -43,7 +42,7 @@ class QueryString:
         return cls(tuple(parse_qsl(text.strip().removeprefix("?"), keep_blank_values=True)))
 
     def __str__(self) -> str:
-        """Return it with its question mark; empty where it says nothing."""
+        """Return the query string with its question mark; empty if there are no names and values."""
         return "?" + urlencode(self.pairs, safe=",") if self.pairs else ""
 
     def only(self, *names: str) -> Self:
@@ -53,19 +52,19 @@ class QueryString:
         return replace(self, pairs=tuple(pair for pair in self.pairs if pair[0] not in names))
 
     def last(self, name: str) -> str | None:
-        """Return a name's value, the last where there are several."""
+        """Return the value of a name, or None. If there are several values, the last one is returned."""
         return next((value for each, value in reversed(self.pairs) if each == name), None)
 
     def value(self, name: str, default: str = "") -> str:
-        """Return a name's value; the default also where the value is empty, as forms send what was left open."""
+        """Return the value of a name, or the default if it is missing or empty. Forms send empty fields, too."""
         return self.last(name) or default
 
     def values(self, name: str) -> list[str]:
-        """Return a name's values, each once, without empty ones."""
+        """Return the different values of a name, without empty ones."""
         return list(dict.fromkeys(value for each, value in self.pairs if each == name and value))
 
     def switch(self, name: str) -> bool | None:
-        """Return whether an address says on or off; None where it says nothing. Raise `BadAddress` for the rest."""
+        """Return whether the value of a name is on or off, or None without a value; raise `BadAddress` otherwise."""
         value = self.last(name)
         if value not in (None, ON, OFF):
             raise BadAddress(f"Expected {name}={ON} or {name}={OFF}, got {shorten(str(value))}.")
@@ -301,7 +300,7 @@ def read_condition(facet: FilterFacet, value: str) -> Condition:
 
 
 def join_ranges(asked: QueryString) -> QueryString:
-    """Return what an address asks for with `length.from=8` and `length.to=12` made `length=8..12`."""
+    """Return the query string with the ends of ranges joined: `length.from=8&length.to=12` becomes `length=8..12`."""
     plain: list[tuple[str, str]] = []
     ends: dict[str, dict[str, str]] = {}
     for name, value in asked.pairs:

@@ -37,13 +37,13 @@ def withheld_splits(user: Visitor, splits: Iterable[Split]) -> list[WithheldSpli
 
 
 def open_answers(split: Split) -> bool:
-    """Open the answers of a complete split; return whether this call did it. Of several calls only one does.
+    """Open the answers of a complete split; return whether this call did it. Only one of several calls returns True.
 
     The answers of splits that are derived from it are opened, too.
     """
     withheld = Split.objects.filter(pk=split.pk, withheld=True, state=Split.State.COMPLETE)
     with transaction.atomic():
-        list(Dataset.objects.select_for_update().filter(pk=split.dataset_id))  # nobody may derive a split meanwhile
+        list(Dataset.objects.select_for_update().filter(pk=split.dataset_id))  # so that no split is derived meanwhile
         opened = withheld.update(withheld=False, opened=Now()) == 1
         if opened:
             Split.objects.filter(parent=split.pk, withheld=True).update(withheld=False, opened=Now())

@@ -98,7 +98,7 @@ class Pictures:
         Parameters
         ----------
         rgb : array (height, width, 3) of uint8, sRGB
-        ids : array (height, width) of uint16, 0 where there is no object
+        ids : array (height, width) of uint16, 0 for no object
         """
         image, ids_image = f"{self.stem}.png", f"{self.stem}-ids.png"
         storage.put(image, png(rgb))

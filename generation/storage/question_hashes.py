@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from generation.engine.worlds import SEEN, UNSEEN
 
-BLOCK = 500_000  # keys that are looked up, or questions that are compared, at a time
+BLOCK = 500_000  # number of keys that are looked up, or of questions that are compared, at a time
 CODES = {value: code for code, value in enumerate((SEEN, UNSEEN))}
 NONE = 255
 PARTS = ("distinct", "places", "starts")

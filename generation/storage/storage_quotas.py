@@ -16,7 +16,7 @@ from generation.models.quotas import Upload
 from generation.storage import files
 
 MEGA = 1_000_000
-MOST_EXPORTS = 20  # that an account keeps or has requested
+MOST_EXPORTS = 20  # limit for the exports that an account keeps or has requested
 WHERE = "The page of your account shows what uses the storage, and how to free it: /account/#storage"
 
 

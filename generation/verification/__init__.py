@@ -1,1 +1,1 @@
-"""Verifying a dataset: everything stored is worked out again from scenes and programs."""
+"""Verifying a dataset: everything stored is computed again from scenes and programs."""

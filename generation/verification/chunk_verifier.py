@@ -22,11 +22,11 @@ from generation.storage.pictures import Pictures
 from generation.storage.question_hashes import KeyColumns
 from generation.verification.index_columns import ColumnProof
 
-UNREADABLE = (EngineError, ValueError, KeyError, TypeError, AttributeError)  # what a tampered row can lead to
+UNREADABLE = (EngineError, ValueError, KeyError, TypeError, AttributeError)  # errors that a tampered row can cause
 
 
 class BatchTask(NamedTuple):
-    """A batch to prove, and which of its scenes' pictures to draw again."""
+    """A batch to prove, and the positions of the scenes whose pictures are drawn again."""
 
     split: Split
     chunk: Chunk
@@ -34,28 +34,28 @@ class BatchTask(NamedTuple):
 
 
 class StoredRows(NamedTuple):
-    """A scene's row, and those of its questions in order."""
+    """The row of a scene, and the rows of its questions in order."""
 
     scene: Scene
     questions: Sequence[Question]
 
 
 class ChunkProof(NamedTuple):
-    """What came of a batch.
+    """The result of proving a batch.
 
     Attributes
     ----------
     findings : list of Finding
     proof : Proof
-        What was proved, and what can't be.
+        What was proved, and what cannot be proved.
     hashed : bytes
-        What the split's content hash covers of it.
+        The bytes of the batch that the split's content hash covers.
     words : Counter of str
-        In how many of its questions each word is.
+        The number of the batch's questions that contain each word.
     sources : bool
-        Whether a question says what it was called where it was published.
+        Whether a question has the id under which it was published.
     keys : KeyColumns
-        What a train split must have of its questions.
+        The keys of its questions, which are compared with those of the train split.
     """
 
     findings: list[Finding]
@@ -117,7 +117,7 @@ class _ChunkProver(BatchProver):
         self.findings.append(Finding(self.name, check, expected, came, scene, at))
 
     def _asked(self, scenes: dict[int, Scene]) -> dict[int, list[Question]]:
-        """Return the batch's questions by their scene's id, in order; find those that are missing or misplaced."""
+        """Return the batch's questions by their scene's id, in order. Report missing and misplaced questions."""
         chunk, places = self.chunk, {row.pk: row.position for row in scenes.values()}
         last = chunk.first_question + chunk.questions
         rows = Question.objects.filter(split=self.split, position__gte=chunk.first_question, position__lt=last)
@@ -138,7 +138,7 @@ class _ChunkProver(BatchProver):
         return asked
 
     def _item(self, row: Scene, questions: Sequence[Question]) -> Item:
-        """Return a scene as the engine has it; what can't be read is noted, and absent."""
+        """Return a scene as the engine's item. If a part cannot be read, note a flaw and leave the part out."""
         return Item(
             scene=self._read(row, "scene"),
             view=self._read(row, "view"),
@@ -147,7 +147,7 @@ class _ChunkProver(BatchProver):
         )
 
     def _read(self, row: Scene, what: str) -> Any:
-        """Return a scene, or where it is seen from; of what we made, exactly what was stored must be read."""
+        """Return a row's scene or view, or None. In a generated split, it must contain exactly the stored data."""
         try:
             data = row.scene_json if what == "scene" else row.view_json
             if data is None:
@@ -202,7 +202,7 @@ class _ChunkProver(BatchProver):
         return StoredPictures(rgb, None if ids is None else ids.astype(np.uint16))
 
     def _pixels(self, row: Scene, check: str, name: str) -> Any:
-        """Return the pixels of a picture; None where they can't be had, which is noted."""
+        """Return the pixels of a picture. If it cannot be read, note a flaw and return None."""
         try:
             if check == "images" and row.linked:
                 content = Path(self.split.dataset.images_folder, row.linked).read_bytes()

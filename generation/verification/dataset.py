@@ -1,7 +1,7 @@
-"""Verifying a dataset: everything stored is worked out again from scenes and programs, batch by batch.
+"""Verifying a dataset: everything stored is computed again from scenes and programs, batch by batch.
 
-Nothing that is stored beside them is believed: no answer, facet, index, hash or picture. Batches are proved by several
-processes; what concerns a split as a whole (its rows, content hash, index) is put together from what they return.
+Other stored data are not trusted: no answer, facet, index, hash or picture. Several processes prove batches. The proof
+of a whole split (its rows, content hash and index) combines the results of its batches.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ Tick = Callable[[int], None]
 
 
 class VerificationScope(NamedTuple):
-    """What is to be verified: these splits, and so many pictures drawn again."""
+    """What is verified: these splits, and `rerender` pictures, which are drawn again."""
 
     splits: Sequence[Split]
     rerender: int = 0
@@ -39,7 +39,7 @@ class VerificationScope(NamedTuple):
 
 
 class SplitFacts(NamedTuple):
-    """What concerns several splits together."""
+    """Data of all splits for the checks that compare splits."""
 
     overlap: TrainOverlap
     repeats: RepeatCounter
@@ -54,7 +54,7 @@ class SplitFacts(NamedTuple):
 
 
 def scope_of(dataset: Dataset, *, names: Sequence[str] = (), rerender: int = 0) -> VerificationScope:
-    """Return the splits of these names, or all complete ones; raise `BadSpec` where there is none to verify."""
+    """Return the splits with these names, or all complete splits; raise `BadSpec` if there is none to verify."""
     complete = [split for split in dataset.splits.for_browse() if split.is_complete]
     known = {split.name: split for split in complete}
     for name in names:
@@ -68,16 +68,16 @@ def scope_of(dataset: Dataset, *, names: Sequence[str] = (), rerender: int = 0) 
 
 
 def verify(dataset: Dataset, scope: VerificationScope, *, workers: int = 1, tick: Tick = lambda _: None) -> Verdict:
-    """Return what is proved and what is wrong.
+    """Verify a dataset, and return what is proved and what is wrong.
 
     Parameters
     ----------
     dataset : Dataset
-    scope : Scope
+    scope : VerificationScope
     workers : int
-        Processes; 1 works in this one.
+        Number of processes. With 1, this process does the work.
     tick : callable
-        Is given the number of questions that were looked at since the last call.
+        Called with the number of questions that were checked since the last call.
     """
     verdict = Verdict()
     _prove_files(dataset, verdict)
@@ -90,7 +90,7 @@ def verify(dataset: Dataset, scope: VerificationScope, *, workers: int = 1, tick
     gathered = SplitFacts(TrainOverlap(), RepeatCounter(dataset.get_world()), set())
     again = _chosen(scope)
     if workers > 1:
-        connections.close_all()  # each process that is forked must open its own
+        connections.close_all()  # each forked process must open its own connections
     with Crew(prove_chunk, size=workers) as crew:
         for split in scope.splits:
             if split.is_derived:
@@ -108,7 +108,7 @@ def verify(dataset: Dataset, scope: VerificationScope, *, workers: int = 1, tick
 
 
 def _chosen(scope: VerificationScope) -> dict[int, list[int]]:
-    """Return, for each split's id, the scenes whose pictures are to be drawn again, spread evenly over all."""
+    """Return, by the id of each split, the scenes whose pictures are drawn again, evenly spread over all splits."""
     drawn = [split for split in scope.splits if not split.is_derived]
     chosen: dict[int, list[int]] = {}
     wanted = spread(sum(split.scenes for split in drawn), scope.rerender)
@@ -134,7 +134,7 @@ def _prove_split(
     again: Sequence[int],
     tick: Tick,
 ) -> str:
-    """Return the content hash of a split's rows; prove all that is stored of it."""
+    """Prove everything that is stored about a split; return the content hash of its rows."""
     if split.kind == Split.Kind.GENERATED:
         _prove_plan(split, verdict)
     chunks = list(split.chunks.order_by("number"))
@@ -156,7 +156,7 @@ def _prove_split(
 
 
 def _prove_overlap(splits: Sequence[Split], gathered: SplitFacts, verdict: Verdict) -> None:
-    """Prove what indexes say that train splits have, once all splits have given their keys."""
+    """Prove the overlap with train splits that indexes state, after the keys of all splits are collected."""
     for split in splits:
         if not split.seen_digest or split.reference is None or split.is_derived:
             continue
@@ -199,7 +199,7 @@ def _name(split: Split | None) -> str | None:
 
 
 def _prove_counts(split: Split, verdict: Verdict) -> None:
-    """Prove that there are no rows beside those that batches have."""
+    """Prove that there are no rows in addition to those of the batches."""
     for what, rows, expected in (
         ("scenes", split.scene_set, split.scenes),
         ("questions", split.question_set, split.questions),
@@ -208,7 +208,7 @@ def _prove_counts(split: Split, verdict: Verdict) -> None:
 
 
 def _prove_whole(dataset: Dataset, found: dict[str, str], verdict: Verdict) -> None:
-    """Prove the dataset's own content hash, and that it has all splits that its spec has."""
+    """Prove the dataset's content hash, and that it has all splits of its spec."""
     rows = list(dataset.splits.own())
     spec = dataset.read_spec()
     names = sorted(row.name for row in rows)

@@ -1,4 +1,4 @@
-"""Proving derived splits: which questions they have, by their recipe; all else is their parent's."""
+"""Proving derived splits: the recipe must give their questions, and everything else must equal the parent."""
 
 import hashlib
 
@@ -17,7 +17,7 @@ from generation.verification.indexes import prove_digests
 
 
 def prove_derived(split: Split, verdict: Verdict) -> None:
-    """Prove a derived split against its recipe and its parent's rows and index, which are proved apart."""
+    """Prove a derived split with its recipe and with its parent's rows and index, which are proved separately."""
     name = split.name
     try:
         prove_digests(split, verdict)
@@ -52,7 +52,7 @@ def _prove_positions(split: Split, index: SplitIndex, expected: np.ndarray, verd
 
 
 def _prove_index(split: Split, index: SplitIndex, parent: SplitIndex, verdict: Verdict) -> None:
-    """Prove that its columns are its parent's at its positions."""
+    """Prove that the columns and words of a derived split equal those of the same questions in its parent."""
     assert index.positions is not None
     positions = np.asarray(index.positions, np.int64)
     columns = {"answers": (parent.answers, index.answers), "scenes": (parent.scenes, index.scenes)}
@@ -77,7 +77,7 @@ def _prove_index(split: Split, index: SplitIndex, parent: SplitIndex, verdict: V
 
 
 def _hash(split: Split, index: SplitIndex) -> str:
-    """Return the content hash of its questions, from the rows."""
+    """Return the content hash of a derived split's questions, computed from the rows."""
     assert index.positions is not None
     hashed = hashlib.sha256()
     for stored in load_chosen(split.source, np.asarray(index.positions), scenes=np.asarray(index.scenes)):

@@ -1,4 +1,4 @@
-"""Proving the index of a split as a whole: its files, its manifest, its vocabulary, what its reference had seen."""
+"""Proving the index of a split as a whole: its files, manifest and vocabulary, and the overlap with its reference."""
 
 import hashlib
 from collections import Counter
@@ -27,7 +27,7 @@ def digest_of(folder: Path) -> str:
 
 
 class IndexProof:
-    """Proves a split's index once its batches have proved their parts of it."""
+    """Proves a split's index after its batches have proved their parts of it."""
 
     def __init__(self, split: Split) -> None:
         self.split = split
@@ -56,7 +56,7 @@ class IndexProof:
         self._prove_words(index, verdict)
 
     def _prove_words(self, index: SplitIndex, verdict: Verdict) -> None:
-        """Prove that the index knows every word, no other, and of each as many questions as have it."""
+        """Prove that the index has exactly the words that occur, each with the right number of questions."""
         came = {word: len(index.containing(word)) for word in index.vocabulary}
         wrong = [word for word in sorted({*came, *self.words}) if came.get(word, 0) != self.words.get(word, 0)]
         for word in wrong:
@@ -66,7 +66,7 @@ class IndexProof:
 
 
 def prove_digests(split: Split, verdict: Verdict) -> None:
-    """Prove that an index, and its second part, have the files that their names promise."""
+    """Prove that the names of an index and of its second part are the digests of their files."""
     parts = [(split.index_digest, split.index_digest)]
     parts += [(f"{split.index_digest}/{split.seen_digest}", split.seen_digest)] if split.seen_digest else []
     for place, name in parts:
@@ -74,7 +74,7 @@ def prove_digests(split: Split, verdict: Verdict) -> None:
 
 
 def prove_facets(index: SplitIndex, facets: Iterable[Facet], name: str, verdict: Verdict) -> None:
-    """Prove that an index has these facets, said as the world says them."""
+    """Prove that an index has these facets, described in the same way as in the world."""
     for facet in facets:
         column = index.facets.get(facet.name)
         came = None if column is None else _said(column)
@@ -87,9 +87,9 @@ def _said(facet: Any) -> tuple[Any, ...]:
 
 
 def stated_overlap(split: Split, verdict: Verdict) -> dict[str, NDArray[np.int64]]:
-    """Return what a split's index says that its reference has, by facet; prove the facets themselves."""
+    """Return the overlap with the reference that a split's index states, by facet; prove the facets themselves."""
     index = open_fresh(split)
-    if index is None:  # found before
+    if index is None:  # `IndexProof` has reported it
         return {}
     facets = [one for one in split.dataset.get_world().facets(split.read_spec()) if one.needs == Needs.TRAIN]
     prove_facets(index, facets, split.name, verdict)

@@ -139,7 +139,7 @@ class SentPage:
             return self._page(status=BAD)
         try:
             dataset = self._started()
-        except SlugTaken as error:  # somebody was quicker
+        except SlugTaken as error:  # another request has taken the name
             self.about.add_error("slug", error.reason)
             return self._page(status=BAD)
         except BadSpec as error:

@@ -196,7 +196,7 @@ def _export(user: Visitor, slug: str, number: int) -> Export:
 
 
 def _managed(user: Visitor, slug: str, number: int) -> Export:
-    """Return an export that this user may manage; otherwise raise the same `Http404` as for none."""
+    """Return an export that this user may manage; otherwise raise `Http404`, as for no export."""
     found = _export(user, slug, number)
     if not export_requests.may_manage(user, found):
         raise Http404(NOTHING)

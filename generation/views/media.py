@@ -113,7 +113,7 @@ def _small(scene: Scene, split: Split) -> HttpResponse:
 
 
 def sent_by_proxy(stored: str, *, content_type: str) -> HttpResponse | None:
-    """Return a response that lets the proxy send a local file; None if the proxy cannot, or without such a file."""
+    """Return a response for which the proxy sends a local file; None if it cannot, or without a local file."""
     path = files.local_path(stored)
     if not settings.PROXY_SENDS_FILES or path is None or not path.is_file():
         return None

@@ -130,7 +130,7 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def find_own(user: Visitor, slug: str) -> Dataset:
-    """Return the dataset at this address if this user owns it; otherwise raise the same `Http404` as for none."""
+    """Return the dataset at this address if this user owns it; otherwise raise `Http404`, as for no dataset."""
     found = find_dataset(user, slug)
     if not owns(user, found):
         raise Http404(NOTHING)
