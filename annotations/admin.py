@@ -1,4 +1,4 @@
-"""Studies in the admin pages, read-only: their own pages change them."""
+"""Studies and participants in the admin pages. They are read-only there, because the pages of studies change them."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from generation.admin import LookOnly
 
 
 class ReadOnlyAdmin(LookOnly):
-    """Rows that only the pages of studies change."""
+    """Read-only rows, which only the pages of studies can change."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -34,7 +34,7 @@ class StudyTextAdmin(ReadOnlyAdmin):
 
 @admin.register(Participant)
 class ParticipantAdmin(ReadOnlyAdmin):
-    """Participants, without their secret, which would allow others to continue the session."""
+    """Participants without their secret, because anybody who knows the secret can continue the session."""
 
     list_display = ("__str__", "identity", "stage", "is_test", "joined", "finished", "excluded")
     list_select_related = ("study",)

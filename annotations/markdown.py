@@ -1,7 +1,8 @@
-"""Markdown that users write: a bounded child process makes the HTML once, and it is stored next to the text.
+"""Markdown that users write: a child process with limits renders it once, and the HTML is stored with the text.
 
-A field `description` has a field `description_html`, which begins with the digest of the text that the HTML was made
-from. If the text was changed without a form, it is rendered again when it is next read.
+For example, the HTML of a field `description` is in the field `description_html`. The HTML field begins with the digest
+of the text from which the HTML was made. If the text was changed without a form, it is rendered again when its HTML is
+read the next time.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ LONGEST = 20_000  # characters
 SECONDS = 5
 MEMORY = 300 << 20  # bytes of address space
 CHILD = "annotations.markdown_process"
-VERSION = "1"  # must change when the same text gives other HTML
+VERSION = "1"  # change this when the same text gives different HTML
 
 
 class BadMarkdown(ValueError):
@@ -33,7 +34,7 @@ def html_field() -> Any:
 
 @lru_cache(maxsize=32)
 def render(text: str) -> str:
-    """Return Markdown as sanitised HTML; raise `BadMarkdown`."""
+    """Return Markdown as sanitised HTML; raise `BadMarkdown` if it can't be rendered within the limits."""
     if len(text) > LONGEST:
         raise BadMarkdown(f"Expected at most {LONGEST:,} characters, got {len(text):,}.")
     if not text.strip():
@@ -51,14 +52,14 @@ def render(text: str) -> str:
 
 
 def html_of_form(text: str) -> str:
-    """Return the value of the HTML field that belongs to a text; raise `BadMarkdown`."""
+    """Return the value of the HTML field of a text; raise `BadMarkdown` if the text can't be rendered."""
     return f"{_digest(text)}\n{render(text)}"
 
 
 def check_fields(form: Any, names: Iterable[str]) -> list[str]:
-    """Render a form's Markdown fields that are valid so far; add an error to a field that can't be rendered.
+    """Render the Markdown fields of a form that have no error yet; add an error to a field that can't be rendered.
 
-    Return the names of the HTML fields, which must be saved too.
+    Return the names of the changed HTML fields, which the caller must save too.
     """
     changed = []
     for name in names:
@@ -89,7 +90,7 @@ def replace_text(row: Any, name: str, old: str, new: str) -> dict[str, str]:
 
 
 def _rendered_late(text: str) -> str:
-    """Return the HTML of a text that no form has checked: as plain lines if it can't be rendered."""
+    """Return the HTML of a text that no form has checked; if the text can't be rendered, escape it as plain lines."""
     try:
         return render(text)
     except BadMarkdown:

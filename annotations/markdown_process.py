@@ -10,20 +10,20 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 TAGS = nh3.ALLOWED_TAGS - {"img", "h1"}  # a page has one h1, and external images would tell other sites about visitors
-MOST_LEVELS = 20  # nested lists, quotes, emphasis and other elements
+MOST_LEVELS = 20  # the most levels of nested lists, quotes, emphasis and other elements
 MOST_CELLS = 20_000
-MOST_QUOTED = 40_000  # depth of nested quotes times lines: the parser checks each quote on each line
+MOST_QUOTED = 40_000  # the depth of nested quotes times lines, because the parser checks each quote on each line
 DELIMITERS = " \t|:->"  # the characters of the line below a table's header
 LARGEST = 150_000  # characters of HTML
 QUOTES = re.compile(r"[ \t>]*")  # the beginning of a quoted line
-READ_LEVELS = MOST_LEVELS + 2  # the parser skips deeper levels, and takes time for each level
+READ_LEVELS = MOST_LEVELS + 2  # the parser needs time for each level, so it skips deeper levels
 
 
 def html_of(text: str) -> str:
-    """Return Markdown as sanitised HTML; raise ValueError if it is nested too deep or the result is too long."""
+    """Return Markdown as sanitised HTML; raise ValueError if it is nested too deeply or too large."""
     lines = text.splitlines()
     columns = max((line.count("|") + 1 for line in lines if not line.strip(DELIMITERS)), default=0)
-    if columns * len(lines) > MOST_CELLS:  # the parser fills up the rows of a table
+    if columns * len(lines) > MOST_CELLS:  # the parser adds empty cells until all rows of a table have this many
         raise ValueError(f"Expected tables of at most {MOST_CELLS:,} cells, columns times lines of the text, got more.")
     quotes = max((_quotes(line) for line in lines), default=0)
     if min(quotes, READ_LEVELS) * len(lines) > MOST_QUOTED:
@@ -31,7 +31,7 @@ def html_of(text: str) -> str:
             f"Expected at most {MOST_QUOTED:,} for the depth of quotes times the lines of the text, got more."
         )
     parser = MarkdownIt("commonmark", {"maxNesting": READ_LEVELS}).enable("table")
-    parser.validateLink = _is_any  # type: ignore[method-assign,assignment]  # the sanitiser decides which links may stay
+    parser.validateLink = _is_any  # type: ignore[method-assign,assignment]  # the sanitiser removes bad links
     tokens = parser.parse(text)
     if max(_levels(tokens), default=0) > MOST_LEVELS:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Headers of every response to participants, error pages included."""
+"""Sets the headers of all responses to participants, including error pages."""
 
 from collections.abc import Callable
 
@@ -8,11 +8,11 @@ from annotations.urls import TAKING
 
 
 class PrivateAddresses:
-    """Middleware: responses to participants are not cached, and their addresses are not sent as referrer.
+    """Middleware: prevents caching of responses to participants, and sending of their addresses as referrer.
 
-    These addresses contain the participant's secret, or on the first visit the platform's name for them. This
-    middleware comes before all others except the request log, so that it also covers responses that other middleware
-    makes.
+    These addresses contain the participant's secret or, on the first visit, the platform's name for the participant.
+    This middleware comes before all others except the request log, so that it also sets the headers of responses that
+    other middleware creates. A response that sets `Cache-Control` itself keeps it.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

@@ -1,4 +1,4 @@
-"""Forms about participants and baselines: a reason for an exclusion or withdrawal, and a platform's export."""
+"""Forms for the reason of an exclusion or withdrawal, and for a platform's export of submissions."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from django import forms
 from annotations.models import Baseline, Participant
 from annotations.results.payment import BadPlatformFile, PlatformRow, read_export
 
-LARGEST = 5 * 2**20  # bytes; a row has about 300
+LARGEST = 5 * 2**20  # bytes; a row has about 300 bytes
 
 
 class ReasonForm(forms.Form):
-    """Why a participant's answers are excluded."""
+    """The reason why a participant's answers are excluded."""
 
     reason = forms.CharField(
         max_length=Participant._meta.get_field("reason").max_length,
@@ -20,7 +20,7 @@ class ReasonForm(forms.Form):
 
 
 class WithdrawForm(forms.Form):
-    """Why a published human baseline is withdrawn."""
+    """The reason why a published human baseline is withdrawn."""
 
     reason = forms.CharField(
         label="Why it is withdrawn",
@@ -31,7 +31,7 @@ class WithdrawForm(forms.Form):
 
 
 class PaymentForm(forms.Form):
-    """A platform's export of submissions."""
+    """A platform's export of submissions, as a file."""
 
     file = forms.FileField(
         label="Prolific’s export", help_text="A CSV file of submissions. It is read, but not stored."

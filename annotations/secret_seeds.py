@@ -1,7 +1,7 @@
-"""Random choices that only the site can reproduce: derived from its secret key, so participants can't predict them.
+"""Random choices that nobody but the site can predict or reproduce, because they are derived from its secret key.
 
-Participants know the dataset's spec and their own address. A choice that depended only on these, such as which items
-are checks, could be computed in advance.
+Participants know the dataset's spec and their own address. They could compute a choice in advance if it depended only
+on these, for example which items are checks.
 """
 
 import random
@@ -18,10 +18,11 @@ def seed_of(what: str, whose: str) -> int:
 
 
 def chance_for(participant: Participant, what: str) -> random.Random:
-    """Return the random generator for one kind of choice for a participant; it is always seeded the same.
+    """Return the random generator for one kind of choice for a participant; its seed is always the same.
 
-    Participants who began under the earlier rule keep it, so that an update does not change their session.
+    In earlier releases the seed was made from the participant's address alone. Participants who began then keep this
+    seed, so that an update does not change their session.
     """
     if participant.drawing == Participant.Drawing.BY_ADDRESS:
-        return random.Random(f"{what} {participant.secret}")  # noqa: S311 - the rule they began with
+        return random.Random(f"{what} {participant.secret}")  # noqa: S311 - the seed of earlier releases
     return random.Random(seed_of(what, participant.secret))  # noqa: S311 - the seed is secret, and 256 bits long

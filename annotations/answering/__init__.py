@@ -1,1 +1,1 @@
-"""Participants' sessions: slots, questions, exclusion rules and timing."""
+"""The sessions of participants: slots, questions, exclusion rules and timing."""

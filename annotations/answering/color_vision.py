@@ -1,7 +1,7 @@
-"""The colour vision check, and finding questions that need no colour.
+"""The colour vision check, and the search for questions that can be answered without seeing colours.
 
 The check shows twelve pairs of the dataset's colours, which the participant compares on their own screen. If the world
-draws pictures, the pairs are drawn in its materials and light. Participants who confuse colours can be given only
+draws pictures, the pairs are drawn in its materials and light. A study can give participants who confuse colours only
 questions that need no colour.
 """
 
@@ -26,7 +26,7 @@ from annotations.secret_seeds import chance_for
 from generation.models import Question, Split
 from generation.storage import items
 
-ROWS = 500  # read per query
+ROWS = 500  # rows that are read with one query
 OF_COLOURS = {"color", "colors", "colored", "colour", "colours", "coloured"}
 
 
@@ -35,7 +35,7 @@ def without_colours(split: Split, positions: list[int]) -> list[int]:
 
 
 def mark(study: Study) -> None:
-    """Store for each question of a study's sample whether it needs colours, unless that is stored already."""
+    """Store for each question of a study's sample whether it needs colours, unless this is already stored."""
     unknown = study.questions.filter(coloured=None)
     positions = list(unknown.order_by("position").values_list("position", flat=True))
     for start in range(0, len(positions), ROWS):
@@ -59,14 +59,14 @@ def _words(text: str) -> list[str]:
 
 
 PAIRS, DIFFERENT = 12, 6
-SLIPS = 1  # mistakes that are still allowed, since people press wrong keys
-WAYS = 2  # ways of drawing a colour, used in turn: for example two materials
-SIZE = 120  # pixels, of a ball
-CHUNK = 12  # bytes of a PNG chunk besides its content
+SLIPS = 1  # this many mistakes are allowed, because people sometimes press the wrong key
+WAYS = 2  # the ways to draw a colour, for example two materials; they are used in turn
+SIZE = 120  # the width and height in pixels of the picture of one colour
+CHUNK = 12  # the bytes of a PNG chunk without its content
 GROUND = (128, 128, 128)
 Colour = tuple[int, int, int]
 
-# Linear RGB as people without red or green cones see it: Machado et al. 2009, severity 1.
+# Matrices that turn linear RGB into what people without red or green cones see: Machado et al. 2009, severity 1.
 SEEN_AS = (
     ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
     ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
@@ -74,7 +74,7 @@ SEEN_AS = (
 
 
 class ColourPair(NamedTuple):
-    """Two colours side by side, both drawn in the same way (`which`), such as the same material."""
+    """Two colours side by side, which are drawn in the same way, for example with the same material (`which`)."""
 
     left: Colour
     right: Colour
@@ -86,7 +86,10 @@ class ColourPair(NamedTuple):
 
 
 def pairs_for(participant: Participant, swatches: Mapping[str, Colour]) -> list[ColourPair]:
-    """Return the pairs for a participant, always the same ones; they include those that are hardest to distinguish."""
+    """Return the pairs for a participant: the pairs that are hardest to distinguish, mixed with pairs of equal colours.
+
+    A participant always gets the same pairs.
+    """
     chance = chance_for(participant, "palette")
     colours = sorted(set(swatches.values()))
     mixed = [chance.sample(pair, 2) for pair in hardest(colours)]
@@ -109,15 +112,15 @@ def is_mistaken(mistaken: int | None) -> bool:
 
 
 def is_spared(participant: Participant) -> bool:
-    """Return whether a participant is given only questions that need no colour."""
+    """Return whether a participant gets only questions that need no colour."""
     return is_mistaken(participant.mistaken) and participant.study.palette == Study.Palette.COLOUR_FREE
 
 
 def draw_pair(pair: ColourPair, split: Split) -> bytes:
     """Return a PNG of two things in a pair's colours, `SIZE` pixels high and twice as wide.
 
-    All pairs of a split have the same number of bytes. Otherwise the size would show whether both halves are equal,
-    since equal halves compress better.
+    The pictures of all pairs of a split have the same number of bytes. Otherwise the number would reveal whether both
+    halves are equal, because equal halves compress better.
     """
     picture = _encoded(pair, split)
     return _padded(picture, _most_bytes(split.pk, split.index_digest))
@@ -125,7 +128,7 @@ def draw_pair(pair: ColourPair, split: Split) -> bytes:
 
 @functools.lru_cache(maxsize=100)
 def _most_bytes(key: int, digest: str) -> int:
-    """Return the size in bytes of the largest picture of a pair that a split can show."""
+    """Return the number of bytes to which all pictures of a split's pairs are padded."""
     split = sealed_split(key, digest)
     colours = sorted(set(swatches_of(split).values()))
     sides = [*hardest(colours), *((two, one) for one, two in hardest(colours)), *((one, one) for one in colours)]
@@ -134,10 +137,10 @@ def _most_bytes(key: int, digest: str) -> int:
 
 
 def _padded(png: bytes, size: int) -> bytes:
-    """Return a PNG padded to `size` bytes with a chunk that readers ignore; a larger one only gets an empty chunk."""
+    """Return a PNG padded to `size` bytes with a chunk that readers ignore; a larger PNG gets an empty chunk."""
     content = b"paDd" + os.urandom(max(0, size - len(png) - CHUNK))
     chunk = struct.pack(">I", len(content) - 4) + content + struct.pack(">I", zlib.crc32(content))
-    return png[:-CHUNK] + chunk + png[-CHUNK:]  # the last chunk ends the file and has no content
+    return png[:-CHUNK] + chunk + png[-CHUNK:]  # the last chunk has no content, and must stay last
 
 
 def _encoded(pair: ColourPair, split: Split) -> bytes:
@@ -150,7 +153,7 @@ def _encoded(pair: ColourPair, split: Split) -> bytes:
 
 @functools.lru_cache(maxsize=500)
 def draw_sample(key: int, digest: str, colour: Colour, which: int) -> NDArray[np.uint8]:
-    """Return a thing in this colour as the split's world draws it, or a plain ball if the world draws none."""
+    """Return a picture of this colour as the split's world draws it, or of a ball if the world draws no pictures."""
     split = sealed_split(key, digest)
     name = next(name for name, rgb in swatches_of(split).items() if rgb == colour)
     rgb = split.dataset.get_world().draw_colour(split.read_spec(), name, which=which, size=SIZE)

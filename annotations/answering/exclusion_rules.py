@@ -1,7 +1,8 @@
-"""Rules by which participants are excluded: stated before a study opens, and fixed from then on.
+"""The rules for excluding participants. They are stated before a study opens, and can't be changed later.
 
-No rule depends on whether answers to questions of the sample are right. Opening a study stores its rules with all
-thresholds as canonical JSON, together with their SHA-256 and the time. From then on only that text defines them.
+No rule depends on whether answers to questions of the sample are right. When a study opens, its rules with all
+thresholds are stored as canonical JSON, together with the SHA-256 of this text and the time. From then on, only this
+text defines the rules.
 """
 
 import hashlib
@@ -27,16 +28,17 @@ FINISHED = {Participant.Stage.COMMENT, Participant.Stage.COMPLETED}
 
 
 class Fast(NamedTuple):
-    """Answers are too fast if their median counted time is below `below` milliseconds, from `answers` answers on."""
+    """At least `answers` answers are too fast if their median counted time is below `below` milliseconds."""
 
     below: int = 1500
     answers: int = 10
 
 
 class Straight(NamedTuple):
-    """The same thing `run` times in a row, or in more than `percent` % of at least `answers` answers.
+    """Limits for the same answer or button.
 
-    `every` is used for flags, not for rules: also if all of at least this many answers are the same.
+    They are reached if it comes `run` times in a row, or in more than `percent` % of at least `answers` answers. Only
+    flags use `every`: the limits are also reached if there are at least this many answers and all are the same.
     """
 
     run: int = 12
@@ -46,17 +48,19 @@ class Straight(NamedTuple):
 
 
 class ExclusionRules(NamedTuple):
-    """The thresholds of each exclusion rule; None if the rule is off.
+    """The thresholds of the exclusion rules; the threshold of a rule that is off is None.
 
     Attributes
     ----------
     attention, checks, colours : int or None
-        Minimum of failed attention items, wrong check questions, confused pairs of colours.
+        The number of failed attention items, wrong check questions and confused pairs of colours from which on the rule
+        excludes a participant.
     fast : Fast or None
     straight, buttons : Straight or None
-        The same answer; the button at the same place, over all questions or over those with the same buttons.
+        The limits for the same answer, and for the button at the same place, over all questions or over questions with
+        the same buttons.
     unfinished : bool or None
-        The session was not finished.
+        True if an unfinished session is a reason for exclusion.
     hours : int
         A session ends after this many hours without an answer.
     """
@@ -79,7 +83,7 @@ NAMES = ExclusionRules._fields[:-1]
 
 
 class ParticipantWork(Protocol):
-    """The part of a participant's work that the rules look at."""
+    """The part of a participant's work on which the rules depend."""
 
     participant: Participant
     said: list[tuple[int, str]]
@@ -96,18 +100,21 @@ class ParticipantWork(Protocol):
         """Return how many check questions were answered wrongly."""
 
 
-# Stating the rules
+# The rules of a study
 
 
 def rules_of(study: Study) -> ExclusionRules:
-    """Return the rules of a study: those fixed when it was opened, or those in the fields of a draft."""
+    """Return the rules of a study: those that were fixed when it opened, or those in the fields of a draft.
+
+    An opened study without fixed rules has no rules.
+    """
     if study.rules:
         return read(study.rules)
     return draft_rules(study) if study.is_draft else ExclusionRules()
 
 
 def draft_rules(study: Study) -> ExclusionRules:
-    """Return the rules in a study's fields; a rule about something the study lacks, such as attention items, is off."""
+    """Return the rules in a study's fields; a rule about items that the study does not have is off."""
     has_checks = study.easy_id is not None and study.checks > 0
     has_colours = study.out_colours and len(set(swatches_of(study.split).values())) > 1
     return ExclusionRules(
@@ -122,7 +129,7 @@ def draft_rules(study: Study) -> ExclusionRules:
 
 
 def text_of(study: Study, rules: ExclusionRules) -> str:
-    """Return rules as canonical JSON; the digest is that of its UTF-8 bytes."""
+    """Return rules as canonical JSON; the digest of rules is the SHA-256 of this text in UTF-8."""
     fast = rules.fast
     return canonical(
         {
@@ -161,7 +168,7 @@ def read(text: str) -> ExclusionRules:
         checks=said["check_questions_wrong"],
         fast=fast and Fast(fast["below"], fast["from_answers"]),
         straight=_straight(said["same_answer"]),
-        buttons=_straight(said.get("same_button")),  # studies opened before this rule do not have it
+        buttons=_straight(said.get("same_button")),  # studies that opened before this rule existed lack it
         colours=said["colour_pairs_mistaken"],
         unfinished=said["session_not_finished"] or None,
         hours=whole["session_ends_after_hours"],
@@ -169,7 +176,7 @@ def read(text: str) -> ExclusionRules:
 
 
 def freeze(study: Study) -> None:
-    """Store the rules in the study's fields as its fixed rules, unless they are fixed already."""
+    """Store the rules in the study's fields as its fixed rules, unless its rules are already fixed."""
     text = text_of(study, draft_rules(study))
     digest = hashlib.sha256(text.encode()).hexdigest()
     unset = Study.objects.filter(pk=study.pk, rules="")
@@ -178,7 +185,7 @@ def freeze(study: Study) -> None:
 
 
 def in_words(rules: ExclusionRules) -> dict[str, str]:
-    """Return the wording of each rule that is on, in the order of `ExclusionRules`."""
+    """Return a description of each rule that is on, in the order of `ExclusionRules`."""
     fast, straight, buttons = rules.fast or Fast(), rules.straight or Straight(), rules.buttons or Straight()
     said = {
         "attention": _or_more(rules.attention, "failed attention item"),
@@ -201,18 +208,18 @@ def _or_more(n: int | None, noun: str) -> str:
     return f"{n} or more {noun}s"
 
 
-# Judging sessions by the rules
+# Applying the rules to sessions
 
 
 def has_ended(rules: ExclusionRules, work: ParticipantWork, *, is_open: bool, now: datetime) -> bool:
-    """Return whether a session is over: finished, without an answer for too long, or of a closed study."""
+    """Return whether a session has ended: it is finished, had no answer for too long, or its study is not open."""
     if work.participant.stage in FINISHED or not is_open:
         return True
     return work.last is not None and (now - work.last).total_seconds() > 3600 * rules.hours
 
 
 def broken(rules: ExclusionRules, work: ParticipantWork) -> list[str]:
-    """Return the names of the rules that a participant's work breaks."""
+    """Return the names of the rules that exclude a participant because of their work."""
     texts = [text for _, text in work.said if text]
     found = {
         "attention": rules.attention is not None and work.missed >= rules.attention,
@@ -227,7 +234,7 @@ def broken(rules: ExclusionRules, work: ParticipantWork) -> list[str]:
 
 
 def is_straight_lining(said: Sequence[Hashable], limits: Straight | None = None) -> bool:
-    """Return whether the values repeat as often as the limits say."""
+    """Return whether the values repeat so often that they reach the limits."""
     limits = limits or Straight()
     n, longest = len(said), max((len(list(run)) for _, run in groupby(said)), default=0)
     most = max(Counter(said).values(), default=0)
@@ -236,9 +243,9 @@ def is_straight_lining(said: Sequence[Hashable], limits: Straight | None = None)
 
 
 def one_button(pressed: Sequence[PressedButtons], limits: Straight | None = None) -> str:
-    """Return which button was pressed again and again, and how often; empty if none was.
+    """Describe which button was pressed so often that it reaches the limits, and how often; empty if none was.
 
-    Places are compared over all questions, and over questions with the same buttons.
+    The places of the buttons are compared over all questions, and over the questions with the same buttons.
     """
     places = [one.places for one in pressed]
     if is_straight_lining(places, limits):

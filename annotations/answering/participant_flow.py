@@ -1,4 +1,4 @@
-"""A participant's way through a study: joining, moving from stage to stage, answering, leaving with a code."""
+"""The steps of a participant in a study: joining, moving from stage to stage, answering, and leaving with a code."""
 
 import uuid
 
@@ -29,15 +29,15 @@ Stage = Participant.Stage
 ORDER = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.PRACTICE, Stage.QUESTIONS)
 BEFORE = ORDER[:-1]  # the stages before the questions
 ENDS = (Stage.COMPLETED, Stage.SCREENED_OUT, Stage.FULL)
-LONGEST = 200  # characters of an identity, session or study name that a platform sends
+LONGEST = 200  # the most characters of an identity, session or study name from a platform
 
 
 class FlowRefused(EngineError):
-    """The visitor can't take part now, or sent something that does not fit what they were asked."""
+    """The visitor can't take part now, or sent something that does not fit the question or form."""
 
 
 class TooManyAnswers(FlowRefused):
-    """More requests than people can make; others are admitted after `wait` seconds."""
+    """There are more requests than people can make; new requests are accepted after `wait` seconds."""
 
     def __init__(self, reason: str, *, wait: float = throttle.A_MINUTE) -> None:
         super().__init__(reason)
@@ -45,7 +45,7 @@ class TooManyAnswers(FlowRefused):
 
 
 class NoEntry(FlowRefused):
-    """A new visitor can't take part now; `code` is what they may give to the platform that sent them."""
+    """A new visitor can't take part now; `code` is what they may give to the platform that sent them, or empty."""
 
     def __init__(self, reason: str, *, title: str, code: str = "") -> None:
         super().__init__(reason)
@@ -62,20 +62,22 @@ class Elsewhere(FlowRefused):
 def join(
     study: Study, *, identity: str, session: str, there: str = "", is_test: bool = False, anew: bool = False
 ) -> Participant:
-    """Return the participant who follows a study's link: a new one, or the one with the same identity and session.
+    """Return the participant who follows a study's link: the one with the same identity and session, or a new one.
 
-    `there` is the platform's name for the study. It is stored with a new participant and decides nothing. Anybody can
-    type an identity, so nobody is refused because somebody else used theirs: with `anew` the visitor becomes a new
-    participant, and the researcher sees both.
+    `there` is the platform's name for the study; it is stored with a new participant, but has no effect. Anybody can
+    type any identity. Therefore nobody is refused because somebody else used their identity: with `anew` the visitor
+    becomes a new participant, and the researcher sees both participants.
 
     Raises
     ------
     Elsewhere
-        If somebody else came with this identity, and `anew` is not set.
+        If somebody came with this identity before, and `anew` is not set.
     NoEntry
-        If the study is not open, or not for this person.
+        If the study is not open, or the person took part in a study whose participants it excludes.
+    TooManyAnswers
+        If too many people come.
     FlowRefused
-        If too many people come, or the link is not valid.
+        If the link is not valid.
     """
     names = (study.person_parameter, study.session_parameter, study.study_parameter)
     for name, text in zip(names, (identity, session, there), strict=True):
@@ -103,7 +105,7 @@ def join(
         else:
             leave_early(new)
             return new
-    assert known is not None  # no other constraint can refuse the row
+    assert known is not None  # only the constraint on identity and session can refuse the row
     return known
 
 
@@ -114,7 +116,7 @@ def _known(study: Study, identity: str, session: str) -> Participant | None:
 
 
 def _is_taken(study: Study, identity: str, session: str) -> bool:
-    """Return whether somebody has this identity in another session that did not end for lack of questions."""
+    """Return whether somebody has this identity in another session; sessions without any question left do not count."""
     if not identity:
         return False
     others = Participant.objects.filter(study=study, identity=identity).exclude(stage=Stage.FULL)
@@ -122,7 +124,7 @@ def _is_taken(study: Study, identity: str, session: str) -> bool:
 
 
 def _check_new(study: Study, identity: str) -> None:
-    """Raise `NoEntry` if the person took part in one of the studies whose participants this study excludes."""
+    """Raise `NoEntry` if the person took part in a study whose participants this study excludes, or was erased here."""
     if participants.took_part(study, identity):
         raise NoEntry(
             "It is only for people who did not take part in an earlier study, and you did. Thank you for that.",
@@ -131,7 +133,7 @@ def _check_new(study: Study, identity: str) -> None:
 
 
 def _check_open(study: Study, *, is_test: bool) -> None:
-    """Raise `NoEntry` unless the study admits people now."""
+    """Raise `NoEntry` unless the study accepts new participants now; the test link always works."""
     now = timezone.now()
     if is_test:
         return
@@ -156,12 +158,12 @@ def _check_open(study: Study, *, is_test: bool) -> None:
 
 
 def advance(participant: Participant, stage: str) -> None:
-    """Move a participant from a stage to the next stage of the study. Calling it again changes nothing."""
+    """Move a participant from this stage to the next stage of the study. A second call changes nothing."""
     _move(participant, stage, _after(participant.study, stage))
 
 
 def _after(study: Study, stage: str) -> str:
-    """Return the next stage; skip the colour check and practice if the study has none."""
+    """Return the next stage; the colour check and practice are skipped if the study does not have them."""
     passed = {
         Stage.PALETTE: len(set(swatches_of(study.split).values())) < 2,
         Stage.PRACTICE: questions.practice_of(study) == 0,
@@ -171,7 +173,7 @@ def _after(study: Study, stage: str) -> str:
 
 
 def _move(participant: Participant, old: str, new: str, **changes: object) -> bool:
-    """Move a participant from stage `old` to stage `new`; return False if they were not at `old`."""
+    """Move a participant from stage `old` to stage `new`; return False if they were not at stage `old`."""
     if new in ENDS:
         changes |= {"finished": Now(), "ending": participant.study.ending_of(new)}
     moved = Participant.objects.filter(pk=participant.pk, stage=old).update(stage=new, **changes)
@@ -191,9 +193,9 @@ def tell_apart(participant: Participant, answers: list[bool]) -> None:
 
 
 def finish_questions(sitting: Sitting) -> None:
-    """End the questions of a participant for whom no question is left now.
+    """Move a participant for whom no question is left now out of the stage of questions.
 
-    A participant without any answer stays as long as others hold the remaining questions, since these may become free.
+    A participant without any answer stays while others hold the remaining questions, because these may become free.
     """
     if sitting.answered:
         _move(sitting.participant, Stage.QUESTIONS, Stage.COMMENT)
@@ -204,7 +206,8 @@ def finish_questions(sitting: Sitting) -> None:
 def leave_early(participant: Participant) -> None:
     """End the session of a participant who will not get any question.
 
-    That is anybody before the questions if the study is closed, and anybody before consent if it has all its answers.
+    If the study is closed, this is any participant before the stage of questions. If the study has all its answers, it
+    is any participant who has not given consent. Participants of the test link are not affected.
     """
     study, stage = participant.study, participant.stage
     if participant.is_test or stage not in BEFORE:
@@ -215,7 +218,7 @@ def leave_early(participant: Participant) -> None:
 
 
 def is_waiting(participant: Participant) -> bool:
-    """Return whether the participant can't begin or continue only because others hold all remaining questions."""
+    """Return whether the participant can't begin or continue now, only because others hold all remaining questions."""
     if participant.is_test:
         return False
     match participant.stage:
@@ -229,7 +232,10 @@ def is_waiting(participant: Participant) -> bool:
 
 
 def come_again(participant: Participant) -> bool:
-    """Continue the session of a participant for whom no question was left, if there is one now; return whether so."""
+    """Continue the session of a participant for whom no question was left, if one may be left now.
+
+    Return whether the session continues.
+    """
     if participant.stage != Stage.FULL or participant.is_test or not slot_assignment.may_wait(participant):
         return False
     has_practised = participant.tries > 0 or participant.given.exists()
@@ -245,14 +251,14 @@ def comment(participant: Participant, text: str) -> None:
 
 
 def take(sitting: Sitting, found: AskedItem, reply: Reply) -> None:
-    """Store an answer to an item that a participant was given; the same reply again changes nothing.
+    """Store an answer to an item that was given to a participant. If the same reply comes again, nothing changes.
 
     Raises
     ------
     FlowRefused
-        If the question has no such answer.
+        If the reply is not one of the possible answers to the question, or changes an answer that is not the latest.
     NotGiven
-        If the reply contradicts a stored one.
+        If the question was not given to the participant, or the reply contradicts a stored reply.
     """
     _check(found, reply)
     _check_last(sitting, found.item, reply)
@@ -268,7 +274,7 @@ def take(sitting: Sitting, found: AskedItem, reply: Reply) -> None:
 
 
 def _check_last(sitting: Sitting, item: SessionItem, reply: Reply) -> None:
-    """Raise `FlowRefused` if an answer is changed that is not the latest one: only the latest can be changed."""
+    """Raise `FlowRefused` if the reply changes an answer that is not the latest; only the latest can be changed."""
     before = sitting.said.get(item)
     if before is None or before.client == reply.client or (sitting.last is not None and sitting.last.item == item):
         return
@@ -293,7 +299,13 @@ def _is_composed(found: AskedItem, text: str) -> bool:
 
 
 def _keep_easy(participant: Participant, found: AskedItem, reply: Reply) -> None:
-    """Store an answer to a practice or check item unless it is stored already; refuse later practice items."""
+    """Store an answer to a practice, check or attention item, unless it is already stored.
+
+    Raises
+    ------
+    FlowRefused
+        If it is an answer to a practice question that was not given yet, or its id is that of another item's answer.
+    """
     item = found.item
     mine = participant.easy_answers
     is_practice = item.kind == EasyAnswer.Kind.PRACTICE
@@ -332,7 +344,7 @@ def _lock(participant: Participant) -> None:
 
 
 def _judge(participant: Participant) -> None:
-    """After a try at practice, let the participant continue, try again, or screen them out."""
+    """When a try at practice is complete, move the participant on, start the next try, or screen them out."""
     study = participant.study
     size, tries = questions.practice_of(study), participant.tries
     answers = list(practice_of(participant, tries))
@@ -349,14 +361,14 @@ def _judge(participant: Participant) -> None:
 
 
 def practice_of(participant: Participant, number: int) -> list[EasyAnswer]:
-    """Return the answers of one try at practice; `number` counts from 0."""
+    """Return the answers of one try at practice; the first try has number 0."""
     size = questions.practice_of(participant.study)
     numbers = range(number * size, (number + 1) * size)
     return list(participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE, number__in=numbers))
 
 
 def join_parts(form: AnswerForm, parts: list[str]) -> str:
-    """Return the answer composed of ticked parts, in any order; raise `FlowRefused` if they make no answer."""
+    """Return the answer that is composed of the ticked parts; raise `FlowRefused` if they form no answer."""
     found = answer_forms.join_parts(form, parts)
     if found is None:
         raise FlowRefused(_wrong_parts(form), where="answer")
@@ -372,8 +384,8 @@ def _wrong_parts(form: AnswerForm) -> str:
 def new_reply(*, text: str, refusal: str, client: str, numbers: dict[str, str]) -> Reply:
     """Return the submitted fields as a `Reply`; raise `FlowRefused` if they are not valid.
 
-    `turn` decides which answer stands, so an invalid one is refused. Times decide nothing by themselves: if one is
-    missing or not valid, it is stored as not reported, and the answer is kept.
+    An invalid `turn` is refused, because `turn` decides which answer is current. A time that is missing or not valid is
+    not refused: it is stored as not reported, and the answer is kept.
     """
     try:
         made = uuid.UUID(client)

@@ -1,4 +1,4 @@
-"""Finds a participant by their secret address with one short query, since every answer begins with it."""
+"""Finds a participant by their secret address with one short query, because the processing of every answer needs it."""
 
 import functools
 from typing import Any
@@ -16,9 +16,9 @@ OF_STUDY = tuple(field.attname for field in Study._meta.concrete_fields if field
 
 
 def participant_at(code: str, secret: str) -> Participant | None:
-    """Return the participant at an address, with their study and its splits, or None.
+    """Return the participant with this address, together with the study and its splits, or None if there is none.
 
-    The study's texts are not loaded; they are read when a page shows them.
+    The texts of the study are not loaded; they are read from the database when a page shows them.
     """
     if "\0" in code + secret:
         return None
@@ -48,5 +48,5 @@ def _add_splits(study: Study, digest: str, easy_digest: str | None) -> None:
 
 @functools.lru_cache(maxsize=200)
 def sealed_split(key: int, digest: str) -> Split:
-    """Return a split from a cache: a sealed split never changes as long as its index digest stays the same."""
+    """Return a split from a cache. A sealed split does not change as long as its index digest stays the same."""
     return Split.objects.select_related("dataset", "parent").get(pk=key, index_digest=digest)

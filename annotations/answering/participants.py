@@ -1,6 +1,6 @@
-"""Each participant's work: what to check before paying or counting it, and in which studies they took part.
+"""The work of each participant: what to check before it is paid or counted, and in which studies the person took part.
 
-A study recognises people by the platform's name for them. A keyed hash of the name is kept when the name is erased.
+A study recognises people by the platform's name for them. When this name is erased, a keyed hash of it is kept.
 """
 
 from collections import Counter, defaultdict
@@ -21,21 +21,21 @@ from annotations.answering.exclusion_rules import ExclusionRules, Fast, Straight
 from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
 from generation.engine.scoring.figures import Share
 
-LONGEST = 500  # characters of a reason
-AT_ONCE = 50  # people excluded per request: each takes about a fifth of a second
+LONGEST = 500  # the most characters of a reason
+AT_ONCE = 50  # the most people excluded per request, because each of them takes about a fifth of a second
 
 SALT = "annotations.identity"
 
 
 def keyed_hash(identity: str) -> str:
-    """Return the hash of an erased identity that is kept; only the site's key can tell whose it was."""
+    """Return the hash that is kept of an erased identity; without the site's key, nobody can find the identity."""
     return salted_hmac(SALT, identity, algorithm="sha256").hexdigest()
 
 
 def took_part(study: Study, identity: str) -> bool:
-    """Return whether a person took part in a study that this one excludes, or was erased from this one.
+    """Return whether a person took part in a study whose participants this study excludes, or was erased from this one.
 
-    People for whom an earlier study had no question left may take part.
+    Earlier studies that had no question left for the person do not count.
     """
     if not identity:
         return False
@@ -45,43 +45,44 @@ def took_part(study: Study, identity: str) -> bool:
     return earlier.exists() or Participant.objects.filter(erased, study=study, is_test=False).exists()
 
 
-MISSED = 2  # attention items failed: from here on, refusing to pay can be justified
-WRONG_CHECKS = 2  # check questions wrong: from here on, or if the only one is wrong, the researcher should look
-EVERY = 8  # answers: from this number on, the researcher should look if all are the same
-FAR = 0.1  # an agreement is low if the upper end of its interval is this far below that of the others
-OTHERS = 10  # comparable answers of others that are needed to compare agreements
+MISSED = 2  # with this many failed attention items, a refusal to pay can be justified
+WRONG_CHECKS = 2  # with this many wrong check questions, or if the only one is wrong, the participant gets a flag
+EVERY = 8  # with at least this many answers, the participant gets a flag if all of them are the same
+FAR = 0.1  # an agreement is low if the upper end of its interval is this far below the agreement of the others
+OTHERS = 10  # agreements are compared only if the others have at least this many comparable answers
 NOTHING = Share(0, 0)
 NO_RULES = ExclusionRules()
 
 
 @dataclass
 class Person:
-    """A participant's work.
+    """The work of a participant.
 
     Attributes
     ----------
     participant : Participant
     pseudonym : str
     said : list of (question, answer)
-        Current answers in the order they came; an answer is empty if a reason was given instead.
+        The current answers in the order in which they came; an answer is empty if a reason was given instead.
     times : list of int
-        The counted milliseconds of each (`annotations.answering.timing`).
-    pressed : list of Pressed
+        The counted milliseconds of these answers (`annotations.answering.timing`).
+    pressed : list of PressedButtons
         The buttons of these answers, if they are known.
     last : datetime or None
-        When the latest of them came.
-    stated : Rules
+        The time when the latest of these answers came.
+    stated : ExclusionRules
         The exclusion rules of the study.
     has_ended : bool
-        Whether the session is over, so that the rules can judge it.
+        Whether the session has ended, so that the rules can be applied.
     checks, attention : Share
-        Check questions and attention items answered correctly; pages show numbers, since they are too few for a share.
+        The check questions and attention items that were answered correctly; pages show their numbers, because they are
+        too few for a share.
     agreement : Share
-        Comparable answers that agree with the majority of the other participants.
+        The comparable answers that agree with the majority of the other participants.
     others : Share
         The agreement of all other participants who count.
     namesakes : list of str
-        Pseudonyms of others who came with the same platform id.
+        The pseudonyms of other participants who came with the same platform id.
     """
 
     participant: Participant
@@ -136,7 +137,7 @@ class Person:
 
     @property
     def flags(self) -> list[str]:
-        """Return what the researcher should look at, whether or not it is a stated rule."""
+        """Return what the researcher should check; this is more than the stated rules."""
         stated = self.stated
         looked_at = stated._replace(
             attention=1,
@@ -198,9 +199,9 @@ def pseudonym(number: int) -> str:
 
 
 def people_of(study: Study, *, times: timing.CountedTime | None = None) -> list[Person]:
-    """Return everybody who followed the study's link, in the order they joined.
+    """Return the work of everybody who followed the study's link, in the order in which they joined.
 
-    `times` are the study's counted times, if the caller has them already.
+    `times` are the study's counted times, if the caller already has them.
     """
     times = times or timing.count_time(study)
     stated = exclusion_rules.rules_of(study)
@@ -220,7 +221,7 @@ def people_of(study: Study, *, times: timing.CountedTime | None = None) -> list[
 
 
 def _add_namesakes(people: Iterable[Person]) -> None:
-    """Set the namesakes of each person: the platform can have sent only one of those who have the same platform id."""
+    """Set the namesakes of each person. Of those with the same platform id, the platform sent only one."""
     same: dict[str, list[Person]] = defaultdict(list)
     for person in people:
         if person.participant.identity and not person.participant.is_test:
@@ -231,7 +232,7 @@ def _add_namesakes(people: Iterable[Person]) -> None:
 
 
 def person_of(participant: Participant) -> Person:
-    """Return one participant's work without pseudonym and agreement, which would need the work of all others."""
+    """Return the work of one participant, without pseudonym and agreement, because they need all other participants."""
     person = Person(participant, "", stated=exclusion_rules.rules_of(participant.study))
     people = {participant.pk: person}
     times = timing.count_time(participant.study, people=[participant.pk])
@@ -252,11 +253,11 @@ class AnswerTimes(NamedTuple):
 
 
 def _add_work(people: dict[int, Person], answers: AnswerQuerySet, times: timing.CountedTime) -> list[AnswerTimes]:
-    """Add to each person their answers and times; return all these answers."""
+    """Add their answers and times to each person; return all these answers."""
     fields = ("participant", "question", "question__position", "text", "pk", "received")
     said = []
     for key, question, position, text, answer, received in answers.order_by("pk").values_list(*fields):
-        if key in people:  # others joined since the people were read
+        if key in people:  # the others joined after `people` was read
             person = people[key]
             person.said.append((question, text))
             person.times.append(times.answers.get(answer, 0))
@@ -287,7 +288,10 @@ def _others(rows: Iterable[tuple[int, int, str]]) -> Said:
 
 
 def _agreement(key: int, mine: Iterable[tuple[int, str]], said: Said) -> Share:
-    """Return how many of a person's answers agree with most others; a question counts only if it has a majority."""
+    """Return how many of a person's answers agree with the majority of the others.
+
+    A question counts only if one of the answers of the others is the most frequent one.
+    """
     agreed = compared = 0
     for question, text in mine:
         votes = Counter(other for who, other in said.get(question, {}).items() if who != key)
@@ -299,7 +303,7 @@ def _agreement(key: int, mine: Iterable[tuple[int, str]], said: Said) -> Share:
 
 
 def _add_others(people: dict[int, Person], counted: Collection[int]) -> None:
-    """Set for each person the agreement of everybody else."""
+    """Set for each person the agreement of all other participants who count."""
     right, n = (sum(people[key].agreement[which] for key in counted) for which in (0, 1))
     for key, person in people.items():
         mine = person.agreement if key in counted else NOTHING
@@ -316,7 +320,7 @@ def _add_buttons(people: Iterable[Person], study: Study, said: Iterable[AnswerTi
 
 
 def _add_easy(people: dict[int, Person], answers: QuerySet[EasyAnswer]) -> None:
-    """Set for each person how many check questions and attention items were right."""
+    """Set for each person how many check questions and attention items they answered correctly."""
     tally: Counter[tuple[int, str, bool]] = Counter(answers.values_list("participant", "kind", "is_right"))
     for key, person in people.items():
         checks, attention = (
@@ -327,9 +331,10 @@ def _add_easy(people: dict[int, Person], answers: QuerySet[EasyAnswer]) -> None:
 
 
 def erase(participant: Participant) -> None:
-    """Remove all that says who a participant is, and what they wrote freely; their answers and scores stay.
+    """Erase the platform's names and the comment of a participant; the answers and scores are kept.
 
-    A keyed hash of the platform's name for them stays, so that studies that exclude this study's participants still do.
+    A keyed hash of the platform's name for the person is kept, so that studies that exclude this study's participants
+    still exclude this person.
     """
     with transaction.atomic():
         mine = Participant.objects.select_for_update().get(pk=participant.pk)
@@ -341,7 +346,10 @@ def erase(participant: Participant) -> None:
 
 
 def judge(participant: Participant) -> None:
-    """Apply the stated rules to a participant whose session ends: exclude them, or take them back if no rule holds."""
+    """Apply the stated rules when a participant's session ends.
+
+    Exclude the participant if a rule says so. Take back an earlier exclusion by a rule if no rule says so any more.
+    """
     if not exclusion_rules.rules_of(participant.study).on and not participant.by_rule:
         return
     person = person_of(participant)
@@ -352,7 +360,7 @@ def judge(participant: Participant) -> None:
 
 
 def apply(study: Study, *, most: int = AT_ONCE) -> list[Person]:
-    """Exclude participants whom the stated rules exclude, at most `most` at a time, and return them."""
+    """Exclude at most `most` of the participants whom the stated rules exclude, and return them."""
     waiting = [person for person in people_of(study) if person.is_waiting][:most]
     for person in waiting:
         _leave_out(person)

@@ -1,4 +1,4 @@
-"""Pictures for participants: sent as they are if they are small, otherwise encoded once more for slow networks."""
+"""Pictures for participants. Small pictures are sent unchanged; large ones are encoded again for slow networks."""
 
 import logging
 from io import BytesIO
@@ -10,17 +10,17 @@ from generation.models import Dataset, Scene
 from generation.storage import files, pictures
 from generation.storage.pictures import Pictures
 
-LARGEST = 225_000  # bytes: a question with its page stays below 250 KB
+LARGEST = 225_000  # bytes, so that a page with a question and its picture has less than 250 KB
 QUALITIES = (92, 85, 78)
-SHRINK = 0.8  # factor for width and height, used if even the lowest quality is too large
-SHORTEST = 200  # pixels: smaller pictures are not shrunk further
-ENDING = f"-light{pictures.ENDING}"  # backups leave out files with this ending, which can be made again
+SHRINK = 0.8  # the factor for width and height if the picture is too large even with the lowest quality
+SHORTEST = 200  # pixels; a picture whose shorter side is not longer than this is not made smaller
+ENDING = f"-light{pictures.ENDING}"  # backups leave out files with this ending, because they can be made again
 
 log = logging.getLogger(__name__)
 
 
 def picture_for(scene: Scene, dataset: Dataset) -> tuple[bytes, str]:
-    """Return a scene's picture, of at most `LARGEST` bytes, and its content type.
+    """Return a scene's picture and its content type; the picture has at most `LARGEST` bytes if this is possible.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def picture_for(scene: Scene, dataset: Dataset) -> tuple[bytes, str]:
         made = light(content)
     try:
         files.put(name, made)
-    except OSError as error:  # a full disk costs time, but the picture is still sent
+    except OSError as error:  # if the disk is full, the picture is sent but not stored
         log.warning("Expected to keep %s, got: %s", name, error)
     return made, "image/webp"
 
@@ -48,7 +48,7 @@ def name_of(scene: Scene) -> str:
 
 
 def light(picture: bytes) -> bytes:
-    """Return a picture as WebP of at most `LARGEST` bytes, in the highest quality and size that fits."""
+    """Return a picture as WebP, in the largest size and highest quality with at most `LARGEST` bytes."""
     try:
         with Image.open(BytesIO(picture)) as opened:
             image = ImageOps.exif_transpose(opened).convert("RGB")

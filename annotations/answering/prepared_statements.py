@@ -1,11 +1,12 @@
-"""Queries whose SQL is made once: for the few that every answer of every participant asks.
+"""Prepared queries, whose SQL is compiled only once, for the few queries that are executed for every answer.
 
-Making the SQL of a short query takes the ORM ten times as long as the database takes to answer it, and PostgreSQL takes
-longer to plan it than to follow the plan. What is asked stays written as a query set; only its values change, and
-PostgreSQL keeps its plan for each connection.
+For a short query, the ORM needs ten times as long to compile the SQL as the database needs to execute it. PostgreSQL
+needs longer to plan a short query than to execute the plan. A prepared query is still written as a query set, but its
+SQL is compiled once and only its values change. PostgreSQL keeps the plan for each connection.
 
-Django's `server_side_binding` with psycopg's `prepare_threshold` saves the plan, but not the SQL: the five queries that
-an answer begins with took 6.6 to 7.7 ms of processor time with it, and 0.4 to 1.0 ms here.
+Django's `server_side_binding` with psycopg's `prepare_threshold` saves the planning, but not the compilation. The five
+queries at the beginning of each answer took 6.6 to 7.7 ms of processor time with these settings, and take 0.4 to 1.0 ms
+with this module.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -18,11 +19,14 @@ from django.db.models import Model, QuerySet
 from django.db.models.expressions import DatabaseDefault
 from django.db.models.sql import UpdateQuery
 
-MARK = 7_654_321_000_000  # stands for a number while SQL is made: no value that a query names by itself
+MARK = 7_654_321_000_000  # placeholders begin at this number, which no query contains as a value of its own
 
 
 class _Made(NamedTuple):
-    """SQL for one database, its values (placeholders for those from `MARK` on), and a function that reads rows."""
+    """Compiled SQL for one kind of database, its values, and a function that converts rows.
+
+    The values from `MARK` on are placeholders for the values of a call.
+    """
 
     sql: str
     values: Sequence[Any]
@@ -33,9 +37,9 @@ class _Made(NamedTuple):
 
 
 class Prepared:
-    """A query: `build` takes keys or texts that rows are compared with, and returns tuples (`values_list`).
+    """A prepared query. `build` takes keys or texts and returns a query set of tuples (`values_list`).
 
-    Arguments that change the SQL itself are passed by name; each combination of them is compiled separately.
+    Arguments that change the SQL itself are passed by name; the SQL is compiled once for each combination of them.
     """
 
     def __init__(self, build: Callable[..., "QuerySet[Any, Any]"]) -> None:
@@ -46,7 +50,7 @@ class Prepared:
         return Asking(self, given, fixed).rows()
 
     def made(self, given: Sequence[int | str], fixed: Mapping[str, Hashable]) -> _Made:
-        """Return the compiled query for these arguments; compile it if it is new."""
+        """Return the compiled query for these arguments; compile it if this was not done yet."""
         key = (connection.vendor, *sorted(fixed.items()))
         made = self._made.get(key)
         if made is None:
@@ -55,7 +59,7 @@ class Prepared:
 
 
 class Asking(NamedTuple):
-    """A prepared query with its values."""
+    """A prepared query together with its values."""
 
     what: Prepared
     given: Sequence[int | str]
@@ -68,7 +72,7 @@ class Asking(NamedTuple):
 
 
 def ask_together(*several: Asking) -> list[list[tuple[Any, ...]]]:
-    """Return the rows of each query; on PostgreSQL all queries are sent before the first answer is read."""
+    """Return the rows of each query; on PostgreSQL, all queries are sent before the first result is read."""
     if connection.vendor != "postgresql":
         return [one.rows() for one in several]
     made = [one.what.made(one.given, one.fixed) for one in several]
@@ -83,7 +87,7 @@ def ask_together(*several: Asking) -> list[list[tuple[Any, ...]]]:
 
 
 class PreparedUpdate:
-    """An update: `build` takes keys or texts, and returns the rows to change and their new values by field."""
+    """A prepared update. `build` takes keys or texts, and returns the rows to change and their new values by field."""
 
     def __init__(self, build: Callable[..., tuple["QuerySet[Any]", Mapping[str, Any]]]) -> None:
         self._build = build
@@ -95,9 +99,9 @@ class PreparedUpdate:
             return int(cursor.rowcount)
 
     def run_and_store(self, row: Model, *given: int | str, **fixed: Hashable) -> bool:
-        """Change a row and store `row`, both or neither; return False if there was no row to change.
+        """Update a row and insert `row` in one step; if there is no row to update, insert nothing and return False.
 
-        On PostgreSQL this is one statement, whereas a transaction takes four round trips.
+        On PostgreSQL this is a single statement, because a transaction needs four round trips.
         """
         if connection.vendor != "postgresql":
             with transaction.atomic():
@@ -125,7 +129,10 @@ class PreparedUpdate:
 
 @contextmanager
 def _asking(sql: str, values: Sequence[Any]) -> Iterator[Any]:
-    """Execute a query and yield the cursor; on PostgreSQL psycopg's own, since Django's writes values into the SQL."""
+    """Execute a query and yield the cursor.
+
+    On PostgreSQL this is a cursor of psycopg, because a cursor of Django writes the values into the SQL.
+    """
     if connection.vendor != "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(sql, values)
@@ -157,21 +164,24 @@ def _update(rows: "QuerySet[Any]", changes: Mapping[str, Any]) -> _Made:
 
 
 def _insert(row: Model) -> tuple[str, list[Any]]:
-    """Return the SQL that stores a row once for each row of `changed`, and its values; database defaults are kept."""
+    """Return the SQL that inserts a row once for each row of `changed`, and its values.
+
+    Columns with a default value of the database are left out, so that the database sets them.
+    """
     into, held, values = _columns(row)
     key = connection.ops.quote_name(str(row._meta.pk.column))
     return f"INSERT INTO {into} SELECT {held} FROM changed RETURNING {key}", values  # noqa: S608 - names
 
 
 def insert_once(row: Model) -> None:
-    """Store a row unless one with the same unique values exists."""
+    """Insert a row unless a row with the same unique values exists."""
     into, held, values = _columns(row)
     with _asking(f"INSERT INTO {into} VALUES ({held}) ON CONFLICT DO NOTHING", values):  # noqa: S608 - names
         pass
 
 
 def _columns(row: Model) -> tuple[str, str, list[Any]]:
-    """Return a row's table with the columns that have a value, placeholders for these values, and the values."""
+    """Return the table of a row with the columns that have a value, the placeholders for the values, and the values."""
     fields = [field for field in row._meta.concrete_fields if field.value_from_object(row) is not None]
     fields = [field for field in fields if not isinstance(field.value_from_object(row), DatabaseDefault)]
     values = [field.get_db_prep_save(field.value_from_object(row), connection) for field in fields]

@@ -1,7 +1,7 @@
-"""Tokens that participants send back to show that they were given something: signed by the site, stored nowhere.
+"""Signed tokens with which a participant proves that a question or page was given to them. They are not stored.
 
-The token of a question contains no information, not even whether it is a check question. It is only a signature, and
-the site tries which item it belongs to.
+The token of a question contains no information, not even whether it is a check question. It is only a signature. The
+site finds the item of a token by computing the signature of each possible item.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ def token_of(participant: Participant, what: str) -> str:
 
 
 def find(participant: Participant, token: str, *, among: Iterable[str]) -> str | None:
-    """Return the text in `among` that a participant's token was made for, or None if the token is not valid."""
+    """Return the text in `among` for which a participant's token was made, or None if there is none."""
     if not token.isascii():
         return None
     return next((what for what in among if constant_time_compare(token, token_of(participant, what))), None)

@@ -1,8 +1,8 @@
-"""Chooses what a participant is asked next: questions of the sample, practice, check questions, attention items.
+"""Chooses the next item of a participant: a question of the sample, a practice or check question, or an attention item.
 
 The items and their places are fixed for each participant, so that reloading a page changes nothing. Practice and check
-questions are easy ones: their text and program are short, and nothing that they ask about is hidden, as the world
-defines it (`World.lengths`, `World.is_clear`).
+questions are easy: their text and program are short, and nothing that they ask about is hidden. The world defines what
+is short (`World.lengths`) and what is not hidden (`World.is_clear`).
 """
 
 import functools
@@ -26,13 +26,13 @@ from generation.storage.items import item_of, question_at
 from generation.storage.items import words_at as stored_words_at
 from generation.storage.split_index import IndexedFacet, NotIndexed, SplitIndex
 
-TRIES = 2  # tries at practice
-WORDS = 5000  # questions that a process caches
-STOCK = 20  # factor: this many times more easy questions are searched for ones that need no colour
+TRIES = 2  # the number of tries at practice
+WORDS = 5000  # the number of questions that a process caches
+STOCK = 20  # this many times the needed number of easy questions are searched for questions that need no colour
 
 
 class AskedItem(NamedTuple):
-    """An item as a participant sees it, and its right answer, which participants do not see.
+    """An item as a participant sees it, and its right answer, which the participant does not see.
 
     `lines` are the lines of the story that the question may use, or None if there is no story.
     """
@@ -47,21 +47,21 @@ class AskedItem(NamedTuple):
 
 
 class SessionProgress(NamedTuple):
-    """How many of a session's questions are answered."""
+    """The number of items of a session that are answered, and the number of all items."""
 
     done: int
     total: int
 
 
-# What comes next
+# The next items
 
 
 def next_items(sitting: Sitting) -> list[SessionItem]:
-    """Return the item that a participant is asked now and the next item that has a picture.
+    """Return the item that a participant is asked now, and the next item that has a picture.
 
-    Both belong to the participant from now on. The list has one item if nothing else is left, and is empty at the end.
-    The page fetches the second item's picture in advance. If that were always a question of the sample, participants
-    could recognise check questions by their picture not being fetched in advance.
+    Both items belong to the participant from now on. The list has one item if nothing else is left, and is empty at the
+    end. The page fetches the picture of the second item in advance. The second item may be a check question: if
+    pictures were fetched in advance only for questions of the sample, participants could recognise check questions.
     """
     due = _checks_due(sitting, sitting.answered)
     following = due[1:] if due else _checks_due(sitting, sitting.answered + 1)
@@ -97,7 +97,7 @@ def progress(sitting: Sitting) -> SessionProgress:
 
 
 def items_of(sitting: Sitting) -> Iterator[SessionItem]:
-    """Yield all items that the participant was given or may be given: the items that a token can name."""
+    """Yield all items that were or may be given to the participant. A token can belong to one of these items."""
     for question in reversed(sitting.given):
         yield SessionItem(QUESTION, question)
     for _, item in _extras(sitting.participant):
@@ -111,7 +111,7 @@ def practice_of(study: Study) -> int:
 
 
 def _extras(participant: Participant) -> Iterator[tuple[int, SessionItem]]:
-    """Yield each check question and attention item with the number of answers after which it comes."""
+    """Yield each check question and attention item, with the number of answers after which it is asked."""
     study = participant.study
     checks = study.checks if study.easy_id is not None else 0
     items = [SessionItem(EasyAnswer.Kind.CHECK, number) for number in range(checks)]
@@ -123,11 +123,11 @@ def _extras(participant: Participant) -> Iterator[tuple[int, SessionItem]]:
         yield 1 + int((index + chance.random()) * span / len(items)), item
 
 
-# What it is
+# The content of an item
 
 
 def look_up(sitting: Sitting, item: SessionItem) -> AskedItem | None:
-    """Return an item with its text, its picture or story, and its answers; None if its question was deleted."""
+    """Return an item with its text, its picture or story, and its answers; None if its question does not exist."""
     study = sitting.study
     if item.kind == EasyAnswer.Kind.ATTENTION:
         return _attention(sitting.participant, item)
@@ -145,7 +145,7 @@ def look_up(sitting: Sitting, item: SessionItem) -> AskedItem | None:
 
 
 def words_at(split: Split, position: int) -> Question | None:
-    """Return a question of a sealed split, from a cache: many people are asked the same, and it never changes."""
+    """Return a question of a sealed split from a cache: many people get the same question, and it never changes."""
     return _words_at(split.pk, split.index_digest, position)
 
 
@@ -173,7 +173,7 @@ def _position(sitting: Sitting, question: int) -> int:
 
 
 def _attention(participant: Participant, item: SessionItem) -> AskedItem:
-    """Return an item whose text says which button to press; the buttons are those of some question of the study."""
+    """Return an item whose text says which button to press; the buttons are those of a random question of the study."""
     study = participant.study
     chance = chance_for(participant, f"attention {item.number}")
     positions = list(study.questions.values_list("position", flat=True)[:100])
@@ -188,7 +188,7 @@ def _attention(participant: Participant, item: SessionItem) -> AskedItem:
 
 
 def _easy_position(participant: Participant, item: SessionItem) -> int:
-    """Return the position of an item in the easy split. Items of a participant differ as long as there are enough."""
+    """Return the position of an item's question in the easy split; a participant's items differ if there are enough."""
     study = participant.study
     assert study.easy is not None
     least = TRIES * study.practice + study.checks
@@ -209,15 +209,15 @@ def _draw_easy(participant: Participant, split: Split, *, least: int, wanted: in
     return [int(found[number]) for number in drawn]
 
 
-LOOKED_AT = 200  # scenes, evenly spaced over the split: enough for any session, and checked in about a second
-KEPT = 7 * 24 * 3600  # seconds
-SOME = 50  # scenes read at a time
+LOOKED_AT = 200  # scenes that are checked, evenly spaced: enough for any session, and it takes about a second
+KEPT = 7 * 24 * 3600  # seconds for which the clear scenes of a split are cached
+SOME = 50  # scenes that are read at once
 
 Positions = NDArray[np.int64]
 
 
 class Easy(NamedTuple):
-    """Positions of a split's questions: short ones about visible things, all short ones, and all, shortest first."""
+    """Positions of a split's questions: short ones about clear scenes, all short ones, and all, the shortest first."""
 
     clear: Positions
     short: Positions
@@ -225,14 +225,18 @@ class Easy(NamedTuple):
 
 
 def positions(split: Split, *, least: int) -> Positions:
-    """Return at least `least` easy questions of a split: short ones, or the shortest if too few are short."""
+    """Return the positions of at least `least` easy questions of a split, or of all if the split has fewer.
+
+    These are the short questions about clear scenes. If they are too few, these are all short questions, and if these
+    are too few, the shortest questions.
+    """
     clear, short, by_length = _found(split.pk, split.index_digest)
     return next((some for some in (clear, short) if len(some) >= least), by_length[:least])
 
 
 @functools.lru_cache(maxsize=100)
 def _found(key: int, digest: str) -> Easy:
-    """Return the easy questions of a sealed split; cached in the process and in the shared cache."""
+    """Return the easy questions of a sealed split. The process caches them; the shared cache has the clear scenes."""
     split = Split.objects.for_browse().get(pk=key)
     try:
         index = SplitIndex.open(split)
@@ -252,10 +256,10 @@ def _found(key: int, digest: str) -> Easy:
 
 
 def _lengths(index: SplitIndex, limits: Mapping[str, int]) -> NDArray[np.float64]:
-    """Return the length of each question, shape (questions,): the largest of its numbers relative to its limit.
+    """Return the length of each question, shape (questions,): the largest ratio of one of its numbers to its limit.
 
-    Facets that no question of the split has are ignored. If only some questions lack a number, their length is
-    infinite.
+    Facets that no question of the split has are ignored. If a question lacks a number that other questions have, its
+    length is infinite.
     """
     longest = np.zeros(index.n)
     for name, most in limits.items():
@@ -272,7 +276,7 @@ def _numbers(facet: IndexedFacet) -> NDArray[np.float64]:
 
 
 def _clear(split: Split, scenes: NDArray[np.uint32]) -> list[int]:
-    """Return up to `LOOKED_AT` of the scenes, without those that the world says are not clear."""
+    """Check up to `LOOKED_AT` of the scenes, and return those that are clear or of which this is not known."""
     looked = scenes[np.linspace(0, len(scenes) - 1, min(LOOKED_AT, len(scenes)), dtype=np.int64)].tolist()
     world, spec = split.dataset.get_world(), split.read_spec()
     rows = Scene.objects.filter(split=split.source, position__in=looked).order_by("position")

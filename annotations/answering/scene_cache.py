@@ -1,7 +1,7 @@
-"""Remembers which scene belongs to a picture's address, for pictures that a page has just named.
+"""Remembers which scene belongs to the address of a picture, when a page with this address is made.
 
-Looking up the participant and what they were given costs as much as storing an answer. A process that does not know an
-address must look it up in the database.
+Without this cache, the process must find the participant and their questions in the database, which takes as long as
+storing an answer. A process that does not know an address does this.
 """
 
 import threading
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from annotations.answering.questions import words_at
 from generation.models import Dataset, Scene, Split
 
-MOST = 20_000  # addresses that a process remembers
+MOST = 20_000  # the most addresses that a process remembers
 
 Address = tuple[str, str, str]
 """Address of a picture: the study's code, the participant's secret, and a token of what they were given."""
@@ -26,7 +26,7 @@ _shown: dict[Address, _Shown] = {}
 
 
 def remember(address: Address, split: Split, position: int) -> None:
-    """Remember which question an address belongs to; the address was made for a participant who was given it."""
+    """Remember the question of an address; the address must belong to a participant to whom the question was given."""
     with _lock:
         if len(_shown) >= MOST:
             _shown.clear()
@@ -34,7 +34,7 @@ def remember(address: Address, split: Split, position: int) -> None:
 
 
 def scene_of(address: Address) -> tuple[Scene, Dataset] | None:
-    """Return the scene at an address and its dataset, or None if this process does not know the address."""
+    """Return the scene of an address and its dataset, or None if this process does not know the address."""
     known = _shown.get(address)
     if known is None:
         return None

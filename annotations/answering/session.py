@@ -1,4 +1,4 @@
-"""One participant's session: the questions they were given and their answers, read once per request."""
+"""A participant's session: the questions that were given to them, and their answers, read once per request."""
 
 import itertools
 import uuid
@@ -20,8 +20,8 @@ CHECKING = (EasyAnswer.Kind.CHECK, EasyAnswer.Kind.ATTENTION)
 class SessionItem(NamedTuple):
     """An item of a session: its kind and its number.
 
-    For a question of the sample, `number` is the key of its `StudyQuestion`. Otherwise it counts the items of that
-    kind.
+    For a question of the sample, `number` is the key of its `StudyQuestion`. For other items, it is the item's number
+    among the items of its kind, from 0.
     """
 
     kind: str
@@ -66,7 +66,7 @@ _ANSWERS, _CHECKS = Prepared(_answers), Prepared(_checks)
 
 
 class Sitting:
-    """What a participant was given and has answered so far.
+    """The questions that were given to a participant, and the participant's answers so far.
 
     Code that stores an answer must call `note`, or read the session again.
     """
@@ -84,7 +84,7 @@ class Sitting:
 
     @cached_property
     def held(self) -> dict[int, Claim]:
-        """The participant's claimed slots that are not answered yet, by question, in order of claim."""
+        """The slots that the participant claimed and has not answered yet, by question, in order of claim."""
         return _by_claim(slot_assignment.asking_held(self.participant).rows())
 
     @cached_property
@@ -92,7 +92,7 @@ class Sitting:
         return self._answers_by_item(Asking(_ANSWERS, (self.participant.pk,)).rows())
 
     def read(self) -> None:
-        """Read everything with one call, for a request that needs all of it."""
+        """Read all parts of the session at once, for a request that needs all of them."""
         mine = self.participant
         asked = (slot_assignment.asking_given(mine), slot_assignment.asking_held(mine), Asking(_ANSWERS, (mine.pk,)))
         given, held, said = ask_together(*asked)

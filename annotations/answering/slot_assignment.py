@@ -1,7 +1,7 @@
-"""Assigns questions to participants and decides which answers count: slots are created, claimed, filled and released.
+"""Assigns questions to participants and decides which answers count: it creates, claims, fills and releases slots.
 
-Every change is an update that is conditional on the row's previous state. Therefore two people never share a slot, on
-any number of processes, on SQLite and on PostgreSQL. No process keeps any state in memory.
+Every change is an update that is conditional on the previous state of the row. Therefore two people never share a slot,
+with any number of processes, on SQLite and on PostgreSQL. No process keeps any state in memory.
 """
 
 import itertools
@@ -24,16 +24,16 @@ from generation.engine.errors import EngineError
 from generation.models import from_now
 
 TRIES = 30
-NO_SCENE = -1  # stands for "no scene"
-SOME = 40  # a slot is picked at random among this many next ones, so that people rarely compete for the same slot
-ROWS = 4000  # per transaction, at most
-GRACE = 60.0  # seconds for which a participant who has not answered anything yet keeps a question for sure
-RENEWALS = 3  # a claim is renewed only within this many lease times after it was made
+NO_SCENE = -1  # a number that no scene has
+SOME = 40  # a slot is chosen at random from this many next slots, so that people rarely compete for the same slot
+ROWS = 4000  # the most rows per insert statement
+GRACE = 60.0  # seconds for which nobody can take over a slot from a participant who has not answered anything yet
+RENEWALS = 3  # the lease of a claim is renewed only within this many lease times after the claim
 PARTS = ("pk", "question", "question__position", "question__scene")
 
 
 class NotGiven(EngineError):
-    """The question was never given to the sender, or the answer contradicts a stored one."""
+    """The question was never given to the sender, or the answer contradicts a stored answer."""
 
 
 class Reply(NamedTuple):
@@ -85,7 +85,7 @@ def lay_out(study: Study, places: Sequence[tuple[int, int]], *, ranks: Sequence[
 
 
 def _update_statistics() -> None:
-    """Update PostgreSQL's statistics after thousands of inserts; without that, each claim reads and sorts all slots."""
+    """Update PostgreSQL's statistics after thousands of inserts; otherwise each claim would read and sort all slots."""
     if connection.vendor == "postgresql":
         tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in (StudyQuestion, Slot))
         with connection.cursor() as cursor:
@@ -138,9 +138,10 @@ def held_by(participant: Participant) -> list[Claim]:
 
 
 def claim(participant: Participant) -> Claim | None:
-    """Return a slot that the participant holds until its lease ends, or None if there is none left for them.
+    """Claim and return a slot for the participant until its lease ends; return None if no slot is left for them.
 
-    A slot that they hold and have not answered is returned again. Its lease is renewed once half of it is over.
+    If the participant already holds a slot without an answer, this slot is returned. Its lease is renewed if half of it
+    is over.
     """
     held, given = held_by(participant), given_to(participant)
     return next(iter(claims(participant, most=1, held=held, given=given)), None)
@@ -149,12 +150,12 @@ def claim(participant: Participant) -> Claim | None:
 def claims(
     participant: Participant, *, most: int, held: Iterable[Claim], given: Iterable[QuestionPlace]
 ) -> list[Claim]:
-    """Return up to `most` slots that the participant holds from now on: first those held already, then new ones.
+    """Return up to `most` slots that the participant holds: first the slots that they already hold, then new ones.
 
     `held` and `given` are the current results of `held_by` and `given_to`.
     """
     held, places = list(held), list(given)
-    turns = {place.question: turn for turn, place in enumerate(places)}  # two slots can have the same moment of claim
+    turns = {place.question: turn for turn, place in enumerate(places)}  # two slots can have the same time of claim
     waiting = sorted(held, key=lambda one: turns.get(one.question_id, len(turns)))
     sure = (one for one in waiting if one.is_sure or _renew(participant, one))
     found = list(itertools.islice(sure, most))
@@ -172,7 +173,7 @@ def _renew(participant: Participant, one: Claim) -> bool:
 
 
 def _claim_new(participant: Participant, given: Collection[QuestionPlace]) -> Claim | None:
-    """Claim a free slot, or one whose lease is over, and return it. Return None if there is none."""
+    """Claim and return a free slot, or a slot whose lease is over; return None if there is none."""
     if len(given) >= participant.study.per_session:
         return None
     for _ in range(TRIES):
@@ -190,10 +191,11 @@ def _claim_new(participant: Participant, given: Collection[QuestionPlace]) -> Cl
 
 
 def _take_over(participant: Participant, given: Collection[QuestionPlace]) -> Claim | None:
-    """Claim a slot from an idle participant and return it, or None. Used only when no slot is free.
+    """Claim and return a slot that an idle participant holds; return None if there is none.
 
-    Anybody who has the link can open sessions and leave them at the first question. Therefore a participant who has not
-    answered anything yet keeps a question for `GRACE` seconds only. They may still answer it later.
+    This is used only if no slot is free. Anybody who has the link can open sessions and leave them at the first
+    question. Therefore a participant who has not answered anything yet is sure to keep a slot only for `GRACE` seconds.
+    They may still answer the question later.
     """
     study = participant.study
     if len(given) >= study.per_session:
@@ -214,7 +216,7 @@ def _take_over(participant: Participant, given: Collection[QuestionPlace]) -> Cl
 
 
 def _idle(study: int, *, seconds: float | None = None) -> "QuerySet[Slot]":
-    """Return slots claimed more than `seconds` ago (default `GRACE`) by participants who have not answered anything."""
+    """Return the slots claimed over `seconds` ago (default: `GRACE`) by participants who have not answered anything."""
     has_answered = Answer.objects.filter(participant=OuterRef("participant"))
     rows = Slot.objects.filter(~Exists(has_answered), study=study, answered=False, participant__isnull=False)
     return rows.filter(claimed__lt=from_now(-(GRACE if seconds is None else seconds)))
@@ -230,7 +232,7 @@ def is_anything_to_be_had(study: Study) -> bool:
 
 
 def may_wait(participant: Participant) -> bool:
-    """Return whether a question that this participant was never given may still become free."""
+    """Return whether a slot of a question that was never given to this participant is free or may become free."""
     study = participant.study
     given = Given.objects.filter(participant=participant)
     if not Study.objects.filter(pk=study.pk, state=Study.State.OPEN).exists() or given.count() >= study.per_session:
@@ -240,7 +242,7 @@ def may_wait(participant: Participant) -> bool:
 
 
 def seconds_to_wait(study: Study) -> float:
-    """Return the seconds until the next slot that is held now may become free, or 0 if none is held."""
+    """Return the seconds until the first of the slots that are held now may become free; 0 if none is held."""
     slots = Slot.objects.filter(study=study, answered=False, lease__isnull=False)
     moments = [slots.aggregate(first=Min("lease"))["first"]]
     claimed = _idle(study.pk, seconds=0).aggregate(first=Min("claimed"))["first"]
@@ -250,13 +252,13 @@ def seconds_to_wait(study: Study) -> float:
 
 
 def _next(participant: Participant, given: Collection[QuestionPlace]) -> Claim | None:
-    """Return one of the next free slots for a participant, preferably of a scene that is new to them, or None."""
+    """Return one of the next free slots for a participant, preferably with a scene that is new to them, or None."""
     is_spared = color_vision.is_spared(participant)
     first = _NEXT.ask(participant.study_id, is_spared=is_spared)
     near = _one_of(first, given)
     if near is not None:  # usually one of the first slots fits
         return near
-    if len(first) < SOME:  # there are no others
+    if len(first) < SOME:  # there are no other free slots
         return _one_of(first, [place._replace(scene=NO_SCENE) for place in given])
     mine = Given.objects.filter(participant=participant)
     unseen = _free(participant.study_id, is_spared=is_spared).exclude(question__in=mine.values("question"))
@@ -265,7 +267,7 @@ def _next(participant: Participant, given: Collection[QuestionPlace]) -> Claim |
 
 
 def _one_of(rows: Iterable[tuple[Any, ...]], given: Collection[QuestionPlace] = ()) -> Claim | None:
-    """Return a random slot of the lowest slot number whose question and scene were not given yet, or None."""
+    """Return a slot whose question and scene were not given yet, or None; choose at random among the lowest numbers."""
     questions, scenes = {place.question for place in given}, {place.scene for place in given}
     some = [
         (number, one)
@@ -277,7 +279,7 @@ def _one_of(rows: Iterable[tuple[Any, ...]], given: Collection[QuestionPlace] = 
     return random.choice([one for number, one in some if number == some[0][0]])  # noqa: S311 - spreads people
 
 
-# Queries that every answer needs
+# Queries that are executed for every answer
 
 
 def _free(study: int, *, is_spared: bool) -> "QuerySet[Slot, tuple[Any, ...]]":
@@ -331,7 +333,7 @@ _HOLD, _RENEW, _FILL = PreparedUpdate(_hold), PreparedUpdate(_renewed), Prepared
 
 
 def try_out(participant: Participant, *, most: int = 1) -> list[int]:
-    """Return up to `most` questions for a visitor of the test link; any question will do, and no slot is used."""
+    """Return up to `most` random questions for a participant who uses the test link; no slot is claimed."""
     asked = [place.question for place in given_to(participant)]
     done = set(Answer.objects.filter(participant=participant).values_list("question", flat=True))
     waiting = [question for question in asked if question not in done]
@@ -348,11 +350,11 @@ def try_out(participant: Participant, *, most: int = 1) -> list[int]:
 
 
 def answer(participant: Participant, question: int, reply: Reply, *, held: Claim | None = None) -> Answer:
-    """Store an answer to a question and return it; sending the same reply again returns the same row.
+    """Store an answer to a question and return its row; if the same reply comes again, return the same row.
 
-    The answer fills the slot that the participant claimed, otherwise a slot that is free or held by an idle
-    participant. If there is none, the answer is surplus. A caller that already has the claim passes it as `held`, which
-    usually saves all other queries.
+    The answer fills the slot that the participant holds, otherwise a slot of the question that is free or held by an
+    idle participant. If there is none, the answer is surplus. A caller that already has the claim passes it as `held`,
+    which usually saves all other queries.
 
     Raises
     ------
@@ -360,7 +362,7 @@ def answer(participant: Participant, question: int, reply: Reply, *, held: Claim
         If the question was not given to this participant, or the reply was stored for another question.
     """
     if held is not None and held.claimed is not None:
-        with suppress(IntegrityError):  # the reply was stored before
+        with suppress(IntegrityError):  # this reply, or another answer to the question, was stored before
             row = _answer_held(participant, held, reply)
             if row is not None:
                 return row
@@ -388,9 +390,9 @@ def answer(participant: Participant, question: int, reply: Reply, *, held: Claim
 
 
 def _answer_held(participant: Participant, held: Claim, reply: Reply) -> Answer | None:
-    """Store the answer and fill the claimed slot; return None if the participant does not hold the slot any longer.
+    """Store the answer and fill the claimed slot; return None if the participant does not hold the slot any more.
 
-    The update locks the slot's row, so nobody can settle the question in the meantime, and no other lock is needed.
+    No other lock is needed: the update locks the row of the slot, so that nobody can settle the question meanwhile.
     """
     own = {"question_id": held.question_id, "slot_id": held.pk, "claimed": held.claimed}
     row = Answer(participant=participant, **own, **reply._asdict())
@@ -398,9 +400,10 @@ def _answer_held(participant: Participant, held: Claim, reply: Reply) -> Answer 
 
 
 def _lock(questions: Iterable[int]) -> None:
-    """Lock these questions until the transaction ends: nobody else can answer or settle them. They may still be given.
+    """Lock these questions until the transaction ends, so that nobody else can answer or settle them meanwhile.
 
-    SQLite locks the whole database for a writer, so nothing is locked there.
+    The questions can still be given, and answered through a slot that is already held. On SQLite this lock is not
+    needed, because a writer locks the whole database.
     """
     if connection.features.has_select_for_update:
         rows = StudyQuestion.objects.select_for_update(no_key=True).filter(pk__in=list(questions))
@@ -408,7 +411,7 @@ def _lock(questions: Iterable[int]) -> None:
 
 
 def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
-    """Mark a slot as answered; return its key, or None if there is none to fill, and the time of the claim.
+    """Mark a slot of the question as answered; return its key, or None if there is no slot, and the time of the claim.
 
     Raises
     ------
@@ -439,14 +442,14 @@ def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
 
 
 def exclude(participant: Participant, *, reason: str, by_rule: bool = False) -> None:
-    """Exclude a participant's answers: surplus answers of others replace them, or their slots become free."""
+    """Exclude a participant's answers; surplus answers of others fill their slots, and the other slots become free."""
     _set_excluded(participant, excluded=Now(), reason=reason, by_rule=by_rule, taken_back=None)
 
 
 def take_back(participant: Participant, *, by_rule: bool = False) -> None:
-    """Count a participant's answers again: each question counts its first answers, in order of claim.
+    """Take back the exclusion of a participant: the first answers to each question in order of claim count again.
 
-    Afterwards the exclusion rules can exclude the participant again only if `by_rule` is set.
+    After this, the exclusion rules can exclude the participant again only if `by_rule` is set.
     """
     _set_excluded(participant, excluded=None, reason="", by_rule=False, taken_back=None if by_rule else Now())
 
@@ -462,7 +465,10 @@ def _set_excluded(participant: Participant, **changes: object) -> None:
 
 
 def _settle(question: int) -> None:
-    """Fill a question's slots with its first valid answers in order of claim, and free the other slots."""
+    """Fill a question's slots with its first valid answers in order of claim; release the other slots.
+
+    Other participants who hold a slot of the question keep one, as far as enough slots are left.
+    """
     slots = list(Slot.objects.select_for_update().filter(question=question).order_by("number"))
     valid = Answer.objects.valid().filter(question=question).order_by("claimed", "pk")
     counted = list(valid[: len(slots)])

@@ -1,7 +1,7 @@
-"""Rate limits that all web processes count together, in the shared cache.
+"""Rate limits for which all web processes count requests together, in the shared cache.
 
-Requests are counted by session and by study. They are counted by address only as long as the visitor has no session,
-since all people of a lab may share one address.
+Requests are counted per session and per study. They are counted per address only until the visitor has given consent,
+because all people of a lab may share one address.
 """
 
 import hashlib
@@ -17,27 +17,27 @@ from redis.exceptions import RedisError
 from annotations.models import Participant, Study
 from generation.models import from_now
 
-REQUESTS, SPAN = 400, 10.0  # requests of one session in this many seconds
-JOINING, A_MINUTE = 1000, 60.0  # new participants of one study in this many seconds
-ARRIVALS, TEN_MINUTES = 600, 600.0  # people from one address who have not given consent, in this many seconds
+REQUESTS, SPAN = 400, 10.0  # the most requests of one session in this many seconds
+JOINING, A_MINUTE = 1000, 60.0  # the most new participants of one study in this many seconds
+ARRIVALS, TEN_MINUTES = 600, 600.0  # the most people without consent from one address in this many seconds
 
 log = logging.getLogger(__name__)
 
 
 class Throttle:
-    """At most `most` requests of each session, account or address within `span` seconds, counted by all processes.
+    """A limit of `most` requests of each session, account or address within `span` seconds, counted by all processes.
 
-    Each counter is a cache entry that expires by itself when its span is over. If the cache can't be reached, every
-    request is allowed.
+    Each counter is a cache entry, which expires when its span is over. If the cache can't be reached, every request is
+    allowed.
     """
 
     def __init__(self, most: int, span: float, *, name: str = "") -> None:
-        """Create a throttle; throttles with the same name share their counters, one without a name has its own."""
+        """Create a throttle. Throttles with the same name share their counters; one without a name has its own."""
         self.most, self.span = most, span
         self.name = name or uuid.uuid4().hex
 
     def wait(self, who: str) -> float:
-        """Count a request and return the seconds that the sender has to wait, or 0 if they need not wait."""
+        """Count a request and return the seconds that the sender must wait; 0 if the request is allowed."""
         key = self._key(who)
         if self._add(key, 1) <= self.most:
             return 0.0
@@ -53,23 +53,23 @@ class Throttle:
         return f"throttle-{self.name}-{hashlib.sha256(who.encode(errors='surrogatepass')).hexdigest()[:32]}"
 
     def _add(self, key: str, by: int) -> int:
-        """Add to the counter of the current span, or begin a new span, and return its value."""
+        """Add to the counter of the current span, or begin a new span; return the value of the counter."""
         with _tolerant():
             try:
                 return int(cache.incr(key, by))
-            except ValueError:  # a new span begins
+            except ValueError:  # there is no counter, so a new span begins
                 pass
             if cache.add(key, by, self.span):
                 cache.set(f"{key}-since", time.time(), self.span)
                 return by
-            with suppress(ValueError):  # another process was first, and the span may be over now
+            with suppress(ValueError):  # another process began the span, which may be over now
                 return int(cache.incr(key, by))
         return 0
 
 
 @contextmanager
 def _tolerant() -> Iterator[None]:
-    """Log an error of the cache and continue after the block."""
+    """Catch and log an error of the cache, so that the program continues after the block."""
     try:
         yield
     except (OSError, RedisError) as error:
@@ -81,5 +81,5 @@ arrivals = Throttle(ARRIVALS, TEN_MINUTES, name="arrivals")
 
 
 def is_crowded(study: Study) -> bool:
-    """Return whether more people joined a study within a minute than is possible without a script; counts rows."""
+    """Return whether so many people joined a study within a minute that it must be a script; this counts rows."""
     return Participant.objects.filter(study=study, joined__gte=from_now(-A_MINUTE)).count() >= JOINING

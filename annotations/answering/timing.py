@@ -1,10 +1,10 @@
-"""Response times by the site's clock: the times that pay, exclusion rules and results use.
+"""Counted times: the response times that pay, exclusion rules and results use, limited by the site's own clock.
 
-A participant's browser reports how long a question was visible. The report is stored as it came, but it counts only up
-to a limit that the site knows by itself. That limit runs from when the question was first shown in the session, or from
-the participant's previous answer if that came later, until the answer arrived, all by the database's clock. So the
-counted times of a session never overlap, whatever is reported, however many tabs are open, and however often a question
-is reloaded or its answer changed.
+A participant's browser reports how long a question was visible. The report is stored unchanged, but it counts only up
+to a limit that the site measures itself, by the database's clock. This limit is the time from the first showing of the
+question in the session, or from the participant's previous answer if that came later, until the answer arrived.
+Therefore the counted times of a session never overlap, even if the reports are wrong, several tabs are open, or a
+question is reloaded or its answer is changed many times.
 """
 
 from collections import defaultdict
@@ -19,11 +19,11 @@ from annotations.answering.session import QUESTION, SessionItem
 from annotations.models import Answer, EasyAnswer, Participant, Showing, Study
 
 MILLISECOND = timedelta(milliseconds=1)
-LONGEST_REPORT = 86_400_000  # milliseconds, a day
+LONGEST_REPORT = 86_400_000  # milliseconds: one day
 
 
 class ReportedAnswer(NamedTuple):
-    """An answer with the time that the browser reports: milliseconds, or None if the report is not usable."""
+    """An answer with the time that the browser reported, in milliseconds, or None if the report is not usable."""
 
     item: SessionItem
     key: int
@@ -39,9 +39,10 @@ class CountedTime(NamedTuple):
     Attributes
     ----------
     answers, easy : dict
-        By the key of an `Answer` or `EasyAnswer`. A superseded answer counts 0: its time is in the current answer.
+        The time of each answer, by the key of the `Answer` or `EasyAnswer`. The time of a superseded answer is 0,
+        because it is included in the time of the current answer.
     people : dict
-        By the key of a participant, the sum of their times.
+        The sum of each participant's times, by the participant's key.
     """
 
     answers: dict[int, int]
@@ -50,18 +51,18 @@ class CountedTime(NamedTuple):
 
 
 def report_of(text: str) -> int | None:
-    """Return the milliseconds that a browser reports, or None unless they are a whole number from 0 to one day."""
+    """Return the milliseconds that a browser reports, or None if they are not a whole number from 0 to one day."""
     is_number = text.isascii() and text.isdigit() and len(text) <= 15
     return int(text) if is_number and int(text) <= LONGEST_REPORT else None
 
 
 def record_showing(participant: Participant, item: SessionItem) -> None:
-    """Store that an item is shown to a participant now, unless it was shown before."""
+    """Store that an item is shown to a participant for the first time now, unless an earlier time is stored."""
     insert_once(Showing(participant=participant, kind=item.kind, number=item.number))
 
 
 def count_time(study: Study, *, people: Iterable[int] | None = None) -> CountedTime:
-    """Return the counted times of a study's answers, or only of some participants, given by their keys."""
+    """Return the counted times of a study's answers, or only of the participants with the keys `people`."""
     whose: dict[str, Any] = {"participant__study": study}
     if people is not None:
         whose["participant__in"] = list(people)
@@ -100,12 +101,12 @@ def count(
 
     Parameters
     ----------
-    rows : iterable of Reported
-        All answers of the participant, superseded ones included.
-    shown : mapping of Item to datetime
-        When each item was first shown. An item that was never shown counts 0.
+    rows : iterable of ReportedAnswer
+        All answers of the participant, including superseded ones.
+    shown : mapping of SessionItem to datetime
+        The time when each item was first shown. The counted time of an item that was never shown is 0.
     longest : int
-        Upper limit for one item, in milliseconds.
+        The upper limit for one item, in milliseconds.
     """
     times: dict[SessionItem, int] = {}
     turns: dict[SessionItem, int] = {}
@@ -115,7 +116,7 @@ def count(
         if before is not None:
             begin = max(begin, before)
         span = max(0, (row.received - begin) // MILLISECOND)
-        if row.turn < turns.get(row.item, 0):  # it arrived after the answer that replaces it
+        if row.turn < turns.get(row.item, 0):  # this answer arrived after the answer that replaces it
             span = 0
         time = span if row.visible is None else min(row.visible, span)
         times[row.item] = min(longest, times.get(row.item, 0) + time)

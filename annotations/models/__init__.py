@@ -1,4 +1,4 @@
-"""Tables of studies: people answer a sample of a split's questions, several people each question."""
+"""The tables of studies, in which several people answer each question of a sample of a split."""
 
 from annotations.models.answers import (
     Answer,

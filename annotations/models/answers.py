@@ -1,8 +1,8 @@
 """Answers, and the slots that they fill.
 
-Every wanted answer is a row from the start, a **slot**. A slot is claimed by one conditional update. Database
-constraints ensure that no slot has two holders and that nobody holds two slots of one question. Answers are never
-changed: a changed answer is a new row that supersedes the old one.
+When a study opens, a row is created for every wanted answer: a **slot**. A participant claims a slot with one
+conditional update. Database constraints ensure that no slot has two holders, and that nobody holds two slots of one
+question. Rows of answers are not changed: a changed answer is a new row, and the old row is marked as superseded.
 """
 
 from typing import Self
@@ -21,10 +21,10 @@ class EasyAnswerQuerySet(models.QuerySet["EasyAnswer"]):
 
 
 class EasyAnswer(models.Model):
-    """An answer to a question outside the sample: for practice, or as a check of attention.
+    """An answer to an item that is not in the sample: a practice question, a check question or an attention item.
 
     `position` is the question's position in the study's easy split, or None for an attention item, which is only text.
-    Among several answers to an item, the one with the highest `turn` stands, as with questions of the sample.
+    If there are several answers to an item, the one with the highest `turn` is current, as for questions of the sample.
     """
 
     class Kind(models.TextChoices):
@@ -49,7 +49,7 @@ class EasyAnswer(models.Model):
     objects = EasyAnswerQuerySet.as_manager()
 
     class Meta:
-        """An answer that is sent twice is stored once, and each item has one current answer."""
+        """An answer that is sent twice is stored once, and each item has at most one current answer."""
 
         ordering = ("pk",)
         constraints = (
@@ -66,7 +66,7 @@ class EasyAnswer(models.Model):
 
 
 class Given(models.Model):
-    """A question that was given to a participant; it is never given to them again, whatever happens to the slot."""
+    """A question that was given to a participant; it is not given to them again, even if they lose the slot."""
 
     participant = models.ForeignKey(Participant, on_delete=models.PROTECT, related_name="given")
     question = models.ForeignKey(StudyQuestion, on_delete=models.PROTECT, related_name="given")
@@ -81,7 +81,7 @@ class Given(models.Model):
 
 
 class Showing(models.Model):
-    """When an item was first shown to a participant: a question of the sample, a practice question or a check.
+    """The time when an item was first shown to a participant: a question of the sample, or a practice or check item.
 
     `kind` and `number` are those of `annotations.answering.session.SessionItem`. The counted time of an answer begins
     here (`annotations.answering.timing`).
@@ -106,10 +106,10 @@ class SlotQuerySet(models.QuerySet["Slot"]):
 
 
 class Slot(models.Model):
-    """One wanted answer: free, claimed by a participant until its lease ends, or answered.
+    """One wanted answer: it is free, claimed by a participant until its lease ends, or answered.
 
-    `number` counts a question's slots from 0. Free slots are given in this order, so that the questions with the fewest
-    answers come first. `rank` is the question's place in a random order.
+    `number` is the slot's number among those of its question, from 0. Free slots with lower numbers are given first, so
+    that the questions with the fewest answers come first. `rank` is the question's place in a random order.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="slots")
@@ -124,7 +124,7 @@ class Slot(models.Model):
     objects = SlotQuerySet.as_manager()
 
     class Meta:
-        """Slots are unique, and nobody holds two slots of one question."""
+        """Slots are unique, nobody holds two slots of one question, and an answered slot has a participant."""
 
         ordering = ("question", "number")
         indexes = (models.Index(fields=["study", "answered", "number", "rank"], name="slot_next"),)
@@ -152,22 +152,23 @@ class AnswerQuerySet(models.QuerySet["Answer"]):
         return self.filter(slot__isnull=False)
 
     def surplus(self) -> Self:
-        """Return current answers that fill no slot: kept and paid, but not counted. Without those of the test link."""
+        """Return current answers without a slot, except answers of the test link; they are paid, but do not count."""
         return self.current().filter(slot=None, participant__is_test=False)
 
 
 class Answer(models.Model):
     """A participant's answer as it was sent.
 
-    The browser creates `client`: the same answer sent again is the same row. Among several answers to a question, the
-    one with the highest `turn` stands, whichever arrived first. `text` is a word of the vocabulary, or empty if the
-    participant could not answer; then `refusal` says why. `claimed` is when the slot was claimed; a participant who
-    lost the slot claims again by answering. `visible` and `idle` are the milliseconds that the browser reported, or
-    None if the report was not usable; `annotations.answering.timing` decides how much of them counts.
+    The browser creates the id `client`, so that an answer that is sent again is stored in the same row. If there are
+    several answers to a question, the one with the highest `turn` is current, even if another one arrived later. `text`
+    is a word of the vocabulary; it is empty if the participant could not answer, and then `refusal` gives the reason.
+    `claimed` is the time when the slot was claimed; if the participant had lost the slot, it is the time of the answer.
+    `visible` and `idle` are the milliseconds that the browser reported, or None if the report was not usable;
+    `annotations.answering.timing` decides how much of this time counts.
     """
 
     class Refusal(models.TextChoices):
-        """Why a participant could not answer."""
+        """The reason why a participant could not answer."""
 
         NO_PICTURE = "picture", "the picture is missing"
         UNCLEAR = "unclear", "the question is not clear"
@@ -189,7 +190,7 @@ class Answer(models.Model):
     objects = AnswerQuerySet.as_manager()
 
     class Meta:
-        """Each participant has one current answer per question; an answer that is sent twice is stored once."""
+        """Each participant has at most one current answer per question; an answer that is sent twice is stored once."""
 
         ordering = ("pk",)
         constraints = (

@@ -20,10 +20,10 @@ class BaselineQuerySet(models.QuerySet["Baseline"]):
 
 
 class Baseline(models.Model):
-    """The published human baseline of a split: what people had answered by then, and the resulting figures.
+    """A published human baseline of a split: the answers that people had given at that time, and the resulting figures.
 
-    A row never changes, except that it can be withdrawn. Publishing a study again makes another row. The file that
-    `digest` names holds the predictions, in the form of a model's, and the single answers
+    A row never changes, except that it can be withdrawn. If a study is published again, a new row is created. The file
+    with the name `digest` contains the predictions, in the same form as those of a model, and the single answers
     (`annotations.results.baseline`).
     """
 

@@ -18,10 +18,11 @@ class Participant(models.Model):
     """A person who followed a study's link.
 
     `identity`, `session` and `study_there` are the platform's names for the person, their visit and the study. Only the
-    first two identify the person. Anybody can type another person's identity, so several participants may have the same
-    one, and only identity and session together lead somebody back to their own page. Visitors of the test link never
-    count. A participant whom a researcher took back is not excluded by a rule again. `erased_identity` is all that is
-    kept of an erased identity (`annotations.answering.participants`).
+    first two identify the person. Anybody can type another person's identity. Therefore several participants may have
+    the same identity, and a visitor gets back to their own page only with the same identity and session. Answers of
+    participants who used the test link never count. If a researcher took back the exclusion of a participant, rules do
+    not exclude the participant again. After an identity was erased, only its keyed hash `erased_identity` is kept
+    (`annotations.answering.participants`).
     """
 
     class Stage(models.TextChoices):
@@ -38,7 +39,7 @@ class Participant(models.Model):
         FULL = "full"
 
     class Drawing(models.IntegerChoices):
-        """What the participant's random choices are derived from (`annotations.secret_seeds`)."""
+        """The source of the participant's random choices (`annotations.secret_seeds`)."""
 
         BY_ADDRESS = 1, "their address"
         BY_KEY = 2, "the site's key"
@@ -66,7 +67,7 @@ class Participant(models.Model):
     taken_back = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """Nobody takes part twice in the same session of a platform."""
+        """In each study, a platform's identity and session together have only one participant."""
 
         ordering = ("study", "pk")
         indexes = (

@@ -18,12 +18,13 @@ def new_code() -> str:
 
 
 class Study(models.Model):
-    """A study: people answer a sample of a split's questions, of all or only of those that pass a filter.
+    """A study: people answer a sample of a split's questions; a filter can restrict the questions of the sample.
 
-    When a study with a filter opens, a question set is made of the filter's results; it is the study's split from then
-    on. The questions of a split never change, and neither does the sample of an open study. `completed`, `screened_out`
-    and `full` are what participants get at the end: a code, or an https address to return to. The fields `out_...` say
-    who is excluded from the data; `rules` holds what they said when the study was opened, and stays fixed.
+    When a study with a filter opens, a question set is made of the filter's results, and it becomes the study's split.
+    The questions of a split never change, so the sample of an open study never changes. `completed`, `screened_out` and
+    `full` are what participants get at the end: a code, or an https address to which they return. The fields `out_...`
+    are the rules for excluding participants from the data; `rules` has these rules as they were when the study opened,
+    and is not changed later.
     """
 
     class State(models.TextChoices):
@@ -127,7 +128,7 @@ class Study(models.Model):
 
     @property
     def is_draft(self) -> bool:
-        """Return whether the study was never opened, so that every field may change."""
+        """Return whether the study was not opened yet, so that every field may be changed."""
         return self.state == Study.State.DRAFT
 
     @property
@@ -139,7 +140,7 @@ class Study(models.Model):
         return self.state == Study.State.OPEN
 
     def ending_of(self, stage: str) -> str:
-        """Return what participants get who end at a stage: a code or an https address; empty if the stage is no end."""
+        """Return what participants get who end at this stage: a code or an https address; empty for other stages."""
         ends = {"completed": self.completed, "screened-out": self.screened_out, "full": self.full}
         return ends.get(stage, "")
 
@@ -149,7 +150,7 @@ class Study(models.Model):
 
 
 class StudyText(models.Model):
-    """A version of a text that participants read; each version since the study opened is kept."""
+    """A version of a text that participants read; all versions since the study opened are kept."""
 
     class Kind(models.TextChoices):
         CONSENT = "consent"
@@ -161,7 +162,7 @@ class StudyText(models.Model):
     created = models.DateTimeField(db_default=Now())
 
     class Meta:
-        """Each text's versions in the order in which they were shown."""
+        """The versions of each text are sorted by the time when they were stored."""
 
         ordering = ("study", "kind", "pk")
 

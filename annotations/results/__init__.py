@@ -1,1 +1,1 @@
-"""Results of a study: figures, questions to review, payments, and the human baseline."""
+"""The results of a study: figures, questions to review, payments, and the human baseline."""

@@ -1,4 +1,4 @@
-"""A study's answers as files: one line per answer, without anything that identifies participants."""
+"""Files with a study's answers: one line per answer, without anything that identifies participants."""
 
 import itertools
 import json
@@ -14,7 +14,7 @@ from generation.models import Split
 from generation.storage.split_index import SplitIndex
 
 SAMPLE = "sample"
-SOME = 2000  # rows read at a time
+SOME = 2000  # rows that are read at once
 
 
 class AnswerLine(NamedTuple):
@@ -29,18 +29,19 @@ class AnswerLine(NamedTuple):
     split : str
         The question's split as `dataset/split`; empty for an attention item.
     question : int or None
-        Its position in that split.
+        The question's position in its split; None for an attention item.
     slot : int or None
-        The wanted answer that this one fills; None for an answer that does not count.
+        The number of the slot that this answer fills; None for an answer that does not count.
     answer, refusal : str
-        One of them is empty.
+        The answer, or the reason why there is none; one of them is empty.
     correct : bool or None
-        None for a refusal, and if the reader may not know it.
+        None for a refusal to a question of the sample, if the right answer is not known, and if the reader may not know
+        it.
     visible_ms, idle_ms : int or None
-        What the browser reported; None if the report was not usable.
+        The times that the browser reported; None if the report was not usable.
     counted_ms : int
-        The time that pay, rules and results use (`annotations.answering.timing`). 0 for a superseded answer: its time
-        is part of the one that replaced it.
+        The time that pay, rules and results use (`annotations.answering.timing`). It is 0 for a superseded answer,
+        because the time is part of the answer that replaced it.
     excluded, surplus, superseded : bool
     """
 
@@ -61,13 +62,13 @@ class AnswerLine(NamedTuple):
 
 
 def lines(study: Study, *, correct: bool = True, easy_correct: bool = True) -> Iterator[AnswerLine]:
-    """Yield every answer except those of the test link, grouped by participant.
+    """Yield every answer except those of the test link: first to easy questions, then to the sample, by participant.
 
     Parameters
     ----------
     study : Study
     correct, easy_correct : bool
-        Whether to include which answers are right, for the sample and for the easy questions.
+        Whether to say which answers are right, for the sample and for the easy questions.
     """
     people = list(study.participants.order_by("pk").values_list("pk", "is_test", "excluded"))
     names = {key: pseudonym(number) for number, (key, _, _) in enumerate(people, start=1)}

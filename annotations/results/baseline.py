@@ -1,8 +1,8 @@
-"""The published human baseline: participants' majority answers as predictions like those of a model.
+"""Published human baselines: the majority answers of participants, as predictions like those of a model.
 
-`published()` returns the current baselines, and `load(row)` the arrays of one. Its `predictions` are codes of the
-split's vocabulary in question order, as `generation.engine.scoring.score` takes them; the single answers are stored
-with them. The file is named by the digest of its content, so it never changes. Backups contain it.
+`published_baselines()` returns the current baselines, and `load(row)` returns the arrays of one. Its `predictions` are
+codes of the split's vocabulary in question order, as `generation.engine.scoring.score` expects them; the single answers
+are stored with them. The name of the file is the digest of its arrays, so the file never changes. Backups contain it.
 """
 
 import functools
@@ -35,7 +35,7 @@ from generation.storage import files
 from generation.storage.split_index import IndexedFacet, SplitIndex
 
 FOLDER = "baselines"
-MOST_CONFUSED = 30  # wrong answers that are listed
+MOST_CONFUSED = 30  # at most this many pairs of a right and a wrong answer are listed
 ARRAYS = ("predictions", "questions", "people", "answers")
 NUMBERS = np.dtype("<i4")
 
@@ -45,7 +45,7 @@ class NotPublished(EngineError):
 
 
 class DamagedBaseline(EngineError):
-    """The file of a published baseline is missing or differs from what was published."""
+    """The file of a published baseline is missing, can't be read, or differs from the published one."""
 
 
 class Arrays(NamedTuple):
@@ -55,7 +55,7 @@ class Arrays(NamedTuple):
     ----------
     predictions : array (questions of the split,) of int32
         The majority answer to each question, as a code of the split's vocabulary, or `TIE`, `OUTSIDE` or `NONE` of
-        `generation.engine.scoring.score`. `NONE` means that nobody was asked; those questions don't count.
+        `generation.engine.scoring.score`. `NONE` means that the question has no answer; it does not count.
     questions, people, answers : arrays (answers,) of int32
         Single answers: the question, the participant (numbered from 0), and the answer as a code of `words`.
     words : tuple of str
@@ -84,7 +84,7 @@ class BaselineDraft(NamedTuple):
     ----------
     arrays : Arrays
     digest, seal : str
-        The hash of the arrays; the hash of arrays, figures and text.
+        The hash of the arrays, and the hash of arrays, figures and methods text together.
     top : Headline
     figures : dict
     methods : str
@@ -99,18 +99,18 @@ class BaselineDraft(NamedTuple):
 
 
 class Unsettled(NamedTuple):
-    """What is unfinished in a study; each of these is a reason to wait with publishing.
+    """The unfinished parts of a study; each of them is a reason to publish later.
 
     Attributes
     ----------
     missing : int
-        Wanted answers that are not given yet.
+        The number of wanted answers that are not given yet.
     under_way : int
-        Questions that are being answered now.
+        The number of slots that participants hold now.
     unanswered : int
-        Questions of the sample without any counted answer.
+        The number of questions in the sample without an answer that counts.
     flagged : list of Person
-        Participants who count and whose work has a flag.
+        The participants who count and whose work has a flag.
     """
 
     missing: int
@@ -128,13 +128,13 @@ def published_baselines(split: Split | None = None) -> BaselineQuerySet:
 
 
 def load(baseline: Baseline) -> Arrays:
-    """Return the arrays of a published baseline; raise `DamagedBaseline` if the file is not what was published."""
+    """Return the arrays of a published baseline; raise `DamagedBaseline` if the file is missing or was changed."""
     return load_digest(baseline.digest)
 
 
 @functools.lru_cache(maxsize=32)
 def load_digest(digest: str) -> Arrays:
-    """Return the arrays with this digest; raise `DamagedBaseline` if the file is not what was published."""
+    """Return the arrays with this digest; raise `DamagedBaseline` if the file is missing or was changed."""
     try:
         content = files.get(name_of(digest))
         with np.load(io.BytesIO(content), allow_pickle=False) as stored:
@@ -190,7 +190,7 @@ def _as_arrays(parts: Mapping[str, NDArray[np.integer]], *, words: Sequence[str]
 
 
 def digest_of(arrays: Arrays) -> str:
-    """Return the digest of a baseline's arrays, which does not depend on how a file compresses them."""
+    """Return the digest of a baseline's arrays; it does not depend on the compression of the file."""
     parts = [getattr(arrays, name).astype(NUMBERS).tobytes() for name in ARRAYS]
     words = json.dumps(arrays.words, ensure_ascii=False).encode()
     lengths = " ".join(str(len(part)) for part in (*parts, words)).encode()
@@ -217,13 +217,13 @@ def is_outdated(baseline: Baseline, found: GatheredAnswers) -> bool:
 
 
 def publish(study: Study, *, by: int, seal: str) -> Baseline:
-    """Publish the human baseline of a closed study and return it; return the latest one if nothing has changed since.
+    """Publish the human baseline of a closed study and return it; return the latest one if nothing has changed.
 
     Parameters
     ----------
     study : Study
     by : int
-        The key of the account that publishes it.
+        The key of the account that publishes the baseline.
     seal : str
         The seal of the draft that the publisher saw.
 
@@ -266,7 +266,7 @@ def publish(study: Study, *, by: int, seal: str) -> Baseline:
 
 
 def check(study: Study) -> None:
-    """Raise `NotPublished` unless the study is closed; figures of an open study would soon be outdated."""
+    """Raise `NotPublished` unless the study is closed, because figures of an open study would soon be outdated."""
     if study.state != Study.State.CLOSED:
         raise NotPublished(f"Expected a closed study, got one that is {study.get_state_display()}. Close it first.")
 
@@ -280,7 +280,7 @@ def withdraw(baseline: Baseline, reason: str) -> bool:
 
 
 def pack_arrays(arrays: Arrays) -> bytes:
-    """Return the content of the file for a baseline's arrays."""
+    """Return the content of the file in which a baseline's arrays are stored."""
     content = io.BytesIO()
     words = np.array(arrays.words, dtype=np.str_)
     np.savez_compressed(content, words=words, **{name: getattr(arrays, name) for name in ARRAYS})
@@ -306,7 +306,7 @@ def _headline(top: Headline) -> dict[str, Any]:
 
 
 def _circumstances(study: Study, found: GatheredAnswers) -> dict[str, Any]:
-    """Return how the answers were collected: dates, pay, the number of wanted answers."""
+    """Return how the answers were collected: dates, times, pay, the size of the sample, and the wanted answers."""
     answers = Answer.objects.filter(question__study=study, participant__is_test=False)
     times = answers.aggregate(first=Min("received"), last=Max("received"))
     return {
@@ -324,7 +324,7 @@ def _circumstances(study: Study, found: GatheredAnswers) -> dict[str, Any]:
 
 
 def _facets(found: GatheredAnswers, facets: Sequence[IndexedFacet]) -> list[dict[str, Any]]:
-    """Return all facets with their slices; who may see one is checked whenever it is shown."""
+    """Return all facets with their slices; whether a user may see a facet is checked when it is shown."""
     parts = {facet.name: results.slicing_of(facet) for facet in facets}
     slicings: dict[str, Slicing] = {name: slicing for name, (slicing, _) in parts.items()}
     scored = score(results.predictions_of(found), found.truth, slicings, among=found.asked)

@@ -1,4 +1,4 @@
-"""The part of a published human baseline that a visitor may see: for withheld splits one figure, rounded down."""
+"""The part of a published human baseline that a visitor may see; for a withheld split, one figure, rounded down."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +14,11 @@ from generation.extension_points import Note
 from generation.models import Split
 
 COLUMNS = ("facet", "value", "n", "accuracy", "low", "high", "correct")
-PLACES = 3  # decimals of a share: a tenth of a point
+PLACES = 3  # decimal places of a share, that is, a tenth of a percentage point
 
 
 class BaselineFigure(NamedTuple):
-    """A share of `n` with its interval, for visitors who may see the answers; shows only n if n is too small."""
+    """A share of `n` with its interval, for visitors who may see the answers; if n is too small, only n is shown."""
 
     label: str
     right: int
@@ -47,7 +47,7 @@ class BaselineFigure(NamedTuple):
         return "" if self.is_too_small or self.crossed is None else interval_text(self.crossed)
 
     def data(self) -> dict[str, Any]:
-        """Return the figure for a file: shares to a tenth of a point, and the number of right answers."""
+        """Return the figure for a file: shares to a tenth of a percentage point, and the number of right answers."""
         if self.is_too_small:
             return {"n": self.n, "correct": self.right}
         found = self.share.wilson
@@ -57,7 +57,7 @@ class BaselineFigure(NamedTuple):
 
 
 class PublishedFigure(NamedTuple):
-    """The only figure of people on withheld answers: a share of `n`, or None if it is published with the answers."""
+    """The only figure of people on withheld answers: a share of `n`; None if it is published with the answers."""
 
     n: int
     share: float | None
@@ -72,7 +72,7 @@ class PublishedFigure(NamedTuple):
 
     @property
     def wilson_text(self) -> str:
-        """Return an empty text: an interval would reveal more than the rounded share."""
+        """Return an empty text, because an interval would reveal more than the rounded share."""
         return ""
 
     @property
@@ -91,7 +91,7 @@ class FacetSlices(NamedTuple):
 
 
 class BaselineView(NamedTuple):
-    """A published baseline as one visitor sees it.
+    """A published baseline, with only those parts that one visitor may see.
 
     Attributes
     ----------
@@ -102,13 +102,13 @@ class BaselineView(NamedTuple):
     single : BaselineFigure or None
         Accuracy of single answers; None if answers are withheld.
     everyone : BaselineFigure or None
-        Accuracy of majority answers with nobody excluded; None if nobody was excluded or answers are withheld.
+        Accuracy of majority answers if nobody were excluded; None if nobody was excluded or answers are withheld.
     parts : list of FacetSlices
     confused : list of (right, given, times, n)
     methods : str
         Empty if answers are withheld, because the text contains figures.
     figures : mapping
-        The other figures as they were stored.
+        All figures as they were stored.
     """
 
     is_open: bool
@@ -122,7 +122,7 @@ class BaselineView(NamedTuple):
 
 
 def view_of(user: Visitor, baseline: Baseline) -> BaselineView:
-    """Return a published baseline as this visitor may see it; the caller checks access to the dataset."""
+    """Return the parts of a published baseline that this visitor may see; the caller checks access to the dataset."""
     figures: dict[str, Any] = json.loads(baseline.figures)
     if not may_see_exact_figures(user, baseline.split):
         return BaselineView(False, figure_for(user, baseline), None, None, [], [], "", figures)
@@ -181,7 +181,7 @@ def as_data(baseline: Baseline, found: BaselineView) -> dict[str, Any]:
 
 
 def as_csv(found: BaselineView) -> Iterator[str]:
-    """Yield the lines of a CSV file: the majority, and if answers are open, single answers and each slice."""
+    """Yield the lines of a CSV file: majority answers, and if answers are open, single answers and each slice."""
     yield from csv_lines([COLUMNS, *_csv_rows(found)])
 
 
@@ -196,7 +196,7 @@ def _csv_rows(found: BaselineView) -> Iterator[list[object]]:
 
 
 def predictions(baseline: Baseline) -> Iterator[str]:
-    """Yield the majority answers as lines of JSON, one per question that was asked; a tie has no answer."""
+    """Yield the majority answers as lines of JSON, one per question with an answer; for a tie, the answer is null."""
     arrays = baselines.load(baseline)
     for position in arrays.asked.nonzero()[0].tolist():
         code = int(arrays.predictions[position])
@@ -204,11 +204,11 @@ def predictions(baseline: Baseline) -> Iterator[str]:
         yield json.dumps({"question_id": position, "answer": answer}, ensure_ascii=False) + "\n"
 
 
-# What the pages of splits and questions say
+# Notes on the pages of splits and questions
 
 
 def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
-    """Return, by split, a note with the published accuracy of people."""
+    """Return for each split with a published baseline a note with the accuracy of people, by the split's key."""
     latest: dict[int, Baseline] = {}
     for row in Baseline.objects.published().filter(split__in=splits):
         latest.setdefault(row.split_id, row)
@@ -224,7 +224,7 @@ def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
 
 
 def answers_to(user: Visitor, split: Split, position: int) -> str:
-    """Describe what people answered to a question; empty if nothing is published or the visitor may not see it."""
+    """Return the answers of people to a question as text; empty if none are published or visible to this visitor."""
     if not may_see_exact_figures(user, split):
         return ""
     latest = Baseline.objects.published().filter(split=split).first()
@@ -232,7 +232,7 @@ def answers_to(user: Visitor, split: Split, position: int) -> str:
         return ""
     try:
         said = baselines.load(latest).said(position)
-    except baselines.DamagedBaseline:  # their own page says so
+    except baselines.DamagedBaseline:  # the page of the baseline reports the error
         return ""
     return ", ".join(f"{text} × {times}" for text, times in said)
 

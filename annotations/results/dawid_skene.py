@@ -1,4 +1,4 @@
-"""Compares Dawid and Skene's model with majority votes, for each form of answers."""
+"""Compares the model of Dawid and Skene with majority votes, for each kind of question."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from generation.engine.scoring.figures import Share
 from generation.engine.scoring.score import score
 from generation.storage.split_index import SplitIndex
 
-MOST_TYPES = 3  # question types named in a label
+MOST_TYPES = 3  # a label names at most this many question types
 
 
 class Kind(NamedTuple):
@@ -23,7 +23,7 @@ class Kind(NamedTuple):
     Attributes
     ----------
     label : str
-        The kind of answers, followed by the questions' types if several groups have this kind.
+        The kind of the answers, followed by the types of the questions if several groups have this kind.
     choices : tuple of str
     positions : list of int
     """
@@ -41,9 +41,10 @@ class KindEstimate(NamedTuple):
     kind : Kind
     majority, model : Share
     people : int
-        Participants who answered these questions.
+        The number of participants who answered these questions.
     simple : list of int
-        Participants, as indices of `Gathered.people`, whom the model describes by their share of right answers alone.
+        Participants, as indices of `GatheredAnswers.people`, whom the model describes only by their share of right
+        answers.
     """
 
     kind: Kind
@@ -54,7 +55,7 @@ class KindEstimate(NamedTuple):
 
 
 def kinds_of(study: Study, positions: Sequence[int]) -> list[Kind]:
-    """Return questions of a study's split grouped by the form of their answers."""
+    """Return questions of a study's split, grouped by the kind and the choices of their answers."""
     groups: dict[tuple[str, tuple[str, ...]], tuple[list[int], set[str]]] = {}
     for position, kind, form in forms_at(study.split, SplitIndex.open(study.split), positions):
         mine, types = groups.setdefault((str(form.kind), form.choices), ([], set()))

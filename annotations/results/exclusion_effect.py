@@ -1,6 +1,6 @@
-"""Compares a study's figures with nobody excluded, with the stated rules applied, and as they are now.
+"""Compares a study's figures if nobody were excluded, if exactly the stated rules were applied, and as they are now.
 
-Excluding participants from the data, by rule or by hand, is never a refusal to pay them.
+An exclusion from the data, by a rule or by hand, never means that the participant is not paid.
 """
 
 from collections.abc import Sequence
@@ -20,24 +20,29 @@ def _names(people: Sequence[Person]) -> str:
 
 
 class Side(NamedTuple):
-    """The figures with `left_out` participants excluded."""
+    """The figures for one set of exclusions, and the number of excluded participants."""
 
     left_out: int
     headline: Headline
 
 
 class Sides(NamedTuple):
-    """A study's figures with three sets of exclusions.
+    """A study's figures for three sets of exclusions.
 
     Attributes
     ----------
-    everyone, by_rules : Side
-        With nobody excluded; with exactly those excluded whom the stated rules name, even if not done yet.
+    everyone : Side
+        Nobody is excluded.
+    by_rules : Side
+        Exactly those participants are excluded whom the stated rules exclude, even if this was not done yet.
     now : Side
-        As it is now: by rules and by hand, without those who were taken back.
-    extra, spared, waiting : list of Person
-        Excluded although no rule says so; taken back although the rules exclude them; not excluded yet although the
-        rules exclude them.
+        The current exclusions: by rules and by hand, without participants who were taken back.
+    extra : list of Person
+        Participants who are excluded although no rule excludes them.
+    spared : list of Person
+        Participants who were taken back although the rules exclude them.
+    waiting : list of Person
+        Participants who are not excluded yet although the rules exclude them.
     """
 
     everyone: Side
@@ -49,7 +54,7 @@ class Sides(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Describe in one line how the current exclusions differ from the stated rules."""
+        """Describe how the current exclusions differ from the stated rules."""
         parts = (
             (self.extra, "excluded without a rule"),
             (self.spared, "included again, although a rule excludes them"),
@@ -64,7 +69,7 @@ class Sides(NamedTuple):
 
 
 def sides(study: Study, found: GatheredAnswers, people: Sequence[Person]) -> Sides:
-    """Return the figures with three sets of exclusions; `found` is what counts now, `people` are all participants."""
+    """Return the figures for three sets of exclusions; `found` has the answers that count now, `people` is everyone."""
     worked = [one for one in people if one.said and not one.participant.is_test]
     due = {one.participant.pk for one in worked if one.is_due}
     out = {one.participant.pk for one in worked if one.participant.excluded is not None}

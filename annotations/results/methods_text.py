@@ -1,4 +1,4 @@
-"""The methods section of a paper about a study, as plain text to copy."""
+"""The methods section for a paper about a study, as plain text that researchers can copy."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ TRIES = 2
 
 
 def methods_text(study: Study, found: Sides, people: Sequence[Person]) -> str:
-    """Return the text on questions, people, exclusions and results, with a blank line between paragraphs.
+    """Return the text about questions, people, exclusions and results, with a blank line between paragraphs.
 
     Parameters
     ----------
     study : Study
     found : Sides
-        The figures with nobody excluded, by the stated rules, and as they are now.
+        The figures if nobody were excluded, if the stated rules were applied, and as they are now.
     people : sequence of Person
         Everybody who followed the link.
     """
@@ -90,7 +90,7 @@ def _between(first: datetime, last: datetime) -> str:
 
 
 def _rules(study: Study) -> str:
-    """Describe the rules that were stated before the study opened; empty if the study has no fixed rules."""
+    """Describe the exclusion rules that were fixed when the study opened; empty if the study has no fixed rules."""
     if study.rules_frozen is None:
         return ""
     said = exclusion_rules.in_words(exclusion_rules.rules_of(study))
@@ -103,7 +103,7 @@ def _rules(study: Study) -> str:
 
 
 def _exclusions(study: Study, found: Sides, people: Sequence[Person]) -> str:
-    """Describe how many participants were excluded, why, and how the figures would be otherwise."""
+    """Describe how many participants were excluded, why, and the figures with other exclusions."""
     stated = exclusion_rules.in_words(exclusion_rules.rules_of(study))
     said = [_by_rules(found, people, stated)] if stated else []
     said += _by_hand(found, stated)
@@ -131,7 +131,7 @@ def _by_rules(found: Sides, people: Sequence[Person], stated: Mapping[str, str])
 
 
 def _by_hand(found: Sides, stated: Mapping[str, str]) -> list[str]:
-    """Describe who was excluded although no rule says so; without rules that is everybody who was excluded."""
+    """Describe who was excluded although no rule excludes them; without rules, that is every excluded participant."""
     if not found.extra:
         if stated:
             return [] if found.spared else ["Nobody was excluded after the fact."]

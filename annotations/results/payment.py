@@ -1,4 +1,4 @@
-"""Compares a platform's list of submissions with the participants, to see who must be paid. Nothing of it is stored."""
+"""Compares a platform's list of submissions with the participants, to find who must be paid. The list is not stored."""
 
 import csv
 import io
@@ -38,26 +38,27 @@ class PlatformRow(NamedTuple):
 
 @dataclass
 class Payment:
-    """What to do about each submission.
+    """The submissions, grouped by what the researcher must do about them.
 
     Attributes
     ----------
     finished, no_code : list of PlatformRow
-        Finished here, with or without the code on the platform: both did the work.
+        The participant finished on this site, with or without the code on the platform; both did the work.
     to_decide : list of PlatformRow
-        Finished, but failed so many attention items that pay may be refused.
+        The participant finished, but failed so many attention items that pay may be refused.
     left : list of PlatformRow
-        Screened out, or no question was left. If they came after the study closed, only the platform's code shows it.
+        The participant was screened out, or no question was left for them. This includes people who came after the
+        study was closed, whom only the code on the platform shows.
     unfinished : list of PlatformRow
-        Began here and did not finish.
+        The participant began on this site, but did not finish.
     unknown : list of PlatformRow
-        Never came here.
+        The person never came to this site.
     unclear : list of PlatformRow
-        Several participants have the person's id, and none came in the submission's session.
+        Several participants may have done the work: they have the submission's participant id or submission id.
     missing : list of Person
-        Finished here, but not in the platform's list.
+        Participants who finished on this site, but are not in the platform's list.
     bonuses : list of (participant's id on the platform, amount)
-        Pay for the work of the unfinished, which approving does not cover.
+        Pay for the work of unfinished participants, because an approval does not pay them.
     """
 
     finished: list[PlatformRow] = field(default_factory=list)
@@ -84,27 +85,27 @@ class Payment:
 
     @property
     def seconds(self) -> float | None:
-        """Return the median time of those who finished, or None if nobody did."""
+        """Return the median time in seconds of those who finished, or None if no time is known."""
         done = [*self.finished, *self.no_code, *self.to_decide]
         times = [row.seconds for row in done if row.seconds is not None and row.seconds >= 1]
         return median(times) if times else None
 
     def hourly(self, reward: Decimal) -> Decimal | None:
-        """Return the median hourly pay of those who finished for this reward, or None if nobody did."""
+        """Return the hourly pay that this reward gives for the median time, or None if no time is known."""
         return None if self.seconds is None else (reward * 3600 / Decimal(self.seconds)).quantize(CENT)
 
     def worth(self, hourly: Decimal) -> Decimal | None:
-        """Return what a submission should pay at this hourly pay, rounded up, or None if nobody finished."""
+        """Return the pay for the median time at this hourly pay, rounded up, or None if no time is known."""
         return None if self.seconds is None else (hourly * Decimal(self.seconds) / 3600).quantize(CENT, ROUND_UP)
 
 
 def read_export(content: bytes) -> list[PlatformRow]:
-    """Return the rows of an export of Prolific; other columns are ignored.
+    """Return the rows of an export of Prolific; columns that are not needed are ignored.
 
     Raises
     ------
-    BadExport
-        With the names of missing columns, or the invalid row.
+    BadPlatformFile
+        If the file is not a CSV file, columns are missing, or a row is not valid. The message names the columns or row.
     """
     try:
         rows = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""))
@@ -138,17 +139,18 @@ def _read(cells: Sequence[str], number: int) -> PlatformRow:
 
 
 def code_of(ending: str) -> str:
-    """Return the completion code that participants bring back: the ending itself, or the code in its https address."""
+    """Return the completion code of an ending: the ending itself, or the code in the ending's https address."""
     if not ending.startswith("https://"):
         return ending.strip()
     return next(iter(parse_qs(urlsplit(ending).query).get("cc", [])), "")
 
 
 def reconcile(study: Study, submissions: list[PlatformRow], people: list[Person]) -> Payment:
-    """Return what to do about each submission. Participants who used the test link are ignored.
+    """Return the submissions, grouped by what to do about them. Participants who used the test link are ignored.
 
-    A submission belongs to the participant who arrived with its submission id. If nobody did, it belongs to the
-    participant who arrived with its participant id, provided there is exactly one: anybody can type another's id.
+    A submission belongs to the participant who came with its submission id. If nobody did, it belongs to the
+    participant who came with its participant id, but only if exactly one participant did, because anybody can type the
+    id of another person.
     """
     found = Payment()
     known = [person for person in people if not person.participant.is_test]
@@ -184,7 +186,10 @@ def reconcile(study: Study, submissions: list[PlatformRow], people: list[Person]
 def _whose(
     row: PlatformRow, by_session: Mapping[str, list[Person]], by_identity: Mapping[str, list[Person]]
 ) -> list[Person]:
-    """Return who may have done the work of a submission: those of its session, otherwise those with its person's id."""
+    """Return who may have done a submission's work: those with its submission id, else those with its participant id.
+
+    If some of those with its submission id also have its participant id, only these are returned.
+    """
     there = by_session.get(row.submission, []) if row.submission else []
     same = [one for one in there if one.participant.identity == row.person]
     return same or there or (by_identity.get(row.person, []) if row.person else [])

@@ -1,6 +1,6 @@
-"""Answers by question, and which questions should be reviewed, for example because of a broken picture.
+"""The answers to each question, and which questions should be reviewed, for example because of a broken picture.
 
-The URL filters the page's list: `?flag=split&by=type&value=count&right=yes&given=no`, each parameter optional.
+The URL filters the list on the page: `?flag=split&by=type&value=count&right=yes&given=no`. Each parameter is optional.
 """
 
 from collections import Counter, defaultdict
@@ -28,8 +28,9 @@ class ReviewedQuestion(NamedTuple):
     right, majority : str
         The right answer and the majority answer; the latter is empty if there is no majority.
     given : list of (answer, times)
-        The most frequent first; reasons against answering are included.
+        The answers, the most frequent first, and then the reasons why participants could not answer.
     flags : list of str
+        The reasons to review the question.
     """
 
     position: int
@@ -40,11 +41,11 @@ class ReviewedQuestion(NamedTuple):
 
 
 SPLIT, WRONG, REFUSED = "participants disagree", "all wrong", "could not answer"
-FLAGS = {"split": SPLIT, "wrong": WRONG, "refused": REFUSED}  # as addresses call them
+FLAGS = {"split": SPLIT, "wrong": WRONG, "refused": REFUSED}  # the names of the flags in URLs
 
 
 def by_question(found: GatheredAnswers) -> list[ReviewedQuestion]:
-    """Return the questions with an answer or a reason against one, those with the most flags first."""
+    """Return the questions with an answer or a refusal, those with the most flags first."""
     said: dict[int, Counter[str]] = defaultdict(Counter)
     refused: dict[int, Counter[str]] = defaultdict(Counter)
     right: Counter[int] = Counter()
@@ -69,7 +70,7 @@ def by_question(found: GatheredAnswers) -> list[ReviewedQuestion]:
 
 
 class Raw(NamedTuple):
-    """One participant's answer or refusal, its time in seconds, and why it does not count (empty if it counts)."""
+    """A participant's answer or refusal, its time in seconds, and why it does not count (empty if it counts)."""
 
     pseudonym: str
     text: str
@@ -80,10 +81,10 @@ class Raw(NamedTuple):
 def raw_answers(
     study: Study, positions: list[int], names: Mapping[int, str], *, times: CountedTime
 ) -> dict[int, list[Raw]]:
-    """Return all answers to some questions in order of claim, with those that don't count.
+    """Return all current answers to these questions in order of claim, including answers that do not count.
 
-    `names` are the pseudonyms of participants by their keys, `times` the study's counted times. Answers of the test
-    link are left out.
+    `names` are the pseudonyms of the participants by their keys, and `times` are the study's counted times. Answers of
+    the test link are left out.
     """
     rows = Answer.objects.current().filter(
         question__study=study, question__position__in=positions, participant__is_test=False
@@ -121,7 +122,7 @@ LONGEST = 60
 
 
 class ReviewChip(NamedTuple):
-    """One active filter of the list, and the query string without it."""
+    """An active filter of the list, and the query string of the list without this filter."""
 
     label: str
     query: str
@@ -135,9 +136,10 @@ class ReviewFilter(NamedTuple):
     flag : str
         A key of `CHOICES`.
     among : array (questions,) of bool
-    chips : list of Chip
+        Which questions the other filters select.
+    chips : list of ReviewChip
     query : str
-        The query string without the page.
+        The query string without the number of the page.
     flags : list of (query, label, whether it is active)
     """
 
@@ -152,7 +154,7 @@ class ReviewFilter(NamedTuple):
 
 
 def read(asked: QueryString, found: GatheredAnswers, facets: Sequence[IndexedFacet]) -> ReviewFilter:
-    """Return the filters of a URL; raise `BadAddress` if a value does not exist."""
+    """Return the filters of a URL; raise `BadAddress` if a facet, value, answer or flag does not exist."""
     kept = {name: value for name in NAMES if (value := asked.value(name))}
     flag = kept.get(FLAG, "")
     _check(flag, list(CHOICES), FLAG)
@@ -173,7 +175,7 @@ def read(asked: QueryString, found: GatheredAnswers, facets: Sequence[IndexedFac
 
 
 def _part(kept: Mapping[str, str], facets: Sequence[IndexedFacet]) -> tuple[IndexedFacet, str]:
-    """Return the facet of the URL and the label of its part."""
+    """Return the facet that the URL names, and the label of the value that it names."""
     by = {facet.name: facet for facet in facets}
     _check(kept.get(BY, ""), list(by), BY)
     facet = by[kept[BY]]

@@ -1,4 +1,4 @@
-"""Figures of a study, computed from the answers that count, and a way to detect that they changed."""
+"""The figures of a study, computed from the answers that count, and a way to detect that the figures have changed."""
 
 import functools
 import hashlib
@@ -25,8 +25,8 @@ from generation.models import from_now
 from generation.storage.split_index import IndexedFacet, SplitIndex
 
 HOUR = 3600.0
-DASH = "–"  # between the ends of a bin
-KEPT = 24 * HOUR  # seconds for which a bootstrap interval is cached
+DASH = "–"  # stands between the lowest and the highest number of a bin
+KEPT = 24 * HOUR  # seconds for which bootstrap intervals are cached
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,18 @@ class GatheredAnswers:
     Attributes
     ----------
     votes : Votes
-        Questions are positions in the study's split; people are indices of `people`.
+        The answers; questions are positions in the study's split, and people are indices of `people`.
     people : tuple of int
-        Keys of all participants who gave an answer or a reason against one.
+        The keys of all participants who gave an answer or a refusal.
     vocabulary : tuple of str
         The answer of each code: the split's vocabulary, followed by the other answers that were given.
     known : int
         The size of the split's vocabulary.
     truth : array (votes.n,) of int64
-        The codes of the right answers, `NONE` if there is none.
+        The codes of the right answers; `NONE` for a question without one.
     refused : tuple of (position, person, reason)
     keys : tuple of int
-        Keys of the stored answers and refusals.
+        The keys of the stored answers and refusals.
     """
 
     votes: Votes
@@ -60,7 +60,7 @@ class GatheredAnswers:
 
     @functools.cached_property
     def majority(self) -> NDArray[np.int64]:
-        """Return the majority answer to each question, shape (votes.n,), or `TIE` or `NONE` of `engine.votes`."""
+        """Return the majority answer to each question, shape (votes.n,), or `TIE` or `NONE` of the engine's `score`."""
         return majority(self.votes)
 
     @functools.cached_property
@@ -73,7 +73,7 @@ class GatheredAnswers:
 
 
 class AnswerRow(NamedTuple):
-    """A stored answer: position of the question, participant, text or refusal, and its own key."""
+    """A stored answer: the position of its question, its participant, its text or refusal, and its key."""
 
     position: int
     participant: int
@@ -83,17 +83,17 @@ class AnswerRow(NamedTuple):
 
 
 def gather(study: Study, *, everyone: bool = False) -> GatheredAnswers:
-    """Return the answers that count; with `everyone`, those that would count if nobody were excluded."""
+    """Return the answers that count; with `everyone`, the answers that would count if nobody were excluded."""
     if everyone:
         return gather_without(study, [()])[0]
     return gather_answers(_rows_of(_answers(study).counted()), SplitIndex.open(study.split))
 
 
 def gather_without(study: Study, sets: Sequence[Collection[int]]) -> list[GatheredAnswers]:
-    """For each set of participants, return the answers that would count if exactly these were excluded.
+    """Return for each set of participants the answers that would count if exactly these participants were excluded.
 
-    For each question these are the first valid answers in order of claim, as many as are wanted. Surplus answers
-    replace those of excluded participants.
+    For each question, these are the first answers in order of claim, as many as are wanted. Surplus answers replace the
+    answers of excluded participants.
     """
     index, rows = SplitIndex.open(study.split), _rows_of(_answers(study).current())
     return [gather_answers(_first(rows, study.per_question, without=frozenset(out)), index) for out in sets]
@@ -109,7 +109,7 @@ def _rows_of(answers: AnswerQuerySet) -> list[AnswerRow]:
 
 
 def _first(rows: Iterable[AnswerRow], most: int, *, without: Collection[int]) -> list[AnswerRow]:
-    """Return the first answers to each question, as many as are wanted, without those of some participants."""
+    """Return the first `most` answers to each question, without the answers of the participants `without`."""
     seen: dict[int, int] = {}
     kept = []
     for row in (row for row in rows if row.participant not in without):
@@ -120,7 +120,7 @@ def _first(rows: Iterable[AnswerRow], most: int, *, without: Collection[int]) ->
 
 
 def gather_answers(rows: Iterable[AnswerRow], index: SplitIndex) -> GatheredAnswers:
-    """Return rows as arrays, together with the split's right answers."""
+    """Return rows of answers as arrays, together with the right answers of the split."""
     truth = index.answers.astype(np.int64)
     truth[truth >= len(index.answer_values)] = NONE
     rows = [row for row in rows if truth[row.position] != NONE]
@@ -142,10 +142,10 @@ def gather_answers(rows: Iterable[AnswerRow], index: SplitIndex) -> GatheredAnsw
 
 
 def baseline(study: Study) -> NDArray[np.int64]:
-    """Return majority answers as predictions, codes of the split's vocabulary, shape (questions of the split,).
+    """Return majority answers as predictions: codes of the split's vocabulary, shape (questions of the split,).
 
-    `TIE` if several answers were given equally often, `OUTSIDE` for an answer outside the vocabulary, `NONE` if nobody
-    was asked or nobody could answer.
+    The value is `TIE` if several answers were given equally often, `OUTSIDE` for an answer outside the vocabulary, and
+    `NONE` if nobody was asked or nobody could answer.
     """
     return predictions_of(gather(study))
 
@@ -164,11 +164,11 @@ class Headline(NamedTuple):
     ----------
     people, answers, refusals, ties : int
     majority : Share
-        Questions with a right majority answer; a tie is wrong.
+        The questions whose majority answer is right; a tie is wrong.
     single : Share
-        Right answers.
+        The single answers that are right.
     crossed : Shares or None
-        Intervals of both shares, by a bootstrap over questions and participants; None without answers.
+        The intervals of both shares, from a bootstrap over questions and participants; None without answers.
     alpha : float or None
         Krippendorff's alpha.
     """
@@ -189,7 +189,7 @@ class Headline(NamedTuple):
 
     @property
     def single_text(self) -> str:
-        """Return the bootstrap interval of single answers as text; empty if there are too few."""
+        """Return the bootstrap interval of single answers as text; empty if there are too few answers."""
         return "" if self.crossed is None or self.single.is_too_small else interval_text(self.crossed.single)
 
 
@@ -213,7 +213,7 @@ def ties(found: GatheredAnswers) -> list[int]:
 
 
 def _crossed(found: GatheredAnswers) -> Shares | None:
-    """Return the bootstrap intervals, from the cache if the answers are the same; None without answers."""
+    """Return the bootstrap intervals, from the cache if the answers have not changed; None without answers."""
     arrays = (found.votes.questions, found.votes.people, found.is_right, found.votes.answers)
     key = "study-crossed-" + hashlib.sha256(b"|".join(array.tobytes() for array in arrays)).hexdigest()
     kept: list[list[float]] | None = cache.get(key)
@@ -227,9 +227,9 @@ def _crossed(found: GatheredAnswers) -> Shares | None:
 
 
 class Breakdown(NamedTuple):
-    """The accuracy of majority answers on each value of a facet that was asked about.
+    """The accuracy of majority answers for each value of a facet for which there are answers.
 
-    `values` are these values, or bins of them, as they are written in URLs; there is one per row.
+    `values` are these values, or bins of values, as they are written in URLs; there is one for each row.
     """
 
     name: str
@@ -243,7 +243,7 @@ class Breakdown(NamedTuple):
 
 
 def break_down(found: GatheredAnswers, facets: Sequence[IndexedFacet]) -> list[Breakdown]:
-    """Return the accuracy of majority answers by facet; integers are grouped if the facet has bins."""
+    """Return the accuracy of majority answers by facet; integers are grouped in bins if the facet has bins."""
     parts = {facet.name: slicing_of(facet) for facet in facets}
     slicings = {name: slicing for name, (slicing, _) in parts.items()}
     scored = score(found.majority, found.truth, slicings, among=found.asked)
@@ -264,7 +264,7 @@ def values_of(facet: IndexedFacet) -> list[str]:
 
 
 def within(facet: IndexedFacet, value: str) -> NDArray[np.bool_]:
-    """Return which questions belong to a part of a facet, shape (questions,); raise `ValueError` for no part."""
+    """Return which questions belong to a part of a facet, shape (questions,); raise `ValueError` if it is unknown."""
     place = values_of(facet).index(value)
     if facet.kind == FacetKind.FLAGS:
         return facet.allowed([place])[facet.codes]
@@ -282,7 +282,7 @@ def slicing_of(facet: IndexedFacet) -> tuple[Slicing, Sequence[str]]:
 
 
 class Confusion(NamedTuple):
-    """A wrong answer to questions with this right answer: how often it was given, of `n` answers to them."""
+    """A wrong answer to the questions with one right answer: it was given `times` times in `n` answers to them."""
 
     right: str
     given: str
@@ -291,7 +291,7 @@ class Confusion(NamedTuple):
 
 
 def confusion(found: GatheredAnswers) -> list[Confusion]:
-    """Return each pair of right answer and wrong given answer, the most frequent first."""
+    """Return each pair of a right answer and a wrong answer that was given instead, the most frequent first."""
     pairs: dict[tuple[int, int], int] = {}
     each: dict[int, int] = {}
     for right, given in zip(found.truth[found.votes.questions].tolist(), found.votes.answers.tolist(), strict=True):
@@ -306,7 +306,7 @@ def confusion(found: GatheredAnswers) -> list[Confusion]:
 
 
 class StudyProgress(NamedTuple):
-    """Answers and complete questions so far, how many are wanted of each, and answers in the last hour."""
+    """Answers and complete questions so far, the wanted number of each, and the number of answers in the last hour."""
 
     answers: int
     wanted: int
@@ -316,7 +316,7 @@ class StudyProgress(NamedTuple):
 
 
 def progress(study: Study) -> StudyProgress:
-    """Return the progress of a study; `pace` counts the answers of the last hour by the database's clock."""
+    """Return the progress of a study; `pace` is the number of answers in the last hour by the database's clock."""
     answers = _answers(study)
     each: Mapping[int, int] = _times(answers.counted().values_list("question", flat=True))
     return StudyProgress(
@@ -345,10 +345,10 @@ LETTERS = 20
 
 
 def state_of(study: Study) -> str:
-    """Return a string that changes when an answer arrives or a participant moves on, is excluded or taken back.
+    """Return a string that changes when an answer arrives, or a participant joins, finishes, is excluded or taken back.
 
-    It needs only a few small queries. It also changes every five minutes, since some figures depend on the time: the
-    pace, and which sessions are over.
+    It needs only a few small queries. It also changes every five minutes, because some figures depend on the time: the
+    pace, and which sessions have ended.
     """
     people = Participant.objects.filter(study=study).aggregate(
         n=Count("pk"),

@@ -1,1 +1,1 @@
-"""What a study asks: its sample, plan and filter, when it is open, and what it may publish."""
+"""Studies: the sample, the plan and the filter, opening and closing, and the share that is published."""

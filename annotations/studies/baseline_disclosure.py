@@ -1,4 +1,4 @@
-"""The share that is published of a human baseline on withheld answers; an upper layer registers how it is decided."""
+"""The share of right answers that a human baseline on withheld answers publishes; an upper layer registers its rule."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from annotations.models import Baseline
 
 
 class _Rule(NamedTuple):
-    """`decide` is called in the transaction that publishes a baseline; `share_of` returns what was decided."""
+    """`decide` is called in the transaction that publishes a baseline; `share_of` returns the share that it decided."""
 
     decide: Callable[[Baseline], object]
     share_of: Callable[[Baseline], float | None]
@@ -26,5 +26,5 @@ def decide(baseline: Baseline) -> None:
 
 
 def share_of(baseline: Baseline) -> float | None:
-    """Return the published share of a human baseline on withheld answers, or None if none was published."""
+    """Return the published share of a human baseline on withheld answers, or None if no share was published."""
     return next((rule.share_of(baseline) for rule in _RULES), None)

@@ -19,7 +19,7 @@ from generation.engine.items import Media
 from generation.models import Split
 from generation.storage.split_index import SplitIndex
 
-# What a user must be allowed to see of a split in order to make a study of it.
+# A user who makes a study of a split must be allowed to see all of these parts of the split.
 SHOWN = (What.IMAGE, What.STORY, What.QUESTION, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)
 ENDS = {
     "completed": "people who finish",
@@ -29,11 +29,11 @@ ENDS = {
 
 
 class NotReady(EngineError):
-    """A study can't be opened as it is; `where` is the field with the problem."""
+    """The study can't be opened yet; `where` is the field with the problem."""
 
 
 def problems(study: Study) -> list[NotReady]:
-    """Return all problems that keep a draft from being opened."""
+    """Return all problems because of which a draft can't be opened."""
     study = question_filter.as_planned(study)
     of_filter = list(_of_filter(study))
     found = [*_of_split(study), *of_filter, *_of_ends(study), *_of_times(study), *_of_texts(study)]
@@ -46,10 +46,10 @@ def problems(study: Study) -> list[NotReady]:
 
 
 def open_study(study: Study) -> None:
-    """Open a draft: draw its sample, create the slots, fix the rules, write the minutes into the texts.
+    """Open a draft: draw its sample, create the slots, fix the exclusion rules, and write the minutes into the texts.
 
-    If it has a filter, a question set is made of the results first. Raises `NotReady` with the first problem. Opening
-    it twice changes nothing.
+    If the study has a filter, a question set is first made of the filter's results. If the draft can't be opened, this
+    raises `NotReady` with the first problem. A second call changes nothing.
     """
     if not study.is_draft:
         return
@@ -65,7 +65,7 @@ def open_study(study: Study) -> None:
         exclusion_rules.freeze(study)
         keep_texts(study)
     if study.easy is not None:
-        easy_positions(study.easy, least=1)  # computed now, so that no participant has to wait for it
+        easy_positions(study.easy, least=1)  # computed and cached now, so that no participant has to wait
 
 
 def _write_minutes(study: Study, plan: Plan) -> None:
@@ -92,7 +92,7 @@ def _freeze(study: Study) -> bool:
 
 
 def close(study: Study) -> bool:
-    """Close a study: no more questions are given, answers under way are still accepted. Return whether it was open."""
+    """Close a study and return whether it was open. No more questions are given; given ones can still be answered."""
     changed = Study.objects.filter(pk=study.pk, state=Study.State.OPEN).update(state=Study.State.CLOSED, closed=Now())
     study.refresh_from_db()
     return changed == 1
@@ -106,7 +106,7 @@ def reopen(study: Study) -> bool:
 
 
 def keep_texts(study: Study) -> None:
-    """Store the texts of an opened study if they are new; earlier versions are kept."""
+    """Store the texts of an opened study that differ from the last stored version; earlier versions are kept."""
     if study.is_draft:
         return
     for kind in StudyText.Kind:
@@ -121,7 +121,7 @@ def may_study(user: Visitor, split: Split) -> bool:
 
 
 def easy_splits(split: Split) -> list[Split]:
-    """Return the splits that may be used for practice: complete, of the same world, with open answers."""
+    """Return the splits that can be used for practice: other complete splits of the same world with open answers."""
     others = Split.objects.for_browse().filter(
         dataset__world=split.dataset.world, state=Split.State.COMPLETE, withheld=False
     )
@@ -169,7 +169,7 @@ def _of_texts(study: Study) -> Iterator[NotReady]:
 
 
 def _of_practice(study: Study, sample: Sample) -> Iterator[NotReady]:
-    """Yield the problems of the split that practice and check questions come from."""
+    """Yield the problems of the split from which practice and check questions are taken."""
     if study.easy is None:
         if study.practice or study.checks:
             yield NotReady(

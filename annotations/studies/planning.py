@@ -1,4 +1,4 @@
-"""What a study will take and give: sessions, minutes, cost, and the expected confidence intervals."""
+"""The plan of a study: its sessions, minutes and cost, and the expected confidence intervals."""
 
 import math
 import re
@@ -14,15 +14,15 @@ from annotations.studies.sampling import Sample
 from generation.engine.scoring.figures import Interval, is_too_few, points, too_few_text, wilson
 from generation.storage.split_index import SplitIndex
 
-SECONDS = 12.0  # a question, until answers say
+SECONDS = 12.0  # the assumed time for a question, until enough answers are measured
 READING = 120.0  # seconds for consent, colours and instructions, before the first question
-EXPECTED = 0.92  # accuracy at which intervals are foretold: about what people had in the paper
-ENOUGH = 30  # answers from which their median stands for the time of a question
-LATEST = 1000  # answers of which the median is taken
-MOST_VALUES = 30  # of a facet whose slices are listed
+EXPECTED = 0.92  # the accuracy for which intervals are predicted: about that of people in the paper
+ENOUGH = 30  # with this many answers, their median time is used as the time for a question
+LATEST = 1000  # the median is computed from at most this many answers, the latest ones
+MOST_VALUES = 30  # slices are listed for facets with at most this many values
 CENT = Decimal("0.01")
-MINUTES = "{minutes}"  # stands in a text for how long a session takes
-NEAR = 0.1  # of the plan's minutes, and at least one of them, by which a text may differ
+MINUTES = "{minutes}"  # the placeholder in a text for the minutes that a session takes
+NEAR = 0.1  # a text may differ from the plan's minutes by this share of them, or by one minute if that is more
 SPELLED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 TENS = {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60}
 WORDS = {word: number for number, word in enumerate(SPELLED, start=1)} | TENS
@@ -34,24 +34,24 @@ DURATION = re.compile(
 
 
 class Plan(NamedTuple):
-    """What a study will take.
+    """The plan of a study: how many sessions it needs, and how much time and money.
 
     Attributes
     ----------
     questions, answers, sessions : int
-        Questions of the sample; answers wanted in all; sessions needed, one per participant.
+        The number of questions in the sample, of wanted answers, and of sessions, one per participant.
     asked : int
-        Items of a session: questions of the sample, practice, checks, attention items.
+        The number of items in a session: questions of the sample, practice, check and attention items.
     seconds : float
-        Time for one item.
+        The time for one item.
     is_measured : bool
-        Whether `seconds` comes from answers of this study.
+        Whether `seconds` was measured in answers of this study.
     pay, cost : Decimal
-        For one session, and for all of them, without the platform's fees.
+        The pay for one session and for all sessions, without the platform's fees.
     worth : Decimal
-        What a session should pay at the stated hourly pay.
+        The pay for a session according to the stated hourly pay.
     interval : Interval
-        Of the human baseline's accuracy, if it is as expected.
+        The confidence interval of the human baseline's accuracy, if the accuracy is as expected.
     """
 
     questions: int
@@ -83,7 +83,7 @@ class Plan(NamedTuple):
 
 
 class SampleSlice(NamedTuple):
-    """Questions of the sample that share a value of a facet, and the expected interval of their accuracy."""
+    """The questions of the sample with the same value of a facet, and the expected interval of their accuracy."""
 
     label: str
     n: int
@@ -95,14 +95,14 @@ class SampleSlice(NamedTuple):
 
 
 class SampleBreakdown(NamedTuple):
-    """A facet and its slices of a sample."""
+    """The slices of a sample by one facet."""
 
     label: str
     slices: Sequence[SampleSlice]
 
 
 def plan(study: Study, *, times: Sequence[int] = ()) -> Plan:
-    """Return what a study will take; `times` are the milliseconds that its answers took so far."""
+    """Return the plan of a study; `times` are the counted milliseconds of its answers so far."""
     is_measured = len(times) >= ENOUGH
     seconds = median(times) / 1000 if is_measured else SECONDS
     given = min(study.per_session, study.wanted)
@@ -130,23 +130,23 @@ def minutes_of(asked: int, seconds: float) -> float:
 
 
 def pay_of(hourly: Decimal, minutes: float) -> Decimal:
-    """Return what this many minutes are worth, rounded up to a hundredth: never less than the hourly pay."""
+    """Return the pay for this many minutes, rounded up to a hundredth, so that it is never below the hourly pay."""
     exact = (hourly * Decimal(minutes) / 60).quantize(Decimal("0.000001"), ROUND_HALF_UP)
     return exact.quantize(CENT, ROUND_UP)
 
 
 def expected_interval(n: int, accuracy: float = EXPECTED) -> Interval:
-    """Return the 95 % interval on `n` questions if the accuracy is as expected."""
+    """Return the 95 % interval for `n` questions that are answered with this accuracy."""
     return wilson(math.floor(accuracy * n + 0.5), n)
 
 
 def interval_text(interval: Interval, n: int) -> str:
-    """Return an interval over `n` questions as text; for too few questions it shows only their number."""
+    """Return an interval over `n` questions as text; if the questions are too few, return only their number as text."""
     return too_few_text(n) if is_too_few(n) else f"{points(interval.low)} to {points(interval.high)} %"
 
 
 def times_of(study: Study) -> list[int]:
-    """Return the milliseconds that the latest answers of a study took, without those of the test link."""
+    """Return the counted milliseconds of a study's latest answers, without answers of the test link."""
     if study.pk is None or study.is_draft:
         return []
     answers = Answer.objects.current().filter(participant__study=study, participant__is_test=False)
@@ -156,7 +156,7 @@ def times_of(study: Study) -> list[int]:
 
 
 def breakdowns(study: Study, sample: Sample) -> list[SampleBreakdown]:
-    """Return the slices of a sample for each facet; facets with a single value or too many values are left out."""
+    """Return the slices of a sample by each facet; facets with only one value or with too many values are left out."""
     index = SplitIndex.open(study.split)
     found = []
     for facet in sampling.facets_of(study.split, index):
@@ -169,11 +169,11 @@ def breakdowns(study: Study, sample: Sample) -> list[SampleBreakdown]:
     return found
 
 
-# What texts say of it
+# Durations in the texts
 
 
 class StatedDuration(NamedTuple):
-    """A duration that a text states: its words, and the range in minutes."""
+    """A duration that a text states: the words of the text, and the lowest and highest number of minutes."""
 
     words: str
     low: float
@@ -185,7 +185,7 @@ def fill_in(text: str, plan: Plan) -> str:
 
 
 def contradictions(study: Study, plan: Plan) -> list[tuple[str, str]]:
-    """Return each text of a study that states only durations other than the plan's: its field and the problem."""
+    """Return the field and the problem of each text that states durations, but none near the plan's duration."""
     slack = max(1.0, NEAR * plan.minutes)
     found = []
     for kind in StudyText.Kind:

@@ -1,7 +1,7 @@
-"""Filters of studies: reading and describing them, and making a question set of the results when the study opens.
+"""Reads and describes the filters of studies, and makes a question set of a filter's results when the study opens.
 
-The question set becomes the study's split. Its sample is the same as the one that the draft showed, because the random
-numbers are those of the parent split.
+The question set becomes the study's split. The sample stays the same as in the draft, because it is drawn with the
+random numbers of the parent split.
 """
 
 import copy
@@ -21,15 +21,21 @@ from generation.splits import question_sets
 from generation.splits.split_recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
 from generation.storage.split_index import SplitIndex
 
-NAMES = 20  # names that are tried for a question set
+NAMES = 20  # this many names are tried for a question set
 
 
 class BadFilter(EngineError):
-    """A study can't be made of the questions that a filter finds."""
+    """The filter is not valid, or no study can be made of the questions that it finds."""
 
 
 def plain(split: Split, text: str, *, user: Visitor) -> str:
-    """Return a filter in its plain form, empty if it selects every question; raise `BadFilter`."""
+    """Return a filter in its plain form; it is empty if the filter selects every question.
+
+    Raises
+    ------
+    BadFilter
+        If the filter is not valid, or the user may not add a question set to the dataset.
+    """
     if not text.strip():
         return ""
     try:
@@ -49,7 +55,13 @@ def plain(split: Split, text: str, *, user: Visitor) -> str:
 
 
 def pool(study: Study, index: SplitIndex) -> Positions:
-    """Return the questions that a study may ask: all, or those that its filter finds; raise `BadFilter`."""
+    """Return the questions that a study may ask: all, or those that its filter finds.
+
+    Raises
+    ------
+    BadFilter
+        If the filter can't be read or finds no question.
+    """
     if not study.filter or study.is_frozen:
         return np.arange(index.n)
     try:
@@ -65,7 +77,7 @@ def pool(study: Study, index: SplitIndex) -> Positions:
 
 
 def describe(study: Study) -> str:
-    """Describe which questions a study's filter finds, and how many; empty without a filter or if it can't be read."""
+    """Describe which questions a study's filter finds, and how many; empty if there is no filter or it is not valid."""
     if not study.filter:
         return ""
     split = study.split.source
@@ -80,7 +92,7 @@ def describe(study: Study) -> str:
 
 
 def address_of(study: Study) -> str:
-    """Return the URL where the questions that a study may ask are browsed."""
+    """Return the URL of the page on which the questions that a study may ask can be browsed."""
     split = study.split.source if study.is_frozen else study.split
     return f"{split.get_absolute_url()}?{study.filter}" if study.filter else split.get_absolute_url()
 
@@ -95,11 +107,11 @@ def _recipe(split: Split, text: str) -> Recipe:
     return read_recipe({"parent": split.name, "filter": text})
 
 
-# Freezing
+# Making the question set
 
 
 def as_planned(study: Study) -> Study:
-    """Return a copy of the study with its original split if its question set is not complete; else the study itself."""
+    """Return the study; if its question set is not complete, return a copy of the study with the parent split."""
     if not study.is_frozen or study.split.is_complete:
         return study
     planned = copy.copy(study)
@@ -108,10 +120,11 @@ def as_planned(study: Study) -> Study:
 
 
 def freeze(study: Study) -> None:
-    """Make a question set of a draft's filter, once, even if several requests ask for it.
+    """Make a question set of the results of a draft's filter; make it only once, even if several requests ask for it.
 
-    If that takes long, or another process is doing it, the set is not complete yet when this returns; calling it again
-    continues the work. Raises `BadFilter` if the set can't be made.
+    If the question set is large, or another process is making it, it is not complete yet when this function returns.
+    A later call continues the work; if the work has failed, it begins again. Raises `BadFilter` if the question set
+    can't be made.
     """
     if study.is_frozen and study.split.state == Split.State.FAILED:
         _drop(study)
@@ -134,7 +147,7 @@ def freeze(study: Study) -> None:
 
 
 def trouble(study: Study) -> str:
-    """Return why a study's question set is not complete; empty if it is, or there is none."""
+    """Return why a study's question set is not complete; empty if it is complete or the study has none."""
     if not study.is_frozen or study.split.is_complete:
         return ""
     name = study.split.name
@@ -146,7 +159,7 @@ def trouble(study: Study) -> str:
 
 
 def _drop(study: Study) -> None:
-    """Give the study its parent split again, and delete the question set that failed."""
+    """Set the study's split to the parent split again, and delete the question set that could not be made."""
     failed = study.split
     Study.objects.filter(pk=study.pk, split=failed).update(split=failed.source)
     _refresh(study)
@@ -155,7 +168,7 @@ def _drop(study: Study) -> None:
 
 
 def _name(study: Study) -> str:
-    """Return a free name for a study's question set; the study's code stays out of it, since it is secret."""
+    """Return a name for a study's question set that is not in use; it does not contain the study's code, a secret."""
     taken = set(study.split.dataset.splits.values_list("name", flat=True))
     names = [f"study-{study.pk}", *(f"study-{study.pk}-{number}" for number in range(2, NAMES))]
     return next((name for name in names if name not in taken), names[-1])

@@ -1,8 +1,8 @@
-"""Draws the questions that a study asks from a sealed split, uniformly or evenly over a facet, by the study's seed.
+"""Draws the questions of a study from a sealed split with the study's seed, uniformly or evenly over a facet.
 
-The sample depends only on the split's name, its number of questions, and the study's numbers, filter and seed. A
-uniform sample of 500 is part of the uniform sample of 5,500 with the same seed. The order in which questions are given
-also depends on the site's key, so nobody can compute it from public data.
+The sample depends only on the split's name, its number of questions, and the study's numbers, filter and seed. With the
+same seed, a uniform sample of 500 questions is part of the uniform sample of 5,500 questions. The order in which the
+questions are given also depends on the site's key, so nobody can compute it from public data.
 """
 
 import random
@@ -21,11 +21,11 @@ from generation.models import Split
 from generation.splits.split_recipes import Chooser, Positions, lowest
 from generation.storage.split_index import IndexedFacet, SplitIndex
 
-DRAWN = 2  # a random stream that question sets do not use
+DRAWN = 2  # the index of a random stream that question sets do not use
 
 
 class BadSample(EngineError):
-    """A sample can't be drawn; `where` is the study's field with the problem."""
+    """The sample can't be drawn; `where` is the study's field with the problem."""
 
 
 class Sample(NamedTuple):
@@ -34,11 +34,11 @@ class Sample(NamedTuple):
     Attributes
     ----------
     positions : array (n,) of int64
-        Their positions in the split, ascending.
+        The positions of the questions in the split, ascending.
     scenes : array (n,) of uint32
         The position of each question's scene.
     ranks : tuple of int
-        The order in which they are given, from 0.
+        The place of each question in the order in which the questions are given, from 0.
     """
 
     positions: Positions
@@ -51,14 +51,20 @@ class Sample(NamedTuple):
 
 
 class SampleGroup(NamedTuple):
-    """Questions that share a value of a facet, or a bin of values."""
+    """Questions with the same value of a facet, or with values in the same bin."""
 
     label: str
     positions: Positions
 
 
 def draw(study: Study) -> Sample:
-    """Return the questions that a study asks; raise `BadSample` if the split has too few or lacks the facet."""
+    """Return the sample of a study.
+
+    Raises
+    ------
+    BadSample
+        If the split has too few questions or does not have the facet, or the filter is not valid.
+    """
     index = SplitIndex.open(study.split)
     keys = _keys(study, DRAWN, index)
     try:
@@ -83,9 +89,10 @@ def _ranks(study: Study, n: int) -> tuple[int, ...]:
 
 
 def even_quotas(sizes: list[int], wanted: int) -> list[int]:
-    """Return how many questions to take from groups of these sizes, as equally as possible; small groups give all.
+    """Return how many questions to take from groups of these sizes, so that the numbers are as equal as possible.
 
-    The remainder goes to the largest groups, and among equal ones to the first. `wanted` is at most `sum(sizes)`.
+    All questions of a small group are taken. The remainder of the division goes to the largest groups, and among equal
+    ones to the first. `wanted` is at most `sum(sizes)`.
     """
     quotas, left = [0] * len(sizes), wanted
     for rest, which in enumerate(sorted(range(len(sizes)), key=lambda one: (sizes[one], -one))):
@@ -97,14 +104,14 @@ def even_quotas(sizes: list[int], wanted: int) -> list[int]:
 def facets_of(split: Split, index: SplitIndex) -> list[IndexedFacet]:
     """Return the facets over which a sample of a split may be drawn evenly.
 
-    If the split's answers are withheld, facets that reveal more than the question's words are left out, since the
-    choice of questions would reveal part of that.
+    If the split's answers are withheld, facets that reveal more than the question's words are left out, because the
+    choice of questions would reveal a part of these facts.
     """
     return [facet for facet in Chooser(split, index).facets if facet.kind is not FacetKind.FLAGS]
 
 
 def find_facet(split: Split, index: SplitIndex, name: str) -> IndexedFacet:
-    """Return a facet over which a sample may be drawn evenly; raise `BadSample` if there is none of this name."""
+    """Return a facet over which a sample may be drawn evenly; raise `BadSample` if none has this name."""
     found = {facet.name: facet for facet in facets_of(split, index)}
     if name not in found:
         raise BadSample(f"Expected one of {', '.join(found) or 'no facet'}, got {name[:60]}.", where="evenly")
@@ -112,9 +119,10 @@ def find_facet(split: Split, index: SplitIndex, name: str) -> IndexedFacet:
 
 
 def group_by(facet: IndexedFacet, positions: Positions) -> list[SampleGroup]:
-    """Return questions grouped by their value of a facet, integers by bin, in the facet's order.
+    """Return questions grouped by their value of a facet, in the order of the facet's values.
 
-    Values without questions, and questions without a value, are left out.
+    If the facet has bins, each bin of integers is a group. Values without questions, and questions without a value, are
+    left out.
     """
     codes = facet.codes[positions]
     groups = []
@@ -126,7 +134,7 @@ def group_by(facet: IndexedFacet, positions: Positions) -> list[SampleGroup]:
 
 
 def _bins(facet: IndexedFacet) -> list[tuple[str, list[int]]]:
-    """Return the label and the codes of each group of values."""
+    """Return the label of each value or bin of a facet, and the codes of its values."""
     if not facet.bins:
         return [(label, [code]) for code, label in enumerate(facet.labels)]
     values = [int(value) for value in facet.values]
@@ -139,7 +147,7 @@ def _bins(facet: IndexedFacet) -> list[tuple[str, list[int]]]:
 
 
 def _keys(study: Study, which: int, index: SplitIndex) -> NDArray[np.float64]:
-    """Return a random number for each question of the split; a question set uses its parent's numbers."""
+    """Return a random number for each question of the split; a study's question set uses the parent split's numbers."""
     split = study.split.source if study.is_frozen else study.split
     chance = stream(seed=study.seed, split=split.name, index=which, stage=Stage.SAMPLE)
     if index.positions is None or not study.is_frozen:

@@ -1,1 +1,1 @@
-"""Views of studies."""
+"""The views of studies, for researchers, participants and visitors."""

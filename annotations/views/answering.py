@@ -1,4 +1,4 @@
-"""Views of a participant's question, its picture, and the answer."""
+"""Views that show questions and pictures to a participant, and store the answers."""
 
 import uuid
 from typing import Any
@@ -38,9 +38,10 @@ ASKING = (Stage.QUESTIONS, Stage.PRACTICE)
 
 
 def next_question(sitting: Sitting, *, is_again: bool = False, zoom: str = "") -> dict[str, Any] | None:
-    """Return the context of the question that a participant is asked next, or asked again; None if nothing is left.
+    """Return the template context of the next item of a participant, or None if nothing is left.
 
-    It also records that the question is shown now.
+    With `is_again`, the item with the latest answer is asked again, if there is one and practice is over. The function
+    also stores that the item is shown now.
     """
     participant = sitting.participant
     undone, ahead = None, None
@@ -75,10 +76,10 @@ def question_context(
     ----------
     undone : GivenAnswer, optional
         The previous answer, if the item is asked again.
-    ahead : Item, optional
-        The next item, whose picture is fetched in advance.
+    ahead : SessionItem, optional
+        The next item, whose picture the page fetches in advance.
     zoom : str
-        The magnification of the picture.
+        The factor by which the picture is enlarged; empty for the normal size.
     """
     participant = sitting.participant
     is_practice = found.item.kind == EasyAnswer.Kind.PRACTICE
@@ -121,7 +122,7 @@ def _picture(sitting: Sitting, found: AskedItem) -> Picture | None:
 
 
 def _address(sitting: Sitting, item: SessionItem) -> str:
-    """Return the URL of an item's picture, and remember which picture it is."""
+    """Return the URL of an item's picture, and remember which question the URL belongs to."""
     participant = sitting.participant
     parts = (participant.study.code, participant.secret, question_tokens.token_of(participant, str(item)))
     if item.kind == QUESTION and item.number in sitting.given:
@@ -132,7 +133,7 @@ def _address(sitting: Sitting, item: SessionItem) -> str:
 @private
 @require_POST
 def answer(request: HttpRequest, code: str, secret: str) -> HttpResponse:
-    """Store an answer and redirect to the next page; a script gets JSON with the next question."""
+    """Store an answer and redirect to the next page; a script gets JSON with the next question instead."""
     sitting = find_sitting(code, secret)
     sitting.read()
     found = _given(sitting, request.POST.get("token", ""))
@@ -158,7 +159,10 @@ def answer(request: HttpRequest, code: str, secret: str) -> HttpResponse:
 
 
 def _text(request: HttpRequest, form: AnswerForm) -> str:
-    """Return the submitted answer: that of a button, or the one composed of parts, for a sequence place by place."""
+    """Return the submitted answer: the text of a button, or an answer composed of the submitted parts.
+
+    The parts of a sequence are submitted as one field per place.
+    """
     text = request.POST.get("answer", "")
     if text or not form.parts:
         return text
@@ -167,7 +171,7 @@ def _text(request: HttpRequest, form: AnswerForm) -> str:
 
 
 def _given(sitting: Sitting, token: str) -> AskedItem:
-    """Return the item that a token names; raise `NotGiven` if it is not this participant's."""
+    """Return the item to which a token belongs; raise `NotGiven` if it was not given to this participant."""
     item = participant_flow.item_named(sitting, token)
     found = questions.look_up(sitting, item) if item is not None else None
     if found is None:
@@ -188,7 +192,7 @@ def picture(request: HttpRequest, code: str, secret: str, token: str) -> HttpRes
 
 
 def _scene_of(code: str, secret: str, token: str) -> tuple[Scene, Dataset]:
-    """Return the scene of a question that the participant was given, and its dataset; raise `Http404` otherwise."""
+    """Return the scene and dataset of a question that was given to the participant; raise `Http404` if it was not."""
     sitting = find_sitting(code, secret)
     item = participant_flow.item_named(sitting, token)
     found = questions.look_up(sitting, item) if item is not None else None
@@ -202,7 +206,7 @@ def _scene_of(code: str, secret: str, token: str) -> tuple[Scene, Dataset]:
 @private
 @require_safe
 def pair(request: HttpRequest, code: str, secret: str, number: int) -> HttpResponse:
-    """Return the picture of a pair of colours to compare."""
+    """Return the picture of a pair of colours that the participant compares."""
     participant = find_sitting(code, secret).participant
     split = participant.study.split
     swatches = swatches_of(split)

@@ -1,4 +1,4 @@
-"""Views of a split's published human baseline, for everybody who may open its dataset."""
+"""Views of the published human baselines of a split, for all visitors who may see its questions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,10 @@ A_NUMBER = 1_000_000_000
 
 @require_safe
 def people(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return the current human baseline of a split, that is, the one published last."""
+    """Return the page of a split's current human baseline: the latest one that is not withdrawn.
+
+    If all baselines of the split are withdrawn, the page is that of the latest one.
+    """
     split = _find_split(request.user, slug, name)
     standing = list(baselines.published_baselines(split))
     found = standing[0] if standing else Baseline.objects.filter(split=split).last()
@@ -37,7 +40,7 @@ def version(request: HttpRequest, slug: str, name: str, number: int) -> HttpResp
 
 @require_safe
 def slices(request: HttpRequest, slug: str, name: str, number: int, kind: str) -> HttpResponse:
-    """Return the slices of a version as a CSV or JSON file."""
+    """Return the slices of a baseline as a CSV or JSON file."""
     found = _find(_find_split(request.user, slug, name), number)
     _check_stands(request.user, found)
     seen = baseline_page.view_of(request.user, found)
@@ -55,7 +58,7 @@ def predictions(request: HttpRequest, slug: str, name: str, number: int) -> Http
         raise Http404(NOTHING)
     found = _find(split, number)
     _check_stands(request.user, found)
-    baselines.load(found)  # reports an unreadable file before the response begins
+    baselines.load(found)  # raises the error for an unreadable file before the response begins
     lines: Iterator[str] = baseline_page.predictions(found)
     return _saved(StreamingHttpResponse(lines, content_type="application/x-ndjson"), found, "predictions.jsonl")
 
@@ -105,7 +108,7 @@ def _page(request: HttpRequest, found: Baseline, *, standing: list[Baseline]) ->
 
 
 def _saved(response: Any, found: Baseline, name: str) -> HttpResponse:
-    """Return a file as a download whose name says what it contains."""
+    """Make the response a download with a file name that describes the content, and return it."""
     split = found.split
     whole = f"{split.dataset.slug}-{split.name}-people-{found.number}-{name}"
     response["Content-Disposition"] = f'attachment; filename="{whole}"'

@@ -1,4 +1,4 @@
-"""Views of a study's participants for researchers: their work, exclusion, payment, erasure."""
+"""Views of a study's participants for researchers: their work, and how to exclude, pay and erase them."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from generation.access import takes_uploads
 
 A_PAGE = 100
 BAD = 400
-PAYMENT_MEGABYTES = 10  # of a platform's export
+PAYMENT_MEGABYTES = 10  # the size of the largest request with a platform's export
 
 
 def study_owners_only(request: HttpRequest, *, code: str) -> None:
@@ -32,7 +32,10 @@ def study_owners_only(request: HttpRequest, *, code: str) -> None:
 @never_cache
 @takes_uploads(study_owners_only, megabytes=PAYMENT_MEGABYTES)
 def study_people(request: HttpRequest, code: str) -> HttpResponse:
-    """Return what each participant did; a POST with a platform's export shows who must be paid, and stores nothing."""
+    """Return a page with each participant's work.
+
+    A POST with a platform's export also shows who must be paid; the export is not stored.
+    """
     study = find_study(request.user, code)
     if request.method != "POST":
         return _page(request, study, form=PaymentForm())
@@ -70,7 +73,7 @@ def study_take_back(request: HttpRequest, code: str, number: int) -> HttpRespons
 
 @require_POST
 def study_apply_rules(request: HttpRequest, code: str) -> HttpResponse:
-    """Exclude the participants who still count although the stated rules exclude them."""
+    """Exclude the participants whose answers still count although the stated rules exclude them."""
     study = find_study(request.user, code)
     left_out = apply(study)
     names = ", ".join(person.pseudonym for person in left_out)
@@ -81,7 +84,7 @@ def study_apply_rules(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_POST
 def study_erase(request: HttpRequest, code: str, number: int) -> HttpResponse:
-    """Erase who a participant is and what they wrote; requires `confirm`, since it can't be undone."""
+    """Erase a participant's identity and comment; `confirm` is required, because this can't be undone."""
     study = find_study(request.user, code)
     person = _find(study, number)
     if not request.POST.get("confirm"):
@@ -93,7 +96,7 @@ def study_erase(request: HttpRequest, code: str, number: int) -> HttpResponse:
 
 
 def _find(study: Study, number: int) -> Participant:
-    """Return the participant who joined as number 1, 2, ...."""
+    """Return the participant with this number; participants are numbered from 1 in the order in which they joined."""
     everybody = study.participants.order_by("pk")
     if not 1 <= number <= everybody.count():
         raise Http404(NOTHING)

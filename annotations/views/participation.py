@@ -1,4 +1,4 @@
-"""Views for taking part: the study's link, and a participant's page from consent to the code at the end."""
+"""Views for taking part in a study: the study's link, and the participant's page from the consent to the end."""
 
 import math
 from typing import Any
@@ -20,14 +20,14 @@ from generation.site_addresses import network_of, site_address
 
 SEE_OTHER = 303
 LONGEST_COMMENT = 5000
-SOON = 10.0  # seconds after which the page is reloaded, at least
+SOON = 10.0  # the page for waiting participants is reloaded after at least this many seconds
 SAME, DIFFERENT = "same", "different"
 
 
 @private
 @require_http_methods(["GET", "HEAD"])
 def join(request: HttpRequest, code: str) -> HttpResponse:
-    """Redirect to the participant's own page, whose URL contains none of the platform's names."""
+    """Redirect to the participant's own page, whose URL does not contain the platform's names."""
     study = Study.objects.filter(code=code).first() if "\0" not in code else None
     if study is None:
         raise Http404(NOTHING)
@@ -48,8 +48,8 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
 def session(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     """Return a participant's page for their current stage.
 
-    `?seen=3` shows the right answer to practice question 3, `?again=1` asks the previous question again, `?zoom=2`
-    doubles the size of the picture, and `?stop=1` explains what stopping means.
+    `?seen=3` shows the right answer to practice question 3, `?again=1` asks the question with the latest answer again,
+    `?zoom=2` doubles the size of the picture, and `?stop=1` explains what happens if the participant stops.
     """
     sitting = find_sitting(code, secret)
     participant = sitting.participant
@@ -76,7 +76,7 @@ def session(request: HttpRequest, code: str, secret: str) -> HttpResponse:
 @private
 @require_POST
 def go_on(request: HttpRequest, code: str, secret: str) -> HttpResponse:
-    """Handle a form of a page without a question, and redirect to the next page."""
+    """Process the form of a page without a question, and redirect to the next page."""
     participant = find_sitting(code, secret).participant
     stages = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.COMMENT)
     token = request.POST.get("token", "")
@@ -96,7 +96,7 @@ def go_on(request: HttpRequest, code: str, secret: str) -> HttpResponse:
 
 
 def _check_arrivals(request: HttpRequest) -> None:
-    """Count a visit to a link; raise `TooManyAnswers` if too many people of one network came without consent."""
+    """Count a visit to a study's link; raise `TooManyAnswers` if too many people of one network gave no consent yet."""
     wait = throttle.arrivals.wait(_origin(request))
     if wait:
         most = throttle.arrivals.most
@@ -125,7 +125,7 @@ def _to_session(participant: Participant) -> HttpResponse:
 
 
 def _page(request: HttpRequest, participant: Participant, name: str, context: dict[str, Any]) -> HttpResponse:
-    """Render a participant's page with the context that all of them share."""
+    """Render a participant's page; add the context that all these pages share."""
     address = reverse("study_session", args=[participant.study.code, participant.secret])
     shared = {
         "study": participant.study,
@@ -157,7 +157,7 @@ def _palette(sitting: Sitting) -> dict[str, Any]:
 
 
 def _read_pairs(request: HttpRequest) -> list[bool]:
-    """Return for each pair whether the participant says that both colours are the same."""
+    """Return for each pair of colours whether the participant said that both colours are the same."""
     answers = [request.POST.get(f"pair-{number}", "") for number in range(color_vision.PAIRS)]
     if any(answer not in (SAME, DIFFERENT) for answer in answers):
         raise FlowRefused(
@@ -167,7 +167,7 @@ def _read_pairs(request: HttpRequest) -> list[bool]:
 
 
 def _feedback(sitting: Sitting, wanted: str) -> dict[str, Any]:
-    """Return a practice answer together with the right answer."""
+    """Return the template context with a practice answer and the right answer."""
     participant = sitting.participant
     known = participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE)
     row = (
@@ -194,5 +194,5 @@ def _feedback(sitting: Sitting, wanted: str) -> dict[str, Any]:
 
 
 def _end(sitting: Sitting) -> dict[str, Any]:
-    """Return what a participant gets at the end: a code, or an address to return to."""
+    """Return the template context of the end: the code, or the address to which the participant returns."""
     return {"answered": sitting.answered, **ending(sitting.participant.ending)}

@@ -1,4 +1,4 @@
-"""What all views for participants share: no caching, no referrer, no cookies."""
+"""The parts that all views for participants share; their responses have no caching, no referrer and no cookies."""
 
 import functools
 import math
@@ -17,15 +17,15 @@ from annotations.answering.participant_lookup import participant_at
 from annotations.answering.session import Sitting
 from annotations.answering.slot_assignment import NotGiven
 
-LARGEST = 20_000  # bytes of a request
-ANEW = "anew"  # parameter of a visitor who says that somebody else used their platform id
-FIELDS = 10  # parameters of a link that are kept
+LARGEST = 20_000  # bytes of the largest request
+ANEW = "anew"  # the parameter that a visitor sends who says that somebody else used their platform id
+FIELDS = 10  # at most this many parameters of a link are kept
 NOTHING = "There is no study or participant at this address. Check that you have the whole address."
 View = Callable[..., HttpResponseBase]
 
 
 def private(view: View) -> View:
-    """Wrap a view for participants: turn refusals into plain pages, and limit requests.
+    """Wrap a view for participants: limit its requests, and turn errors into simple pages.
 
     No CSRF token is needed, because a request is authorised by its secret address and a signed token, not by a cookie.
     """
@@ -81,7 +81,7 @@ def too_many(request: HttpRequest, message: str, *, wait: float) -> HttpResponse
 
 
 def _early(request: HttpRequest, secret: str) -> HttpResponse | None:
-    """Return a refusal for a request that is too large or too frequent, otherwise None."""
+    """Return a refusal if the request is too large or there are too many requests; otherwise None."""
     if _is_large(request):
         return too_large(request)
     wait = throttle.sessions.wait(secret) if secret else 0.0
@@ -101,7 +101,7 @@ def _is_large(request: HttpRequest) -> bool:
 
 
 def find_sitting(code: str, secret: str) -> Sitting:
-    """Return the session of the participant at this address; raise `Http404` if there is none."""
+    """Return the session of the participant with this address; raise `Http404` if there is none."""
     found = participant_at(code, secret)
     if found is None:
         raise Http404(NOTHING)
@@ -109,5 +109,5 @@ def find_sitting(code: str, secret: str) -> Sitting:
 
 
 def page(name: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
-    """Render a page; it is the same whether or not the visitor is signed in."""
+    """Render a page without the context of the request, so that it is the same for signed-in visitors and others."""
     return HttpResponse(render_to_string(f"annotations/taking/{name}.html", context), status=status)

@@ -1,4 +1,4 @@
-"""Views that publish and withdraw a study's human baseline; they first explain the consequences."""
+"""Views that publish and withdraw a study's human baseline, after pages that explain the consequences."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ from annotations.views.studies import NOTHING, find_study
 from generation.models import Dataset
 
 BAD, CONFLICT = 400, 409
-NAMED = 8  # participants with flags that are named
+NAMED = 8  # at most this many participants with flags are named
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def study_publish(request: HttpRequest, code: str) -> HttpResponse:
-    """Return a page that shows what becomes public and what is unfinished; its button publishes."""
+    """Return a page that shows what becomes public and what is unfinished; a POST with `confirm` publishes it."""
     study = find_study(request.user, code)
     if request.method != "POST":
         return _page(request, study)
@@ -46,7 +46,7 @@ def study_publish(request: HttpRequest, code: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def study_withdraw(request: HttpRequest, code: str, number: int) -> HttpResponse:
-    """Return a page that asks why a published baseline is withdrawn; its button withdraws it."""
+    """Return a page that asks why a published baseline is withdrawn; a POST with a reason withdraws it."""
     study = find_study(request.user, code)
     rows = Baseline.objects.select_related("split__dataset", "split__parent")
     found = rows.filter(study=study, number=number).first() if number < 2**31 else None

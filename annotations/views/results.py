@@ -33,7 +33,7 @@ BAD, NOTHING_NEW = 400, 204
 @require_safe
 @never_cache
 def study_results(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the figures of a study.
+    """Return the page with the figures of a study.
 
     `?flag=split` (or `wrong`, `refused`, `every`), `?by=type&value=count`, `?right=yes` and `?given=no` select the
     questions that are listed.
@@ -46,7 +46,7 @@ def study_results(request: HttpRequest, code: str) -> HttpResponse:
 @require_safe
 @never_cache
 def study_results_live(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the part of the page with the figures, or an empty 204 if the state `?seen=` is still current."""
+    """Return the part of the page with the figures; an empty response with status 204 if `?seen=` is still current."""
     study = find_study(request.user, code)
     if study.is_draft:
         raise Http404(NOTHING)
@@ -56,11 +56,11 @@ def study_results_live(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def _context(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """Return the context of the page and of its live part."""
+    """Return the template context of the page and of its live part."""
     context: dict[str, Any] = {"study": study, "progress": None}
     if study.is_draft:
         return context
-    seen = study_statistics.state_of(study)  # read first, so that a change in between is shown twice rather than never
+    seen = study_statistics.state_of(study)  # read first: a change in between is shown twice, but never missed
     found, times = study_statistics.gather(study), timing.count_time(study)
     people = people_of(study, times=times)
     names = {person.participant.pk: person.pseudonym for person in people}
@@ -118,7 +118,7 @@ def _listed(
     *,
     times: CountedTime,
 ) -> dict[str, Any]:
-    """Return one page of the questions that the URL selects; a wrong URL lists those with any flag."""
+    """Return one page of the questions that the URL selects; an invalid URL selects the questions with any flag."""
     trouble = ""
     try:
         narrowed = question_review.read(_asked(request), found, facets)

@@ -30,7 +30,7 @@ CONFLICT = 409
 @never_cache
 @require_safe
 def studies(request: HttpRequest) -> HttpResponse:
-    """Return the list of the visitor's studies; staff see all."""
+    """Return the list of the user's studies; staff see all studies."""
     listed = listed_for(request.user)
     if not is_researcher(request.user) and not listed.exists():
         return render(request, "annotations/not_researcher.html", status=403)
@@ -56,7 +56,7 @@ def study(request: HttpRequest, code: str) -> HttpResponse:
 @login_required
 @require_POST
 def study_open(request: HttpRequest, code: str) -> HttpResponse:
-    """Open or reopen a study; the page shows what prevents it."""
+    """Open or reopen a study; if it can't be opened, show the reason."""
     found = find_study(request.user, code)
     try:
         lifecycle.open_study(found)
@@ -81,7 +81,7 @@ def study_close(request: HttpRequest, code: str) -> HttpResponse:
 @never_cache
 @require_safe
 def study_test_link(request: HttpRequest, code: str) -> HttpResponse:
-    """Redirect to the test link of a study; its answers never count."""
+    """Redirect to the test link of a study; answers that are given through it never count."""
     found = find_study(request.user, code)
     if found.is_draft:
         return _overview(
@@ -94,7 +94,7 @@ def study_test_link(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def find_study(user: Visitor, code: str) -> Study:
-    """Return the study with this code if the visitor may run it; raise `Http404` otherwise."""
+    """Return the study with this code; raise `Http404` if there is none or the user may not run it."""
     found = Study.objects.select_related("split__dataset", "split__parent", "easy__dataset", "owner")
     one = found.filter(code=code).first()
     if one is None or not may_study(user, one.split) or not (user.is_staff or one.owner_id == user.pk):
@@ -107,7 +107,7 @@ def test_address(study: Study) -> str:
 
 
 def address_of(study: Study, site: str) -> str:
-    """Return the URL for Prolific, which fills in the placeholders for each participant."""
+    """Return the study's URL with Prolific's placeholders, which Prolific replaces for each participant."""
     names = (study.person_parameter, study.study_parameter, study.session_parameter)
     held = zip(names, ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"), strict=True)
     pairs = "&".join(f"{name}={{{{%{placeholder}%}}}}" for name, placeholder in held)
@@ -142,7 +142,7 @@ def _labelled(found: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
 
 
 def _people(study: Study) -> dict[str, int]:
-    """Return how many participants came, and how many reached each end, without those of the test link."""
+    """Return how many participants came, and how many reached each end, without participants of the test link."""
     stages = Participant.Stage
     return Participant.objects.filter(study=study, is_test=False).aggregate(
         all=Count("pk"),

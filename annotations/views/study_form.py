@@ -1,4 +1,4 @@
-"""Views of a study's form, for a new study or an existing one, with its plan."""
+"""Views of the form for a new or an existing study, which also shows the study's plan."""
 
 from typing import Any, NamedTuple
 
@@ -26,14 +26,14 @@ from generation.views.access_checks import NOTHING, find_split, refuse
 
 BAD, CONFLICT = 400, 409
 OPENED = "Expected a draft, but the study was opened in the meantime, so its questions are fixed. Reload the page."
-MOST_SPLITS = 200  # offered in the list of splits
+MOST_SPLITS = 200  # the most splits in the list from which a user chooses
 
 
 class PlanView(NamedTuple):
-    """The plan that is shown with the form, with its slices, or why there is none.
+    """The plan that is shown with the form, with the slices of the sample; `trouble` is the reason if there is no plan.
 
-    `found` describes what the filter finds, and `back` is the URL where that is browsed. `contradictions` are the texts
-    that state another duration.
+    `found` describes what the filter finds, and `back` is the URL at which these questions can be browsed.
+    `contradictions` are the texts that state another duration than the plan.
     """
 
     plan: Plan | None = None
@@ -49,7 +49,7 @@ class PlanView(NamedTuple):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_new(request: HttpRequest) -> HttpResponse:
-    """Return the form of a new study of the split in the URL, or a list of splits if the URL names none."""
+    """Return the form of a new study of the split that the URL names, or a list of splits if the URL names none."""
     if not is_researcher(request.user):
         return render(request, "annotations/not_researcher.html", status=403)
     named = request.GET.get("split", "")
@@ -69,7 +69,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_edit(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the form of an existing study; once it is open, what people are asked is fixed."""
+    """Return the form of an existing study; after the study was opened, the questions and rules can't be changed."""
     study = find_study(request.user, code)
     if waiting := question_filter.trouble(study):
         messages.warning(request, waiting)
@@ -78,7 +78,7 @@ def study_edit(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def _first(split: Split, *, filter_: str) -> dict[str, Any]:
-    """Return initial values for a new study; practice uses a split of the same dataset if possible."""
+    """Return initial values for a new study; the split for practice is one of the same dataset if possible."""
     own = [one.pk for one in lifecycle.easy_splits(split) if one.dataset_id == split.dataset_id and not one.is_derived]
     wanted = min(Study._meta.get_field("wanted").default, _there(split, filter_))
     return {
@@ -90,7 +90,7 @@ def _first(split: Split, *, filter_: str) -> dict[str, Any]:
 
 
 def _there(split: Split, filter_: str) -> int:
-    """Return how many questions a study may ask; all for an invalid filter, whose error is shown later."""
+    """Return how many questions a study may ask; if the filter is invalid, all: its error is shown with the form."""
     try:
         return len(question_filter.pool(Study(split=split, filter=filter_), SplitIndex.open(split)))
     except BadFilter:
@@ -98,7 +98,7 @@ def _there(split: Split, filter_: str) -> int:
 
 
 def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> HttpResponse:
-    """Return the form, or save it and redirect to the study."""
+    """Return the form; a POST that saves a valid form redirects to the study."""
     action = request.POST.get("action", "save")
     if request.method != "POST":
         form = StudyForm(instance=study, initial=first, user=request.user)
@@ -121,13 +121,13 @@ def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> Htt
 
 
 def _as_paper(study: Study) -> dict[str, int]:
-    """Return the form's fields as in the paper of the study's world; empty if the paper has no human study."""
+    """Return the values of the human study in the paper of the study's world; empty if the paper has none."""
     people = study.split.dataset.get_world().published.people
     return {} if people is None else {"wanted": people.questions, "per_question": people.each}
 
 
 def _saved(form: StudyForm) -> Study | None:
-    """Save the form's fields only, and return the study; None if it was opened in the meantime."""
+    """Save only the fields of the form and return the study; return None if it was opened in the meantime."""
     study: Study = form.instance
     if study._state.adding:
         return form.save()
@@ -186,7 +186,7 @@ def _find(request: HttpRequest, named: str) -> Split:
 
 
 def _offered(request: HttpRequest) -> list[Split]:
-    """Return the complete splits that this user may make a study of, those of the latest datasets first."""
+    """Return the complete splits of which this user may make a study, the splits of the latest datasets first."""
     seen = Dataset.objects.visible_to(request.user)
     splits = Split.objects.for_browse().filter(state=Split.State.COMPLETE, dataset__in=seen)
     latest = splits.order_by("-dataset__created", "-dataset", "ordinal")[:MOST_SPLITS]
