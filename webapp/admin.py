@@ -12,12 +12,12 @@ from webapp.models import User
 
 admin.site.site_header = admin.site.site_title = "Horsesense"
 
-# Django's own sign-in form has no limit of tries.
+# Django's own sign-in form does not limit the number of tries, but the form of allauth does.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 
 class AccountAdmin(UserAdmin):
-    """Accounts. Only superusers change accounts of staff, or what an account may do."""
+    """Accounts. Only superusers may change staff accounts, and the rights of any account."""
 
     actions = ("make_researchers", "end_researchers")
 
@@ -41,7 +41,7 @@ class AccountAdmin(UserAdmin):
         return super().has_delete_permission(request, obj) and is_below(request, obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
-        """Return the fields that can only be read: for staff, also those that decide what an account may do."""
+        """Return the read-only fields; for users who are not superusers, these include the rights of an account."""
         fields = tuple(super().get_readonly_fields(request, obj))
         is_superuser = isinstance(request.user, User) and request.user.is_superuser
         return fields if is_superuser else (*fields, "is_staff", "is_superuser", "groups", "user_permissions")
@@ -52,7 +52,10 @@ def _names(chosen: QuerySet[User]) -> str:
 
 
 def is_below(request: HttpRequest, account: User | None) -> bool:
-    """Return whether the user may act for an account: staff for accounts that are not staff, superusers for all."""
+    """Return whether the user may change an account: superusers may change all, others only accounts that are no staff.
+
+    Return True if no account is given.
+    """
     if account is None or (isinstance(request.user, User) and request.user.is_superuser):
         return True
     return not (account.is_staff or account.is_superuser)

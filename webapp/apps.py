@@ -1,4 +1,4 @@
-"""The site itself as a Django app: accounts, front pages, documentation."""
+"""The Django app of the site itself: accounts, front page, documentation."""
 
 from django.apps import AppConfig
 

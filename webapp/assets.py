@@ -1,4 +1,4 @@
-"""The version of styles and scripts, which is part of their URLs, so that browsers may cache them permanently."""
+"""The version of styles and scripts. It is part of their URLs, so that browsers may cache them permanently."""
 
 import hashlib
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def version_of(places: Iterable[Path]) -> str:
-    """Return 16 hexadecimal digits that change whenever a file in one of these files or folders changes."""
+    """Return 16 hexadecimal digits that change whenever one of the files, or a file in one of the folders, changes."""
     found = hashlib.sha256()
     for place in places:
         for path in sorted(place.rglob("*") if place.is_dir() else [place]):

@@ -1,4 +1,4 @@
-"""The background processes: one Celery app, two queues, one clock."""
+"""The Celery app of the background processes, with two queues and the schedule of periodic tasks."""
 
 import gc
 import os
@@ -28,4 +28,4 @@ app.autodiscover_tasks()
 
 @worker_process_init.connect
 def _freeze_modules(**_: Any) -> None:
-    gc.freeze()  # imported objects are never freed, so the garbage collector need not visit them
+    gc.freeze()  # imported objects live as long as the process, so the garbage collector need not check them

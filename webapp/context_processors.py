@@ -1,4 +1,4 @@
-"""Variables for every template."""
+"""Variables that every template gets."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from generation.access import is_researcher
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return the variables of the page frame."""
+    """Return the variables of the frame that all pages share."""
     return {
         "signup_open": settings.SIGNUP,
         "provider_name": settings.OIDC_NAME,

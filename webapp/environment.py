@@ -1,4 +1,4 @@
-"""Reads settings from environment variables, which are all listed in one table."""
+"""Reads settings from environment variables; only the variables in one table can be read."""
 
 import math
 import re
@@ -30,9 +30,9 @@ MAIL_SERVER = "django.core.mail.backends.smtp.EmailBackend"
 class Variable:
     """An environment variable: its name, how it is parsed, and its default.
 
-    `default` is the value that the program uses; `shown` describes it if the value itself is not helpful. A value must
-    be one of `choices` (in any case), at least `least`, and accepted by `fits`; `expected` describes this in words.
-    `secret` values are never printed.
+    `default` is the value that the program uses if the variable is not set; `shown` describes it if the value itself is
+    not helpful. A value must be one of `choices` (upper or lower case), at least `least`, and accepted by `fits`;
+    `expected` describes these conditions in words. The value of a `secret` variable is never printed.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Variable:
     expected: str = ""
 
     def checked(self, value: Any) -> Any:
-        """Return the valid value, a choice as it is written in `choices`; raise `ValueError` for an invalid one."""
+        """Return a valid value, or the choice that it spells in any case; raise `ValueError` for an invalid value."""
         if self.choices:
             return self.choices[[choice.lower() for choice in self.choices].index(value.strip().lower())]
         if self.least is not None and not self.least <= value < math.inf:
@@ -59,7 +59,7 @@ class Variable:
 
     @property
     def expected_text(self) -> str:
-        """Describe what a value must be."""
+        """Describe the values that are valid."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         if self.least is not None:
@@ -68,7 +68,7 @@ class Variable:
 
     @property
     def default_text(self) -> str:
-        """Return the default as the documentation shows it."""
+        """Return the default value as the documentation shows it."""
         if self.shown:
             return self.shown
         if isinstance(self.default, bool):
@@ -101,7 +101,7 @@ class Environment:
 
 
 def resolve(value: str | Path, *, base: Path) -> Path:
-    """Return the absolute path; a relative one starts at `base`."""
+    """Return the absolute path; a relative path starts at `base`."""
     return (base / Path(value).expanduser()).resolve()
 
 
@@ -109,7 +109,7 @@ def locate(value: str | Path, *, base: Path) -> Path:
     return base / Path(value).expanduser()
 
 
-# Validators. They return False or raise ValueError for an invalid value.
+# Validators: each returns False or raises ValueError for an invalid value.
 
 
 def is_site(address: str) -> bool:
@@ -133,15 +133,15 @@ def is_database(parsed: dict[str, Any]) -> bool:
 
 
 def is_mail(parsed: dict[str, Any]) -> bool:
-    """Return whether the parsed mail address has a known backend, and a host if the backend needs one."""
+    """Return whether the parsed address of a mail server has a known backend, and a host if the backend needs one."""
     backend = parsed.get("EMAIL_BACKEND")
     return backend is not None and (backend != MAIL_SERVER or bool(parsed["EMAIL_HOST"]))
 
 
 def is_time_zone(name: str) -> bool:
-    """Return whether this machine knows a time zone of that name."""
+    """Return whether this machine knows a time zone with this name."""
     try:
         ZoneInfo(name)
-    except (LookupError, OSError):  # unknown, or a folder of zones
+    except (LookupError, OSError):  # the name is unknown, or is a folder of time zones
         return False
     return True

@@ -1,4 +1,4 @@
-"""The example question on the front page, with its program stopped at the last step that points at objects."""
+"""The example question on the front page; its program is shown at the last step that points at objects."""
 
 from typing import NamedTuple
 
@@ -9,9 +9,9 @@ from generation.browsing.question import Player, QuestionView, show
 from generation.engine.errors import EngineError
 from generation.models import Dataset, Question, Split
 
-LOOKED_AT = 40  # questions, from the first one
-TRIED = 12  # at most this many of them, those with the longest programs
-STEPS = range(5, 9)  # numbers of steps of a program that is easy to read
+LOOKED_AT = 40  # the first questions of the split, from which the example is chosen
+TRIED = 12  # at most this many of these questions are compared: those with the longest programs
+STEPS = range(5, 9)  # a program with this many steps is easy to read
 
 
 class Example(NamedTuple):
@@ -23,7 +23,7 @@ class Example(NamedTuple):
 
 
 def example_for(user: Visitor) -> Example | None:
-    """Return a question of the newest public dataset with pictures, or None if there is none."""
+    """Return a question of the newest public dataset with pictures, or None if there is no suitable question."""
     split = (
         Split.objects.filter(
             state=Split.State.COMPLETE,
@@ -41,12 +41,12 @@ def example_for(user: Visitor) -> Example | None:
         return None
     try:
         return _chosen(split, user)
-    except (EngineError, OSError):  # this release lacks the world, or files are missing
+    except (EngineError, OSError):  # this release does not have the dataset's world, or files are missing
         return None
 
 
 def _chosen(split: Split, user: Visitor) -> Example | None:
-    """Return the question of this split with the largest outlines; its position is cached."""
+    """Return the question of this split whose smallest outlined object is the largest; its position is cached."""
     key = f"example-{split.index_digest}"
     position = cache.get(key)
     if position is not None:
@@ -60,7 +60,7 @@ def _chosen(split: Split, user: Visitor) -> Example | None:
 
 
 def _example(split: Split, asked: Question, *, user: Visitor) -> Example | None:
-    """Return a question with its picture and program, or None if one of them is missing."""
+    """Return a question with its picture and program; None if it has no picture, no outlines or no pointing step."""
     shown = show(split, asked, allowed=[what for what in What if may_see(user, split, what)])
     pointing = [row.number for row in shown.rows if row.elements]
     if shown.picture is None or not shown.has_places or not pointing:

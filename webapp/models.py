@@ -10,13 +10,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 LOGIN_LINK_LIFE = timedelta(hours=24)
-BEGINS = "hs_"  # prefix of tokens, so that people and secret scanners recognise them
+BEGINS = "hs_"  # the prefix of all tokens, by which people and secret scanners recognise them
 TOKENS_EACH = 50
-USE_NOTED = timedelta(hours=1)  # a token's last use is stored at most once per hour, to save writes
+USE_NOTED = timedelta(hours=1)  # the last use of a token is stored at most once per hour, to save writes
 
 
 class User(AbstractUser):
-    """An account. It is a class of this project, so that fields can be added later."""
+    """An account. The project has its own class, so that fields can be added later."""
 
 
 class LoginLinkQuerySet(models.QuerySet["LoginLink"]):
@@ -47,7 +47,7 @@ class LoginLink(models.Model):
         return f"login link for {self.user} until {self.expires_at:%Y-%m-%d %H:%M}"
 
     def use(self) -> bool:
-        """Mark the link as used; return False if it was used before. Of simultaneous calls only one returns True."""
+        """Mark the link as used; return False if it was used before. Only one of simultaneous calls returns True."""
         return LoginLink.objects.filter(pk=self.pk, used_at=None).update(used_at=timezone.now()) == 1
 
 

@@ -1,4 +1,4 @@
-"""The site's settings: from optional environment variables (the table below), or from defaults that work."""
+"""The site's settings. Optional environment variables (the table below) change the defaults, which work as they are."""
 
 import os
 from importlib.util import find_spec
@@ -248,7 +248,7 @@ VAR_DIR = resolve(env["VAR_DIR"], base=BASE_DIR)
 MEDIA_ROOT = resolve(env["MEDIA_ROOT"] or VAR_DIR / "media", base=BASE_DIR)
 NUMBA_CACHE_DIR = resolve(env["NUMBA_CACHE_DIR"] or VAR_DIR / "numba", base=BASE_DIR)
 BLENDER_PYTHON = locate(env["BLENDER_PYTHON"] or ".venv-blender/bin/python", base=BASE_DIR)
-os.environ["NUMBA_CACHE_DIR"] = str(NUMBA_CACHE_DIR)  # numba reads it once, when it is first imported
+os.environ["NUMBA_CACHE_DIR"] = str(NUMBA_CACHE_DIR)  # numba reads this variable once, when it is first imported
 
 # Hosts, https, and security headers
 DEBUG: bool = env["DEBUG"]
@@ -263,7 +263,7 @@ CSRF_FAILURE_VIEW = "webapp.views.csrf_failure"
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^health/((web|ready|live)/)?$", r"^metrics$"]  # requested from inside, past the proxy
+SECURE_REDIRECT_EXEMPT = [r"^health/((web|ready|live)/)?$", r"^metrics$"]  # requested without the proxy, from inside
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 TRUSTED_PROXIES: list[Network] = [*LOOPBACK, *networks(env["TRUSTED_PROXIES"])]
 PROXY_SENDS_FILES: bool = env["PROXY_SENDS_FILES"]
@@ -286,8 +286,9 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# Styles and scripts come straight from the source tree, without collectstatic. Scripts name one another by relative
-# addresses, so they share one version; the packages' own files change with requirements.txt.
+# Styles and scripts are served directly from the source tree, without collectstatic. Scripts import one another by
+# relative addresses, so all files share one version. It also depends on requirements.txt, because the files of the
+# installed packages change with it.
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_URL = "/static/" if DEBUG else f"/static/{version_of([BASE_DIR / 'static', BASE_DIR / 'requirements.txt'])}/"
 WHITENOISE_USE_FINDERS = True
@@ -382,8 +383,8 @@ if REDIS_URL:
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": _redis._replace(path="/1").geturl(),
         "KEY_PREFIX": env["REDIS_PREFIX"],
-        "VERSION": 2,  # earlier values were pickles; they have other keys and are never read
-        # With Django's default, which unpickles, anybody who can write to Redis could run code here.
+        "VERSION": 2,  # values of version 1 were pickles; they have other keys and are never read
+        # Django's default serializer unpickles values, so anybody who can write to Redis could run code in this site.
         "OPTIONS": {"serializer": "webapp.running.cache_serializer.JSONSerializer"},
     }
 
@@ -393,7 +394,7 @@ STORAGES: dict[str, dict[str, Any]] = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 if env["S3_BUCKET"]:
-    from botocore.config import Config  # type: ignore[import-untyped]  # comes with the extra s3
+    from botocore.config import Config  # type: ignore[import-untyped]  # installed with the extra `s3`
 
     STORAGES["default"] = {
         "BACKEND": "storages.backends.s3.S3Storage",
@@ -414,7 +415,7 @@ DISK_RESERVE_GB: float = env["DISK_RESERVE_GB"]
 CACHE_GB: float = env["CACHE_GB"]
 EXPORT_DAYS: int = env["EXPORT_DAYS"]
 
-# Background processes. Messages are hints that there is work; the jobs themselves are rows of the database.
+# Background processes. Messages are only hints that there are jobs; the jobs themselves are rows of the database.
 BROKER_FILE = VAR_DIR / "broker.sqlite3"
 CELERY_BROKER_URL = _redis._replace(path="/0").geturl() if REDIS_URL else f"sqlite:///{BROKER_FILE}"
 CELERY_BROKER_TRANSPORT = None if REDIS_URL else "webapp.running.broker:Transport"
@@ -437,15 +438,15 @@ CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 HEALTH_SECONDS: float = 3  # health pages cache their results for this time
-STORE_PROBE_SECONDS: float = 30  # time between two probes whether files can be written
+STORE_PROBE_SECONDS: float = 30  # the time between two checks that files can be written
 STARTUP_SECONDS: float = 90  # background processes may take this long to start
-CHART_SECONDS: float = 2  # a page waits this long for its charts, and is then sent without them
+CHART_SECONDS: float = 2  # a page waits this long for its charts; after that it is sent without them
 WEB_THREADS: int = env["WEB_THREADS"]
 WEB_PROCESSES: int = env["WEB_PROCESSES"]
 STOP_SECONDS: int = env["STOP_SECONDS"]
 PROCESSORS = os.cpu_count() or 1
 GENERATION_PROCESSES: int = env["GENERATION_PROCESSES"] or min(2, PROCESSORS)  # for each `process generation`
-MACHINE_PROCESSES: int = env["GENERATION_PROCESSES"] or PROCESSORS  # when the machine runs nothing else
+MACHINE_PROCESSES: int = env["GENERATION_PROCESSES"] or PROCESSORS  # if the machine runs only this site
 
 # Accounts
 AUTH_USER_MODEL = "webapp.User"
@@ -468,7 +469,8 @@ ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env["EMAIL_URL"] else "none"
 ACCOUNT_FORMS = {"login": "webapp.accounts.sign_in_form.SignInForm"}
 ACCOUNT_SESSION_REMEMBER = True
 
-# Sign-in with OpenID Connect. It starts with a link: a form's redirect would need the provider in the page's policy.
+# Sign-in with OpenID Connect. It starts with a link and not with a form, because the page's content security policy
+# would block a form that redirects to the provider.
 OIDC_NAME: str = env["OIDC_NAME"] if env["OIDC_SERVER_URL"] else ""
 _provider: dict[str, Any] = {
     "provider_id": "main",
@@ -521,9 +523,9 @@ LOGGING: dict[str, Any] = {
         "reports": {"class": "webapp.monitoring.error_reports.Reporter"},
     },
     "root": {"handlers": ["stderr", *(["reports"] if ERROR_EMAILS or SENTRY_DSN else [])], "level": LOG_LEVEL},
-    # Django sets its own levels and handlers for these.
+    # Without these entries, Django sets its own levels and handlers for these loggers.
     "loggers": {name: {"level": LOG_LEVEL, "propagate": True} for name in ("django", "django.server")}
     | {"webapp.access": {"handlers": ["stdout"], "level": "INFO", "propagate": False}}
-    # At DEBUG it logs all variables of a template, which include participants' platform ids.
+    # At level DEBUG, this logger logs all variables of a template, which include participants' platform ids.
     | {"django.template": {"level": "INFO" if LOG_LEVEL == "DEBUG" else LOG_LEVEL}},
 }

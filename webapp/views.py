@@ -50,35 +50,39 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
-    """Return the state of each part; status 503 if the site can't do its job."""
+    """Return the state of each part of the site; status 503 if one of them fails."""
     return _state(kept.get())
 
 
 @require_safe
 @never_cache
 def health_of_web(request: HttpRequest) -> JsonResponse:
-    """Return whether this web process can answer, without background processes; status 503 if it can't."""
+    """Return whether the database and the broker answer, without background processes; status 503 if one does not."""
     return _state(kept_of_web.get())
 
 
 @require_safe
 @never_cache
 def health_of_process(request: HttpRequest) -> JsonResponse:
-    """Return that this web process answers; a process that does not must be restarted."""
+    """Return status 200: this web process answers. A process that does not answer must be restarted."""
     return _state({"ok": True})
 
 
 @require_safe
 @never_cache
 def readiness(request: HttpRequest) -> JsonResponse:
-    """Return whether this process can take requests; status 503 if the database or cache is away or outdated."""
+    """Return whether this process can take requests.
+
+    The status is 503 if the process is about to stop, the database is outdated, or the database or the cache does not
+    answer.
+    """
     return _state(ready_report())
 
 
 @require_safe
 @never_cache
 def show_metrics(request: HttpRequest) -> HttpResponse:
-    """Return the metrics for Prometheus; 404 without permission."""
+    """Return the metrics for Prometheus; status 404 if the sender may not read them."""
     if not metrics.may_read(request):
         raise Http404
     return metrics.answer()
@@ -92,7 +96,7 @@ def _state(state: dict[str, Any]) -> JsonResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def login_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Return a page with a button that signs in. Programs that only fetch the link do not use it up."""
+    """Return a page with a button that signs the user in. A program that only fetches the link does not use it up."""
     link = LoginLink.objects.usable(token).select_related("user").first()
     if link is None or (request.method == "POST" and not link.use()):
         return render(request, "webapp/login_link_spent.html", status=410)

@@ -10,10 +10,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 application = get_wsgi_application()
 
-from generation.making.warmup import load_for_pages  # noqa: E402  # numba may be imported once the settings name its cache
+from generation.making.warmup import load_for_pages  # noqa: E402  # numba may be imported after the settings have set its cache
 
-# Everything is loaded before the first request, and excluded from garbage collection. With all that the compiler and
-# the views load, a collection would sometimes delay a page by a tenth of a second.
+# All modules are loaded before the first request, and their objects are excluded from garbage collection. Otherwise,
+# collecting the many objects of the compiler and the views would sometimes delay a page by a tenth of a second.
 _ROUTES = get_resolver().url_patterns
 load_for_pages()
 gc.collect()

@@ -1,1 +1,1 @@
-"""Accounts: sign-in, sign-in links, the user's own page, mails."""
+"""Accounts: the sign-in form, sign-in links, the page of the user's account, and mails about accounts."""

@@ -1,4 +1,4 @@
-"""allauth's account adapter: who may create an account, and the mails about accounts."""
+"""The account adapter for allauth: it decides who may create an account, and sends the mails about accounts."""
 
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """allauth's account adapter with this site's settings: sign-up may be closed, and mails link to the public URL."""
+    """The adapter with this site's settings: sign-up may be closed, and links in mails begin with PUBLIC_URL."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return settings.SIGNUP
@@ -30,12 +30,12 @@ class AccountAdapter(DefaultAccountAdapter):
         return f"[{name}] {subject}" if name else super().format_email_subject(subject)
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return the cache key that counts failed tries, by account and not by the host of the request."""
+        """Return the cache key under which failed sign-ins are counted, per account and not per host of the request."""
         return f"login:{(credentials.get('email') or credentials.get('username') or '').lower()}"
 
 
 def at_public_url(address: str) -> str:
-    """Return an address of this site below PUBLIC_URL, or unchanged without that setting."""
+    """Return an address of this site with PUBLIC_URL as its beginning; unchanged if PUBLIC_URL is not set."""
     if not settings.PUBLIC_URL:
         return address
     parts = urlsplit(address)

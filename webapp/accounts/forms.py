@@ -36,7 +36,7 @@ class TokenForm(forms.Form):
         self.user = user
 
     def clean(self) -> dict[str, Any] | None:
-        """Refuse a token if the account has as many as it may have."""
+        """Refuse a new token if the account already has `TOKENS_EACH` tokens."""
         if ApiToken.objects.of(self.user).count() >= TOKENS_EACH:
             raise forms.ValidationError(f"Expected at most {TOKENS_EACH} tokens, got one more. Revoke one first.")
         return super().clean()
@@ -56,7 +56,7 @@ class SignInLinkForm(forms.Form):
         self.by = by
 
     def clean_account(self) -> User:
-        """Return the account; refuse one that is missing, closed, or has more rights than the staff member."""
+        """Return the account; refuse an account that is missing or not active, or is staff unless a superuser asks."""
         said = self.cleaned_data["account"]
         found = list(User.objects.filter(Q(username=said) | Q(email__iexact=said), is_active=True)[:2])
         if len(found) != 1:

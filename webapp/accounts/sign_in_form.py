@@ -6,7 +6,7 @@ from allauth.account.forms import LoginForm
 
 
 class SignInForm(LoginForm):
-    """allauth's form with a hint for its first field."""
+    """allauth's form with a label for its first field, and without placeholders."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -23,7 +23,7 @@ BAD = 400
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
-    """Return the page of the user's account; its form changes their name."""
+    """Return the page of the user's account; a POST changes the user's name."""
     if request.method != "POST":
         return _page(request)
     form = NameForm(request.POST, instance=_user(request))
@@ -39,7 +39,7 @@ def page(request: HttpRequest) -> HttpResponse:
 @cache_control(no_transform=True)  # the compressed length would reveal something about the token
 @require_POST
 def new_token(request: HttpRequest) -> HttpResponse:
-    """Create a token; the response is the only page that ever shows it."""
+    """Create a token; the response is the only page that ever shows the token."""
     form = TokenForm(request.POST, user=_user(request))
     if not form.is_valid():
         return _page(request, status=BAD, token_form=form)
@@ -62,7 +62,7 @@ def revoke_token(request: HttpRequest, number: int) -> HttpResponse:
 @cache_control(no_transform=True)
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_links(request: HttpRequest) -> HttpResponse:
-    """Return the page on which staff make a link that signs an account in once; 404 for others."""
+    """Return the page on which staff create a link that signs an account in once; status 404 for other users."""
     user = _user(request)
     if not user.is_staff:
         raise Http404
@@ -77,7 +77,7 @@ def sign_in_links(request: HttpRequest) -> HttpResponse:
 
 
 def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # ensured by the decorator
+    assert isinstance(request.user, User)  # the decorator `login_required` ensures this
     return request.user
 
 

@@ -71,7 +71,7 @@ def anybody(request: HttpRequest) -> Any:
 
 
 def refuse_strangers(request: HttpRequest, **_: Any) -> HttpResponse | None:
-    """Return a refusal of an upload without an account; a check for `takes_uploads`."""
+    """Return a refusal if an upload comes without an account; this is a check for `takes_uploads`."""
     try:
         user = Token()(request) or request.user
     except Problem as problem:

@@ -28,5 +28,5 @@ _patterns = [found for found in urlpatterns if isinstance(found, URLPattern)]
 _routes = {str(found.pattern): _uploads[str(found.name)] for found in _patterns if found.name in _uploads}
 for _pattern in _patterns:
     _pattern.callback = described_view(_pattern.callback)
-    if str(_pattern.pattern) in _routes:  # one route per method
+    if str(_pattern.pattern) in _routes:  # a path has one route for each HTTP method
         _pattern.callback.takes_uploads = _routes[str(_pattern.pattern)]  # type: ignore[attr-defined]

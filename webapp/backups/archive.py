@@ -1,18 +1,18 @@
-"""The archive's format: a tar with members in a fixed order; the last one has their number and digest.
+"""The archive's format: a tar file with members in a fixed order; the last member has their number and digest.
 
 ::
 
-    header.json                       the release that wrote it, and the columns of its tables
+    header.json                       the release that wrote the archive, and the columns of its tables
     secrets.json                      secrets that the site generated
-    tables/<model>/<number>.jsonl.gz  rows, one JSON list a line; every table has at least one part
+    tables/<model>/<number>.jsonl.gz  rows, one JSON list per line; every table has at least one part
     files/<name>                      files of the storage, in order
-    contents.json                     the number of each, and one digest over all earlier members
+    contents.json                     the numbers of members, rows and files, and one digest over all earlier members
 
-So it is written and read in one pass, whatever its size, and `tar` and `gunzip` can open it without this program.
+An archive of any size is written and read in one pass, and `tar` and `gunzip` can open it without this program.
 
-In a folder of backups the files are outside, once for all backups there: instead of `files/<name>` the tar has
-`stored/<number>.jsonl.gz`, one JSON list a file (name, size, version, SHA-256), and the file's content is
-`objects/<first two digits>/<SHA-256>` beside the tar. That is format 2.
+This is format 1. In format 2, the files are outside the tar file, and all backups of a folder share them. Instead of
+`files/<name>`, the tar file has the members `stored/<number>.jsonl.gz` with one JSON list per file (name, size,
+version, SHA-256). The content of a file is stored in `objects/<first two digits>/<SHA-256>` next to the tar file.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from pydantic import BaseModel, ConfigDict
 
 from generation.engine.errors import EngineError
 
-FORMAT, SHARING = 1, 2  # files in the archive, or outside, shared with other archives
+FORMAT, SHARING = 1, 2  # the files are in the archive, or outside it and shared with other archives
 FORMATS = (FORMAT, SHARING)
 HEADER, SECRETS, CONTENTS = "header.json", "secrets.json", "contents.json"
 PART = re.compile(r"tables/([A-Za-z0-9_.]+)/(\d{6})\.jsonl\.gz")
@@ -43,7 +43,7 @@ UNWANTED = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 class BadArchive(EngineError):
-    """The file is not an archive of this program, or it was damaged or changed."""
+    """The file is not an archive of this program, or it is damaged or was changed."""
 
 
 class Header(BaseModel):
@@ -52,11 +52,11 @@ class Header(BaseModel):
     Attributes
     ----------
     migrations : dict of str to list of str
-        For each app, the migrations that were applied.
+        The applied migrations of each app.
     tables : dict of str to list of str
-        For each model, its columns in the order of a row.
+        The columns of each model, in the order in which a row has them.
     pictures : bool
-        Whether it contains pictures that can be drawn again.
+        Whether the archive contains the pictures that this program can draw again.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -72,12 +72,12 @@ class Header(BaseModel):
 
 
 class Contents(BaseModel):
-    """The content that an archive must have.
+    """The content of an archive, as its last member states it.
 
     Attributes
     ----------
     digest : str
-        SHA-256 over name, size and SHA-256 of each earlier member.
+        SHA-256 over the name, size and SHA-256 of each earlier member.
     rows : dict of str to int
         Number of rows for each model.
     """
@@ -92,7 +92,7 @@ class Contents(BaseModel):
 
 
 class OutsideFile(NamedTuple):
-    """A file whose content is outside the archive, in the folder of objects."""
+    """A file whose content is outside the archive, in the folder `objects`."""
 
     name: str
     size: int
@@ -105,7 +105,7 @@ def object_path(folder: Path, digest: str) -> Path:
 
 
 class Chain:
-    """The running digest over members."""
+    """The digest over the members so far, and their number."""
 
     def __init__(self) -> None:
         self.members = 0

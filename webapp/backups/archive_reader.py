@@ -1,4 +1,4 @@
-"""Reads an archive in one pass, and checks all its content against its own digests."""
+"""Reads an archive in one pass, and checks its whole content against its own digests."""
 
 import gzip
 import io
@@ -39,12 +39,12 @@ from webapp.backups.archive import (
     object_path,
 )
 
-JSON_BYTES = 16 * BLOCK  # of a member that is read at once
-ROW_BYTES = 1024 * BLOCK  # of one row
+JSON_BYTES = 16 * BLOCK  # the largest size of a JSON member, which is read as a whole
+ROW_BYTES = 1024 * BLOCK  # the largest size of one row
 
 
 class Unbroken(DigestedStream):
-    """A stream of an archive; errors while reading it become `BadArchive`."""
+    """A stream of an archive that raises `BadArchive` if it can't be read."""
 
     def __init__(self, stream: IO[bytes], *, path: Path) -> None:
         super().__init__(stream)
@@ -57,7 +57,7 @@ class Unbroken(DigestedStream):
 
 @contextmanager
 def refuse(path: Path) -> Iterator[None]:
-    """Turn errors while reading a file that is no valid archive into `BadArchive`."""
+    """Raise `BadArchive` instead of the errors that occur when a missing or invalid archive is read."""
     try:
         yield
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
@@ -71,18 +71,18 @@ def bad(path: Path, expected: str, got: str) -> BadArchive:
 
 
 class Member(NamedTuple):
-    """A part of an archive that is being read.
+    """A member of an archive: secrets, rows, a file, or a part of the list of files.
 
     Attributes
     ----------
     table : str
-        The model whose rows it contains; empty for secrets and files.
+        The model whose rows the member contains; empty for secrets and files.
     file : str
         The name of the file in the storage; empty for secrets and tables.
-    stream : Digested
-        Its content; empty for a list of files.
-    listed : list of OutsideFile
-        For a part of the list of files: the files whose content is outside.
+    stream : DigestedStream
+        The content; empty for a part of the list of files.
+    listed : sequence of OutsideFile
+        The files of a part of the list of files; their content is outside the archive.
     """
 
     table: str
@@ -93,7 +93,7 @@ class Member(NamedTuple):
 
 
 class ArchiveReader:
-    """An archive; each call of `members` reads it from the first byte to the last."""
+    """An archive file; each call of `members` reads it from the first byte to the last."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -119,7 +119,7 @@ class ArchiveReader:
         return self.contents
 
     def _lines(self, member: Member) -> int:
-        """Return the number of lines of a part of a table."""
+        """Return the number of lines in a part of a table."""
         found = 0
         with refuse(self.path), gzip.open(member.stream) as lines:  # type: ignore[call-overload]  # it only reads
             while block := lines.read(BLOCK):
@@ -127,7 +127,7 @@ class ArchiveReader:
         return found
 
     def members(self) -> Iterator[Member]:
-        """Yield secrets, rows and files in order; raise `BadArchive`, at the latest at the end."""
+        """Yield secrets, rows and files in order; raise `BadArchive` if an error is found, at the latest at the end."""
         for member in self.parts():
             if member.listed:
                 yield from self._outside(member.listed)
@@ -135,7 +135,7 @@ class ArchiveReader:
                 yield member
 
     def _outside(self, listed: Sequence[OutsideFile]) -> Iterator[Member]:
-        """Yield files whose content is outside, and check it."""
+        """Yield the files whose content is outside the archive, and check this content."""
         for file in listed:
             path = object_path(self.path.parent, file.digest)
             expected = f"{path}, the content of {file.name},"
@@ -152,7 +152,7 @@ class ArchiveReader:
                     raise self._bad(f"{expected} as it was written", "something else: it is damaged or was changed")
 
     def parts(self) -> Iterator[Member]:
-        """Yield secrets, rows, files and lists of files in order, without outside content."""
+        """Yield secrets, rows, files and lists of files in order, without the content outside the archive."""
         chain, order = Chain(), _Order(self.header)
         files = file_bytes = 0
         with self._opened() as tar:
@@ -219,7 +219,10 @@ class ArchiveReader:
         return row
 
     def _check(self, found: Any, read: Contents) -> None:
-        """Raise `BadArchive` unless the archive contains what was written; the numbers of rows are not checked here."""
+        """Raise `BadArchive` unless the content that was read is the content that the archive states.
+
+        The numbers of rows are not checked here.
+        """
         try:
             contents = Contents.model_validate(found)
         except ValidationError as error:
@@ -232,7 +235,7 @@ class ArchiveReader:
         self.contents = contents
 
     def _check_end(self, last: tarfile.TarInfo) -> None:
-        """Raise `BadArchive` unless only the zeros of the tar format follow the last member."""
+        """Raise `BadArchive` unless the file ends with the zeros that the tar format requires after the last member."""
         start = last.offset_data + -(-last.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
         end = -(-(start + 2 * tarfile.BLOCKSIZE) // tarfile.RECORDSIZE) * tarfile.RECORDSIZE
         with self.path.open("rb") as file:
@@ -276,7 +279,7 @@ class ArchiveReader:
         return Unbroken(stream, path=self.path)
 
     def _next(self, tar: tarfile.TarFile) -> tarfile.TarInfo | None:
-        """Return the next member, which must be a plain file, and forget earlier ones."""
+        """Return the next member, which must be a plain file; delete earlier members from memory."""
         info = tar.next()
         forget(tar)
         if info is not None and (not info.isreg() or info.issparse()):
@@ -288,7 +291,7 @@ class ArchiveReader:
 
 
 class _Order:
-    """Checks the order of members: each name has one place and comes after the previous one."""
+    """Checks the order of members: the place of each member must come after the place of the previous one."""
 
     def __init__(self, header: Header) -> None:
         self.shares = header.format == SHARING
@@ -298,7 +301,7 @@ class _Order:
         self.seen: set[str] = set()
 
     def allows(self, name: str) -> bool:
-        """Return whether this member may come now, and remember it as the last one."""
+        """Return whether this member may be the next one; if so, remember it as the last member."""
         place = self._place(name)
         if place is None or place <= self.last or not self._follows(place):
             return False
@@ -318,7 +321,7 @@ class _Order:
         return None
 
     def check_names(self, listed: Sequence[OutsideFile], *, bad: Callable[[str, str], BadArchive]) -> None:
-        """Raise the error that `bad` makes unless each file name is greater than the previous one."""
+        """Raise the error that `bad` creates unless each file name comes after the previous one."""
         for file in listed:
             place = tuple(file.name.split("/"))
             if place <= self.last_name:
@@ -326,7 +329,7 @@ class _Order:
             self.last_name = place
 
     def _follows(self, place: tuple[Any, ...]) -> bool:
-        """Return whether no part of a table or of the list of files is missing."""
+        """Return whether no part of a table or of the list of files is missing before this place."""
         if place[0] == 3 and self.shares:
             return bool(place[1] == (self.last[1] + 1 if self.last[0] == 3 else 0))
         if place[0] != 2:

@@ -1,12 +1,12 @@
-"""A folder of backups that share their files: files that an earlier backup already has are not read again.
+"""A folder of backups that share their files: a file that has not changed since the latest backup is not read again.
 
 ::
 
     site-20261122-030000-123456.tar  a backup: tables, secrets, and a list of files with their SHA-256
-    objects/<two digits>/<SHA-256>   the content of a file, once for all backups that have it
+    objects/<two digits>/<SHA-256>   the content of a file, stored once for all backups that list it
 
-A file counts as unchanged if the latest backup lists it with the same name, size and version (see `stored.Entry`) and
-its object still has that size.
+A file counts as unchanged if the latest backup lists it with the same name, size and version (see
+`stored_files.StoredFile`), and its object still has this size.
 """
 
 import fcntl
@@ -31,11 +31,11 @@ from webapp.backups.writing import SILENT, BackupProgress, NotWritten, draft_of,
 STEM = "site-"
 LOCK = ".lock"
 DRAFTS = "*.part"
-PART = 20_000  # files per part of the list
+PART = 20_000  # files in one part of the list
 
 
 class BackupFiles(NamedTuple):
-    """A backup in a folder: its path, its contents, and how many of its files were read."""
+    """A new backup in a folder: its path, its contents, and how many files were read for it."""
 
     path: Path
     contents: Contents
@@ -54,15 +54,15 @@ def write_into(
     stem : str
         The beginning of the file's name.
     keep : int, optional
-        How many backups with this stem to keep; older ones are deleted when the new one is complete.
+        How many backups with this stem to keep; older ones are deleted after the new one is complete.
     pictures : bool
-        Whether to write pictures that this program can draw again.
+        Whether to write the pictures that this program can draw again.
     progress : BackupProgress
 
     Raises
     ------
     NotWritten
-        If another process is writing into the folder. Errors of the disk and the database are passed on.
+        If another process is writing into the folder. Errors of the disk and the database are not caught.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone_in(folder):
@@ -78,7 +78,7 @@ def write_into(
 
 
 def drop_old(folder: Path, *, stem: str, keep: int) -> None:
-    """Delete all but the latest backups of a stem, and the objects that no backup in the folder lists any more."""
+    """Delete all backups with this stem but the latest ones, and the objects that no backup in the folder lists."""
     for old in _backups(folder, stem)[:-keep]:
         old.unlink(missing_ok=True)
     listed: set[str] = set()
@@ -93,12 +93,12 @@ def drop_old(folder: Path, *, stem: str, keep: int) -> None:
 
 
 class BackupFolder:
-    """The files of a folder of backups; only new ones are read.
+    """Stores the files of a backup in the folder `objects`; it reads only the files that are new or changed.
 
     Attributes
     ----------
     read : int
-        How many files were read.
+        The number of files that were read.
     """
 
     format = SHARING
@@ -109,11 +109,11 @@ class BackupFolder:
     def write(
         self, writer: Writer, entries: Iterator[stored_files.StoredFile], *, note: Callable[[int], object]
     ) -> None:
-        """Store the files, several at once, and write their list."""
+        """Store the files, several at the same time, and write their list."""
         part: list[OutsideFile] = []
         number = 0
         for file in in_order(self._jobs(entries)):
-            if file is None:  # deleted since: a restore draws the picture again
+            if file is None:  # the file was deleted in the meantime; a restore draws the picture again
                 continue
             part.append(file)
             note(file.size)
@@ -135,7 +135,7 @@ class BackupFolder:
 
 
 class Last:
-    """The file list of the folder's latest backup, read in parallel with the storage in the same order."""
+    """The file list of the folder's latest backup; it is read together with the storage, in the same order."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -145,7 +145,7 @@ class Last:
         self._step()
 
     def find(self, entry: stored_files.StoredFile) -> OutsideFile | None:
-        """Return the latest backup's entry for a file if it is unchanged and its object exists, otherwise None."""
+        """Return the latest backup's entry for a file if the file is unchanged and its object exists, else None."""
         place = entry.name.split("/")
         while self.next is not None and self.next.name.split("/") < place:
             self._step()
@@ -159,12 +159,12 @@ class Last:
     def _step(self) -> None:
         try:
             self.next = next(self.rest, None)
-        except (BadArchive, OSError):  # a damaged list is not read further; `find` checks its earlier entries
+        except (BadArchive, OSError):  # the rest of a damaged list is not used; `find` checks the earlier entries
             self.next = None
 
 
 def _listed_in(path: Path) -> Iterator[OutsideFile]:
-    """Yield the files that a backup lists; raise `BadArchive`."""
+    """Yield the files that a backup lists; raise `BadArchive` if the backup is damaged."""
     for part in ArchiveReader(path).parts():
         yield from part.listed
 
@@ -174,7 +174,7 @@ def _same(file: OutsideFile) -> OutsideFile:
 
 
 def _keep(folder: Path, entry: stored_files.StoredFile, job: Callable[[], IO[bytes] | None]) -> OutsideFile | None:
-    """Copy a file's content to the objects and return its entry, or None if the file was deleted since."""
+    """Store a file's content as an object and return its entry; return None if the file was deleted in the meantime."""
     stream = job()
     if stream is None:
         return None

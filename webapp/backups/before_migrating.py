@@ -1,4 +1,4 @@
-"""Migrates the database to this release, after a backup."""
+"""Migrates the database to this release after it has written a backup."""
 
 import fcntl
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from webapp.backups.backup_folder import write_into
 
 STEM = "before-migrating-"
 KEPT = 3
-LOCK = 0x686F727365  # "horse": the number of PostgreSQL's advisory lock while a process migrates
+LOCK = 0x686F727365  # "horse": the number of the PostgreSQL advisory lock that a process holds while it migrates
 
 Say = Callable[[str], object]
 
@@ -24,7 +24,7 @@ Say = Callable[[str], object]
 def upgrade(*, say: Say) -> None:
     """Migrate the database to this release; write a backup first if it contains data.
 
-    Several processes on several machines may call this at once: one of them migrates, the others wait.
+    Processes on several machines may call this at the same time: one of them migrates, and the others wait.
     """
     with _alone():
         try:
@@ -52,7 +52,7 @@ def back_up_before_migrating(*, say: Say) -> Path | None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Hold a lock that only one process of all that use this database can have; it is released if the process dies."""
+    """Hold a lock that only one of all processes with this database can hold; it is released if the process dies."""
     if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
         connection = connections[DEFAULT_DB_ALIAS].copy()
         try:

@@ -1,4 +1,4 @@
-"""Reads or writes many small files at once: a bucket answers sixteen parallel requests in the time of one."""
+"""Reads or writes many small files in parallel, because a bucket answers sixteen parallel requests as fast as one."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -11,9 +11,10 @@ T = TypeVar("T")
 
 
 def in_order(jobs: Iterable[Callable[[], T]]) -> Iterator[T]:
-    """Yield each job's result in the order of the jobs, while threads already run later jobs.
+    """Yield the results of the jobs in the order of the jobs, while threads already run later jobs.
 
-    `jobs` is iterated in the caller's thread. The first error ends everything; jobs that have not begun are cancelled.
+    `jobs` is iterated in the caller's thread. After the first error no further job is started, and the jobs that have
+    not started yet are cancelled.
     """
     threads: int = settings.S3_CONNECTIONS
     waiting: deque[Future[T]] = deque()

@@ -1,4 +1,4 @@
-"""Restores a backup into an empty site, completely or not at all."""
+"""Restores a backup into an empty site: the whole backup, or nothing if an error occurs."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -33,11 +33,11 @@ log = logging.getLogger(__name__)
 
 
 class NotEmpty(EngineError):
-    """The target of the restore already contains data."""
+    """The site into which the backup should be restored already contains data."""
 
 
 class SealProof(NamedTuple):
-    """A sealed split, and whether its rows, or its parent's, still have the sealed fingerprint."""
+    """A sealed split, and whether its rows, or the rows of its parent, still have the sealed fingerprint."""
 
     split: Split
     holds: bool
@@ -50,9 +50,10 @@ class RestoreResult(NamedTuple):
     ----------
     contents : Contents
     missing : Missing
-        Missing pictures.
+        The pictures that are missing.
     keeps_key : bool
-        Whether this site keeps another secret key than the backup's, because its environment sets it.
+        Whether this site keeps a secret key that differs from the backup's key, because the environment of this site
+        sets a key, or the backup's key is too short.
     """
 
     contents: Contents
@@ -61,14 +62,14 @@ class RestoreResult(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """Pictures that are not in the storage, counted for each split by its name.
+    """The number of pictures that are not in the storage, by the name of their split.
 
     Attributes
     ----------
     drawn_again : dict of str to int
-        A background process will draw them again.
+        Pictures that a background process will draw again.
     lost : dict of str to int
-        Another release drew them, and this one would draw different ones.
+        Pictures that this release can't draw again identically.
     """
 
     drawn_again: dict[str, int]
@@ -76,7 +77,13 @@ class Missing(NamedTuple):
 
 
 def check_archive(path: Path, *, show: Callable[[int], object] = lambda size: None) -> ArchiveReader:
-    """Return an archive that is complete and that this release can read; raise `BadArchive`. Nothing is changed."""
+    """Return an archive after checking that it is complete and that this release can restore it; change nothing.
+
+    Raises
+    ------
+    BadArchive
+        If the archive is not complete, or this release can't restore it.
+    """
     archive = ArchiveReader(path)
     header = archive.header
     if strange := schema.unknown(header.migrations):
@@ -86,7 +93,7 @@ def check_archive(path: Path, *, show: Callable[[int], object] = lambda size: No
             where=str(path),
         )
     models = schema.models_at(header.migrations)
-    for label, columns in header.tables.items():  # the set of transient tables may have changed since
+    for label, columns in header.tables.items():  # only these: the set of transient tables may have changed since
         if label not in models or columns != [field.attname for field in schema.columns_of(models[label])]:
             raise BadArchive(f"Expected the tables of release {header.release}, got another {label}.", where=str(path))
     archive.verify(show=show)
@@ -100,16 +107,17 @@ def restore(archive: ArchiveReader, *, keep_files: bool = False, progress: Backu
     ----------
     archive : ArchiveReader
     keep_files : bool
-        Whether files in the storage belong to this site and stay.
+        Whether the files that are in the storage belong to this site and are kept.
     progress : BackupProgress
 
     Raises
     ------
     NotEmpty, BadArchive, BadRow
-        Nothing was changed, or all changes were undone.
+        If the site is not empty, or the archive or one of its rows is not valid. Nothing was changed, or all changes
+        were undone.
     """
     contents = archive.contents
-    assert contents is not None  # it was checked
+    assert contents is not None  # `check_archive` has set it
     check_empty(contents, keep_files=keep_files)
     schema.bring_to(archive.header.migrations, using=USING)
     outdated = schema.is_outdated(archive.header.migrations)
@@ -126,7 +134,7 @@ def restore(archive: ArchiveReader, *, keep_files: bool = False, progress: Backu
 
 
 def check_empty(contents: Contents, *, keep_files: bool) -> None:
-    """Raise `NotEmpty` if the site has data; files of an interrupted restore of the same archive don't count."""
+    """Raise `NotEmpty` if the site has data; files that an interrupted restore of the same archive left are allowed."""
     if label := schema.rows_in_the_way(USING):
         raise NotEmpty(
             f"Expected an empty database, got one with rows of {label}. Name a new one: DATABASE_URL or VAR_DIR."
@@ -140,7 +148,11 @@ def check_empty(contents: Contents, *, keep_files: bool) -> None:
 
 @contextmanager
 def _undone_on_failure(contents: Contents, *, keep_files: bool) -> Iterator[None]:
-    """Undo changes of secrets and files if the block fails; the mark helps after a crash without clean-up."""
+    """If the block fails, restore the old secret key, and delete all files unless `keep_files` is set.
+
+    If the process dies before it can do this, the mark stays in the storage, so that a new restore of the same archive
+    is allowed.
+    """
     key = settings.VAR_DIR / KEY_FILE
     before = key.read_text() if key.exists() else ""
     if not keep_files:
@@ -166,8 +178,14 @@ class Filling:
         self.keeps_key = False
 
     def fill(self) -> bool:
-        """Write everything; return whether this site keeps its own secret key. Raise `BadArchive` or `BadRow`."""
-        assert self.archive.contents is not None  # it was checked
+        """Write everything, and return whether this site keeps a secret key that differs from the backup's key.
+
+        Raises
+        ------
+        BadArchive, BadRow
+            If the archive is damaged, or a row does not fit its table.
+        """
+        assert self.archive.contents is not None  # `check_archive` has set it
         self.progress.expect(sum(self.archive.contents.rows.values()))
         rows.clear(self.models, using=USING)
         counts = dict.fromkeys(self.archive.header.tables, 0)
@@ -182,7 +200,7 @@ class Filling:
         return self.keeps_key
 
     def _writes(self, counts: dict[str, int]) -> Iterator[Callable[[], int]]:
-        """Insert and count rows, and yield for each file a job that writes it and returns its size."""
+        """Insert and count the rows; for each file, yield a job that writes the file and returns its size."""
         for member in self.archive.members():
             if member.table:
                 counts[member.table] += self._insert(member)
@@ -206,7 +224,7 @@ class Filling:
             secret_files.put_secret(settings.VAR_DIR / KEY_FILE, key)
 
     def _let_jobs_wait(self) -> None:
-        """Reset running jobs to waiting, without counting the interrupted attempt."""
+        """Set running jobs back to waiting; the interrupted attempt does not count."""
         for model in apps.get_models():
             if issubclass(model, AbstractJob) and model._meta.label in self.models:
                 held = self.models[model._meta.label]._base_manager.using(USING).filter(state=AbstractJob.State.RUNNING)
@@ -221,7 +239,7 @@ def _write(job: Callable[[], object], size: int) -> int:
 
 
 def look_for_pictures() -> Missing:
-    """Count the pictures that are not in the storage, and queue those that this program draws identically."""
+    """Count the pictures that are not in the storage, and queue those that this program can draw again identically."""
     missing = Missing({}, {})
     drawn = Split.objects.filter(dataset__with_images=True).exclude(dataset__state=Dataset.State.DELETING)
     for split in drawn.select_related("dataset").order_by("pk"):
@@ -235,7 +253,7 @@ def look_for_pictures() -> Missing:
 
 
 def proofs() -> Iterator[SealProof]:
-    """Yield each sealed split, and whether its rows have its fingerprint."""
+    """Yield each sealed split, and whether its rows still have the sealed fingerprint."""
     sealed = Split.objects.filter(state=Split.State.COMPLETE)
     for split in sealed.select_related("dataset", "parent__dataset").order_by("dataset__slug", "ordinal"):
         try:

@@ -1,4 +1,4 @@
-"""Rows as JSON: read from one snapshot of the database while others write, and inserted with their own keys."""
+"""Reads rows as JSON from one snapshot of the database while others write, and inserts rows with their stored keys."""
 
 import gzip
 import json
@@ -21,9 +21,9 @@ from generation.engine.errors import EngineError
 from webapp.backups.schema import Models, columns_of
 
 SNAPSHOT = "snapshot"
-READ = 2000  # rows per fetch
-PART_BYTES = 4 * 1024 * 1024  # of JSON after which a part ends
-LEVEL = 4  # of compression: half the time of the default, a twentieth more bytes
+READ = 2000  # rows that are read or inserted at once
+PART_BYTES = 4 * 1024 * 1024  # a part ends when its JSON has this size
+LEVEL = 4  # compression level: it takes half the time of the default level, and gives 5 % more bytes
 Noted = Callable[[int], object]
 
 
@@ -35,11 +35,11 @@ class BadRow(EngineError):
 def snapshot(using: str) -> Iterator[str]:
     """Yield the name of a connection that sees the database as it is now, even if others write in the meantime.
 
-    It is read-only and does not block others.
+    The connection is read-only and does not block others.
     """
     connection = connections[using].copy(SNAPSHOT)
     if connection.vendor == "sqlite":
-        connection.settings_dict["OPTIONS"]["transaction_mode"] = "DEFERRED"  # reads without the lock for writing
+        connection.settings_dict["OPTIONS"]["transaction_mode"] = "DEFERRED"  # does not take the write lock
     connections[SNAPSHOT] = connection
     try:
         with transaction.atomic(using=SNAPSHOT):
@@ -55,7 +55,7 @@ def snapshot(using: str) -> Iterator[str]:
 
 
 def parts_of(model: type[Model], *, using: str, note: Noted) -> Iterator[bytes]:
-    """Yield a table's rows, compressed, in parts of some megabytes; one empty part if there are no rows."""
+    """Yield the rows of a table in compressed parts of a few megabytes; one empty part if there are no rows."""
     names = [field.attname for field in columns_of(model)]
     rows = model._base_manager.using(using).order_by("pk").values_list(*names)
     lines: list[bytes] = []
@@ -73,12 +73,12 @@ def parts_of(model: type[Model], *, using: str, note: Noted) -> Iterator[bytes]:
 
 
 def as_json(row: tuple[Any, ...]) -> bytes:
-    """Return a row as one line of JSON; a field's `to_python` reads each value back."""
+    """Return a row as one line of JSON whose values can be read by the `to_python` method of their fields."""
     return json.dumps(row, default=_plain, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def clear(models: Models, *, using: str) -> None:
-    """Delete all rows of all existing tables; references are checked later."""
+    """Delete all rows of all existing tables; `check_references` checks the references later."""
     there = connections[using].introspection.table_names()
     with connections[using].cursor() as cursor:
         for model in models.values():
@@ -87,7 +87,7 @@ def clear(models: Models, *, using: str) -> None:
 
 
 def check_references(using: str) -> None:
-    """Raise `BadRow` if a row refers to a missing one."""
+    """Raise `BadRow` if a row refers to a row that does not exist."""
     try:
         connections[using].check_constraints()
     except IntegrityError as error:
@@ -95,7 +95,7 @@ def check_references(using: str) -> None:
 
 
 def insert(model: type[Model], rows: Iterable[list[Any]], *, using: str, note: Noted) -> int:
-    """Insert rows unchanged and return how many; raise `BadRow`."""
+    """Insert rows unchanged and return their number; raise `BadRow` if a row does not fit the table."""
     connection, fields = connections[using], columns_of(model)
     columns = ", ".join(_quoted(using, field.column) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
@@ -128,7 +128,7 @@ def _stored(fields: list[Any], row: list[Any], connection: Any) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON does not support in a form that its field reads back."""
+    """Return a value that JSON does not support in a form that JSON supports and the value's field can read."""
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, timedelta):

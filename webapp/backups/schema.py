@@ -1,7 +1,7 @@
 """The tables of the running program, of a database, or of an archive.
 
-They may differ: after an update a database waits for migrations, and an archive may come from an older release.
-Therefore tables are read and written in the state of their own migrations, not in that of the current code.
+These tables may differ: after an update, the database is not migrated yet, and an archive may come from an older
+release. Therefore tables are read and written as their own migrations define them, not as the current code does.
 """
 
 from collections.abc import Mapping
@@ -21,19 +21,20 @@ from generation.engine.errors import EngineError
 Migrations = Mapping[str, list[str]]
 Models = Mapping[str, type[Model]]
 
-# Not in a backup, because it has no meaning in another place or at another time. All other tables are in it.
+# These tables are not in a backup, because their rows mean nothing in another place or at another time. All other
+# tables are in it.
 TRANSIENT = {
     "sessions.Session": "who is logged in",
     "webapp.LoginLink": "links that log somebody in, once, within a day",
     "generation.Heartbeat": "which processes are alive",
     "generation.PreviewTurn": "whose preview is running",
 }
-# Rows that migrations themselves create in an empty database.
+# Migrations themselves create rows of these tables in an empty database.
 BY_MIGRATIONS = frozenset({"contenttypes.ContentType", "auth.Permission", "auth.Group"})
 
 
 class WrongSchema(EngineError):
-    """The tables are too new for this program, or not empty."""
+    """The tables of the database are newer than those of the archive and can't be changed back."""
 
 
 def known_migrations() -> Migrations:
@@ -56,7 +57,7 @@ def is_outdated(migrations: Migrations) -> bool:
 
 
 def models_at(migrations: Migrations) -> Models:
-    """Return the models of all tables after these migrations, by label, in order."""
+    """Return the models of all tables after these migrations, by label and sorted by label."""
     loader = _loader()
     nodes = [(app, name) for app, names in migrations.items() for name in names if (app, name) in loader.graph.nodes]
     models = {
@@ -78,7 +79,7 @@ def columns_of(model: type[Model]) -> list[Any]:
 
 
 def rows_in_the_way(using: str) -> str:
-    """Return the label of a table that has rows other than those of migrations; empty if there is none."""
+    """Return the label of a table with rows that no migration created; return an empty string if there is none."""
     migrations = migrations_of(using)
     tables = set(connections[using].introspection.table_names())
     if not any(migrations.values()):
@@ -107,7 +108,7 @@ def bring_to(migrations: Migrations, *, using: str) -> None:
 
 
 def _ends(loader: MigrationLoader, migrations: Migrations) -> list[Any]:
-    """Return the last of these migrations for each app, or (app, None) if it has none."""
+    """Return the last of these migrations for each app, or (app, None) for an app without any of them."""
     wanted = {(app, name) for app, names in migrations.items() for name in names}
     ends: list[Any] = [(app, None) for app in sorted(loader.migrated_apps) if not migrations.get(app)]
     for node in sorted(wanted):

@@ -1,4 +1,4 @@
-"""The files of the storage: listed in order, read, written, and deleted again if a restore fails."""
+"""Lists the files of the storage in order, reads and writes them, and deletes them again if a restore fails."""
 
 import os
 import shutil
@@ -14,9 +14,9 @@ from django.core.files.storage import default_storage
 from generation.storage import files, pictures
 from webapp.backups.archive import DigestedStream, is_plain_name
 
-MARK = ".restoring"  # contains the digest of the archive while its files are being written
-IN_MEMORY = 1024 * 1024  # bytes of a file in memory while it moves from or to a bucket; larger ones go to disk
-DELETED_AT_ONCE = 1000  # the maximum of one bucket request
+MARK = ".restoring"  # this file contains the digest of the archive while the archive is being restored
+IN_MEMORY = 1024 * 1024  # bytes: larger files are buffered on disk while they are sent to or read from a bucket
+DELETED_AT_ONCE = 1000  # the most files that one request to a bucket can delete
 
 
 class StoredFile(NamedTuple):
@@ -25,7 +25,7 @@ class StoredFile(NamedTuple):
     Attributes
     ----------
     version : str
-        Changes with the content: a bucket's ETag, or the time of the last change on disk.
+        A text that changes with the content: the ETag in a bucket, or the time of the last change on disk.
     """
 
     name: str
@@ -34,7 +34,7 @@ class StoredFile(NamedTuple):
 
 
 def entries(folder: str = "") -> Iterator[StoredFile]:
-    """Yield all files in order, without drafts and thumbnails."""
+    """Yield all files in order, except hidden files such as drafts, and thumbnails."""
     folders, plain = _listed(folder)
     found: list[tuple[str, StoredFile | None]] = [*plain.items(), *((name, None) for name in folders)]
     for name, entry in sorted(found, key=lambda pair: pair[0]):
@@ -52,7 +52,7 @@ def names() -> Iterator[str]:
 
 
 def _listed(folder: str) -> tuple[list[str], dict[str, StoredFile]]:
-    """Return the names of the subfolders, and the files by name."""
+    """Return the names of a folder's subfolders, and its files by name."""
     path = files.local_path(folder)
     if path is None:
         return _listed_in_bucket(f"{folder}/" if folder else "")
@@ -67,7 +67,7 @@ def _listed(folder: str) -> tuple[list[str], dict[str, StoredFile]]:
                 folders.append(item.name)
                 continue
             state = item.stat()
-        except FileNotFoundError:  # deleted since
+        except FileNotFoundError:  # the file was deleted in the meantime
             continue
         name = f"{folder}/{item.name}" if folder else item.name
         plain[item.name] = StoredFile(name, state.st_size, str(state.st_mtime_ns))
@@ -87,7 +87,7 @@ def _listed_in_bucket(prefix: str) -> tuple[list[str], dict[str, StoredFile]]:
 
 
 def _client() -> Any:
-    """Return the client for the bucket, which is thread-safe; it must be created in the caller's thread."""
+    """Return the client of the bucket. It is thread-safe, but must be created in the caller's thread."""
     bucket: Any = default_storage
     return bucket.connection.meta.client
 
@@ -103,7 +103,10 @@ def size_of(stream: IO[bytes]) -> int:
 
 
 def reader(name: str) -> Callable[[], IO[bytes] | None]:
-    """Return a job that opens a file of the storage, fetched from its bucket; the job returns None if it is gone."""
+    """Return a job that opens a file of the storage; the job returns None if the file does not exist any more.
+
+    A job for a file in a bucket first downloads the whole file.
+    """
     path = files.local_path(name)
     if path is not None:
         return partial(_opened, path)
@@ -119,7 +122,7 @@ def _opened(path: Path) -> IO[bytes] | None:
 
 def _fetched(name: str, client: Any) -> IO[bytes] | None:
     bucket: Any = default_storage
-    whole: Any = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  # its reader closes it
+    whole: Any = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  # the caller closes it
     try:
         body = client.get_object(Bucket=bucket.bucket_name, Key=name)["Body"]
     except client.exceptions.NoSuchKey:
@@ -131,9 +134,10 @@ def _fetched(name: str, client: Any) -> IO[bytes] | None:
 
 
 def write(name: str, stream: DigestedStream) -> Callable[[], object]:
-    """Read a stream completely and return a job that stores it under exactly this name.
+    """Read a whole stream and return a job that stores its content under exactly this name.
 
-    On a local disk the file is stored at once; `sync` then makes sure that it is on the disk.
+    On a local disk, the file is stored before this function returns, and the job does nothing. `sync` then ensures that
+    the file is really on the disk.
     """
     path = files.local_path(name)
     if path is None:
@@ -159,7 +163,7 @@ def _upload(name: str, whole: IO[bytes], client: Any) -> None:
 
 
 def _nothing() -> None:
-    """Do nothing, because the file is already on the local disk."""
+    """Do nothing: `write` has already stored the file on the local disk."""
 
 
 def sync() -> None:
@@ -167,7 +171,7 @@ def sync() -> None:
 
 
 def erase() -> None:
-    """Delete all files."""
+    """Delete all files of the storage."""
     if files.local_path("") is None:
         _erase_bucket()
         return
@@ -193,7 +197,7 @@ def mark(digest: str) -> None:
 
 
 def is_marked(digest: str) -> bool:
-    """Return whether a restore of this archive was interrupted here."""
+    """Return whether a restore of the archive with this digest was interrupted in this storage."""
     try:
         return files.get(MARK) == digest.encode()
     except FileNotFoundError:

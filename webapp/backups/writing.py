@@ -25,20 +25,20 @@ from webapp.backups.parallel_files import in_order
 
 
 class NotWritten(EngineError):
-    """The backup can't be written as requested."""
+    """The backup can't be written as the caller requested."""
 
 
 class BackupProgress(NamedTuple):
-    """Callbacks for the progress.
+    """Functions that are called to report progress.
 
     Attributes
     ----------
     expect : function of int
-        Called with the total number of rows.
+        It is called once with the total number of rows.
     rows : function of int
-        Called with the number of further rows that are done.
+        It is called with the number of rows done since its last call.
     file : function of int
-        Called with the size of each finished file.
+        It is called with the size of each finished file.
     """
 
     expect: Callable[[int], object] = lambda count: None
@@ -60,13 +60,13 @@ def write_backup(
     overwrite : bool
         Whether an existing file may be replaced.
     pictures : bool
-        Whether to write pictures that this program can draw again.
+        Whether to write the pictures that this program can draw again.
     progress : BackupProgress
 
     Raises
     ------
     NotWritten
-        If the path can't be used. Errors of the disk and the database are passed on.
+        If the path can't be used. Errors of the disk and the database are not caught.
     """
     if path.is_dir() or (path.exists() and not overwrite):
         raise NotWritten("Expected a new file, got one that exists. Name another, or say --overwrite.", where=str(path))
@@ -75,14 +75,14 @@ def write_backup(
 
 
 class Files(Protocol):
-    """Where the files of the storage are written, and the number of the archive's format."""
+    """A way to store the files of a backup, and the number of the archive's format."""
 
     format: int
 
     def write(
         self, writer: Writer, entries: Iterator[stored_files.StoredFile], *, note: Callable[[int], object]
     ) -> None:
-        """Write the files; `note` is called with the size of each."""
+        """Write the files, and call `note` with the size of each file."""
 
 
 def write_archive(file: IO[bytes], *, files: Files, pictures: bool, progress: BackupProgress) -> Contents:
@@ -102,7 +102,7 @@ def write_archive(file: IO[bytes], *, files: Files, pictures: bool, progress: Ba
 
 
 def _migrations(using: str) -> schema.Migrations:
-    """Return the migrations applied to the database; raise `NotWritten` if this program does not know all of them."""
+    """Return the applied migrations of the database; raise `NotWritten` if this program does not know all of them."""
     migrations = schema.migrations_of(using)
     if strange := schema.unknown(migrations):
         raise NotWritten(
@@ -126,7 +126,7 @@ def _header(migrations: schema.Migrations, models: schema.Models, *, number: int
 
 
 def _write_table(writer: Writer, model: Any, *, using: str, progress: BackupProgress) -> int:
-    """Write a table and return its number of rows."""
+    """Write the rows of a table and return their number."""
     count = 0
 
     def note(more: int) -> None:
@@ -140,7 +140,7 @@ def _write_table(writer: Writer, model: Any, *, using: str, progress: BackupProg
 
 
 def _drawable_folders(models: schema.Models, *, using: str) -> Iterator[str]:
-    """Yield the folders whose pictures this program can draw again."""
+    """Yield the folders of the storage whose pictures this program can draw again."""
     splits: Any = models["generation.Split"]._base_manager.using(using)
     for split in splits.select_related("dataset").order_by("pk"):
         if lost_pictures.is_drawable(kind=split.kind, engine_version=split.dataset.engine_version):
@@ -148,18 +148,18 @@ def _drawable_folders(models: schema.Models, *, using: str) -> Iterator[str]:
 
 
 class InArchive:
-    """Writes files into the archive itself, so that one file contains everything."""
+    """Writes the files into the archive itself, so that one file contains everything."""
 
     format = FORMAT
 
     def write(
         self, writer: Writer, entries: Iterator[stored_files.StoredFile], *, note: Callable[[int], object]
     ) -> None:
-        """Write the files; several are read at once."""
+        """Write the files; several files are read at the same time."""
         for name, stream in in_order(
             partial(_opened, entry.name, stored_files.reader(entry.name)) for entry in entries
         ):
-            if stream is None:  # deleted since: a restore draws the picture again
+            if stream is None:  # the file was deleted in the meantime; a restore draws the picture again
                 continue
             with stream:
                 size = stored_files.size_of(stream)
@@ -173,7 +173,7 @@ def _opened(name: str, job: Callable[[], IO[bytes] | None]) -> tuple[str, IO[byt
 
 @contextmanager
 def draft_of(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a private file that gets its final name when it is complete and synced to disk."""
+    """Yield a private draft file; after the block it is synced to disk and gets its final name."""
     _drop_drafts(path)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -190,7 +190,7 @@ def draft_of(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _drop_drafts(path: Path) -> None:
-    """Delete drafts of killed backups to the same path; drafts in use are locked."""
+    """Delete the drafts that killed backups to the same path left behind; drafts in use are locked and stay."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
         with left.open("rb") as file:
             try:

@@ -22,8 +22,8 @@ from webapp.leaderboards.stored_predictions import FOLDER as PREDICTIONS
 from webapp.leaderboards.stored_predictions import name_of
 from webapp.leaderboards.uploads import FOLDER as UPLOADS
 
-YOUNG = timedelta(hours=1)  # within which a file's row may still be on its way
-AT_ONCE = 100  # uploads that are dropped at once
+YOUNG = timedelta(hours=1)  # age up to which the row of a file may still be missing
+AT_ONCE = 100  # uploads that one call drops
 
 
 class CountsToday(Exception):
@@ -60,7 +60,7 @@ def delete_method(method: Method) -> None:
 
 
 def drop_files(gone: Iterable[Submission]) -> None:
-    """Delete what submissions that are gone have left; housekeeping deletes predictions that no other one has too."""
+    """Delete the uploads and findings of deleted submissions; housekeeping deletes predictions without a row."""
     for submission in gone:
         files.drop(submission.file)
         files.drop(submission.findings)
@@ -76,7 +76,7 @@ def drop_scored() -> None:
 
 
 def drop_files_without_row() -> int:
-    """Return how many files without a row were deleted, as a crash leaves them."""
+    """Delete old files without a row, which a crash may leave, and return how many."""
     known = set(Submission.objects.exclude(file="").values_list("file", flat=True))
     known |= set(Submission.objects.exclude(findings="").values_list("findings", flat=True))
     known |= {name_of(one) for one in Submission.objects.exclude(predictions="").values_list("predictions", flat=True)}
@@ -121,7 +121,7 @@ def losses(splits: QuerySet[Split]) -> Iterator[str]:
 
 
 def release(splits: QuerySet[Split]) -> None:
-    """Delete submissions to splits, with a note at each method; keep the split's name for others that refer to it."""
+    """Delete submissions to splits, with a note at each method; submissions trained on them keep the split's name."""
     for split in splits.filter(trained__isnull=False).select_related("dataset").distinct():
         is_listed = split.dataset.visibility == Dataset.Visibility.PUBLIC
         _trained(Split.objects.filter(pk=split.pk)).update(

@@ -292,7 +292,7 @@ def _published_entries(user: Any, split: Split) -> list[Entry]:
     for row in rows.order_by("pk"):
         assert row.submission is not None
         if partition and row.partition == partition:
-            parts[row.submission.method_id] = row.part_figures  # these only ever grow
+            parts[row.submission.method_id] = row.part_figures  # these figures never get lower
         if row.is_new or (row.figure is None and row.submission.method_id not in found):
             found[row.submission.method_id] = row
     models = [

@@ -32,10 +32,10 @@ def use(user: Any) -> Use:
     return Use("Submissions", found["count"], size, advice)
 
 
-SCORED = 3  # a rolling day, account and split
-ATTEMPTS = 30  # the same, scored or not
-SHARED = 3  # a rolling day and split, of all accounts together: at least
-SHARE_OF_BUDGET = 10  # or a tenth of the budget
+SCORED = 3  # scores in any 24 hours, for each account and split
+ATTEMPTS = 30  # attempts in any 24 hours, for each account and split
+SHARED = 3  # scores of all accounts together in any 24 hours, for each split; the limit is at least this
+SHARE_OF_BUDGET = 10  # a tenth of the budget may be used in any 24 hours, if that is more than `SHARED`
 
 
 class RemainingSubmissions(NamedTuple):
@@ -46,7 +46,7 @@ class RemainingSubmissions(NamedTuple):
     scores, attempts : int or None
         How many scores and attempts are left now; None if there is no limit.
     next_at : datetime or None
-        When the next one is allowed, if none is allowed now; None while others are under way, since it is unknown then.
+        When the next submission is allowed, if none is allowed now; None if submissions under way make this unknown.
     shared : int or None
         How many figures all accounts together may still have published today; None if there is no limit.
     published : int or None

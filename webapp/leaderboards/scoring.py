@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from generation.access import is_withheld
 from generation.engine.items import Column
 from generation.engine.predictions import BadPredictions
-from generation.engine.predictions.matching import NAMED
+from generation.engine.predictions.findings import NAMED
 from generation.engine.predictions.packed_predictions import PackedPredictions
 from generation.engine.scoring.score import OUTSIDE, score
 from generation.exchange import prediction_files
@@ -33,20 +33,20 @@ from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import Score, Submission
 from webapp.leaderboards.stored_predictions import FOLDER, load, pack_all, store
 
-LONGEST = 3600.0  # seconds that one may take
-AT_ONCE = 20  # scores that a sweep catches up on
+LONGEST = 3600.0  # seconds that scoring a submission may take
+AT_ONCE = 20  # splits whose missing scores a sweep adds
 
 State = Submission.State
 
 
-# How one is scored
+# Scoring a submission
 
 
 def _score_or_refuse(submission: Submission, lease: leases.Lease) -> None:
     try:
         _score(submission, lease)
     except BadPredictions as error:
-        if find_outage(error) is not None:  # the file could not be read; nobody knows what is in it
+        if find_outage(error) is not None:  # the storage failed, so the content of the file is not known
             raise
         _refuse(submission, error)
 
@@ -100,7 +100,7 @@ def _refuse(submission: Submission, error: BadPredictions) -> None:
         files.drop(submission.file)
 
 
-# What a score is
+# The score on a split
 
 
 def score_on(submission: Submission, split: Split, codes: NDArray[np.int32], read: NDArray[np.int32]) -> Score:
@@ -134,7 +134,7 @@ def _columns(columns: Sequence[Column], index: SplitIndex, facets: Mapping[str, 
     return found
 
 
-# What was left lying
+# Work that earlier processes left undone
 
 
 def _chores() -> None:

@@ -1,4 +1,4 @@
-"""The Celery task that scores submissions; the rows say which ones, see `webapp.leaderboards.scoring`."""
+"""The Celery task that scores waiting submissions; see `webapp.leaderboards.scoring`."""
 
 from celery import shared_task
 

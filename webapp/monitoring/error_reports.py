@@ -1,8 +1,9 @@
 """Reports errors by mail (`ERROR_EMAILS`) and to Sentry (`SENTRY_DSN`), without any data of users.
 
-A report contains what a developer needs to find the place: the types of the errors, the lines of code in the traceback,
-and the route's name. It never contains error messages, values of variables, addresses, forms, headers or cookies: these
-may include answers of participants, tokens and texts of datasets. The log on the site's own machine has the rest.
+A report contains what a developer needs to find the faulty code: the types of the errors, the lines of code in the
+traceback, and the name of the route. It never contains error messages, values of variables, addresses, forms, headers
+or cookies, because these may include answers of participants, tokens and texts of datasets. The log on the site's own
+machine has these details.
 """
 
 import logging
@@ -22,8 +23,8 @@ from generation import __version__
 from webapp.monitoring.log_masking import mask
 
 OURS = ("webapp", "generation", "annotations")
-AGAIN = 3600.0  # seconds until the same error is reported again
-MOST = 30  # reports per process in that time
+AGAIN = 3600.0  # seconds during which the same error is not reported again
+MOST = 30  # the most reports of one process in this time
 FRAMES = 60
 
 
@@ -44,9 +45,9 @@ class ErrorReport:
     template : str
         The log message without its arguments.
     place : str
-        Method and route name of the request, or the logger's name.
-    errors : tuple of Raised
-        The last error first, followed by its causes.
+        The method and route name of the request; the logger's name if there is no request.
+    errors : tuple of RaisedError
+        The error that was logged, followed by its causes.
     """
 
     logger: str
@@ -75,7 +76,7 @@ class ErrorReport:
 
 
 def describe(record: logging.LogRecord) -> ErrorReport:
-    """Return the report for a log record."""
+    """Return the report of a log record."""
     is_ours = record.name.partition(".")[0] in OURS
     template = str(record.msg) if record.args or is_ours else "(left out)"
     request = getattr(record, "request", None)
@@ -101,7 +102,7 @@ def _raised(error: BaseException | None) -> Iterator[RaisedError]:
 
 
 def _short(path: str) -> str:
-    """Return a path relative to the site's folder or to the packages."""
+    """Return a path relative to the site's folder or to the folder `site-packages`."""
     place = Path(path)
     if place.is_relative_to(settings.BASE_DIR):
         return str(place.relative_to(settings.BASE_DIR))
@@ -109,7 +110,7 @@ def _short(path: str) -> str:
 
 
 class Reporter(logging.Handler):
-    """Sends reports of errors, the same error at most once per hour."""
+    """Sends reports of errors; it reports the same error at most once per hour."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -117,7 +118,7 @@ class Reporter(logging.Handler):
         self.turn = threading.Lock()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Report a record, unless the same error was reported recently."""
+        """Report a record, unless this error, or the largest number of errors, was reported within the last hour."""
         try:
             report = describe(record)
             if self._is_new(report):
@@ -136,7 +137,7 @@ class Reporter(logging.Handler):
 
 
 def send(report: ErrorReport) -> None:
-    """Send a report as the settings say."""
+    """Send a report by mail and to Sentry, as far as the settings say so."""
     if settings.ERROR_EMAILS:
         subject = f"[Horsesense] {report.title}"[:200]
         send_mail(subject, report.text, settings.SERVER_EMAIL, settings.ERROR_EMAILS, fail_silently=True)
@@ -145,7 +146,7 @@ def send(report: ErrorReport) -> None:
 
 
 def event_of(report: ErrorReport) -> dict[str, Any]:
-    """Return a report as a Sentry event, with the first error last."""
+    """Return a report as a Sentry event; Sentry expects the causes before the error."""
     values = [
         {
             "type": error.kind.rpartition(".")[2],
@@ -170,7 +171,7 @@ def event_of(report: ErrorReport) -> dict[str, Any]:
 
 @cache
 def _sentry(address: str) -> Any:
-    """Return a client that adds no data by itself."""
+    """Return a Sentry client that adds no data of its own to the events."""
     import sentry_sdk
 
     return sentry_sdk.Client(

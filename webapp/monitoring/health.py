@@ -18,16 +18,16 @@ from generation.storage import files
 from webapp.monitoring import health_probes
 from webapp.monitoring.health_probes import KeptResult
 
-TIMEOUT = 2.0  # seconds; the client is waiting
-SILENCE = 60  # seconds after which a background process or the sweep counts as gone
-IDLENESS = 300  # seconds that work may wait while none is started
+TIMEOUT = 2.0  # seconds that a check may take; it is short, because the client of the health page is waiting
+SILENCE = 60  # seconds without a heartbeat after which a background process or the sweep counts as dead
+IDLENESS = 300  # seconds that jobs may wait while no job is started
 STARTED = time.monotonic()
 
 Part = dict[str, Any]
 
 
 def report() -> dict[str, Any]:
-    """Return the state of every part; `ok` is false if one fails, and `failing` names it."""
+    """Return the state of every part; `ok` is false if at least one part fails, and `failing` names these parts."""
     parts, alive = web_parts(), None
     if parts["database"]["ok"]:
         try:
@@ -40,7 +40,10 @@ def report() -> dict[str, Any]:
 
 
 def ready_report() -> dict[str, Any]:
-    """Return whether this web process can take requests: the database is up to date and the cache answers."""
+    """Return whether this web process can take requests.
+
+    It can if it is not about to stop, the database is up to date, and the cache answers.
+    """
     found = {"process": "This process is about to stop." if health_probes.stopping.is_set() else ""}
     found |= health_probes.ready.get()
     parts = {name: {"ok": not said, "says": said or "Answers."} for name, said in found.items()}
@@ -66,7 +69,7 @@ def _answering(trouble: str) -> Part:
 
 
 def database_trouble() -> str:
-    """Return the type of the database's error, or an empty string."""
+    """Return the type of the error if the database does not answer; otherwise an empty string."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -76,7 +79,7 @@ def database_trouble() -> str:
 
 
 def broker_trouble() -> str:
-    """Return the type of the error if the broker can't take messages, or an empty string."""
+    """Return the type of the error if the broker can't take messages; otherwise an empty string."""
     try:
         if settings.REDIS_URL:
             _write_to_redis()
@@ -102,7 +105,7 @@ def _lock_broker_file() -> None:
 
 
 def background() -> dict[str, Part]:
-    """Return when each kind of background process, and the sweep, were last alive."""
+    """Return for each kind of background process, and for the sweep, how long ago its last heartbeat was."""
     rows = list(Heartbeat.objects.values_list("name", "queues", ago(F("seen"))))
     heard = {name: [age for _, queues, age in rows if name in queues.split(",")] for name in (GENERATION, DEFAULT)}
     parts = {name: _heard(ages, start=f"manage.py process {name}") for name, ages in heard.items()}
@@ -126,7 +129,7 @@ def _seconds(age: timedelta) -> int:
 
 
 def jobs() -> Part:
-    """Return how long the oldest job has waited, and how long no job was started."""
+    """Return how long the oldest waiting job has waited, and for how long no job was started."""
     queue = Job.objects.queue()
     if queue.oldest is None or queue.idle is None:
         return {"ok": True, "seconds": None, "idle_seconds": None, "at_most": IDLENESS, "says": "None waits."}

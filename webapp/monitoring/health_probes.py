@@ -1,4 +1,4 @@
-"""Probes for public health pages: each is made once every few seconds, however often it is requested."""
+"""Probes for public health pages; each probe runs at most once every few seconds, however often it is requested."""
 
 import secrets
 import threading
@@ -22,7 +22,7 @@ CONTENT = b"Can be written, read and removed.\n"
 
 
 class KeptResult(Generic[T]):
-    """A result that is cached for some seconds; while one thread renews it, others wait."""
+    """A result that is cached for some seconds; while one thread computes it again, other threads wait."""
 
     def __init__(self, make: Callable[[], T], *, seconds: Callable[[], float]) -> None:
         self.make, self.seconds = make, seconds
@@ -31,7 +31,7 @@ class KeptResult(Generic[T]):
         self.until = 0.0
 
     def get(self) -> T:
-        """Return the result, renewed if it is too old."""
+        """Return the cached result, or compute it again if it is too old."""
         with self.lock:
             if self.result is None or time.monotonic() >= self.until:
                 self.result = self.make()
@@ -40,14 +40,14 @@ class KeptResult(Generic[T]):
 
 
 class StoreProbe:
-    """Writes, reads and deletes a small file in the storage, in a single thread, which may hang."""
+    """Writes, reads and deletes a small file in the storage; this runs in a thread of its own, because it may hang."""
 
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="health")
         self.running: Future[str] | None = None
 
     def trouble(self) -> str:
-        """Return what is wrong in a few words, or an empty string."""
+        """Return in a few words what is wrong; return an empty string if nothing is wrong."""
         if self.running is None or self.running.done():
             self.running = self.pool.submit(_write_and_read)
         try:
@@ -63,18 +63,18 @@ def _write_and_read() -> str:
             found = files.get(PROBE)
         finally:
             files.drop(PROBE)
-    except files.NoSpace:  # the part `disk` reports this
+    except files.NoSpace:  # the part `disk` of the health report shows this
         return ""
     except Exception as error:  # any error of a bucket's client or disk means that files can't be stored
         return type(error).__name__
     return "" if found == CONTENT else "something else than was written"
 
 
-stopping = threading.Event()  # set by the web server when it accepts no more connections
+stopping = threading.Event()  # the web worker sets this before it stops accepting connections
 
 
 def readiness() -> dict[str, str]:
-    """Return what is wrong with each service that pages need; empty strings if nothing is."""
+    """Return what is wrong with each service that pages need; the text is empty if nothing is wrong."""
     return {"database": _database_trouble(), "cache": _cache_trouble()}
 
 
@@ -87,7 +87,7 @@ def _database_trouble() -> str:
 
 
 class _Fits:
-    """Whether the database was up to date; this does not change while the process lives."""
+    """Remembers that the database is up to date, which does not change while the process lives."""
 
     known = False
 

@@ -1,10 +1,11 @@
-"""Masks what logs must not contain: secret addresses of participants, and rows that a database quotes."""
+"""Masks what logs must not contain: addresses with secrets, and values of rows that an error of the database quotes."""
 
 import logging
 import re
 
-# After these prefixes comes a secret: addresses of participants, links to sign in, to reset a password or to confirm an
-# address, and the return address of an OpenID Connect provider. Caddyfile has the same list.
+# After each of these prefixes, an address contains a secret: the address of a participant, a link to sign in, to reset
+# a password or to confirm an email address, or the return address of an OpenID Connect provider. Caddyfile has the same
+# list.
 PRIVATE = "s/|login/|accounts/password/reset/key/|accounts/confirm-email/|accounts/oidc/"
 MASKED = (
     (re.compile(rf"""(/|(?<=['"]))({PRIVATE})[^\s"'<>]+"""), r"\1\2…"),
@@ -20,7 +21,7 @@ def mask(text: str) -> str:
 
 
 class MaskingFormatter(logging.Formatter):
-    """A formatter that masks its lines, including tracebacks."""
+    """A formatter that masks the formatted text, including the traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         return mask(super().format(record))

@@ -1,4 +1,4 @@
-"""Mails of a site without `EMAIL_URL`: written to standard output, without the links in them."""
+"""The mail backend of a site without `EMAIL_URL`: it writes mails to standard output and masks the links in them."""
 
 from django.core.mail import EmailMessage
 from django.core.mail.backends.console import EmailBackend as ConsoleBackend
@@ -9,7 +9,7 @@ HINT = "This mail was not sent: EMAIL_URL is not set. `manage.py login_link NAME
 
 
 class EmailBackend(ConsoleBackend):
-    """Django's console backend without links, because more people may read logs than the recipient."""
+    """Django's console backend, with masked links, because other people than the recipient may read the logs."""
 
     def write_message(self, message: EmailMessage) -> None:
         self.stream.write(HINT)

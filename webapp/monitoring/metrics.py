@@ -1,9 +1,10 @@
 """Metrics for Prometheus at `/metrics`: requests of this machine's web server, and the state of the site.
 
 Each web process counts its requests in its own file, in a folder that `gunicorn_config` creates. The process that
-answers adds them up. The figures from the database are the same on each machine.
+answers adds up the counts of all processes. The figures from the database are the same on each machine.
 
-A label is a route's name, a method, a status class, or a kind of work, but never an address, a slug or a name.
+A label is, for example, the name of a route, a method, a status class or a kind of work, but never an address, a slug
+or the name of a user or dataset.
 """
 
 import os
@@ -57,7 +58,7 @@ def verb_of(request: HttpRequest) -> str:
 
 
 def route_of(request: HttpRequest) -> str:
-    """Return the name of the route of a request, from a fixed set of names."""
+    """Return the name of a request's route; it is one of a fixed set of names."""
     match = request.resolver_match
     if match is not None:
         return match.view_name or "unnamed"
@@ -74,7 +75,7 @@ def text() -> bytes:
 
 
 def may_read(request: HttpRequest) -> bool:
-    """Return whether the request may read metrics: staff, or a sender with `METRICS_TOKEN`."""
+    """Return whether the request may read the metrics: it comes from staff, or contains `METRICS_TOKEN`."""
     token: str = settings.METRICS_TOKEN
     if token and constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {token}"):
         return True
@@ -87,7 +88,7 @@ def answer() -> HttpResponse:
 
 
 class Site(Collector):
-    """The state of the site, read from database and disk once every few seconds."""
+    """The state of the site, which is read from the database and the disk at most once every few seconds."""
 
     def __init__(self) -> None:
         self.kept = KeptResult(lambda: list(families()), seconds=lambda: settings.HEALTH_SECONDS)
@@ -97,7 +98,7 @@ class Site(Collector):
 
 
 def families() -> Iterator[GaugeMetricFamily]:
-    """Yield the site's metrics; without a database only those that don't need it."""
+    """Yield the site's metrics; if the database does not answer, only those that do not need it."""
     yield _gauge("build_info", "The release that answers.", {(__version__, ENGINE_VERSION): 1}, "release", "engine")
     free = files.disk_free()
     if free is not None:
@@ -140,7 +141,7 @@ def _keyed(rows: Iterable[tuple[str, int]]) -> Iterator[tuple[tuple[str, ...], f
 
 
 def _rows() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield kind, state and figures of each sort of unfinished work."""
+    """Yield the kind, the state and the figures of each group of unfinished jobs."""
     for model in apps.get_models():
         if not issubclass(model, AbstractJob):
             continue

@@ -1,8 +1,8 @@
-"""Counts each request for `/metrics` and, if `ACCESS_LOG` says so, logs it in one line.
+"""Counts each request for `/metrics` and, unless `ACCESS_LOG` is off, logs it in one line.
 
-No line contains secrets of participants or of the owners of links and tokens: addresses are masked as in all logs
-(`webapp.monitoring.log_masking`), query strings of account pages are left out, and for participants the network
-address too.
+No line contains secrets of participants or of the owners of links and tokens. Addresses are masked as in all logs
+(`webapp.monitoring.log_masking`). The query strings of account pages and of participants' pages are left out. For
+participants, the network address and the browser's name are left out too.
 """
 
 import json
@@ -24,14 +24,14 @@ from webapp.running.request_limits import HEADERS_ONLY
 log = logging.getLogger("webapp.access")
 
 JSON, COMBINED, OFF = "json", "combined", "off"
-PRIVATE = (f"/{TAKING}", "/login/", "/accounts/")  # query strings of these addresses may contain codes
+PRIVATE = (f"/{TAKING}", "/login/", "/accounts/")  # the query strings of these addresses may contain secrets
 SECRETS = re.compile(r"(?i)\b(token|code|state|key|secret|password|session|signature)=[^&\s\"]*")
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\"\\]")
-LONGEST = 2000  # characters of an address or user agent
+LONGEST = 2000  # the most characters of an address or user agent that are logged
 
 
 class RequestLog:
-    """Middleware: measures and logs each request; it is the outermost middleware."""
+    """Middleware: measures and logs each request. It is the outermost middleware, so that it measures all others."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -41,7 +41,7 @@ class RequestLog:
         response = self.get_response(request)
         seconds = time.perf_counter() - start
         metrics.observe(request, response.status_code, seconds)
-        if settings.ACCESS_LOG != OFF and HEADERS_ONLY not in request.META:  # the request itself follows
+        if settings.ACCESS_LOG != OFF and HEADERS_ONLY not in request.META:  # the request with the body follows
             log.info("%s", line(request, response, seconds, form=settings.ACCESS_LOG))
         return response
 
@@ -80,7 +80,7 @@ def address_of(request: HttpRequest) -> str:
 
 
 def _without_parts(request: HttpRequest) -> str:
-    """Return an address without its query string and without the route's arguments."""
+    """Return a request's path without the values of the route's arguments, and without the query string."""
     match = request.resolver_match
     if match is None:
         return f"/{request.path.split('/')[1]}/…"

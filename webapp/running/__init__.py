@@ -1,1 +1,1 @@
-"""The site's processes and what they share: uploads, broker, caches, secrets, housekeeping."""
+"""The site's processes and what they share: request limits, broker, caches, secrets, housekeeping."""

@@ -1,7 +1,7 @@
 """The embedded broker: kombu's SQLite transport, changed so that its file may be deleted while the site runs.
 
-Messages are hints that may be lost. But without this change, one process could continue to write into a deleted file
-while another one waits for messages in the new file.
+Messages may be lost, because they are only hints. But without this change, one process could continue to write into
+the deleted file, while another process waits for messages in the new file.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ class Channel(sqlalchemy.Channel):
         event.listen(engine, "connect", lambda connection, _: connection.executescript(tables))
         return engine
 
-    # The file is opened while no process is forked; a thread forks the pool's processes.
+    # Each method holds a lock against forks while it opens the file, because a thread forks the pool's processes.
 
     def _new_queue(self, queue: str, **options: Any) -> None:
         with no_forks:
@@ -42,7 +42,7 @@ class Channel(sqlalchemy.Channel):
 
 
 class Transport(sqlalchemy.Transport):
-    """The transport of the embedded broker, for Celery's broker address."""
+    """The transport of the embedded broker, for Celery's setting `broker_transport`."""
 
     Channel = Channel
 

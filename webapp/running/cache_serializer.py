@@ -1,4 +1,4 @@
-"""Values in Redis as JSON, which can't contain code. Integers stay integers, so that INCR works."""
+"""Serializes values for Redis as JSON, which can't contain code. Integers are not changed, so that INCR works."""
 
 import json
 from typing import Any

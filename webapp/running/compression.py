@@ -8,11 +8,11 @@ TEXTS = ("text/", "application/json", "application/javascript", "image/svg+xml")
 
 
 class CompressTexts(GZipMiddleware):
-    """Compresses complete responses that are texts.
+    """Middleware: compresses complete text responses.
 
     Django adds a random number of bytes, so that the length of a response does not reveal its content (BREACH). A
-    response that shows a permanent secret has `no-transform`; it is compressed neither here nor by a proxy. Parts of
-    files are not compressed either, because clients request the rest by byte position.
+    response that shows a permanent secret has the `Cache-Control` directive `no-transform`; neither this middleware nor
+    a proxy compresses it. Parts of files are not compressed either, because clients request the rest by byte position.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

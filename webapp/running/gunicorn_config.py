@@ -1,4 +1,4 @@
-"""gunicorn hooks: a folder in which the web processes of one server count their requests."""
+"""gunicorn hooks that manage the folder in which the web processes of one server count their requests."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ PREFIX = "horsesense-metrics-"  # followed by the server's process id
 
 
 def on_starting(server: Any) -> None:
-    """Create the folder before any web process starts; delete those of servers that were killed."""
+    """Create the folder before any web process starts; delete the folders of servers that were killed."""
     for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         if not _is_alive(left.name.removeprefix(PREFIX).partition("-")[0]):
             shutil.rmtree(left, ignore_errors=True)
@@ -29,7 +29,7 @@ def _is_alive(number: str) -> bool:
 
 
 def child_exit(server: Any, worker: Any) -> None:
-    """Note that a web process has ended; its counts stay."""
+    """Tell prometheus-client that a web process has ended; the process's request counts are kept."""
     from prometheus_client.multiprocess import mark_process_dead
 
     mark_process_dead(worker.pid)

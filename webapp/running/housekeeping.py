@@ -32,7 +32,7 @@ def tidy_up() -> None:
 
 
 def prepare_broker() -> None:
-    """Create the embedded broker's file, in the mode that allows reading while another process writes."""
+    """Create the embedded broker's file in WAL mode, in which a process can read while another process writes."""
     if settings.REDIS_URL:
         return
     settings.BROKER_FILE.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def prepare_broker() -> None:
 
 
 def drop_delivered_messages() -> int:
-    """Delete the messages that the embedded broker only marks as delivered, and return how many."""
+    """Delete delivered messages, which the embedded broker only marks as delivered, and return their number."""
     if not settings.BROKER_FILE.exists():
         return 0
     with closing(sqlite3.connect(settings.BROKER_FILE, timeout=20)) as broker, broker:

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_network
 
 from ifaddr import get_adapters
 
-ANYWHERE = ("0.0.0.0", "::")  # noqa: S104  # recognised, not chosen
+ANYWHERE = ("0.0.0.0", "::")  # noqa: S104  # recognised if the user chooses one, but no default
 BIND = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:\[\]]*):(?P<port>[0-9]{1,5})")
 
 Network = IPv4Network | IPv6Network
@@ -15,16 +15,16 @@ LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1"))
 
 
 class CannotListen(Exception):
-    """The server can't listen on the requested address; the text says why in one line."""
+    """The server can't listen on the requested address; the message gives the reason in one line."""
 
 
 def listen_on(host: str, port: int) -> socket.socket:
-    """Return a socket bound to host and port, for the server to inherit.
+    """Return a listening socket for this host and port, which the server process inherits.
 
     Raises
     ------
     CannotListen
-        If the host is not an address of this machine, the port is in use, or it needs more rights.
+        If the host is not an address of this machine, or the port is not valid, in use, or needs more rights.
     """
     if not 0 <= port <= 65535:
         raise CannotListen(f"--port: expected a number from 0 to 65535, got {port}.")
@@ -36,7 +36,7 @@ def listen_on(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
-        listener.listen(2048)  # two listeners on one port are refused only now
+        listener.listen(2048)  # only this call fails if another process listens on the port
     except OSError as error:
         listener.close()
         raise CannotListen(_refusal(host, port, error)) from error
@@ -44,12 +44,12 @@ def listen_on(host: str, port: int) -> socket.socket:
 
 
 def check_bind(bind: str) -> None:
-    """Check a `host:port` for the web server; the port may be in use now.
+    """Check a `host:port` on which the web server will listen; the port may still be in use.
 
     Raises
     ------
     CannotListen
-        If it is not valid, or the host is not an address of this machine.
+        If the text is not valid, or the host is not an address of this machine.
     """
     match = BIND.fullmatch(bind)
     if match is None or int(match["port"]) > 65535:
@@ -74,7 +74,7 @@ def _not_ours(host: str, *, option: str = "--host") -> str:
 
 
 def machine_addresses() -> list[str]:
-    """Return this machine's addresses, IPv4 first; of IPv6 those that are reached without naming an interface."""
+    """Return this machine's addresses, IPv4 first; IPv6 loopback and link-local addresses are left out."""
     found = [ip.ip for adapter in get_adapters() for ip in adapter.ips]
     ipv4 = [address for address in found if isinstance(address, str)]
     ipv6 = [IPv6Address(address[0]) for address in found if not isinstance(address, str)]
@@ -83,7 +83,7 @@ def machine_addresses() -> list[str]:
 
 
 def names_of(host: str) -> list[str]:
-    """Return the names under which a server on `host` is reached, as they are written in URLs."""
+    """Return the names and addresses under which a server on `host` can be reached, as they are written in URLs."""
     if host in ANYWHERE:
         ours = machine_addresses() if host == "::" else [name for name in machine_addresses() if ":" not in name]
         return [*map(bracket, ours), socket.gethostname()]
@@ -95,12 +95,12 @@ def bracket(host: str) -> str:
 
 
 def are_networks(names: list[str]) -> bool:
-    """Return whether all names are addresses or networks such as 10.0.0.0/8; raise ValueError for an invalid one."""
+    """Return True if all names are addresses or networks, for example 10.0.0.0/8; otherwise raise ValueError."""
     return all(networks(names))
 
 
 def networks(names: list[str]) -> list[Network]:
-    """Return networks by their names; an address is a network with one address."""
+    """Return the networks with these names; the name of an address gives a network with one address."""
     return [ip_network(name.strip(), strict=False) for name in names]
 
 

@@ -8,10 +8,10 @@ from django.conf import settings
 from generation.queue import DEFAULT, GENERATION
 from webapp.running.supervise import SupervisedProcess
 
-KEEP_ALIVE = 15  # seconds that a browser's connection waits for its next request: longer than most pauses of readers
-WORKER = "webapp.serving.web_worker.BufferedWorker"  # slow connections hold no thread in this worker
+KEEP_ALIVE = 15  # seconds that a connection stays open for its next request: longer than most pauses of readers
+WORKER = "webapp.serving.web_worker.BufferedWorker"  # in this worker, a slow connection does not block a thread
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
-GENERATION_NICENESS = 10  # pages stay fast while datasets are made
+GENERATION_NICENESS = 10  # low priority, so that pages stay fast while datasets are generated
 
 
 NAMES = ("web", "generation", "default", "beat")
@@ -25,7 +25,7 @@ def children(*, listener: int, hosts: list[str]) -> list[SupervisedProcess]:
     listener : int
         File descriptor of the socket on which the web server listens.
     hosts : list of str
-        Names and addresses under which it is reached.
+        Names and addresses under which the web server can be reached.
     """
     processes = settings.MACHINE_PROCESSES
     web, *others = [child(name, bind=f"fd://{listener}", log=log_of(name), processes=processes) for name in NAMES]
@@ -37,9 +37,10 @@ def children(*, listener: int, hosts: list[str]) -> list[SupervisedProcess]:
 
 
 def child(name: str, *, bind: str = "", log: Path | None = None, processes: int | None = None) -> SupervisedProcess:
-    """Return one of the four processes, not started; without a log it writes to this process's output.
+    """Return one of the four processes, which is not started yet.
 
-    `processes` is the number of processes that make datasets; the default is `GENERATION_PROCESSES`.
+    Without a log file, the process writes to this process's output. `processes` is the number of processes that
+    generate datasets; the default is the setting `GENERATION_PROCESSES`.
     """
     return SupervisedProcess(
         name=name,

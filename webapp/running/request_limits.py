@@ -1,4 +1,4 @@
-"""Limits on incoming requests: their size, and which proxies are trusted about their origin."""
+"""Checks on incoming requests: their size, their port, and whether their forwarding headers can be trusted."""
 
 import logging
 from collections.abc import Callable
@@ -20,15 +20,15 @@ log = logging.getLogger(__name__)
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 FORWARDED = ("HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_FORWARDED")
-SMALL = MEGABYTE  # bytes that every view accepts
-HEADERS_ONLY, UPLOAD_BYTES = "horsesense.headers_only", "horsesense.upload_bytes"  # for UploadLimit
+SMALL = MEGABYTE  # every view accepts a body of this many bytes
+HEADERS_ONLY, UPLOAD_BYTES = "horsesense.headers_only", "horsesense.upload_bytes"  # keys in request.META
 
 
 class OurProxies:
-    """Middleware: trusts forwarding headers of this site's proxies only.
+    """Middleware: accepts forwarding headers only from this site's trusted proxies.
 
-    If a request comes from such a proxy, `REMOTE_ADDR` becomes the visitor's address, which rate limits use. Otherwise
-    the headers are removed.
+    If a request comes from a trusted proxy, `REMOTE_ADDR` is set to the visitor's address, which rate limits use.
+    Otherwise the forwarding headers are removed.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -44,16 +44,17 @@ class OurProxies:
 
 
 class KnownPort:
-    """Middleware: refuses a request whose `Host` header names a port at which the site is not reached.
+    """Middleware: refuses a request whose `Host` header contains a port at which the site can't be reached.
 
-    Without `PUBLIC_URL`, links are made from that header, and some cached responses depend on it.
+    The reason is that links are made from this header if `PUBLIC_URL` is not set, and some cached responses depend on
+    the header.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, or raise `DisallowedHost`."""
+        """Return the response; raise `DisallowedHost` if the port is not known."""
         port = split_domain_port(request.get_host())[1] if "HTTP_HOST" in request.META else ""
         known = {"", "80", "443", str(urlsplit(settings.PUBLIC_URL).port or ""), request.META.get("SERVER_PORT", "")}
         if port not in known:
@@ -67,8 +68,9 @@ class KnownPort:
 class UploadLimit:
     """Middleware: refuses a request that is larger than its view accepts, before the body is read.
 
-    It comes before Django's CSRF check, which reads the body. The web server asks with `HEADERS_ONLY` before a large
-    body is read. If the body is accepted, its maximum size is put into `UPLOAD_BYTES`.
+    It comes before Django's CSRF check, which reads the body. Before the web server reads a large body, it sends a
+    request with the key `HEADERS_ONLY` and without the body. If the body is accepted, the largest accepted size is
+    stored in the key `UPLOAD_BYTES`.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -80,7 +82,10 @@ class UploadLimit:
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], _arguments: Any, parts: dict[str, Any]
     ) -> HttpResponseBase | None:
-        """Return a refusal, or None if the view may answer; raise `RequestDataTooBig` for a body that is too large."""
+        """Return a refusal, or None if the view may answer; raise `RequestDataTooBig` if the body is too large.
+
+        A request with `HEADERS_ONLY` gets an empty response with status 204 if its body is accepted.
+        """
         text = request.META.get("CONTENT_LENGTH") or "0"
         length, has_body = int(text) if text.isdigit() else 0, HEADERS_ONLY not in request.META
         if length <= SMALL and has_body:
@@ -100,12 +105,12 @@ class UploadLimit:
 
 
 def is_ours(sender: str) -> bool:
-    """Return whether an address is one of this site's proxies; a local socket has an empty address."""
+    """Return whether this address belongs to a trusted proxy; the empty address of a local socket is trusted too."""
     return sender == "" or any(_within(sender, network) for network in settings.TRUSTED_PROXIES)
 
 
 def visitor(sender: str, forwarded_for: str) -> str:
-    """Return the address that the outermost trusted proxy saw; entries further left are the visitor's own claims."""
+    """Return the address that the outermost trusted proxy saw; the visitor may have made up all entries left of it."""
     for address in reversed([part.strip() for part in forwarded_for.split(",") if part.strip()]):
         if not _is_address(address):
             break

@@ -6,11 +6,14 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-LENGTH = 32  # characters, at least
+LENGTH = 32  # the minimum number of characters
 
 
 def kept_secret(path: Path) -> str:
-    """Return the secret in the file; create it if it is missing, even if several processes do so at once."""
+    """Return the secret in the file; create the secret if the file is missing.
+
+    If several processes create it at the same time, all of them get the same secret.
+    """
     try:
         if not path.exists():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # the database will be in this folder too
@@ -49,7 +52,7 @@ def _write(path: Path, secret: str) -> None:
 
 
 def _drafted(path: Path, secret: str) -> Path:
-    """Write the secret to a new file next to this one, synced to disk and readable only by its owner."""
+    """Write the secret to a draft file next to this file, and sync it to disk; only its owner can read the draft."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -1,8 +1,8 @@
 """A cache in a SQLite file, shared by all processes of a site on one machine, for sites without Redis.
 
-Rate limits are counted here, so `add` and `incr` are atomic, entries expire one by one, and a full cache drops those
-that would expire first. Values must be JSON. Nothing depends on an entry being there: a file that can't be used is the
-same as an empty cache.
+Rate limits are counted here. Therefore `add` and `incr` are atomic, each entry has its own expiry time, and a full
+cache deletes the entries that would expire first. Values must be JSON. No code relies on the existence of an entry: if
+the file can't be used, the cache behaves like an empty one.
 """
 
 import json
@@ -17,10 +17,10 @@ from typing import Any
 
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 
-MOST = 200_000  # entries
-TIDIES = 1000  # one of this many writes deletes expired entries
-FOR_EVER = 9e15  # seconds since 1970
-PATIENCE = 5.0  # seconds that a write waits for others
+MOST = 200_000  # the largest number of entries
+TIDIES = 1000  # on average, one of this many writes deletes expired entries
+FOR_EVER = 9e15  # seconds since 1970: the expiry time of entries that never expire
+PATIENCE = 5.0  # seconds that a statement waits for the locks of other processes
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value, expires REAL NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_expiry ON entries (expires);
@@ -48,14 +48,14 @@ class SharedFileCache(BaseCache):
         self._tidy_up()
 
     def add(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        """Store a value unless the key has one; return whether it was stored."""
+        """Store a value unless the key already has one; return whether the value was stored."""
         parts = (self._name(key, version), _written(value), self._end(timeout), _now())
         sql = f"{PUT} expires = excluded.expires WHERE entries.expires <= ? RETURNING 1"
         self._tidy_up()
         return bool(self._ask(sql, *parts))
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        """Add to the integer of a key and return the sum; raise `ValueError` if the key has no value."""
+        """Add `delta` to the integer stored under a key and return the sum; raise `ValueError` if there is none."""
         sql = "UPDATE entries SET value = value + ? WHERE key = ? AND expires > ? RETURNING value"
         found = self._ask(sql, delta, self._name(key, version), _now())
         if not found:
@@ -82,8 +82,8 @@ class SharedFileCache(BaseCache):
         return FOR_EVER if moment is None else moment
 
     def _tidy_up(self) -> None:
-        """Occasionally delete expired entries, and of too many entries those that would expire first."""
-        if random.randrange(TIDIES):  # noqa: S311 - decides nothing but when
+        """Sometimes delete expired entries, and if there are too many entries, also those that would expire first."""
+        if random.randrange(TIDIES):  # noqa: S311 - it only decides when entries are deleted
             return
         self._ask("DELETE FROM entries WHERE expires <= ?", _now())
         [(n,)] = self._ask("SELECT COUNT(*) FROM entries") or [(0,)]
@@ -92,7 +92,7 @@ class SharedFileCache(BaseCache):
             self._ask(f"DELETE FROM entries WHERE key IN ({first})", n - MOST * 9 // 10)  # noqa: S608 - no values
 
     def _ask(self, sql: str, *values: Any) -> Sequence[Any]:
-        """Return the rows of a statement; empty if the file can't be used."""
+        """Execute a statement and return its rows; return no rows if the file can't be used."""
         try:
             return self._open().execute(sql, values).fetchall()
         except sqlite3.Error as error:
@@ -111,7 +111,7 @@ class SharedFileCache(BaseCache):
         return self._file
 
     def _give_up(self, *, is_broken: bool) -> None:
-        """Open the file again next time; delete it first if it is not a database."""
+        """Drop the connection, so that the next call opens the file again; delete the file if it is not a database."""
         self._file = None
         if is_broken:
             for ending in ("", "-wal", "-shm"):
@@ -123,7 +123,7 @@ def _now() -> float:
 
 
 def _written(value: Any) -> Any:
-    """Return a value as it is stored: integers unchanged, so that they can be incremented; others as JSON."""
+    """Return the stored form of a value: an integer itself, so that it can be incremented; any other value as JSON."""
     return value if type(value) is int else json.dumps(value)
 
 

@@ -17,15 +17,15 @@ from typing import IO
 LONGEST_PAUSE = 30.0  # seconds between two starts of a child that keeps crashing
 HEALTHY_AFTER = 30.0  # seconds after which a child counts as healthy again
 TICK = 0.2
-LARGEST_LOG = 10_000_000  # bytes; a larger log is moved away
+LARGEST_LOG = 10_000_000  # bytes; the content of a larger log is moved to another file
 PR_SET_PDEATHSIG = 1
 
 
 @dataclass(kw_only=True)
 class SupervisedProcess:
-    """A process to keep alive, in its own process group together with its children.
+    """A process that is kept alive; it and its children form a process group.
 
-    Its output goes to the file `log`, or to this process's output.
+    Its output goes to the file `log`, or to this process's output if there is no log file.
     """
 
     name: str
@@ -67,11 +67,11 @@ class SupervisedProcess:
 
     def kill(self) -> None:
         if self.process is not None:
-            with suppress(ProcessLookupError, PermissionError):  # all have ended (the latter: macOS)
+            with suppress(ProcessLookupError, PermissionError):  # the group has ended (macOS: PermissionError)
                 os.killpg(self.process.pid, signal.SIGKILL)
 
     def last_words(self, *, lines: int = 5) -> str:
-        """Return the end of the process's log."""
+        """Return the last lines of the process's log; empty without a log."""
         if self.log is None:
             return ""
         with self.log.open("rb") as file:
@@ -82,14 +82,18 @@ class SupervisedProcess:
 
 
 def _manners(nice: int) -> Callable[[], None]:
-    """Return what a child does before it executes its program: end when the parent dies, and lower its priority."""
+    """Return a function that a child calls before it executes its program.
+
+    The function lowers the child's priority. On Linux, it also makes the kernel send SIGTERM to the child when the
+    parent dies.
+    """
     parent = os.getpid()
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
     def behave() -> None:
         if libc is not None:
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-            if os.getppid() != parent:  # the parent died in between
+            if os.getppid() != parent:  # the parent died before the previous line
                 os._exit(1)
         if nice:
             os.nice(nice)
@@ -98,14 +102,14 @@ def _manners(nice: int) -> Callable[[], None]:
 
 
 class Supervisor:
-    """A set of children that are kept alive until a stop is requested.
+    """Child processes that are kept alive until a stop is requested.
 
     Parameters
     ----------
     children : sequence of SupervisedProcess
         The processes to keep alive.
     say : callable
-        Called with one line for each event that users should know.
+        It is called with one text for each event that users should know about.
     grace : float
         Seconds that the children have to stop before they are killed.
     """
@@ -132,11 +136,11 @@ class Supervisor:
             self.stopping.wait(TICK)
 
     def ask_to_stop(self, *_: object) -> None:
-        """End `watch`; can be used as a signal handler."""
+        """Make `watch` return. This method can be used as a signal handler."""
         self.stopping.set()
 
     def stop(self) -> None:
-        """Stop all children and their children; kill those that take too long."""
+        """Stop all children and their children; kill those that need more than `grace` seconds."""
         for child in self.children:
             child.ask_to_end()
         deadline = time.monotonic() + self.grace
@@ -156,7 +160,7 @@ class Supervisor:
             return
         if child.process is None or child.process.poll() is None:
             return
-        child.kill()  # kills grandchildren that are left
+        child.kill()  # kills the processes that the child started and that still run
         child.crashes = 1 if now - child.started > HEALTHY_AFTER else child.crashes + 1
         pause = pause_after(child.crashes)
         child.start_again = now + pause
@@ -167,7 +171,7 @@ class Supervisor:
 
 
 def pause_after(crashes: int) -> float:
-    """Return the seconds to wait before the next start: 1, 2, 4 ... after each crash in a row."""
+    """Return the seconds to wait before the next start: 1, 2, 4, ... after 1, 2, 3, ... crashes in a row."""
     return min(LONGEST_PAUSE, 2.0 ** min(crashes - 1, 10))
 
 
@@ -177,10 +181,10 @@ def set_aside(log: Path) -> None:
 
 
 def cut(log: Path) -> None:
-    """Copy a large log to the file for old logs and truncate it; its process continues to write to it."""
+    """Copy a large log to the file for the old log, and empty it; its process continues to write to it."""
     if log.exists() and log.stat().st_size > LARGEST_LOG:
         shutil.copyfile(log, log.with_suffix(".old.log"))
-        os.truncate(log, 0)  # it is open for appending, so the next line is written at the start
+        os.truncate(log, 0)  # the process has opened it for appending, so it writes its next line at the start
 
 
 def _gone(process: subprocess.Popen[bytes], seconds: float) -> bool:

@@ -1,1 +1,1 @@
-"""The web server: gunicorn manages the processes, waitress reads requests and buffers responses."""
+"""The web server: gunicorn manages the processes; waitress reads requests and buffers responses."""

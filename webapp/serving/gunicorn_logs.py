@@ -9,7 +9,7 @@ from webapp.monitoring.log_masking import MaskingFormatter
 
 
 class MaskedLogger(Logger):
-    """gunicorn's logger with masked messages."""
+    """gunicorn's logger, which here masks secrets in its messages."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)

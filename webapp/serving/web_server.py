@@ -1,12 +1,13 @@
-"""The web server's connections: a client that sends or reads slowly holds no thread.
+"""The web server's connections: a client that sends or reads slowly does not block a thread.
 
-waitress reads complete requests and sends responses in one loop for all connections of a process. A thread works on a
-request only after it has arrived completely. This module adds:
+waitress reads requests and sends responses in one loop for all connections of a process. A thread works on a request
+only after the whole request has arrived. This module adds:
 
-- Everybody may send a body of `SMALL` bytes. For a larger one, the site is asked
-  (`webapp.running.request_limits.UploadLimit`) when the headers have arrived, before the rest is read.
-- Connections that send or read too slowly are closed; if there are too many, the oldest waiting ones are closed.
-- While a thread waits for a slow reader, another thread replaces it.
+- Every client may send a body of `SMALL` bytes. If the body is larger, the server asks the site whether it accepts the
+  body (`webapp.running.request_limits.UploadLimit`). It asks when the headers have arrived, before it reads the rest.
+- Connections that send or read too slowly are closed. If there are too many connections, one that waits for its client
+  is closed (`make_room`).
+- While a thread waits for a slow reader, an additional thread does its work.
 """
 
 import io
@@ -32,27 +33,27 @@ from waitress.utilities import BadRequest, RequestEntityTooLarge
 from generation.site_addresses import network_of
 from webapp.running.request_limits import HEADERS_ONLY, SMALL, UPLOAD_BYTES, is_ours
 
-CONNECTIONS = 1000  # per process
-CONNECTIONS_OF_ADDRESS = 100  # per address (for IPv6, per network of /64), except for trusted proxies
-HEADER_SECONDS = 10.0  # for the headers of a request to arrive
+CONNECTIONS = 1000  # the most connections of a process
+CONNECTIONS_OF_ADDRESS = 100  # the most per address (for IPv6, per /64 network), except for trusted proxies
+HEADER_SECONDS = 10.0  # seconds in which the headers of a request must arrive
 WINDOW = 30.0  # seconds over which a connection's speed is measured
 SLOWEST = 10_000  # bytes per second, sent or received; slower connections are closed
-LINGER = 5.0  # seconds that the body of a refused request is read and discarded, so that its sender sees the response
-LONGEST_ADDRESS = 8190  # bytes: a URL may contain a list of chosen questions
+LINGER = 5.0  # seconds for which the body of a refused request is discarded, so that the client sees the response
+LONGEST_ADDRESS = 8190  # bytes; it is large, because a URL may contain a list of chosen questions
 LARGEST_HEADERS = 65_536  # bytes, including the URL
 LARGEST_CONTROL = 4_096  # bytes between the chunks of a body
 READ_AHEAD = 262_144  # bytes of a response that are taken from its buffer at once
-BURST = 1_000_000  # bytes sent to one connection before it is the others' turn
-UNBOUNDED = 10**18  # bytes: no limit
-UPLOADS_OF_ADDRESS = 2  # bodies of the largest size from one address, or /64, at the same time
-UPLOADS = 8  # the same for all addresses together
+BURST = 1_000_000  # bytes that are sent to one connection before the other connections get their turn
+UNBOUNDED = 10**18  # bytes; this means no limit
+UPLOADS_OF_ADDRESS = 2  # bodies of the largest size from one address, or /64 network, at the same time
+UPLOADS = 8  # bodies of the largest size from all addresses together, at the same time
 
 log = logging.getLogger(__name__)
 WSGI = Callable[..., Iterable[bytes]]
 
 
 class WebRequest(HTTPRequestParser):
-    """A request while it is read, with limits on its URL and body."""
+    """A request that is being read, with limits on its URL and body."""
 
     error: Any
     completed: bool
@@ -72,7 +73,7 @@ class WebRequest(HTTPRequestParser):
         return large and self.headers_finished and not (self.asked or self.completed)
 
     def received(self, data: bytes) -> int:
-        """Read bytes and return how many of them belong to this request."""
+        """Process received bytes and return how many of them belong to this request."""
         consumed: int = super().received(data)
         between = len(getattr(self.body_rcv, "control_line", b"")) + len(getattr(self.body_rcv, "trailer", b""))
         if self.error is None and between > LARGEST_CONTROL:
@@ -83,7 +84,7 @@ class WebRequest(HTTPRequestParser):
         return consumed
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Read the headers; before a large body, delay the `100 Continue` until the site was asked."""
+        """Read the headers; if the body is large, send `100 Continue` only after the site has accepted the body."""
         super().parse_header(header_plus)
         if len(self.request_uri) > LONGEST_ADDRESS:
             raise ParsingError(f"Expected an address of at most {LONGEST_ADDRESS:,} bytes, got a longer one.")
@@ -91,15 +92,15 @@ class WebRequest(HTTPRequestParser):
             self.expect_continue, self.continue_later = False, True
 
     def get_body_stream(self) -> Any:
-        """Return the body; an empty one until it is complete."""
+        """Return the body; return an empty stream if the body is not complete yet."""
         return super().get_body_stream() if self.completed else io.BytesIO()
 
 
 class SiteTask(WSGITask):
-    """The site's work on a request. Responses to HEAD have no body."""
+    """The task of answering a request. Responses to HEAD have no body."""
 
     def execute(self) -> None:
-        """Let the site answer, or send the refusal if there is one."""
+        """Send the refusal if there is one; otherwise call the site and send its response."""
         if self.request.refusal is None:
             super().execute()
             return
@@ -117,7 +118,7 @@ class SiteTask(WSGITask):
             self.channel.server.log_access(self)
 
     def build_response_header(self) -> bytes:
-        """Return the headers; they announce the end of the connection if the process is stopping."""
+        """Return the headers; if the process is stopping, they say that the connection will be closed."""
         if self.channel.server.is_stopping:
             self.set_close_on_finish()
         header: bytes = super().build_response_header()
@@ -137,13 +138,13 @@ class SiteTask(WSGITask):
 
 
 class UploadCheck:
-    """Asks the site in a thread whether it accepts a large body, while the body is not read."""
+    """A task that asks the site whether it accepts a large body; the body is not read during this time."""
 
     def __init__(self, connection: "Connection", request: WebRequest) -> None:
         self.connection, self.request = connection, request
 
     def service(self) -> None:
-        """Continue reading, or refuse the request."""
+        """Ask the site, and then continue to read the body or refuse the request."""
         server = self.connection.server
         variables = SiteTask(self.connection, self.request).get_environment() | {HEADERS_ONLY: True}
         try:
@@ -202,7 +203,7 @@ class Connection(HTTPChannel):
 
     @property
     def state(self) -> tuple[str, Any]:
-        """Return what the connection is doing, and for which request."""
+        """Return what the connection is doing, and the request that is being read, or None if there is none."""
         if self.total_outbufs_len:
             return "reads an answer", None
         if self.requests or self.is_asking:
@@ -212,7 +213,7 @@ class Connection(HTTPChannel):
         return ("sends a body" if self.request.headers_finished else "sends headers"), self.request
 
     def is_too_slow(self, now: float, *, keep_alive: float) -> bool:
-        """Return whether the client has been too slow."""
+        """Return whether the connection should be closed, because the client is too slow or was idle for too long."""
         if self.drains_until is not None:
             return now > self.drains_until
         what, request = self.state
@@ -234,7 +235,7 @@ class Connection(HTTPChannel):
 
     def cut_off(self) -> None:
         """Close the connection at once and discard unsent data."""
-        if self.socket is None:  # it was closed in the meantime
+        if self.socket is None:  # the connection was closed in the meantime
             return
         self.drains_until = 0.0
         with suppress(OSError):
@@ -253,7 +254,7 @@ class Connection(HTTPChannel):
             self.handle_close()
 
     def received(self, data: bytes) -> bool:
-        """Process received data; ask the site when a large body begins."""
+        """Process received data; if a large body begins, ask the site whether it accepts the body."""
         self.bytes_received += len(data)
         taken = bool(super().received(data))
         if self.request is not None and self.request.needs_consent and not self.is_asking:
@@ -262,7 +263,7 @@ class Connection(HTTPChannel):
         return taken
 
     def read_on(self, request: WebRequest) -> None:
-        """Read the rest of a body that the site accepts."""
+        """Continue to read a body that the site accepts."""
         request.asked = True
         if request.continue_later and self.connected:
             self.send_continue()
@@ -270,7 +271,7 @@ class Connection(HTTPChannel):
         self.server.pull_trigger()
 
     def refuse(self, request: WebRequest) -> None:
-        """Answer a request without reading its body, and read nothing more."""
+        """Answer a request without reading the rest of its body, and read nothing more."""
         self.is_refusing = True
         with self.requests_lock:
             request.completed, self.request = True, None
@@ -290,12 +291,12 @@ class Connection(HTTPChannel):
         super().handle_write()
 
     def write_soon(self, data: Any) -> int:
-        """Send data or buffer it; called by the threads that answer."""
+        """Send data or buffer it. The threads that answer requests call this."""
         self.budget = BURST
         return int(super().write_soon(data))
 
     def send(self, data: bytes, do_close: bool = True) -> int:
-        """Send data and return how many bytes were sent; 0 if it is the turn of other connections."""
+        """Send data and return how many bytes were sent; 0 if other connections must get their turn first."""
         if self.budget <= 0:
             return 0
         sent = int(super().send(data, do_close=do_close))
@@ -309,7 +310,7 @@ class Connection(HTTPChannel):
                 super()._flush_outbufs_below_high_watermark()
 
     def handle_close(self) -> None:
-        """Close the connection. After a refusal, first read for a moment, so that the client can see the response."""
+        """Close the connection; after a refusal, first read for up to `LINGER` seconds, so that the client sees it."""
         if self.is_refusing and self.drains_until is None and self.connected:
             self.drains_until = time.time() + LINGER
             self.will_close = self.close_when_flushed = False
@@ -320,7 +321,7 @@ class Connection(HTTPChannel):
         super().handle_close()
 
     def service(self) -> None:
-        """Answer a request, and then release the room that its body reserved."""
+        """Answer requests, and then release the room that was reserved for a large body."""
         self.is_refusing = self.is_refusing or any(request.error is not None for request in self.requests)
         try:
             super().service()
@@ -337,13 +338,13 @@ class Server(TcpWSGIServer):
         The WSGI application.
     listener : socket.socket
     threads : int
-        Requests that are answered at the same time.
+        The number of requests that are answered at the same time.
     keep_alive : float
-        Seconds that a connection may wait for its next request.
+        Seconds for which an idle connection stays open.
     largest : int
-        Bytes of the largest body that any view accepts.
+        The size in bytes of the largest body that any view accepts.
     access : callable
-        Called with the task of each response, for the access log.
+        It is called with the task of each response, and writes the access log.
     """
 
     channel_class = Connection
@@ -362,8 +363,8 @@ class Server(TcpWSGIServer):
             sockets=[listener],
             threads=threads,
             ident="",
-            clear_untrusted_proxy_headers=False,  # webapp.running.request_limits.OurProxies does it
-            connection_limit=10**9,  # see make_room
+            clear_untrusted_proxy_headers=False,  # webapp.running.request_limits.OurProxies does this
+            connection_limit=10**9,  # `make_room` closes connections if there are too many
             outbuf_overflow=2**19,
             outbuf_high_watermark=2**18,
             inbuf_overflow=2**16,
@@ -381,7 +382,7 @@ class Server(TcpWSGIServer):
         self.surplus: set[Connection] = set()
         self.reserved: dict[Connection, tuple[str, int]] = {}
         dispatcher = ThreadedTaskDispatcher()
-        dispatcher.queue_logger.setLevel(logging.ERROR)  # it would warn of every request that waits for a thread
+        dispatcher.queue_logger.setLevel(logging.ERROR)  # else it warns of every request that waits for a thread
         dispatcher.set_thread_count(threads)
         super().__init__(
             application,
@@ -405,17 +406,17 @@ class Server(TcpWSGIServer):
             connection.cut_off()
 
     def maintenance(self, now: float) -> None:
-        """Do nothing; `tidy` does this work."""
+        """Do nothing, because `tidy` does what waitress does here."""
 
     def tidy(self) -> None:
-        """Close the connections that are too slow."""
+        """Close the connections whose clients are too slow."""
         now = time.time()
         for connection in list(self.active_channels.values()):
             if connection.is_too_slow(now, keep_alive=self.keep_alive):
                 connection.cut_off()
 
     def stop_accepting(self) -> None:
-        """Accept no more connections; open ones end with their next response."""
+        """Accept no more connections; an open connection is closed after its next response."""
         self.is_stopping, self.accepting = True, False
         self.del_channel()
         self.socket.close()
@@ -427,14 +428,14 @@ class Server(TcpWSGIServer):
     # Connections
 
     def handle_accept(self) -> None:
-        """Accept a connection; if there are too many, close the one that waits the longest."""
+        """Accept a connection; if there are too many connections in all or from its address, close one of them."""
         try:
             found = self.accept()
             if found is None:
                 return
             sock, address = found
             self.set_socket_options(sock)
-        except OSError:  # it is already closed
+        except OSError:  # the client has already closed the connection
             return
         connection = Connection(self, sock, self.fix_addr(address), self.adj, map=self._map)
         connections = list(self.active_channels.values())
@@ -448,7 +449,7 @@ class Server(TcpWSGIServer):
 
     @contextmanager
     def waiting(self, connection: Connection) -> Iterator[None]:
-        """Let another thread answer in the meantime; if too many wait, close the connection with the slowest reader."""
+        """Add a thread while the calling thread waits in the block; if too many wait, close the slowest connection."""
         with self.lock:
             self.patient.add(connection)
             if len(self.patient) > 2 * self.threads:
@@ -464,7 +465,7 @@ class Server(TcpWSGIServer):
     # Room for large bodies
 
     def reserve(self, connection: Connection, network: str, size: int) -> bool:
-        """Reserve room for a large body; return whether there was enough."""
+        """Reserve room for a large body; return False if there is not enough room."""
         with self.lock:
             used: Counter[str] = Counter()
             for known, taken in self.reserved.values():
@@ -485,7 +486,11 @@ RANKS = {"is idle": 0, "sends headers": 0, "sends a body": 1, "reads an answer":
 
 
 def make_room(connections: list[Connection], *, instead_of: Connection) -> None:
-    """Close the connection that waits the longest, or the new one if all others are being answered."""
+    """Close one of the connections that wait for their client, or the new one if none of the others waits.
+
+    Connections that are idle or send headers are closed first, then those that send a body, then those that read a
+    response; among equal ones, the oldest.
+    """
     waiting = [one for one in connections if one is not instead_of and one.state[0] in RANKS]
     victim = min(waiting, key=lambda one: (RANKS[one.state[0]], one.creation_time), default=instead_of)
     victim.cut_off()

@@ -1,4 +1,4 @@
-"""A process of the web server: gunicorn starts, watches and replaces it; waitress's loop serves its connections."""
+"""A process of the web server. gunicorn starts, watches and replaces it; waitress's loop serves its connections."""
 
 import os
 import resource
@@ -13,17 +13,17 @@ from generation.access import MEGABYTE
 from webapp.serving.web_server import Server, SiteTask
 
 TURN = 1.0  # seconds between two checks of the time
-LINGER = 2.0  # seconds that an idle connection stays open while the process stops, since a request may be on its way
-FILES = 8192  # open files: connections, and buffered bodies and responses
+LINGER = 2.0  # seconds for which idle connections stay open when the process stops: a request may be on its way
+FILES = 8192  # the most open files: connections, and buffered bodies and responses
 
 
 class BufferedWorker(Worker):
-    """gunicorn worker class: threads get complete requests and never wait for slow clients."""
+    """A gunicorn worker whose threads get complete requests, so that slow clients do not block them."""
 
     servers: "list[Server]"
 
     def init_process(self) -> None:
-        """Raise the limit of open files."""
+        """Raise the limit on open files before the process starts to serve."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
         if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -32,7 +32,7 @@ class BufferedWorker(Worker):
         super().init_process()
 
     def run(self) -> None:
-        """Serve until gunicorn asks to stop or has died."""
+        """Serve requests until gunicorn asks this process to stop, or gunicorn has died."""
         [listener] = self.sockets  # `process web` and quickstart have exactly one
         server = Server(
             self.wsgi,
@@ -53,8 +53,8 @@ class BufferedWorker(Worker):
         self._stop(server)
 
     def _stop(self, server: Server) -> None:
-        """Accept no more connections, and finish the responses that have begun."""
-        from webapp.monitoring.health_probes import stopping  # its models can be imported only after the site is loaded
+        """Accept no more connections, and finish the responses that have begun, within gunicorn's graceful timeout."""
+        from webapp.monitoring.health_probes import stopping  # it imports models, which needs a loaded site
 
         stopping.set()
         server.stop_accepting()

@@ -30,7 +30,7 @@ PIECE = 1 << 16  # bytes of text that are compressed at once
 WAIT = 10.0  # seconds after which a refused request may be repeated
 DAY = 86_400.0
 AT_ONCE = 2  # files that a process makes at the same time
-BUSY = 0.5  # a file counts as one of these if this share of its time is work
+BUSY = 0.5  # a file counts as being made if more than this share of its time is work
 _turns = threading.BoundedSemaphore(AT_ONCE)
 
 

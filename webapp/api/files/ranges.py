@@ -61,7 +61,7 @@ def send(request: HttpRequest, read: Read, *, size: int, etag: str, kind: str, n
     size : int
         Size of the whole file in bytes.
     etag : str
-        In quotes; different content has a different one.
+        The ETag in quotes; different contents have different ETags.
     kind : str
         The media type.
     name : str

@@ -57,7 +57,7 @@ def _ground_of(split: Split) -> SliceContext:
 
 
 def _same(entry: Entry, board: Sequence[Entry]) -> Entry | None:
-    """Return the row of the same method on another board, with the same configuration if there is one; None without."""
+    """Return the method's row on another board, with the same configuration if possible; None if it has no row."""
     mine = [one for one in board if entry.method is not None and one.method == entry.method]
     return next((one for one in mine if one.configuration == entry.configuration), mine[0] if mine else None)
 

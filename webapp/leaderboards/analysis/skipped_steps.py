@@ -75,7 +75,7 @@ class Skipping(NamedTuple):
     steps, baselines : list of ExplainedErrors
         For programs without each step, and for each baseline, the best first.
     step, baseline : ExplainedErrors or None
-        What explains most above chance; None if nothing does with certainty.
+        The entry with the largest significant excess over chance; None if there is none.
     """
 
     key: str

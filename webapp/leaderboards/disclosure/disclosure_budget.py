@@ -31,7 +31,7 @@ AT_ONCE = 50  # scores that a sweep decides upon
 State = Disclosure.State
 
 
-# What the owner allows
+# The owner's settings
 
 
 class DisclosurePlan(NamedTuple):
@@ -131,7 +131,7 @@ def submissions_left(split: Split) -> int:
     return 0 if is_too_few(split.questions) else room_on(split) // cost_of(split)
 
 
-# Deciding
+# Decisions
 
 
 def lock(split: Split) -> None:
@@ -232,7 +232,7 @@ def share_of_people(baseline: Baseline) -> float | None:
     return None if found is None or found.figure is None else found.figure / WHOLE
 
 
-# What was scored or published before there was a Ladder
+# Scores and human baselines that are older than the Ladder
 
 
 def catch_up() -> int:

@@ -1,4 +1,4 @@
-"""Each suite gets a key, which the address of an unlisted one ends in."""
+"""Each suite gets a key, which is the end of the URL of an unlisted suite."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import webapp.leaderboards.models.suites
 
 
 def make_keys(apps: Any, schema_editor: Any) -> None:
-    """Give each suite a key: the column's default was the same for all."""
+    """Give each suite its own key, because the column's default was the same for all suites."""
     suites = apps.get_model("leaderboards", "Suite").objects.using(schema_editor.connection.alias)
     for pk in suites.values_list("pk", flat=True):
         suites.filter(pk=pk).update(key=webapp.leaderboards.models.suites.new_key())

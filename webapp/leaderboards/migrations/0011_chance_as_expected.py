@@ -1,4 +1,4 @@
-"""Chance is made anew, as what is expected of guesses: until now it was one random draw."""
+"""The chance baseline becomes the expected score of guesses; until now it was one random draw."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ from django.db import migrations
 
 
 def drop_draws(apps: Any, schema_editor: Any) -> None:
-    """Delete what was drawn; the next sweep of the background processes makes the baseline again."""
+    """Delete the random draws; the next sweep of the background processes makes the baseline again."""
     draws = apps.get_model("leaderboards", "Submission").objects.filter(method__baseline="chance")
     apps.get_model("leaderboards", "Disclosure").objects.filter(submission__in=draws).delete()
     draws.delete()
 
 
 class Migration(migrations.Migration):
-    """The data alone: PostgreSQL alters no table in a transaction that deleted rows of it."""
+    """Changes only data, because PostgreSQL can't alter a table in a transaction that deleted rows of it."""
 
     dependencies = [("leaderboards", "0010_expected_scores")]
 

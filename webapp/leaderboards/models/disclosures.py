@@ -56,7 +56,7 @@ class Disclosure(models.Model):
     """What others learn of one scored submission, or of one published human baseline, on withheld answers.
 
     Rows are only added. They outlive their submission, method, account and question set, because what was published
-    stays known. A deferred one has no figure until the answers are published.
+    stays known. A deferred disclosure has no figure until the answers are published.
     """
 
     class State(models.TextChoices):
@@ -82,7 +82,7 @@ class Disclosure(models.Model):
     objects = DisclosureQuerySet.as_manager()
 
     class Meta:
-        """A deferred disclosure costs nothing."""
+        """A deferred disclosure has no cost."""
 
         constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
             models.CheckConstraint(

@@ -52,8 +52,8 @@ class Submission(AbstractJob):
     """A run of a method on a split: a file that was uploaded, checked and scored, or a baseline's own predictions.
 
     Waiting: the file is stored but not read yet. Failed: `message` says why. Done: there is a `Score` for its split and
-    for each question set of it. `finished` is the time of that. The uploaded file is deleted once it is scored or
-    refused; the codes in `predictions` and the upload's size and digest are kept.
+    for each question set of it; `finished` is the time of the scoring. The uploaded file is deleted when it is scored
+    or refused; the codes in `predictions` and the upload's size and digest are kept.
     """
 
     method = models.ForeignKey(Method, on_delete=models.CASCADE, related_name="submissions")
@@ -194,7 +194,7 @@ class Score(models.Model):
 
 
 class Attempt(models.Model):
-    """A file that was sent for a split with withheld answers; attempts count for a limit, whatever their result."""
+    """A file that was sent for a split with withheld answers. Each attempt counts for a limit, even a refused one."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="attempts")
     split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="attempts")

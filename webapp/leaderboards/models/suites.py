@@ -107,7 +107,7 @@ class SuiteMember(models.Model):
             models.UniqueConstraint(fields=["suite", "split"], name="suitemember_split_once"),
             models.UniqueConstraint(fields=["suite", "label"], name="suitemember_label_once"),
             models.UniqueConstraint(fields=["suite", "k"], name="suitemember_k_once"),
-            models.CheckConstraint(condition=Q(k=None) | Q(k__gt=0), name="suitemember_k_above_zero"),
+            models.CheckConstraint(condition=Q(k=None) | Q(k__gte=0), name="suitemember_k_from_zero"),
         )
 
     def __str__(self) -> str:

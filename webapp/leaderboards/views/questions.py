@@ -114,7 +114,7 @@ class ListedQuestion(NamedTuple):
 def list_questions(reading: BoardReading, positions: Sequence[int]) -> list[ListedQuestion]:
     """Return questions of a split by their positions, with the answers of the chosen rows."""
     index, ground = reading.index, reading.ground
-    outside = [_outside(entry, index) for entry in reading.chosen]
+    outside = [answers_outside(entry, index) for entry in reading.chosen]
     with_pictures = may_see(reading.request.user, reading.split, What.IMAGE)
     found = []
     for question in items.questions_at(reading.split, list(positions)):
@@ -127,7 +127,7 @@ def list_questions(reading: BoardReading, positions: Sequence[int]) -> list[List
     return found
 
 
-def _outside(entry: Entry, index: SplitIndex) -> list[Mapping[int, str]]:
+def answers_outside(entry: Entry, index: SplitIndex) -> list[Mapping[int, str]]:
     """Return for each run its answers outside the vocabulary, by the question's position in the entry's split."""
     found: list[Mapping[int, str]] = []
     for submission in entry.submissions:

@@ -1,4 +1,4 @@
-"""`manage.py backup [PATH]`: writes a backup, to one file or a folder, while the site runs."""
+"""`manage.py backup [PATH]`: writes a backup to one file, or into a folder, while the site runs."""
 
 import os
 from argparse import ArgumentParser
@@ -70,7 +70,7 @@ def _described(contents: Contents) -> str:
 
 
 class BackupBar:
-    """A progress bar on a terminal: rows, and then files."""
+    """A progress bar on a terminal, which counts rows and then files."""
 
     def __init__(self, unit: str) -> None:
         self.bar = tqdm(total=0, unit=f" {unit}", unit_scale=True, disable=None)

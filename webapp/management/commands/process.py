@@ -1,4 +1,4 @@
-"""`manage.py process NAME ...`: runs one or some of the site's processes, for sites on several machines."""
+"""`manage.py process NAME ...`: runs one or several of the site's processes, for sites on several machines."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ class Command(PlainCommand):
         parser.add_argument("--bind", default="127.0.0.1:8000", help="where the web server answers: host:port")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Become the process; supervise the processes if there are several."""
+        """Replace this process by the named process, or supervise the named processes if there are several."""
         if "web" in options["names"]:
             try:
                 check_bind(options["bind"])

@@ -33,7 +33,7 @@ DEMO, DEMO_SPEC = "clevr-mini", settings.BASE_DIR / "webapp" / "demo.json"
 
 
 class Command(PlainCommand):
-    """Set the site up and keep it running until Ctrl-C."""
+    """Set up the site and keep it running until the user presses Ctrl-C."""
 
     help = "Set up and run everything on this machine: database, demo dataset, server, background processes."
 
@@ -42,7 +42,7 @@ class Command(PlainCommand):
         parser.add_argument("--port", type=int, default=8000, help="port to answer on; 0 takes a free one")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run until somebody stops it."""
+        """Run the site until the user stops it."""
         signal.signal(signal.SIGTERM, _interrupt)
         try:
             with only_one_here(), _listener(options["host"], options["port"]) as listener:
@@ -56,7 +56,10 @@ class Command(PlainCommand):
         self.stdout.flush()
 
     def _prepare(self) -> None:
-        """Create what the site needs and does not have yet."""
+        """Prepare the database, the broker and the compiled code, and create the account `admin` and a demo dataset.
+
+        What exists already is not created again; the demo dataset is created only if there is no dataset.
+        """
         upgrade(say=self._say)
         prepare_broker()
         warm()
@@ -105,7 +108,7 @@ class Command(PlainCommand):
 
 
 def administrator() -> User:
-    """Return the account `admin`; create it without a password if it is missing."""
+    """Return the account `admin`; if it is missing, create it without a password."""
     user, new = User.objects.get_or_create(username="admin", defaults={"is_staff": True, "is_superuser": True})
     if new:
         user.set_unusable_password()
@@ -114,7 +117,7 @@ def administrator() -> User:
 
 
 def answers(address: str) -> bool:
-    """Return whether a server answers at this address, even with an error."""
+    """Return whether a server answers at this address; a response with an error status is an answer too."""
     try:
         with urllib.request.urlopen(address, timeout=2):  # noqa: S310  # our own http address
             return True
@@ -126,7 +129,7 @@ def answers(address: str) -> bool:
 
 @contextmanager
 def only_one_here() -> Iterator[None]:
-    """Lock VAR_DIR for this process, or refuse: two sites in one folder would restart each other's work."""
+    """Lock VAR_DIR for this process, or raise an error: two sites in one folder would restart each other's work."""
     settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
     with (settings.VAR_DIR / "quickstart.lock").open("a+") as file:
         try:

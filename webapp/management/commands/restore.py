@@ -16,7 +16,7 @@ from webapp.management.commands.quickstart import only_one_here
 
 class Command(PlainCommand):
     help = "Restore a backup into an empty database (SQLite or PostgreSQL) and an empty storage."
-    needs_tables = False  # the restore creates them as in the archive
+    needs_tables = False  # the restore creates the tables as the archive has them
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE", help="what `manage.py backup` wrote")
@@ -27,7 +27,7 @@ class Command(PlainCommand):
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Check the archive, restore it, and verify the result."""
+        """Check the archive, restore it, and verify the restored rows."""
         path: Path = options["file"]
         try:
             archive = self._checked(path)
@@ -42,7 +42,7 @@ class Command(PlainCommand):
         self._prove()
 
     def _checked(self, path: Path) -> ArchiveReader:
-        """Check the archive, print what it is, and return it."""
+        """Check the archive, print a summary of it, and return it."""
         with BackupBar("bytes checked") as bar:
             bar.expect(path.stat().st_size if path.exists() else 0)
             archive = check_archive(path, show=bar.count)
@@ -59,7 +59,7 @@ class Command(PlainCommand):
             return restore(archive, keep_files=keep_files, progress=bar.progress)
 
     def _tell(self, restored: RestoreResult) -> None:
-        """Print what was restored."""
+        """Print the restored rows, the missing pictures, and whether this site keeps another secret key."""
         for label, count in restored.contents.rows.items():
             if count:
                 self.stdout.write(f"  {label:<32} {count:>12,}")
@@ -71,7 +71,7 @@ class Command(PlainCommand):
             self.stdout.write("SECRET_KEY here is another one than the backup's: links that it signed are void.")
 
     def _prove(self) -> None:
-        """Compare the content hash of each split's restored rows with its sealed content hash."""
+        """Compare the content hash of each sealed split's restored rows with its sealed content hash."""
         wrong = []
         for split, holds in proofs():
             self.stdout.write(f"  {split!s:<32} {split.questions:>12,} questions  {split.fingerprint}  {_word(holds)}")

@@ -1,4 +1,4 @@
-"""`manage.py upgrade`: migrates the database after a backup; a container runs it before its web server."""
+"""`manage.py upgrade`: backs up and migrates the database; a container runs this before its web server."""
 
 from typing import Any
 

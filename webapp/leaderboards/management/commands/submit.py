@@ -20,7 +20,7 @@ from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.models import User
 
 NUMBERS = {"train_size": "different training examples", "examples_seen": "training examples in all, repeats included"}
-PAUSE = 0.5  # seconds between two looks at what another process scores
+PAUSE = 0.5  # seconds between two checks whether another process has scored a submission
 
 
 class Command(PlainCommand):
