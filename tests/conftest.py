@@ -1,4 +1,4 @@
-"""What all tests share: the size of proofs, the services they may use, sites of a test's own."""
+"""Plugins and hooks for all tests: the size of proofs, services, and databases with empty tables."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -21,9 +21,9 @@ settings.register_profile(
 settings.load_profile("proof")
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` chooses by markers
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects tests by their markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that run Blender; leave what can't be made smaller to full proofs."""
+    """Mark the tests that run Blender, and deselect the tests marked `full` if the proof is not full."""
     for item in items:
         if "blender" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.blender)
@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _check_fixtures(items: Iterable[pytest.Item]) -> None:
-    """Fail where a test that only full proofs run asks for a fixture that is not there."""
+    """Raise `UsageError` if a test that runs only in full proofs needs a fixture that does not exist."""
     for item in items:
         info = getattr(item, "_fixtureinfo", None)
         if info is not None:
@@ -54,7 +54,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Take in the sizes of a worker's proofs."""
+    """Add the sizes of a worker's proofs to the table."""
     proof.SIZES.update(getattr(node, "workeroutput", {}).get("proofs", {}))
 
 

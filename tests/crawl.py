@@ -1,7 +1,7 @@
-"""A crawler: every route of the resolver filled with sensible values, and every link that a page has.
+"""A crawler that requests every route of the resolver, with given values, and follows every link of a page.
 
-Whatever the site answers is kept as a `Reply`, without what is new in every answer (tokens of forms, cookies), so that
-two sites can be compared to the last byte and header. Pages and APIs that come later are found by themselves.
+Each answer is stored as a `Reply`, without the parts that are new in every answer (tokens of forms, cookies), so that
+two sites can be compared byte by byte and header by header. The crawler also finds pages and APIs that are added later.
 """
 
 import re
@@ -16,10 +16,10 @@ from django.test import Client
 from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver, get_resolver, resolve
 from django.utils.regex_helper import normalize
 
-MOST = 20_000  # addresses; more means that something grows without end
+MOST = 20_000  # limit of addresses; more addresses mean that links never end
 NEW_IN_EVERY_ANSWER = {"Set-Cookie", "Date", "Expires"}
 TOKENS = re.compile(rb'(csrfmiddlewaretoken\\?" value=\\?"|X-CSRFToken\\?"\s*:\s*\\?"|data-csrf-token=")\w*')
-AT_THE_MOMENT = re.compile(rb'(?<=": )[0-9.]+|[0-9.]+ GB')  # what the health page measures
+AT_THE_MOMENT = re.compile(rb'(?<=": )[0-9.]+|[0-9.]+ GB')  # measurements of the health page
 LINK = re.compile(r"""\b(?:href|src|action|srcset|hx-(?:get|post))=["']([^"'\s]+)|\bdata-[a-z-]+=["']([/?][^"'\s]*)""")
 QUOTED = re.compile(r'"((?:https?://testserver)?/[^"\s<>]*)"')  # in JSON and scripts
 VARIANTS: tuple[tuple[str, Mapping[str, str]], ...] = (
@@ -32,27 +32,27 @@ VARIANTS: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("GET", {"Range": "bytes=0-9"}),
 )
 
-SAFE = {"GET", "HEAD", "OPTIONS"}  # the others may log out
-MOST_FILTERS = 1  # of a link that is followed: pages link to every combination
+SAFE = {"GET", "HEAD", "OPTIONS"}  # other methods may log out
+MOST_FILTERS = 1  # limit of filters in a link that is followed, because pages link to every combination
 
-NAMING = {"slug", "name", "split"}  # parts of an address
+NAMING = {"slug", "name", "split"}  # parameters of an address that name a dataset or a split
 
 Browser = Callable[[], Client]
 Kind = tuple[object, ...]
 
 
 class PlainClient(Client):
-    """A client that does not keep what templates were given, which costs more than to fill them."""
+    """A client that does not record the contexts of templates, because recording takes longer than rendering."""
 
     def request(self, **request: Any) -> Any:
-        """Return the answer."""
+        """Return the site's answer to a request."""
         response = self.handler(self._base_environ(**request))
         self.cookies.update(response.cookies)
         return response
 
 
 class Route(NamedTuple):
-    """A route of the resolver: its name (of the view, where it has none) and its address with holes."""
+    """A route of the resolver: its name (or that of its view), its address with placeholders, and their names."""
 
     name: str
     template: str
@@ -60,7 +60,7 @@ class Route(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What was asked of the site."""
+    """A request to the site."""
 
     method: str
     address: str
@@ -68,7 +68,7 @@ class Request(NamedTuple):
 
     @property
     def route(self) -> ResolverMatch | None:
-        """Return where the address leads, or None for one that leads nowhere."""
+        """Return the route of the address, or None if the address has no route."""
         try:
             return resolve(unquote(urlsplit(self.address).path))
         except Resolver404:
@@ -76,14 +76,14 @@ class Request(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """Return what the address has in common with others: its view, its dataset and split, the name in its query."""
+        """Return the parts that similar addresses share: view, dataset and split, and the first name in the query."""
         route, query = self.route, urlsplit(self.address).query.partition("=")[0]
         named = [(part, value) for part, value in route.kwargs.items() if part in NAMING] if route else []
         return (route.view_name if route else self.address, query, *named)
 
 
 class Reply(NamedTuple):
-    """What the site answered, without what is new in every answer."""
+    """The site's answer, without the parts that are new in every answer."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -91,11 +91,11 @@ class Reply(NamedTuple):
 
     @property
     def is_page(self) -> bool:
-        """Return whether it is something that may have links: HTML or JSON."""
+        """Return whether the answer is HTML or JSON, which may have links."""
         return dict(self.headers).get("Content-Type", "").startswith(("text/html", "application/json"))
 
     def contains(self, text: str) -> bool:
-        """Return whether a text stands anywhere in it."""
+        """Return whether the body or a header contains a text."""
         return text.encode() in self.body or any(text in value for _, value in self.headers)
 
 
@@ -104,7 +104,7 @@ Observe = Callable[[Request], AbstractContextManager[Any]]
 
 
 def routes() -> list[Route]:
-    """Return every route of the site, those of packages too."""
+    """Return every route of the site, including those of packages."""
     return list(_routes(get_resolver().url_patterns, prefixes=[("/", [])], names=""))
 
 
@@ -124,7 +124,7 @@ def _routes(patterns: Sequence[Any], *, prefixes: list[tuple[str, list[str]]], n
 
 
 def addresses(route: Route, values: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the addresses of a route with every combination of values in its holes; `x` and `1` by default."""
+    """Return the addresses of a route with every combination of values; placeholders without values get `x` and `1`."""
     filled = [values.get(param, ("x", "1")) for param in route.params]
     return [route.template % dict(zip(route.params, chosen, strict=True)) for chosen in product(*filled)]
 
@@ -140,26 +140,26 @@ def crawl(
     most_links: int = MOST,
     observe: Observe = lambda request: nullcontext(),
 ) -> Replies:
-    """Return every answer of the site to one kind of visitor.
+    """Return all answers of the site to one kind of visitor.
 
     Parameters
     ----------
     browser : callable
-        Gives a new client that is logged in as the visitor; some routes log out.
+        Returns a new client that is logged in as the visitor, because some routes log out.
     values : mapping of str to sequence of str
-        For holes of routes, by name: slugs, splits, positions.
+        Values for placeholders of routes, by name: slugs, splits, positions.
     queries : sequence of str
-        With their question marks, tried on every page of a route that has such holes.
+        Queries with their question marks. They are tried on every page of a route that has one of these placeholders.
     changes : bool
-        Whether verbs are tried that may change something, which an owner's would.
+        Whether to try methods that may change the site. Those of an owner do change it.
     variants : sequence of (str, mapping)
-        The other verbs and headers that are tried.
+        The other methods and headers that are tried.
     most : int
-        Of how many addresses of a route other verbs, headers and queries are tried.
+        Number of addresses of a route for which other methods, headers and queries are tried.
     most_links : int
-        How many links are followed that lead to the same view of the same split with the same kind of query.
+        Limit of followed links that lead to the same view of the same split with the same kind of query.
     observe : callable
-        Gives a context manager around each request.
+        Returns a context manager in which a request is sent.
     """
     client, hand, replies = browser(), browser(), Replies()
     waiting: deque[str] = deque()
@@ -190,13 +190,13 @@ def crawl(
             if reply.status == 200 and reply.is_page and any(param in values for param in route.params):
                 for query in queries:
                     get(address + query)
-    for address in _unknown(waiting, replies, most=most_links):
+    for address in _take_new_addresses(waiting, replies, most=most_links):
         get(address)
     return replies
 
 
-def _unknown(waiting: deque[str], replies: Replies, *, most: int) -> Iterator[str]:
-    """Yield addresses until none waits that was not asked; at most so many of one kind."""
+def _take_new_addresses(waiting: deque[str], replies: Replies, *, most: int) -> Iterator[str]:
+    """Yield waiting addresses that were not requested yet, until none is left; at most `most` of one kind."""
     followed: Counter[Kind] = Counter()
     while waiting:
         request = Request("GET", waiting.popleft())
@@ -206,7 +206,7 @@ def _unknown(waiting: deque[str], replies: Replies, *, most: int) -> Iterator[st
 
 
 def reply_of(client: Client, request: Request, *, observe: Observe = lambda request: nullcontext()) -> Reply:
-    """Return what the site answers to a request."""
+    """Send a request and return the site's answer."""
     with observe(request):
         response = client.generic(request.method, request.address, headers=dict(request.headers), secure=False)
         body = b"".join(response.streaming_content) if response.streaming else response.content
@@ -217,7 +217,7 @@ def reply_of(client: Client, request: Request, *, observe: Observe = lambda requ
 
 
 def _links(base: str, reply: Reply) -> Iterator[str]:
-    """Yield the site's own addresses that an answer names, its files of style and script left out."""
+    """Yield the addresses of this site that an answer links to, without static files and links with many filters."""
     found = [value for name, value in reply.headers if name == "Location"]
     if reply.is_page:
         text = reply.body.decode(errors="replace")

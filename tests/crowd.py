@@ -1,14 +1,14 @@
-"""People who take part in a study of a running site, each a thread with a browser's habits; they know only its pages.
+"""People who take part in a study of a running site. Each is a thread that acts like a browser and uses only pages.
 
     crowd = Crowd(port, code, people=10, patient=True)
-    crowd.begin()                           everybody follows the link and answers without stopping
-    crowd.wait_for(100)                     until so many answers were acknowledged
-    crowd.leave()                           everybody closes the browser between two answers
-    crowd.finish()                          everybody answers until there is a code
-    crowd.people[0].acknowledged            what the site said it has: client id -> what was answered
+    crowd.begin()                           all follow the link and answer without pause
+    crowd.wait_for(100)                     wait until 100 answers are acknowledged
+    crowd.leave()                           all close the browser between two answers
+    crowd.finish()                          wait until all have a completion code
+    crowd.people[0].acknowledged            the answers that the site acknowledged: client id -> answer
 
-Half of them send forms, half are scripts that ask for JSON. Who is patient sends again what got no answer, as the
-browser does, with the same client id; who is not counts it as a failure.
+Half of them send forms, half act like the page's script and ask for JSON. If a request gets no answer, a patient person
+sends it again with the same client id, as the browser does. For an impatient person, this is a failure.
 """
 
 import html
@@ -35,7 +35,7 @@ PATIENCE = 600.0  # seconds
 
 
 class Reply(NamedTuple):
-    """What the site answered: a status, where it leads, and a body."""
+    """The site's answer: its status, the address of a redirect, and its body."""
 
     status: int
     location: str
@@ -44,14 +44,14 @@ class Reply(NamedTuple):
 
 @dataclass
 class Person:
-    """Somebody who takes part, and what they remember of it."""
+    """A participant, and the answers and failures so far."""
 
     port: int
     code: str
     number: int
     patient: bool
     thinking: tuple[float, float] = (0.0, 0.0)
-    undoes: float = 0.0  # of all answers, the share that is taken back
+    undoes: float = 0.0  # share of answers that are taken back
     address: str = ""
     page: str = ""
     got_code: str = ""
@@ -65,7 +65,7 @@ class Person:
         self.is_script = self.number % 2 == 1
 
     def take_part(self) -> None:
-        """Answer until there is a code, or until it is time to leave."""
+        """Answer until the site gives a completion code, or until `leaving` is set."""
         try:
             if not self.address:
                 self._join()
@@ -77,7 +77,7 @@ class Person:
                     self._go_on(fields)
             found = CODE.search(self.page)
             self.got_code = html.unescape(found[1]) if found else ""
-        except Exception as error:  # a thread's trouble would be nobody's
+        except Exception as error:  # an error in a thread would not fail the test
             self.failures.append(f"person {self.number}: {type(error).__name__}: {error}")
 
     def _join(self) -> None:
@@ -95,7 +95,7 @@ class Person:
         self.page = self._ask("GET", self.address).body
 
     def _answer(self, fields: dict[str, str], text: str) -> None:
-        """Think, send an answer, and look at what comes after it."""
+        """Think, send an answer, and read the next page."""
         time.sleep(self.chance.uniform(*self.thinking))
         self._send(fields, text)
 
@@ -120,7 +120,7 @@ class Person:
     def _ask(
         self, method: str, address: str, form: dict[str, str] | None = None, headers: dict[str, str] | None = None
     ) -> Reply:
-        """Return the site's answer; whoever is patient asks until there is one."""
+        """Return the site's answer; a patient person repeats the request until there is one."""
         end = time.monotonic() + PATIENCE
         while True:
             try:
@@ -148,7 +148,7 @@ class Person:
 
 
 class Crowd:
-    """Several people at once."""
+    """Several participants at the same time."""
 
     def __init__(
         self, port: int, code: str, *, people: int, patient: bool, first: int = 0,
@@ -159,7 +159,7 @@ class Crowd:
         self.threads: list[threading.Thread] = []
 
     def begin(self) -> None:
-        """Let everybody begin, or go on where they were."""
+        """Start all participants, or continue those who left."""
         for person in self.people:
             person.leaving.clear()
         self.threads = [threading.Thread(target=person.take_part, daemon=True) for person in self.people]
@@ -168,37 +168,37 @@ class Crowd:
 
     @property
     def acknowledged(self) -> dict[str, str]:
-        """Return every answer that somebody was told is saved."""
+        """Return all answers that the site acknowledged as saved."""
         return {client: text for person in self.people for client, text in person.acknowledged.copy().items()}
 
     @property
     def failures(self) -> list[str]:
-        """Return what should not have happened to anybody."""
+        """Return the failures of all participants."""
         return [failure for person in self.people for failure in person.failures]
 
     @property
     def is_busy(self) -> bool:
-        """Return whether somebody is still there."""
+        """Return whether a participant is still answering."""
         return any(thread.is_alive() for thread in self.threads)
 
     def wait_for(self, count: int) -> None:
-        """Wait until so many answers were acknowledged, or everybody is gone."""
+        """Wait until `count` answers are acknowledged, or all participants are gone."""
         while self.is_busy and len(self.acknowledged) < count:
             time.sleep(0.01)
 
     def leave(self) -> None:
-        """Let everybody close the browser between two answers."""
+        """Make all participants close the browser between two answers, and wait for it."""
         for person in self.people:
             person.leaving.set()
         self.finish()
 
     def finish(self) -> None:
-        """Wait until everybody is gone."""
+        """Wait until all participants are gone."""
         for thread in self.threads:
             thread.join(PATIENCE)
             assert not thread.is_alive(), f"somebody is still there after {PATIENCE:.0f} s"
 
     def go_to(self, port: int) -> None:
-        """Let everybody find the site at another port."""
+        """Move all participants to another port."""
         for person in self.people:
             person.port = port

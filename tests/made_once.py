@@ -1,4 +1,4 @@
-"""What is made once a run, by the first process that needs it, and copied: databases with empty tables."""
+"""Things that the first process that needs them makes once for a run, like databases with empty tables to copy."""
 
 import fcntl
 import hashlib
@@ -22,7 +22,7 @@ def shared_folder() -> Path:
 
 
 def made_once(name: str, make: Callable[[Path], None]) -> Path:
-    """Return a path of the shared folder that one process makes while the others wait for it."""
+    """Return a path in the shared folder. One process makes it by `make`, while the others wait."""
     path, draft = shared_folder() / name, shared_folder() / f"{name}.draft"
     path.parent.mkdir(exist_ok=True)
     with path.with_suffix(".lock").open("w") as lock:
@@ -46,13 +46,13 @@ def migrated_site() -> Path:
 
 @pytest.fixture
 def site_environment(tmp_path: Path) -> dict[str, str]:
-    """Return the environment in which `manage.py` runs a site of this test's own, with defaults otherwise."""
+    """Return an environment in which `manage.py` runs a site for this test alone, with default settings."""
     return environment_of(tmp_path / "var")
 
 
 @pytest.fixture
 def migrated_environment(migrated_site: Path, tmp_path: Path) -> dict[str, str]:
-    """Return the environment of a site of this test's own whose tables are there, and empty."""
+    """Return the environment of a site for this test alone, with empty tables."""
     return environment_of(Path(shutil.copytree(migrated_site, tmp_path / "var")))
 
 
@@ -62,10 +62,10 @@ def _postgres_name() -> str:
 
 @pytest.fixture(scope="session")
 def migrated_postgres() -> str:
-    """Return the name of a PostgreSQL database with empty tables, to be copied; it goes away after the run."""
+    """Return the name of a PostgreSQL database with empty tables, to be copied; it is dropped after the run."""
 
     def make(folder: Path) -> None:
-        drop_database(_postgres_name())  # where an earlier try failed
+        drop_database(_postgres_name())  # if an earlier try failed
         create_database(_postgres_name())
         url = url_of_database(_postgres_name())
         done = manage(*MIGRATE, environment=environment_of(folder, DATABASE_URL=url), seconds=600)
@@ -77,7 +77,7 @@ def migrated_postgres() -> str:
 
 @pytest.fixture
 def migrated_postgres_url(migrated_postgres: str) -> Iterator[str]:
-    """Return the address of a PostgreSQL database with empty tables that goes away after the test."""
+    """Return the address of a PostgreSQL database with empty tables, which is dropped after the test."""
     with temporary_database(template=migrated_postgres) as url:
         yield url
 
@@ -95,7 +95,7 @@ def _is_sqlite() -> bool:
 
 @pytest.fixture(scope="session")
 def django_db_keepdb() -> bool:
-    """Use the copy of the migrated site's database instead of migrating in each process that tests."""
+    """On SQLite, use a copy of the migrated site's database instead of migrating in each test process."""
     return _is_sqlite()
 
 
@@ -103,7 +103,7 @@ def django_db_keepdb() -> bool:
 def django_db_modify_db_settings(
     request: pytest.FixtureRequest, django_db_modify_db_settings_parallel_suffix: None
 ) -> None:
-    """Copy the migrated site's database to where this process will look for its own."""
+    """On SQLite, copy the migrated site's database to the path of this process's test database."""
     if _is_sqlite():
         site: Path = request.getfixturevalue("migrated_site")
         shutil.copy(site / "horsesense.sqlite3", settings.DATABASES["default"]["TEST"]["NAME"])

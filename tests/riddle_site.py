@@ -1,4 +1,4 @@
-"""A site of riddles to be crawled: what it holds follows from a secret, and only that."""
+"""A site of riddles for the crawler. A secret determines all of its content."""
 
 import functools
 import itertools
@@ -43,13 +43,15 @@ from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, S
 from webapp.models import User
 
 STUDY = "riddle0001"
-SAID = dict(zip(("train", "test"), riddles.ANSWERS, strict=True))  # what people answer of which split
+HUMAN_ANSWERS = dict(
+    zip(("train", "test"), riddles.ANSWERS, strict=True)
+)  # the answer of all people to questions of a split
 A_MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-STRANGERS = ("visitor", "member", "researcher")  # the last may see most
+STRANGERS = ("visitor", "member", "researcher")  # the last one may see most
 BRIEFLY = proof.SHARE < 1
 PEOPLE = STRANGERS[-1:] if BRIEFLY else STRANGERS
 SECRETS = ("0f" * 16, "a5" * 16)
-# Filters and other things that addresses of a riddle's pages may have; some of them would tell.
+# Filters and other queries of a riddle's pages; some of them would reveal withheld data.
 QUERIES: tuple[str, ...] = (
     *(
         "?answer=untypically",
@@ -66,59 +68,59 @@ QUERIES: tuple[str, ...] = (
     *("?things=2", "?things=2..4", "?things.from=2&things.to=4", "?shift=gigantic", "?type=riddle&things=3"),
 )
 QUERIES = QUERIES[::8] if BRIEFLY else QUERIES
-# Addresses of a route that are asked in other ways too, and links of one kind that are followed: withheld ones first.
+# Limits of addresses of a route that get other methods, and of followed links of one kind; withheld splits come first.
 MOST, MOST_LINKS = (1, 1) if BRIEFLY else (crawling.MOST, crawling.MOST)
 OTHER_WAYS = crawling.VARIANTS[::2] if BRIEFLY else crawling.VARIANTS
 
-Put = tuple[str, str, What | None]  # a question put to access: dataset, split ("" for the whole), kind of thing
+CheckKey = tuple[str, str, What | None]  # an access check: dataset, split ("" for the whole dataset), kind of thing
 _sites = itertools.count()
 
 
 class Crawled(NamedTuple):
-    """What somebody met on a site.
+    """The result of crawling a site as one visitor.
 
     Attributes
     ----------
     replies : Replies
-    asked : dict of Request to set of Put
-        What was asked of `generation.access` before each answer.
+    asked : dict of Request to set of CheckKey
+        The access checks of `generation.access` that were made before each answer.
     values : dict of str to list of str
-        What stood in addresses.
+        The values in addresses.
     published : dict of str to str
         The hashes that are public from the start, each with a name of the same length.
     canaries : set of str
-        Words that nobody but owner and staff may see.
-    told_by : dict of What to set of bytes
-        Texts and files that stand in an answer only where this kind of thing of split test is shown.
+        Words that only owner and staff may see.
+    evidence : dict of What to set of bytes
+        Texts and files that an answer contains only if it shows this kind of thing of split test.
     """
 
     replies: Replies
-    asked: dict[Request, set[Put]]
+    asked: dict[Request, set[CheckKey]]
     values: dict[str, list[str]]
     published: dict[str, str]
     canaries: set[str]
-    told_by: dict[What, set[bytes]]
+    evidence: dict[What, set[bytes]]
 
 
 @functools.cache
 def crawled(who: str, secret: str) -> Crawled:
-    """Return what somebody meets on the site that follows from a secret; an owner changes nothing there."""
+    """Make the site that a secret determines and crawl it; as owner, do not try methods that change it."""
     with site(secret):
         return crawl_site(who, changes=who != "owner")
 
 
 def crawl_site(who: str, *, changes: bool) -> Crawled:
-    """Return what somebody meets on the site that there is."""
-    asked: dict[Request, set[Put]] = {}
+    """Crawl the existing site as a visitor or user and return the result."""
+    asked: dict[Request, set[CheckKey]] = {}
 
     @contextmanager
     def observe(request: Request) -> Iterator[None]:
         with recorded() as questions:
             yield
-        asked[request] = {_put(question) for question in questions}
+        asked[request] = {_key_of(question) for question in questions}
 
     known = {"values": values(), "published": published(), "canaries": canaries()}
-    told_by = {what: texts for what in What if (texts := tellers(what))}
+    evidence = {what: texts for what in What if (texts := evidence_of(what))}
     known_addresses = {
         "values": values(),
         "queries": QUERIES,
@@ -127,55 +129,58 @@ def crawl_site(who: str, *, changes: bool) -> Crawled:
         "variants": OTHER_WAYS,
     }
     replies = crawl(browser(who), **known_addresses, changes=changes, observe=observe)
-    return Crawled(replies=replies, asked=asked, told_by=told_by, **known)
+    return Crawled(replies=replies, asked=asked, evidence=evidence, **known)
 
 
-def _put(asked: AccessCheck) -> Put:
+def _key_of(asked: AccessCheck) -> CheckKey:
     return asked.dataset.slug, asked.split.name if asked.split else "", asked.what
 
 
 @contextmanager
 def riddle_world() -> Iterator[None]:
-    """Register riddles; the disk is the same at all times, the cache empty; leases last, and nobody asks too often.
+    """Register the world of riddles, and make the site the same in each run.
 
-    The site stands in a transaction, into which the thread that renews them does not see.
+    The size of the disk is fixed, the cache is empty, and no request is refused for being too frequent. Leases are not
+    renewed, because the site is in a transaction, whose rows the renewing thread does not see.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(leases, "RENEWAL", 86_400.0)
         patch.setitem(REGISTRY, riddles.NAME, riddles.WHERE)
         kept = caches["default"]
-        patch.setattr(kept, "key_prefix", f"{kept.key_prefix}site-{next(_sites)}:")  # a Redis has others' keys too
+        patch.setattr(
+            kept, "key_prefix", f"{kept.key_prefix}site-{next(_sites)}:"
+        )  # a Redis also has keys of other tests
         free = SimpleNamespace(total=2**40, used=2**39, free=2**39)
         patch.setattr(shutil, "disk_usage", lambda path: free)
         shutil.rmtree(questions_file.folder(), ignore_errors=True)
         patch.setattr(authentication, "throttle", Throttle(10**9, 60.0))
         patch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
-        patch.setattr(drawing, "_drawn", _drawn)
+        patch.setattr(drawing, "_drawn", _draw)
         yield
 
 
-def _drawn(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
-    """Return drawings that have every word and address of what they are drawn from; nothing of Vega is in them."""
+def _draw(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
+    """Return drawings that contain the whole specification of the chart, without running Vega."""
     return {order.digest: f"<svg>{json.dumps(order.spec)}</svg>".encode() for order in orders}
 
 
 @contextmanager
 def site(secret: str) -> Iterator[None]:
-    """Fill the database with what follows from a secret; afterwards it is as it was."""
+    """Fill the database with the content that a secret determines; afterwards undo all changes."""
     with riddle_world(), transaction.atomic():
         _number_from_one()
         for name in ("member", "researcher", "owner"):
             User.objects.create_user(name, f"{name}@example.org", "x", date_joined=A_MOMENT)
         User.objects.get(username="researcher").groups.add(Group.objects.get_or_create(name=RESEARCHERS)[0])
-        _complete("riddles", secret)
-        _complete("hidden", secret, visibility=Dataset.Visibility.PRIVATE, withheld=False)
-        _broken("broken", secret)
-        _exported("riddles")
-        _imported("riddles")
-        _studied("riddles")
+        _make_complete_dataset("riddles", secret)
+        _make_complete_dataset("hidden", secret, visibility=Dataset.Visibility.PRIVATE, withheld=False)
+        _make_failed_dataset("broken", secret)
+        _make_exports("riddles")
+        _make_import("riddles")
+        _make_study("riddles")
         for name in ("train", "test"):
-            _answered("riddles", name)
-        _submitted("riddles", "test")
+            _publish_human_baseline("riddles", name)
+        _make_submissions("riddles", "test")
         _stop_clocks()
         yield
         transaction.set_rollback(True)
@@ -183,20 +188,23 @@ def site(secret: str) -> Iterator[None]:
 
 @contextmanager
 def site_with_link_only(slug: str, title: str) -> Iterator[None]:
-    """Fill the database with a public dataset, and a link-only one that everything else on the site refers to."""
+    """Fill the database with a public dataset, and a link-only dataset that other parts of the site refer to."""
     with site(SECRETS[0]):
-        _complete(slug, SECRETS[0], visibility=Dataset.Visibility.LINK, withheld=False)
+        _make_complete_dataset(slug, SECRETS[0], visibility=Dataset.Visibility.LINK, withheld=False)
         Dataset.objects.filter(slug=slug).update(title=title)
-        _exported(slug)
+        _make_exports(slug)
         for name in ("train", "test"):
-            _answered(slug, name, code="other")
+            _publish_human_baseline(slug, name, code="other")
         _submit_to_link_only(slug)
         _stop_clocks()
         yield
 
 
 def _submit_to_link_only(slug: str) -> None:
-    """Have a member's published method submit to it and learn from it, baselines, and a listed suite with it."""
+    """Make content that refers to the link-only dataset.
+
+    A member's published method is submitted to it and trained on it, and there are baselines and a listed suite.
+    """
     member, own = User.objects.get(username="member"), {"dataset__slug": slug}
     method = Method.objects.create(pk=40, name="Another rule", owner=member, published=A_MOMENT)
     for number, (wanted, learned) in enumerate(((own, own), ({"dataset__slug": "riddles"}, own))):
@@ -217,8 +225,8 @@ def _submit_to_link_only(slug: str) -> None:
 
 
 def browser(name: str) -> Browser:
-    """Return what gives a new client that somebody is logged in with; a visitor is nobody."""
-    handler = PlainClient().handler  # which takes 50 ms to set itself up
+    """Return a function that makes a new client in which a user is logged in; the visitor has no account."""
+    handler = PlainClient().handler  # its setup takes 50 ms
 
     def new() -> PlainClient:
         client = PlainClient(raise_request_exception=False)
@@ -231,10 +239,10 @@ def browser(name: str) -> Browser:
 
 
 def values() -> dict[str, list[str]]:
-    """Return what stands in addresses: names and positions that there are, and one that isn't."""
+    """Return values for addresses: names and positions that exist, and some that do not."""
     return {
         "slug": ["riddles", "hidden", "broken", "nothing"],
-        "name": ["test", "train"],  # pages link to what is derived of them
+        "name": ["test", "train"],  # pages link to the splits that are derived from them
         "split": ["test", "train"],
         "number": ["3", "7", "99"] if BRIEFLY else ["0", "3", "7", "99"],
         "position": ["3", "99"] if BRIEFLY else ["0", "3", "99"],
@@ -267,7 +275,7 @@ def name_of_file(scene: Scene) -> str:
 
 
 def published() -> dict[str, str]:
-    """Return the hashes that are public from the start, each with what it is called."""
+    """Return the hashes that are public from the start, each with a name of the same length."""
     hashes = {}
     for split in Split.objects.select_related("dataset"):
         for kind, text in (
@@ -281,8 +289,8 @@ def published() -> dict[str, str]:
     return hashes
 
 
-def tellers(what: What) -> set[bytes]:
-    """Return texts and files that stand in an answer of the site only where this kind of thing of test is shown."""
+def evidence_of(what: What) -> set[bytes]:
+    """Return texts and files that an answer of the site contains only if it shows this kind of thing of split test."""
     scenes = Scene.objects.filter(split__dataset__slug="riddles", split__name="test")
     questions = Question.objects.filter(split__dataset__slug="riddles", split__name="test")
     steps = [step for question in questions for step in question.steps or ()]
@@ -292,31 +300,31 @@ def tellers(what: What) -> set[bytes]:
         | {split.secret for split in Split.objects.filter(dataset__slug="riddles", name="test")},
         What.PROGRAM: {value for step in steps for value in step.values},
         What.SCENE: {name for scene in scenes for name in (scene.scene_json or {})["names"]},
-        What.QUESTION: {"of picture 3: is it so?"},  # there are three in train
+        What.QUESTION: {"of picture 3: is it so?"},  # split train has only three pictures
         What.IMAGE: {files.get(scene.image) for scene in scenes},
         What.STORY: {riddles.LINES[-1]},
         What.IDS_IMAGE: {files.get(scene.ids_image) for scene in scenes},
         What.FACET: {">middling<", ">gigantic<", '"shift": "gigantic"'},
-        What.HUMAN_ANSWERS: {f"{SAID['test']} × 2"},
+        What.HUMAN_ANSWERS: {f"{HUMAN_ANSWERS['test']} × 2"},
     }
     return {one if isinstance(one, bytes) else one.encode() for one in found.get(what, set())}
 
 
-def _imported(slug: str) -> None:
-    """Have the row of an import, under a number that is in addresses."""
+def _make_import(slug: str) -> None:
+    """Make the row of an import, with a primary key that is in addresses."""
     dataset = Dataset.objects.get(slug=slug)
     Import.objects.create(pk=3, dataset=dataset, owner=dataset.owner, slug=slug, format="theirs", created=A_MOMENT)
 
 
-def _studied(slug: str) -> None:
-    """Have a draft of a study of what is withheld; its code stands in addresses."""
+def _make_study(slug: str) -> None:
+    """Make a draft of a study of the withheld split, with a code that is in addresses."""
     test = Split.objects.get(dataset__slug=slug, name="test")
     owner = User.objects.get(username="owner")
     Study.objects.create(split=test, owner=owner, title="How people riddle", code=STUDY, wanted=2)
 
 
-def _answered(slug: str, name: str, *, code: str = "asked") -> None:
-    """Have a human baseline published: two people, always of one mind, whatever is right."""
+def _publish_human_baseline(slug: str, name: str, *, code: str = "asked") -> None:
+    """Publish a human baseline of two people, who always give the same answer, right or wrong."""
     split = Split.objects.for_browse().get(dataset__slug=slug, name=name)
     owner = User.objects.get(username="owner")
     study = Study.objects.create(
@@ -327,16 +335,17 @@ def _answered(slug: str, name: str, *, code: str = "asked") -> None:
     for number in range(2):
         person = Participant.objects.create(study=study, secret=f"{code} {name} {number}")
         for position in positions:
-            put(person, study, position, SAID[name], number=number)
+            put(person, study, position, HUMAN_ANSWERS[name], number=number)
     Answer.objects.update(received=A_MOMENT)
     assert lifecycle.close(study)
     baseline.publish(study, by=owner.pk, seal=baseline.draft(study).seal)
 
 
-def _submitted(slug: str, name: str) -> None:
-    """Have a member's scored submissions, under numbers that are in addresses: the same files whatever is right.
+def _make_submissions(slug: str, name: str) -> None:
+    """Make a member's scored submissions, with primary keys that are in addresses.
 
-    Their scores follow from the secret; what is published of them does not, because the step is the whole split.
+    The files do not depend on the right answers. The secret determines their scores, but not the published figures,
+    because the step of disclosure is larger than the split.
     """
     split = Split.objects.for_browse().get(dataset__slug=slug, name=name)
     member = User.objects.get(username="member")
@@ -361,13 +370,13 @@ def _submitted(slug: str, name: str) -> None:
 
 
 def _number_from_one() -> None:
-    """Let rows be numbered as in an empty database: PostgreSQL's numbers outlive a transaction that is undone."""
+    """Number rows from one, as in an empty database, because PostgreSQL does not roll back its sequences."""
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), apps.get_models()):
             cursor.execute(statement)
 
 
-def _complete(slug: str, secret: str, **options: Any) -> None:
+def _make_complete_dataset(slug: str, secret: str, **options: Any) -> None:
     withheld = options.pop("withheld", True)
     spec = json.loads(json.dumps(riddles.SPEC))
     spec["splits"]["test"]["withheld"] = withheld
@@ -386,7 +395,7 @@ def _complete(slug: str, secret: str, **options: Any) -> None:
 
 
 def _rename(scene: Scene, word: str) -> None:
-    """Give a scene's files names that tell."""
+    """Rename a scene's files, so that their names contain a word of the scene."""
     named = {}
     for field in ("image", "ids_image"):
         stored = getattr(scene, field)
@@ -395,8 +404,8 @@ def _rename(scene: Scene, word: str) -> None:
     Scene.objects.filter(pk=scene.pk).update(**named)
 
 
-def _broken(slug: str, secret: str) -> None:
-    """Begin a dataset and let it fail, with a message that quotes what is withheld."""
+def _make_failed_dataset(slug: str, secret: str) -> None:
+    """Begin a dataset and make it fail with a message that quotes a withheld word."""
     owner = User.objects.get(username="owner")
     dataset = dataset_jobs.start(riddles.SPEC, slug=slug, visibility="public", owner=owner, secrets={"test": secret})
     job = None
@@ -411,8 +420,8 @@ def _broken(slug: str, secret: str) -> None:
     Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.FAILED, error=message)
 
 
-def _exported(slug: str) -> None:
-    """Have an export that everybody may have, and one for the owner alone that is full of what is withheld."""
+def _make_exports(slug: str) -> None:
+    """Make an export for everybody, and an export for the owner alone that contains all withheld words."""
     dataset = Dataset.objects.get(slug=slug)
     for view, content in (("public", "open to all"), ("all", " ".join(sorted(canaries())))):
         stored = f"exports/{dataset.pk}/{view}-0123.zip"
@@ -426,7 +435,7 @@ def _exported(slug: str) -> None:
 
 
 def _stop_clocks() -> None:
-    """Let everything have happened at one moment."""
+    """Set all times in the database to one moment."""
     ours = (apps.get_app_config(app).get_models() for app in ("generation", "leaderboards"))
     for model in (*itertools.chain.from_iterable(ours), Study, Baseline):
         for field in model._meta.get_fields():

@@ -1,8 +1,8 @@
-"""A world whose words and pictures never tell: the same questions and pictures whatever the secret.
+"""A world whose questions and pictures do not depend on the secret.
 
-Answers, scenes, object ids, how often a scene was replaced and the values in programs come from the secret alone. Two
-datasets of one spec with two secrets differ in nothing that a visitor of a withheld split may see. Scenes and programs
-carry words of twelve letters that occur nowhere else.
+The secret alone determines answers, scenes, object ids, the number of replaced scenes and the values in programs.
+Therefore two datasets of one spec with two secrets look the same to a visitor of a withheld split. Scenes and programs
+contain words of twelve letters that occur nowhere else.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,20 +40,20 @@ SPEC: dict[str, Any] = {
 }
 PER_SCENE = 2
 ANSWERS = ("redundantly", "untypically")
-MOST = 6  # things in a scene
+MOST = 6  # limit of things in a scene
 HEIGHT, WIDTH = 12, 16
-LINES = ("Somebody tells a riddle.", "Nobody knows how it ends.")  # beside the pictures
+LINES = ("Somebody tells a riddle.", "Nobody knows how it ends.")  # the story of every scene
 
 
 class RiddleSpec(BaseSpec):
-    """What riddles are like."""
+    """The spec of riddles."""
 
     scenes_per_chunk: int = Field(default=2, ge=1)
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Things with names, and where their pixels are."""
+    """The names of the things in a picture, and the column in which they begin."""
 
     names: tuple[str, ...]
     shift: int
@@ -63,12 +63,12 @@ class Scene:
 
 
 def canary(draw: Stream) -> str:
-    """Return twelve letters."""
+    """Return twelve random letters."""
     return "".join(chr(ord("a") + draw.below(26)) for _ in range(12))
 
 
 class RiddleMaker(Maker):
-    """Makes riddles."""
+    """Makes scenes, questions and pictures of riddles."""
 
     bundled: ClassVar = {}
 
@@ -117,7 +117,7 @@ def _shown(value: Any) -> tuple[Any, tuple[int, ...]]:
 
 
 class RiddleWorld(World):
-    """How riddles are read."""
+    """Reads stored riddles, and describes their facets and answers."""
 
     name = NAME
     label = "Riddles"

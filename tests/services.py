@@ -1,5 +1,7 @@
-"""Real services for tests: PostgreSQL, Redis, S3, Blender, a browser. A test that lacks one skips, saying how to get
-it; `tests.skips` makes that a failure where services are demanded.
+"""Real services for tests: PostgreSQL, Redis, S3, Blender, a browser.
+
+If a service is missing, the test is skipped with a message how to get it. If services are required, `tests.skips` makes
+this a failure.
 """
 
 import os
@@ -22,12 +24,12 @@ if TYPE_CHECKING:
 POSTGRES_URL = os.environ.get("HORSESENSE_TEST_POSTGRES_URL", "postgres://postgres@127.0.0.1:5432/postgres")
 REDIS_URL = os.environ.get("HORSESENSE_TEST_REDIS_URL", "redis://127.0.0.1:6379")
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
-WAIT = 60_000  # milliseconds until what a page should show counts as missing, on a machine that does a lot else
+WAIT = 60_000  # milliseconds to wait for an element of a page; long, because the machine may be busy
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-background-networking"]
 
 
 def missing(what: str, how: str) -> NoReturn:
-    """Skip the test, saying what is missing and how to get it."""
+    """Skip the test with a message that says what is missing and how to get it."""
     pytest.skip(f"no {what}: {how}")
 
 
@@ -39,15 +41,15 @@ def url_of_database(name: str) -> str:
 def create_database(name: str, *, template: str = "template1") -> None:
     """Create a PostgreSQL database as a copy of another."""
     command = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
-    _tell_postgres(command.format(sql.Identifier(name), sql.Identifier(template)))
+    _execute_on_postgres(command.format(sql.Identifier(name), sql.Identifier(template)))
 
 
 def drop_database(name: str) -> None:
     """Drop a PostgreSQL database if it exists, also while clients are connected to it."""
-    _tell_postgres(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+    _execute_on_postgres(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-def _tell_postgres(command: sql.Composed) -> None:
+def _execute_on_postgres(command: sql.Composed) -> None:
     try:
         server = psycopg.connect(POSTGRES_URL, autocommit=True, connect_timeout=3)
     except psycopg.OperationalError as error:
@@ -59,7 +61,7 @@ def _tell_postgres(command: sql.Composed) -> None:
 
 @contextmanager
 def temporary_database(*, template: str = "template1") -> Iterator[str]:
-    """Give the address of a new PostgreSQL database, a copy of another, that goes away afterwards."""
+    """Give the address of a new PostgreSQL database, which is a copy of another one and is dropped afterwards."""
     name = f"horsesense_test_{uuid.uuid4().hex[:12]}"
     create_database(name, template=template)
     try:
@@ -70,14 +72,14 @@ def temporary_database(*, template: str = "template1") -> Iterator[str]:
 
 @pytest.fixture
 def postgres_url() -> Iterator[str]:
-    """Return the address of an empty PostgreSQL database that goes away after the test."""
+    """Return the address of an empty PostgreSQL database, which is dropped after the test."""
     with temporary_database() as url:
         yield url
 
 
 @dataclass(frozen=True, kw_only=True)
 class RedisServer:
-    """A Redis for one test: everything the site keeps there has the prefix, and goes away afterwards."""
+    """A Redis server for one test. All keys of the site have the prefix and are deleted afterwards."""
 
     url: str
     prefix: str
@@ -90,7 +92,7 @@ class RedisServer:
 
 @pytest.fixture
 def redis_server() -> Iterator[RedisServer]:
-    """Return a Redis with a prefix of this test's own."""
+    """Return a Redis server with a prefix that only this test uses."""
     server = RedisServer(url=REDIS_URL.rstrip("/"), prefix=f"test-{uuid.uuid4().hex[:12]}:")
     try:
         redis.from_url(server.url, socket_connect_timeout=3).ping()
@@ -105,7 +107,7 @@ def redis_server() -> Iterator[RedisServer]:
 
 @pytest.fixture
 def redis_url(redis_server: RedisServer) -> str:
-    """Return the address of a Redis; what a test keeps there it must name for itself."""
+    """Return the address of a Redis server. The test must choose key names that no other test uses."""
     return redis_server.url
 
 
@@ -132,15 +134,15 @@ class S3:
 
 @pytest.fixture
 def s3() -> Iterator[S3]:
-    """Return an S3 service of this test's own."""
-    import boto3  # these two take a second: only who needs them waits
+    """Return an S3 service that only this test uses."""
+    import boto3  # these two imports take a second, therefore only tests that need them import them
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
     service = S3(endpoint=f"http://{host}:{port}")
-    # What the servers of one process hold is one and the same; an earlier test may have left something.
+    # All servers of one process share their content, and an earlier test may have left files.
     with urllib.request.urlopen(
         urllib.request.Request(f"{service.endpoint}/moto-api/reset", method="POST"), timeout=60
     ):
@@ -159,7 +161,7 @@ def s3() -> Iterator[S3]:
 
 @pytest.fixture(scope="session")
 def blender() -> None:
-    """Ask for Blender."""
+    """Skip the test if Blender is missing."""
     from generation.engine.errors import NoRenderer
     from generation.engine.render.blender import check
 
@@ -171,7 +173,7 @@ def blender() -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Return the path of a Chromium."""
+    """Return the path of Chromium."""
     path = next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
     if path is None:
         missing("Chromium", "apt install chromium")
@@ -185,7 +187,7 @@ def browser(chromium: str) -> "Iterator[Browser]":
 
     expect.set_options(timeout=WAIT)
 
-    # Playwright keeps an event loop in this thread; Django would take our queries for asynchronous ones.
+    # Playwright runs an event loop in this thread, because of which Django would refuse synchronous queries.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)

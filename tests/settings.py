@@ -1,4 +1,4 @@
-"""The site's settings, with everything that tests make in a folder of their own."""
+"""The site's settings for tests. All files that tests make are in a temporary folder."""
 
 import atexit
 import math
@@ -14,7 +14,7 @@ if "HORSESENSE_TEST_DIR" not in os.environ:
     os.environ["HORSESENSE_TEST_DIR"] = tempfile.mkdtemp(prefix="horsesense-tests-")
     atexit.register(shutil.rmtree, os.environ["HORSESENSE_TEST_DIR"], ignore_errors=True)
 os.environ["VAR_DIR"] = str(Path(os.environ["HORSESENSE_TEST_DIR"], WORKER))
-# Compiling again for each run would take minutes.
+# The cache is shared by all runs, because compiling again would take minutes.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba"))
 TAKEN_OUT = (
     "REDIS_URL",
@@ -26,7 +26,7 @@ TAKEN_OUT = (
     "EMAIL_URL",
     "OIDC_SERVER_URL",
 )
-ON_SERVICES = os.environ.get("HORSESENSE_TEST_ON_SERVICES") == "1"  # those of the environment
+ON_SERVICES = os.environ.get("HORSESENSE_TEST_ON_SERVICES") == "1"  # services that the environment names
 for _name in TAKEN_OUT:
     if not (_name == "REDIS_URL" and ON_SERVICES):
         os.environ.pop(_name, None)
@@ -35,15 +35,15 @@ from webapp.settings import *  # noqa: E402, F403
 from webapp.settings import BROKER_FILE, DATABASES, INSTALLED_APPS, VAR_DIR  # noqa: E402
 
 if "sqlite" in DATABASES["default"]["ENGINE"]:
-    # A file, as in real life: threads and processes see one another, and locks are real.
+    # A file, as on real sites: threads and processes share the data, and locks are real.
     DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "tests.sqlite3"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.referring"]
 HEALTH_SECONDS = 0
-CHART_SECONDS = 100  # however busy the machine is
+CHART_SECONDS = 100  # long, because the machine may be busy
 STARTUP_SECONDS = math.inf  # there are no background processes
-if not ON_SERVICES:  # else each run would begin with what the one before counted
+if not ON_SERVICES:  # a Redis cache would keep the counts of the run before
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 VAR_DIR.mkdir(parents=True, exist_ok=True)
-BROKER_FILE.touch()  # as processes do when they start
+BROKER_FILE.touch()  # processes of a site do this when they start

@@ -1,4 +1,4 @@
-"""Real CLEVR data for tests, where somebody has put them beside the project."""
+"""Real CLEVR data for tests, if they are in the folder beside the project."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ ROOT = Path(os.environ.get("HORSESENSE_SHARED", Path(__file__).resolve().parents
 
 
 def shared_path(*parts: str) -> Path:
-    """Return the path of a shared data file, or skip the test saying what is missing."""
+    """Return the path of a shared data file; if it is missing, skip the test with a message."""
     path = ROOT.joinpath(*parts)
     if not path.exists():
         raise Unshared(f"no {'/'.join(parts)} in {ROOT}: put the data there or name its folder in HORSESENSE_SHARED")

@@ -1,8 +1,8 @@
-"""Where services are demanded, no test passes unseen: one that skips, or is expected to fail, counts as failed.
+"""If services are required, a test that is skipped or expected to fail counts as failed.
 
-With HORSESENSE_REQUIRE_SERVICES=1, as `.ci/run` sets it, only `Unshared` is let through: data beside the project that a
-clean clone does not have, PyTorch, which `make torch` alone installs, and the tools that check files of `webapp/deploy`
-and Docker's, which are no part of a site.
+`.ci/run` requires them by HORSESENSE_REQUIRE_SERVICES=1. Then only `Unshared` may skip a test. It is raised for data
+beside the project that a clean clone does not have, for PyTorch, which only `make torch` installs, and for the tools
+that check files of `webapp/deploy` and of Docker, which are not part of a site.
 """
 
 import os
@@ -14,11 +14,11 @@ DEMAND = "HORSESENSE_REQUIRE_SERVICES"
 
 
 class Unshared(pytest.skip.Exception):
-    """Something that is no part of the project is not there."""
+    """Skips a test because something is missing that is not part of the project."""
 
 
-def demanded() -> bool:
-    """Return whether every test has to run."""
+def services_are_required() -> bool:
+    """Return whether every test must run."""
     return os.environ.get(DEMAND) == "1"
 
 
@@ -28,7 +28,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Turn a skip or an expected failure of a test into a failure."""
     report = yield
-    if report.skipped and demanded() and not (call.excinfo and isinstance(call.excinfo.value, Unshared)):
+    if report.skipped and services_are_required() and not (call.excinfo and isinstance(call.excinfo.value, Unshared)):
         _fail(report, getattr(report, "wasxfail", None))
         report.__dict__.pop("wasxfail", None)
     return report
@@ -40,13 +40,13 @@ def pytest_make_collect_report(
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """Turn a skip of a whole file into a failure."""
     report = yield
-    if report.skipped and demanded():
+    if report.skipped and services_are_required():
         _fail(report, None)
     return report
 
 
 def _fail(report: pytest.TestReport | pytest.CollectReport, expected: str | None) -> None:
-    """Make a report one of a failure, keeping what was said."""
+    """Change a report to a failure and keep its message."""
     said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     what = f"Expected to fail ({expected}):\n{said}" if expected is not None else said
     report.outcome = "failed"

@@ -1,4 +1,4 @@
-"""What `pip install .` installs is the engine, whole, in an environment that knows nothing of the site."""
+"""`pip install .` installs the complete engine, and it works in an environment without the site."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ from tests.engine.test_torch_stream import PYTHON as TORCH
 from tests.skips import Unshared
 from tests.webapp.commands import ROOT
 
-NEEDED = 77  # the setuptools that our pyproject.toml asks for
+NEEDED = 77  # the version of setuptools that pyproject.toml requires
 OFFLINE = ["--no-deps", "--no-index", "--disable-pip-version-check", "--quiet"]
 PROGRAM = """
 import sys
@@ -28,7 +28,7 @@ print(generation.engine.__file__, batch.images.shape, ENGINE_VERSION, "django" i
 
 
 def builder() -> str:
-    """Return a Python that can build the package without the network: ours, or that which has PyTorch."""
+    """Return a Python that can build the package without the network: this one, or the one with PyTorch."""
     try:
         if int(version("setuptools").partition(".")[0]) >= NEEDED:
             return sys.executable
@@ -47,7 +47,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the Python of a new environment into which the engine is installed; what it needs is ours."""
+    """Return the Python of a new environment with the engine; the packages that it needs are those of this Python."""
     tmp_path = tmp_path_factory.mktemp("installed")
     source = tmp_path / "source"
     source.mkdir()
@@ -75,7 +75,7 @@ def test_the_engine_is_installed_and_streams(installed: Path, tmp_path: Path) ->
 
 @pytest.mark.full
 @pytest.mark.slow
-def test_a_new_world_is_installed_beside_it_and_found(installed: Path, tmp_path: Path) -> None:
+def test_a_new_world_is_found_after_it_is_installed(installed: Path, tmp_path: Path) -> None:
     write_world("twigs", tmp_path)
     run(builder(), "-m", "pip", "wheel", *OFFLINE, "--no-build-isolation", tmp_path / "twigs", cwd=tmp_path)
     [wheel] = tmp_path.glob("*.whl")

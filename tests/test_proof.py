@@ -1,4 +1,4 @@
-"""The size of proofs: one share for all, shown at the end."""
+"""The size of proofs: all proofs use the same share, and the run shows their sizes at the end."""
 
 from fractions import Fraction
 
@@ -15,19 +15,19 @@ def _own_table(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("share", "full", "cases"), [("1/20", 1000, 50), ("1", 1000, 1000), ("1/20", 7, 1), ("1/20", 21, 2)]
 )
-def test_a_proof_takes_its_share_and_never_nothing(
+def test_a_proof_tries_its_share_of_cases_and_at_least_one(
     monkeypatch: pytest.MonkeyPatch, share: str, full: int, cases: int
 ) -> None:
     monkeypatch.setattr(proof, "SHARE", Fraction(share))
     assert proof.size(full, name="x") == cases
 
 
-def test_a_proof_may_ask_for_a_least_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proof_may_set_a_smallest_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proof, "SHARE", Fraction(1, 20))
     assert proof.size(100, name="x", least=30) == 30
 
 
-def test_sizes_are_kept_for_the_closing_table(request: pytest.FixtureRequest) -> None:
+def test_sizes_are_stored_for_the_table_at_the_end(request: pytest.FixtureRequest) -> None:
     proof.size(40, name="programs against their twin")
     proof.size(40)
     assert set(proof.SIZES) == {"programs against their twin", request.node.nodeid}

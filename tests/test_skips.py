@@ -1,4 +1,4 @@
-"""What becomes of tests that do not run: they say what is missing, and where services are demanded they fail."""
+"""Tests that cannot run: they report what is missing, and they fail if services are required."""
 
 import pytest
 
@@ -40,7 +40,7 @@ FILE = """
 
 @pytest.fixture
 def inner(pytester: pytest.Pytester) -> pytest.Pytester:
-    """Give a project of one file, in which our rule holds."""
+    """Give a project of one file that uses the plugin `tests.skips`."""
     pytester.makeconftest('pytest_plugins = ["tests.skips"]')
     pytester.makepyfile(FILE)
     return pytester
@@ -50,18 +50,20 @@ def run(inner: pytest.Pytester) -> pytest.RunResult:
     return inner.runpytest_inprocess("-rs", "-p", "no:django", "-p", "no:xdist", "-p", "no:cacheprovider")
 
 
-def test_a_missing_service_is_a_skip_that_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_service_skips_the_test_with_a_message_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(DEMAND, raising=False)
     with pytest.raises(pytest.skip.Exception, match="no Chromium: apt install chromium"):
         missing("Chromium", "apt install chromium")
 
 
-def test_tests_that_can_not_run_are_skipped(inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tests_that_cannot_run_are_skipped(inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(DEMAND, raising=False)
     run(inner).assert_outcomes(passed=1, skipped=4, xfailed=1)
 
 
-def test_where_services_are_demanded_they_fail(inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tests_that_cannot_run_fail_if_services_are_required(
+    inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(DEMAND, "1")
     result = run(inner)
     result.assert_outcomes(passed=1, skipped=1, failed=2, errors=2)
@@ -70,7 +72,7 @@ def test_where_services_are_demanded_they_fail(inner: pytest.Pytester, monkeypat
     result.stdout.fnmatch_lines(["SKIPPED*no scenes"])
 
 
-def test_where_services_are_demanded_a_file_that_skips_itself_fails(
+def test_a_file_that_skips_itself_fails_if_services_are_required(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(DEMAND, "1")

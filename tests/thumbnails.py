@@ -1,6 +1,6 @@
 """`python -m tests.thumbnails [NAME ...]`: make the thumbnails of presets that `/datasets/new/` shows.
 
-Each is kept as `static/presets/NAME.webp`, or as `NAME.txt` where a preset makes stories.
+Each is saved as `static/presets/NAME.webp`, or as `NAME.txt` if the preset makes stories.
 """
 
 import base64
@@ -11,7 +11,7 @@ import sys
 import django
 from PIL import Image
 
-SIZE = (240, 160)  # at most, in pixels
+SIZE = (240, 160)  # limit of width and height in pixels
 QUALITY = 72
 
 

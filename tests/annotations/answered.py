@@ -1,4 +1,4 @@
-"""Studies that random people have answered at random."""
+"""Studies with random answers of random participants."""
 
 import random
 import uuid
@@ -38,9 +38,9 @@ def opened(split: Split, positions: list[int], **options: Any) -> Study:
 def shown_for(
     person: Participant, kind: str, number: int, *, milliseconds: int | None, received: datetime | None = None
 ) -> datetime:
-    """Store that something was shown to a person for so long before the answer came, and return when that was.
+    """Store that an item was shown to a person so many milliseconds before its answer; return when the answer came.
 
-    Where no moment is given, that is after their answers before.
+    Without `received`, the answer comes now, but after the earlier answers of the person.
     """
     time = timedelta(milliseconds=milliseconds or 0)
     if received is None:
@@ -53,7 +53,7 @@ def shown_for(
 def put(
     person: Participant, study: Study, position: int, text: str, *, number: int | None = None, **more: Any
 ) -> Answer:
-    """Return an answer that fills a slot, or is surplus where no number is said."""
+    """Store an answer and return it: it fills the slot with this number, or is surplus if no number is given."""
     question = study.questions.get(position=position)
     slot = None if number is None else Slot.objects.get(question=question, number=number)
     Given.objects.get_or_create(participant=person, question=question)
@@ -71,7 +71,7 @@ def put(
 
 
 def answered(dataset: Dataset, chance: random.Random, *, split: str = "val", people: int = 5) -> Study:
-    """Return a study of a small dataset, of whose slots most are filled, rightly or wrongly or with a refusal."""
+    """Return a study of a small dataset whose slots are mostly filled, with right answers, wrong ones or refusals."""
     chosen = dataset.splits.get(name=split)
     index = SplitIndex.open(chosen)
     known = [one for one in range(index.n) if int(index.answers[one]) < len(index.answer_values)]
@@ -97,7 +97,7 @@ def answered(dataset: Dataset, chance: random.Random, *, split: str = "val", peo
 
 
 def rescored(row: Baseline) -> tuple[int, int]:
-    """Return how many answers of a published baseline are right by the scorer of models, and of how many."""
+    """Score a published baseline with the scorer of models; return the number of right answers and of all answers."""
     arrays = baseline.load(row)
     found = score(arrays.predictions, truth_of(SplitIndex.open(row.split)), {}, among=arrays.asked)
     return int(found.right), found.n

@@ -1,4 +1,4 @@
-"""Studies to answer."""
+"""Open studies for tests."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,15 +19,15 @@ Begin = Callable[..., Study]
 
 
 @pytest.fixture(autouse=True)
-def nobody_has_arrived() -> Iterator[None]:
-    """Forget who arrived in other tests: all come from one address, which may send 600 people in ten minutes."""
+def forget_arrivals() -> Iterator[None]:
+    """Clear the counts of arrivals of other tests: all have one address, which may send 600 people in ten minutes."""
     cache.clear()
     yield
     cache.clear()
 
 
 def open_study(*, questions: int, per_scene: int = 2, **options: Any) -> Study:
-    """Return an open study of a split that has nothing but a name."""
+    """Return an open study of a split that has only a name and no files."""
     owner, _ = User.objects.get_or_create(username="rosa")
     dataset, _ = Dataset.objects.get_or_create(slug="asked", defaults={"world": "fake-rows", "spec": "{}"})
     split, _ = Split.objects.get_or_create(dataset=dataset, name="val", defaults={"ordinal": 0})
@@ -51,5 +51,5 @@ def study(begin_study: Begin) -> Study:
 
 @pytest.fixture
 def joined(study: Study) -> Callable[[], Participant]:
-    """Give a function that lets somebody take part."""
+    """Give a function that makes a participant of the study."""
     return lambda: Participant.objects.create(study=study)

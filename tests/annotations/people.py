@@ -1,7 +1,7 @@
-"""Several participants at once, as a process of a site: claims and answers until nothing is left.
+"""Several participants at once in one process of a site: they claim and answer until no slot is left.
 
 Usage: `python -m tests.annotations.people begin QUESTIONS`, which prints the study's number, and
-`python -m tests.annotations.people answer STUDY PEOPLE SEED`, which begins at a line on its standard input.
+`python -m tests.annotations.people answer STUDY PEOPLE SEED`, which starts when its standard input gets a line.
 """
 
 import random
@@ -19,17 +19,17 @@ from annotations.answering import slot_assignment  # noqa: E402
 from annotations.models import Participant, Study  # noqa: E402
 from tests.annotations.conftest import open_study  # noqa: E402
 
-LOST = 0.05  # of all claims, those that run out before the answer comes
-SENT_TWICE = 0.2  # of all answers
+LOST = 0.05  # the share of claims whose lease expires before the answer
+SENT_TWICE = 0.2  # the share of answers that are sent twice
 
 
-def say(what: object) -> None:
-    sys.stdout.write(f"{what}\n")  # at once: several threads do
+def print_line(what: object) -> None:
+    sys.stdout.write(f"{what}\n")  # one call writes the whole line, because several threads write
     sys.stdout.flush()
 
 
 def begin(questions: int) -> None:
-    say(open_study(questions=questions, per_scene=1, per_session=1000).pk)
+    print_line(open_study(questions=questions, per_scene=1, per_session=1000).pk)
 
 
 def answer(study: Study, people: int, seed: int) -> None:
@@ -37,7 +37,7 @@ def answer(study: Study, people: int, seed: int) -> None:
         threading.Thread(target=_answer_all, args=(study, random.Random(100 * seed + number)))
         for number in range(people)
     ]
-    say("ready")
+    print_line("ready")
     sys.stdin.readline()
     for person in crowd:
         person.start()
@@ -50,14 +50,14 @@ def _answer_all(study: Study, chance: random.Random) -> None:
     given = set()
     while (slot := slot_assignment.claim(person)) is not None:
         if slot.question_id in given:
-            say(f"AGAIN {slot.question_id}")
+            print_line(f"AGAIN {slot.question_id}")
         given.add(slot.question_id)
         if chance.random() < LOST:
             study.slots.filter(pk=slot.pk, participant=person, answered=False).update(lease="2000-01-01T00:00:00Z")
         reply = slot_assignment.Reply(client=uuid.UUID(int=chance.getrandbits(128)), text="yes")
         for _ in range(1 + (chance.random() < SENT_TWICE)):
             row = slot_assignment.answer(person, slot.question_id, reply)
-        say(row.pk)
+        print_line(row.pk)
     connection.close()
 
 

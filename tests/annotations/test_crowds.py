@@ -1,4 +1,4 @@
-"""Many people at once, in several processes, on SQLite and on PostgreSQL."""
+"""Many participants at the same time, in several processes, on SQLite and on PostgreSQL."""
 
 import sqlite3
 import subprocess
@@ -30,7 +30,7 @@ def on_postgres(site_environment: dict[str, str], migrated_postgres_url: str) ->
 
 
 def rows_of(environment: dict[str, str]) -> list[tuple[Any, ...]]:
-    """Return every answer that stands: its number, its slot, its question, its participant."""
+    """Return every answer that is not superseded: the ids of answer, slot, question and participant."""
     if url := environment.get("DATABASE_URL"):
         with psycopg.connect(url) as server:
             return server.execute(ROWS).fetchall()
@@ -46,8 +46,8 @@ def run(*arguments: Any, environment: dict[str, str]) -> "subprocess.Popen[str]"
     )  # fmt: skip
 
 
-def begun(processes: "list[subprocess.Popen[str]]") -> Iterator[str]:
-    """Let all begin at one moment; yield what they print."""
+def start_together(processes: "list[subprocess.Popen[str]]") -> Iterator[str]:
+    """Start all processes at the same moment; yield the lines that they print."""
     for process in processes:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
     for process in processes:
@@ -61,12 +61,12 @@ def begun(processes: "list[subprocess.Popen[str]]") -> Iterator[str]:
 
 
 @pytest.mark.parametrize("stack", [pytest.param("on_sqlite", marks=pytest.mark.full), "on_postgres"])
-def test_each_question_has_exactly_the_answers_that_are_wanted(stack: str, request: pytest.FixtureRequest) -> None:
+def test_each_question_has_exactly_the_wanted_number_of_answers(stack: str, request: pytest.FixtureRequest) -> None:
     environment = request.getfixturevalue(stack)
     questions = proof.size(600, name=f"questions that crowds answered {stack.replace('_', ' ')}")
     study = run("begin", questions, environment=environment).communicate()[0].strip()
     crowd = [run("answer", study, PEOPLE, seed, environment=environment) for seed in range(PROCESSES)]
-    acknowledged = list(begun(crowd))
+    acknowledged = list(start_together(crowd))
     rows = rows_of(environment)
     assert not [line for line in acknowledged if line.startswith("AGAIN")]
     assert sorted(map(int, acknowledged)) == sorted(row[0] for row in rows)

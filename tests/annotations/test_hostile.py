@@ -1,4 +1,4 @@
-"""Participants who mean harm: nothing changes, in no row of any table, and they get a clear 4xx."""
+"""Hostile participants: no row of any table changes, and they get a clear 4xx response."""
 
 import uuid
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from django.test import Client
 from annotations.answering import question_tokens
 from annotations.models import Answer, Participant, Study
 from generation.models import Dataset
-from tests.annotations.visitors import Visitor, right_answer, study_of, told_apart
+from tests.annotations.visitors import Visitor, answer_pairs, right_answer, study_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 FORM = "application/x-www-form-urlencoded"
@@ -21,8 +21,8 @@ HUGE = "x" * 10_000_000
 Rows = dict[str, list[Any]]
 
 
-class Scene(NamedTuple):
-    """Who is there: the hostile one, at a question; somebody else of the study; somebody of another study."""
+class Visitors(NamedTuple):
+    """The hostile visitor at a question, another visitor of the study, and a visitor of another study."""
 
     me: Visitor
     other: Visitor
@@ -33,23 +33,23 @@ class Scene(NamedTuple):
     answer: str
 
     def post(self, changed: dict[str, Any], *, address: str = "", part: str = "answer", **how: Any) -> Any:
-        """Return what comes of an answer to the question on the page, some of it changed."""
+        """Post an answer to the question on the page with some fields changed; return the response."""
         sent = {**self.mine, "answer": self.answer, **changed}
         return self.me.client.post(f"{address or self.me.address}{part}/", sent, **how)
 
 
-Attack = Callable[[Scene], Any]
+Attack = Callable[[Visitors], Any]
 
 
-def everything() -> Rows:
+def read_all_rows() -> Rows:
     """Return all rows of all tables of the app."""
     models = apps.get_app_config("annotations").get_models(include_auto_created=True)
     return {model._meta.label: list(model._base_manager.order_by("pk").values_list()) for model in models}
 
 
 @pytest.fixture
-def scene(shapes: Dataset) -> Scene:
-    """Give three people, each at a question, the first of whom answered one before."""
+def scene(shapes: Dataset) -> Visitors:
+    """Give three visitors, each of whom has answered one question and is at the next."""
     options = {"practice": 1, "practice_right": 0, "consent": "May we?"}
     studies = [study_of(shapes, questions=6, **options) for _ in range(2)]
     visitors = [
@@ -59,11 +59,11 @@ def scene(shapes: Dataset) -> Scene:
     ]
     for visitor in visitors:
         visitor.to_questions()
-        visitor.answer()  # at practice
+        visitor.answer()  # this is a practice question
         visitor.look()
         visitor.answer()
     me, other, stranger = visitors
-    return Scene(me, other, stranger, *(one.fields() for one in visitors), me.choices()[0])
+    return Visitors(me, other, stranger, *(one.fields() for one in visitors), me.choices()[0])
 
 
 def body(text: str, kind: str = FORM, **more: Any) -> Attack:
@@ -74,16 +74,16 @@ def field(name: str, value: str) -> Attack:
     return lambda scene: scene.post({name: value})
 
 
-def at(address: Callable[[Scene], str], part: str = "answer") -> Attack:
+def at(address: Callable[[Visitors], str], part: str = "answer") -> Attack:
     return lambda scene: scene.post({}, address=address(scene), part=part)
 
 
-def get(path: Callable[[Scene], str]) -> Attack:
+def get(path: Callable[[Visitors], str]) -> Attack:
     return lambda scene: scene.me.client.get(path(scene))
 
 
-def old_client(scene: Scene) -> str:
-    """Return the client id of an answer that was given before."""
+def old_client(scene: Visitors) -> str:
+    """Return the client id of an earlier answer."""
     rows = Answer.objects.filter(participant=scene.me.participant)
     return str(rows.values_list("client", flat=True)[0])
 
@@ -169,24 +169,24 @@ ATTACKS: dict[str, tuple[int, Attack]] = {
 }
 
 
-def _codes(scene: Scene) -> tuple[str, str]:
+def _codes(scene: Visitors) -> tuple[str, str]:
     return scene.me.study.code, scene.stranger.study.code
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json"])
-def test_it_is_refused_and_no_row_of_any_table_changes(scene: Scene, accept: str) -> None:
+def test_every_attack_is_refused_and_changes_no_row_of_any_table(scene: Visitors, accept: str) -> None:
     scene.me.client.defaults["HTTP_ACCEPT"] = accept
-    before = everything()
+    before = read_all_rows()
     wrong: list[str] = []
     for name, (status, attack) in ATTACKS.items():
         response = attack(scene)
-        wrong += [f"{name}: {trouble}" for trouble in troubles(response, status)]
-        assert everything() == before, name
+        wrong += [f"{name}: {trouble}" for trouble in find_problems(response, status)]
+        assert read_all_rows() == before, name
     assert wrong == []
 
 
-def troubles(response: Any, status: int) -> list[str]:
-    """Return what is wrong with a refusal."""
+def find_problems(response: Any, status: int) -> list[str]:
+    """Return the problems of a response that should be a refusal."""
     said = response.content.decode()
     is_json = response["Content-Type"] == "application/json"
     held = {
@@ -199,72 +199,72 @@ def troubles(response: Any, status: int) -> list[str]:
     return [trouble for trouble, holds in held.items() if not holds]
 
 
-# Replayed and reordered
+# Repeated and reordered posts
 
 
-def test_the_same_post_again_and_again_is_one_answer(scene: Scene) -> None:
+def test_the_same_post_many_times_is_one_answer(scene: Visitors) -> None:
     assert scene.post({}).status_code == 303
-    before = everything()
+    before = read_all_rows()
     assert [scene.post({}).status_code for _ in range(3)] == [303] * 3
     other = next(choice for choice in scene.me.choices() if choice != scene.answer)
-    assert scene.post({"answer": other}).status_code == 303  # the id says that it is stored: as it first came
-    assert everything() == before
+    assert scene.post({"answer": other}).status_code == 303  # the client id is known, so the first answer stays
+    assert read_all_rows() == before
 
 
-def test_a_stage_that_is_over_is_not_gone_through_again(shapes: Dataset) -> None:
+def test_a_finished_stage_cannot_be_repeated(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     visitor.look()
     consent = visitor.fields()
     visitor.go_on()
-    colours = {**visitor.fields(), **told_apart(visitor.participant, wrong=1)}
-    visitor.go_on(**told_apart(visitor.participant, wrong=1))
+    colours = {**visitor.fields(), **answer_pairs(visitor.participant, wrong=1)}
+    visitor.go_on(**answer_pairs(visitor.participant, wrong=1))
     visitor.to_questions()
-    before = everything()
-    for form in (consent, colours, {**colours, **told_apart(visitor.participant)}):
+    before = read_all_rows()
+    for form in (consent, colours, {**colours, **answer_pairs(visitor.participant)}):
         assert visitor.client.post(f"{visitor.address}on/", form).status_code == 303
-    assert everything() == before
+    assert read_all_rows() == before
 
 
-def test_practice_is_answered_in_its_order_and_each_question_once(shapes: Dataset) -> None:
+def test_practice_is_answered_in_order_and_each_question_once(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes, practice=3, practice_right=3))
     visitor.to_questions()
     first = {**visitor.fields(), "answer": visitor.choices()[0]}
     visitor.answer(first["answer"])
-    before = everything()
+    before = read_all_rows()
     person = visitor.participant
-    for number in (2, 3, 5):  # nobody has these tokens yet: the site signs them here
+    for number in (2, 3, 5):  # the participant has not received these tokens; the test signs them
         ahead = {**first, "client": str(uuid.uuid4()), "token": question_tokens.token_of(person, f"practice:{number}")}
         assert visitor.client.post(f"{visitor.address}answer/", ahead).status_code == 400
     right = {**first, "client": str(uuid.uuid4()), "answer": right_answer_to(visitor, first)}
-    assert visitor.client.post(f"{visitor.address}answer/", right).status_code < 500  # seen in the feedback
-    assert everything() == before
+    assert visitor.client.post(f"{visitor.address}answer/", right).status_code < 500  # known from the feedback
+    assert read_all_rows() == before
 
 
 def right_answer_to(visitor: Visitor, form: dict[str, str]) -> str:
-    """Return the right answer to the question of a form."""
+    """Return the right answer to the question of a form, and put the form on the visitor's page."""
     visitor.page = "".join(f'<input type="hidden" name="{name}" value="{value}">' for name, value in form.items())
     return right_answer(visitor)
 
 
-def test_who_was_sent_away_answers_nothing_more(shapes: Dataset) -> None:
+def test_screened_out_participants_cannot_answer(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes, palette=Study.Palette.SCREEN_OUT))
     visitor.look()
     visitor.go_on()
-    visitor.go_on(**told_apart(visitor.participant, wrong=12))
-    before = everything()
+    visitor.go_on(**answer_pairs(visitor.participant, wrong=12))
+    before = read_all_rows()
     person = visitor.participant
     for what in ("question:1", "check:0", "attention:0", "practice:0", "stage:questions", "stage:comment"):
         for part in ("answer", "on"):
             sent = {"token": question_tokens.token_of(person, what), "client": str(uuid.uuid4()), "answer": "yes"}
             response = visitor.client.post(f"{visitor.address}{part}/", sent)
-            is_late = what == "stage:comment" and part == "on"  # signed by us: nobody else has it
+            is_late = what == "stage:comment" and part == "on"  # a valid token, but only the site can sign it
             assert response.status_code == 303 if is_late else 400 <= response.status_code < 500
-    assert everything() == before
+    assert read_all_rows() == before
 
 
-def test_a_participant_sees_no_page_of_those_who_run_the_study(scene: Scene) -> None:
+def test_participants_see_no_pages_for_researchers(scene: Visitors) -> None:
     code = scene.me.study.code
-    before = everything()
+    before = read_all_rows()
     for part in ("", "edit/", "results/", "answers.csv", "answers.jsonl", "people/", "try/"):
         response = scene.me.client.get(f"/studies/{code}/{part}")
         assert response.status_code in (302, 404), part
@@ -274,11 +274,11 @@ def test_a_participant_sees_no_page_of_those_who_run_the_study(scene: Scene) -> 
             302,
             404,
         )
-    assert everything() == before
+    assert read_all_rows() == before
 
 
-def test_what_others_answer_changes_nothing_on_a_page(scene: Scene) -> None:
-    """But for what is made anew on each, the client's id, a page is the same whatever others said."""
+def test_answers_of_others_do_not_change_a_page(scene: Visitors) -> None:
+    """Only the client id differs between two pages, because each page gets a new one."""
 
     def page() -> str:
         found = scene.me.look()
@@ -294,11 +294,11 @@ def test_what_others_answer_changes_nothing_on_a_page(scene: Scene) -> None:
     assert page() == before
 
 
-def test_a_flood_of_first_visits_makes_people_and_nothing_else(shapes: Dataset) -> None:
+def test_a_flood_of_first_visits_makes_only_participants(shapes: Dataset) -> None:
     study = study_of(shapes)
-    before = {label: rows for label, rows in everything().items() if label != "annotations.Participant"}
+    before = {label: rows for label, rows in read_all_rows().items() if label != "annotations.Participant"}
     for number in range(50):
         assert Client().get(f"/s/{study.code}/?{urlencode({'PROLIFIC_PID': number})}").status_code == 303
-    after = {label: rows for label, rows in everything().items() if label != "annotations.Participant"}
+    after = {label: rows for label, rows in read_all_rows().items() if label != "annotations.Participant"}
     assert after == before
     assert Participant.objects.count() == 50

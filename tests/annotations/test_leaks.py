@@ -1,4 +1,4 @@
-"""Everything that a participant's browser ever gets, walked through: nowhere is what only the site may know."""
+"""All responses that a participant's browser gets: none contains data that only the site may know."""
 
 import html
 import json
@@ -12,10 +12,10 @@ from annotations.answering.questions import positions as practice_positions
 from annotations.models import Participant, Study
 from generation.models import Dataset, Question, Scene
 from tests.annotations import answered
-from tests.annotations.visitors import Visitor, study_of, told_apart
+from tests.annotations.visitors import Visitor, answer_pairs, study_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-RIGHT = "quagga"  # what every right answer is, from here on
+RIGHT = "quagga"  # the fixture makes this word the right answer to every question
 SECRET = ("zebra", "okapi", "bongo", "serval", "genet", "filter_", "query_")
 LINK = re.compile(r'(?:src|href|action)="([^"]+)"')
 JSON = {"Accept": "application/json"}
@@ -23,10 +23,10 @@ JSON = {"Accept": "application/json"}
 
 @pytest.fixture
 def study(shapes: Dataset) -> Study:
-    """Give a study in whose data stand words that are nowhere else."""
+    """Give a study whose secret data contain words that occur nowhere else."""
     questions = Question.objects.filter(split__dataset=shapes)
     questions.update(answer=RIGHT, source_id="zebra", spelling="zebra")
-    practice_positions(shapes.splits.get(name="train"), least=1)  # found once a process, from scenes as they were
+    practice_positions(shapes.splits.get(name="train"), least=1)  # found and cached before the scenes are changed
     Scene.objects.filter(split__dataset=shapes).update(data=json.dumps({"objects": ["zebra"]}), view='{"x": "zebra"}')
     study = study_of(shapes, practice=2, practice_right=0, checks=1, attention=1, consent="Yes?", per_question=2)
     names = {"identity": "bongo", "session": "serval", "comment": "okapi", "reason": "genet"}
@@ -36,7 +36,7 @@ def study(shapes: Dataset) -> Study:
 
 
 class Browser(Visitor):
-    """A visitor who keeps all that comes."""
+    """A visitor that keeps all responses."""
 
     def __init__(self, study: Study, query: str, *, is_script: bool) -> None:
         super().__init__(study, query)
@@ -66,19 +66,19 @@ class Browser(Visitor):
         return self.participant.stage == Participant.Stage.PRACTICE
 
     def links(self) -> Iterator[str]:
-        """Yield what the pages so far lead to, of this site."""
+        """Yield the links of all responses so far that lead to this site."""
         pages = "".join(text for _, text in self.got)
         yield from sorted({html.unescape(link) for link in LINK.findall(pages) if link.startswith("/")})
 
 
 @pytest.mark.parametrize("is_script", [False, True], ids=["forms", "scripts"])
-def test_nothing_that_a_participant_gets_says_what_is_right_or_what_others_said(study: Study, is_script: bool) -> None:
+def test_no_response_contains_right_answers_or_answers_of_others(study: Study, is_script: bool) -> None:
     visitor = Browser(study, "?PROLIFIC_PID=p1", is_script=is_script)
     visitor.look()
     while not visitor.choices():
         visitor.look("?stop=1")
         visitor.look()
-        visitor.go_on(**(told_apart(visitor.participant) if "pair-0" in visitor.page else {}))
+        visitor.go_on(**(answer_pairs(visitor.participant) if "pair-0" in visitor.page else {}))
     while visitor.choices():
         visitor.look("?stop=1")
         visitor.look("?zoom=4")
@@ -95,7 +95,7 @@ def test_nothing_that_a_participant_gets_says_what_is_right_or_what_others_said(
     }
     assert kinds == {"picture", "pair", "static", "seen"} and len(visitor.got) > 60
     assert "DONE-1" in visitor.page
-    wrong = [(address, word) for address, text in visitor.got for word in found_in(address, text)]
+    wrong = [(address, word) for address, text in visitor.got for word in find_secrets(address, text)]
     assert wrong == []
     assert sum(RIGHT in text for address, text in visitor.got if is_feedback(address)) >= 2
 
@@ -104,6 +104,6 @@ def is_feedback(address: str) -> bool:
     return "seen=" in address or address == "answer/ to practice"
 
 
-def found_in(address: str, text: str) -> list[str]:
-    """Return the words that may not stand there: what is right only beside an answer at practice."""
+def find_secrets(address: str, text: str) -> list[str]:
+    """Return the secret words in a response; only feedback on practice may contain the right answer."""
     return [word for word in (*SECRET, *(() if is_feedback(address) else (RIGHT,))) if word in text]

@@ -1,4 +1,4 @@
-"""Somebody who takes part by hand: follows links and sends forms of a browser that runs no scripts."""
+"""A visitor who takes part: it follows links and sends forms, as a browser without scripts does."""
 
 import html
 import re
@@ -20,7 +20,7 @@ CHOICE = re.compile(r'name="answer" value="([^"]*)"')
 
 
 def study_of(dataset: Dataset, *, questions: int = 6, **options: Any) -> Study:
-    """Return an open study of a dataset's val split, which has four questions a scene."""
+    """Return an open study of a dataset's val split, which has four questions per scene."""
     plain = {
         "checks": 0,
         "attention": 0,
@@ -48,11 +48,11 @@ class Visitor:
 
     @property
     def participant(self) -> Participant:
-        """Return who this is."""
+        """Return the participant of this visitor."""
         return Participant.objects.get(secret=self.address.split("/")[3])
 
     def look(self, query: str = "") -> str:
-        """Return the page where they are."""
+        """Load the page of the participant and return it."""
         response = self.client.get(self.address + query)
         assert response.status_code == 200, response.content
         self.page = response.content.decode()
@@ -63,25 +63,25 @@ class Visitor:
         return {name: html.unescape(value) for name, value in FIELD.findall(self.page)}
 
     def choices(self) -> list[str]:
-        """Return the answers that the page has buttons for."""
+        """Return the answers for which the page has buttons."""
         return [html.unescape(text) for text in CHOICE.findall(self.page)]
 
     def parts(self) -> list[tuple[str, str]]:
-        """Return the boxes of the page that may be ticked: name and value."""
+        """Return name and value of each box on the page that can be ticked."""
         return [(name, html.unescape(text)) for name, text in PART.findall(self.page)]
 
     def send(self, to: str, **more: str) -> Any:
-        """Return what comes of sending the page's form."""
+        """Send the form of the page and return the response."""
         return self.client.post(f"{self.address}{to}/", {**self.fields(), **more})
 
     def go_on(self, **more: str) -> str:
-        """Return the page after this one, which asks nothing."""
+        """Send the form of a page without a question, and return the next page."""
         response = self.send("on", **more)
         assert response.status_code == 303, response.content
         return self.look()
 
     def answer(self, text: str | None = None) -> str:
-        """Return the page after an answer to this one: the first that it has, unless another is given."""
+        """Answer the page with `text`, or with its first choice, and return the next page."""
         chosen = dict(reversed(self.parts())) if text is None else {}
         response = self.send("answer", answer=self.choices()[0] if text is None else text, **chosen)
         assert response.status_code == 303, response.content
@@ -94,15 +94,15 @@ class Visitor:
         return html.unescape(found[1])
 
     def to_questions(self) -> str:
-        """Return the first page that asks something, every pair of colours told apart rightly."""
+        """Go to the first page that asks a question, with right answers to the pairs of colours, and return it."""
         self.look()
         while 'name="answer"' not in self.page and "/on/" in self.page:
-            self.go_on(**(told_apart(self.participant) if "pair-0" in self.page else {}))
+            self.go_on(**(answer_pairs(self.participant) if "pair-0" in self.page else {}))
         return self.page
 
 
-def told_apart(participant: Participant, *, wrong: int = 0) -> dict[str, str]:
-    """Return the form's answers to the pairs of colours, so many of them wrong."""
+def answer_pairs(participant: Participant, *, wrong: int = 0) -> dict[str, str]:
+    """Return the form fields that answer the pairs of colours, with the first `wrong` answers wrong."""
     pairs = color_vision.pairs_for(participant, swatches_of(participant.study.split))
     return {
         f"pair-{number}": "same" if pair.is_same != (number < wrong) else "different"
@@ -111,7 +111,7 @@ def told_apart(participant: Participant, *, wrong: int = 0) -> dict[str, str]:
 
 
 def right_answer(visitor: Visitor) -> str:
-    """Return the right answer to what a visitor is asked, which their page doesn't say."""
+    """Return the right answer to the question of a visitor, which the page does not contain."""
     sitting = Sitting(visitor.participant)
     item = participant_flow.item_named(sitting, visitor.fields()["token"])
     assert item is not None
@@ -121,6 +121,6 @@ def right_answer(visitor: Visitor) -> str:
 
 
 def wrong_answer(visitor: Visitor) -> str:
-    """Return an answer that the page has a button for and that is wrong."""
+    """Return a wrong answer for which the page has a button."""
     right = right_answer(visitor)
     return next(choice for choice in visitor.choices() if choice != right)

@@ -1,7 +1,7 @@
-"""`python -m tests.benchmarks NAME [--json]`: measure something, and say whether it is fast enough.
+"""`python -m tests.benchmarks NAME [--json]`: run a benchmark, and report whether its goals are met.
 
-A benchmark is a module of this folder with `run() -> dict`: `name, value, unit, goal, ok, cores, details`, where
-`details` is a list of the same objects, `ok` holds for all of them, and `value` is the first one's.
+A benchmark is a module of this folder with `run() -> dict`: `name, value, unit, goal, ok, cores, details`. `details` is
+a list of dicts with the same keys. `ok` is True if all of them are ok, and `value` is the value of the first one.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def main(arguments: list[str]) -> int:
-    """Return the exit status: 0 whatever the figure, 2 for a name that is none."""
+    """Return the exit status: 0 even if a goal is missed, 2 for an unknown name."""
     parser = ArgumentParser(prog="python -m tests.benchmarks")
     parser.add_argument("name", metavar="NAME", help=", ".join(names()))
     parser.add_argument("--json", action="store_true", help="one JSON document")
@@ -34,7 +34,7 @@ def names() -> list[str]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return a result as lines for people."""
+    """Return a result as lines of text."""
     rows = [result, *result.get("details", [])]
     if len(rows) > 1:
         rows = rows[1:]

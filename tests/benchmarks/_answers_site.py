@@ -1,4 +1,4 @@
-"""The scratch site of the benchmark `answers`: a study of 1,000 questions, and afterwards what became of its slots."""
+"""The scratch site of the benchmark `answers`: begins a study, and counts its answers afterwards."""
 
 import json
 import random
@@ -19,7 +19,7 @@ WANTED = 3
 
 
 def begin(questions: int) -> str:
-    """Return the code of a new open study."""
+    """Open a new study and return its code."""
     split = Dataset.objects.get().splits.get()
     owner, _ = User.objects.get_or_create(username="rosa")
     study = Study.objects.create(
@@ -31,8 +31,11 @@ def begin(questions: int) -> str:
     return study.code
 
 
-def found(code: str) -> dict[str, int]:
-    """Return how many questions a study has, how many of them have exactly the answers wanted, and all answers."""
+def count_answers(code: str) -> dict[str, int]:
+    """Count the questions of a study, the questions with exactly the wanted number of answers, and all answers.
+
+    The second number is 0 if a participant answered a question twice.
+    """
     study = Study.objects.get(code=code)
     rows = Answer.objects.counted().filter(question__study=study).values_list("question", "participant")
     exact = sum(n == WANTED for n in Counter(question for question, _ in set(rows)).values())
@@ -44,4 +47,4 @@ def found(code: str) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(begin(int(sys.argv[2])) if sys.argv[1] == "begin" else found(sys.argv[2])))
+    sys.stdout.write(json.dumps(begin(int(sys.argv[2])) if sys.argv[1] == "begin" else count_answers(sys.argv[2])))

@@ -1,4 +1,4 @@
-"""The scratch site of the benchmark `score`: a board of many submissions, and uploads that come at once."""
+"""The scratch site of the benchmark `score`: a board of many submissions, and uploads at the same time."""
 
 import importlib
 import json
@@ -29,7 +29,7 @@ ASKED, WARM_UP = 30, 3
 
 
 def fill(questions: int, submissions: int) -> dict[str, Any]:
-    """Fill an empty site with a split and scored submissions of as many methods; return what an upload needs."""
+    """Fill an empty site with a split and scored submissions, each of another method; return the data for uploads."""
     build(questions // PER_SCENE)
     owner = User.objects.create_user("mira", "mira@example.org", "x")
     split = Split.objects.for_browse().get(dataset__slug=SLUG)
@@ -59,8 +59,8 @@ def fill(questions: int, submissions: int) -> dict[str, Any]:
 
 
 def measure() -> dict[str, float]:
-    """Return how long the server works on a board, in ms: at the 95th percentile and the median."""
-    importlib.import_module("webapp.wsgi")  # as the web server does
+    """Return the 95th percentile and the median of the time in ms that the server needs for a board."""
+    importlib.import_module("webapp.wsgi")  # the web server imports it, too
     split = Split.objects.for_browse().get(dataset__slug=SLUG)
     client, times = Client(SERVER_NAME="localhost"), []
     for number in range(WARM_UP + ASKED):
@@ -73,7 +73,7 @@ def measure() -> dict[str, float]:
 
 
 def states() -> dict[str, int]:
-    """Return how many uploads there are, and how many of them are scored with every answer right."""
+    """Return the number of uploads, and the number of uploads whose score has every answer right."""
     rows = Submission.objects.exclude(filename="")
     right = sum(one.right == one.n for row in rows.filter(state="done") for one in row.scores.all())
     return {"uploads": rows.count(), "scored": right}

@@ -1,4 +1,4 @@
-"""Boards of many submissions, and uploads that come at once: part of the benchmark `score`."""
+"""Boards of many submissions, and uploads at the same time: part of the benchmark `score`."""
 
 import http.client
 import json
@@ -22,13 +22,13 @@ PATIENCE = 180.0  # seconds
 
 
 def figures_of(questions: int, submissions: int) -> list[dict[str, Any]]:
-    """Return how quick a board is, and what becomes of uploads at once, on a site of its own on SQLite."""
+    """Return figures of the speed of a board, and of uploads at the same time, on a scratch site with SQLite."""
     with tempfile.TemporaryDirectory(prefix="horsesense-benchmark-") as folder:
         site = _BoardSite(Path(folder), "")
         known = json.loads(site.ask("fill", str(questions), str(submissions)))
         board = json.loads(site.ask("measure"))
         with site.serving() as port, site.scoring():
-            pages, took = _uploaded(site, port, known)
+            pages, took = _upload_and_measure(site, port, known)
         ended = json.loads(site.ask("states"))
     name = f"a board of {submissions} submissions to {questions:,} questions"
     return [
@@ -48,7 +48,7 @@ class _BoardSite(_Site):
 
     @contextmanager
     def scoring(self) -> Iterator[None]:
-        """Have a background process that scores."""
+        """Run a background process that scores."""
         command = [sys.executable, "manage.py", "process", "default"]
         process = Popen(command, env=self.environment, cwd=ROOT, stdout=DEVNULL, stderr=DEVNULL)
         try:
@@ -58,15 +58,18 @@ class _BoardSite(_Site):
             process.wait(30)
 
 
-def _uploaded(site: _BoardSite, port: int, known: dict[str, Any]) -> tuple[list[float], float]:
-    """Return how long pages took while uploads came and were scored, and how long that took, in seconds."""
+def _upload_and_measure(site: _BoardSite, port: int, known: dict[str, Any]) -> tuple[list[float], float]:
+    """Send uploads and wait until they are scored.
+
+    Returns the seconds that each page took meanwhile, and the seconds until the last upload was scored.
+    """
     start = time.perf_counter()
     threads = [threading.Thread(target=_upload, args=(port, known, number)) for number in range(UPLOADS)]
     for thread in threads:
         thread.start()
     pages: list[float] = []
     while time.perf_counter() - start < PATIENCE:
-        pages.append(_page(port, known["split"]))
+        pages.append(_seconds_of_page(port, known["split"]))
         if not any(thread.is_alive() for thread in threads) and _is_done(port, known):
             break
         time.sleep(0.05)
@@ -82,23 +85,23 @@ def _upload(port: int, known: dict[str, Any], number: int) -> None:
     parts.append(f'{head}"file"; filename="answers.txt"\r\n\r\n{lines}')
     kind = f"multipart/form-data; boundary={boundary}"
     body = "\r\n".join([*parts, f"--{boundary}--", ""]).encode()
-    status, _ = _asked(port, "POST", "/api/v1/submissions/", known, body=body, kind=kind)
+    status, _ = _ask(port, "POST", "/api/v1/submissions/", known, body=body, kind=kind)
     assert status == 202, status
 
 
 def _is_done(port: int, known: dict[str, Any]) -> bool:
-    _, body = _asked(port, "GET", "/api/v1/submissions/", known)
+    _, body = _ask(port, "GET", "/api/v1/submissions/", known)
     return not any(one["state"] in ("waiting", "running") for one in json.loads(body)["results"])
 
 
-def _page(port: int, split: str) -> float:
+def _seconds_of_page(port: int, split: str) -> float:
     start = time.perf_counter()
-    status, _ = _asked(port, "GET", f"/leaderboards/{split}/", {})
+    status, _ = _ask(port, "GET", f"/leaderboards/{split}/", {})
     assert status == 200, status
     return time.perf_counter() - start
 
 
-def _asked(
+def _ask(
     port: int, method: str, address: str, known: dict[str, Any], *, body: bytes | None = None, kind: str = ""
 ) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)

@@ -1,6 +1,6 @@
 """The two processes of the benchmark `browse`: one fills a scratch site, one measures it.
 
-The questions are real ones of CLEVR, those of a few scenes over and over in random order.
+The questions are real questions of CLEVR. Those of a few scenes are repeated in random order.
 """
 
 import json
@@ -44,7 +44,7 @@ WARM_UP = 10
 
 
 def build(scenes: int) -> None:
-    """Fill an empty site with a sealed split of so many scenes."""
+    """Fill an empty site with a sealed split of `scenes` scenes."""
     call_command("migrate", verbosity=0)
     spec = {"world": "clevr", "splits": {"train": {"scenes": scenes}}}
     dataset = create_dataset(spec, slug=SLUG, visibility=Dataset.Visibility.PUBLIC)
@@ -61,7 +61,7 @@ def build(scenes: int) -> None:
 
 
 def _insert(split: Split, sample: Sequence[Item], order: NDArray[np.int64]) -> None:
-    """Write the rows, past the models: a million of them."""
+    """Write the rows by SQL, because a million rows would take too long through the models."""
     chunk = Chunk.objects.filter(split=split).values_list("pk", flat=True)[0]
     with transaction.atomic():
         _insert_into(Scene, ("id", *_fields(Scene)), _scene_rows(split.pk, chunk, sample, order))
@@ -103,9 +103,11 @@ def _question_rows(split: int, sample: Sequence[Item], order: NDArray[np.int64])
 
 
 def _write_index(split: Split, sample: Sequence[Item], order: NDArray[np.int64]) -> str:
-    """Return the digest of the index of these scenes, written as sealing writes it."""
+    """Write the index of these scenes in the way of sealing, and return its digest."""
     columns = Columns(split)
-    asked = (order[:, None] * PER_SCENE + np.arange(PER_SCENE)).ravel()  # (questions,): which one of the sample
+    asked = (
+        order[:, None] * PER_SCENE + np.arange(PER_SCENE)
+    ).ravel()  # (questions,): the question's position in the sample
     coded = [columns.world.facet_codes(columns.spec, item) for item in sample]
     for name, column in columns.codes.items():
         _fill(column, np.array([codes[name] for codes in coded]).ravel()[asked])
@@ -130,7 +132,7 @@ def _fill(column: "array[int]", values: NDArray[Any]) -> None:
 
 
 def measure(queries: int) -> dict[str, float]:
-    """Return times in ms and the process's memory in MB."""
+    """Return times in ms, and the peak memory of this process in MB."""
     split = Split.objects.for_browse().get(dataset__slug=SLUG)
     index = SplitIndex.open(split)
     chance = random.Random(SEED)
@@ -143,7 +145,7 @@ def measure(queries: int) -> dict[str, float]:
     busy = 1000 * (time.process_time() - busy_before) / len(asked)
     last = -(-index.n // PER_PAGE)
     turns = [(_time(client, base, {"page": 1}), _time(client, base, {"page": last})) for _ in range(15)]
-    first_page, last_page = (min(each) for each in zip(*turns, strict=True))  # undisturbed by whatever else runs
+    first_page, last_page = (min(each) for each in zip(*turns, strict=True))  # without the effect of other processes
     questions = [
         _time(client, f"{base}q/{chance.randrange(index.n)}/", {**query, "page": 1}) for query in asked[: queries // 4]
     ]
@@ -154,7 +156,7 @@ def measure(queries: int) -> dict[str, float]:
 
 
 def _query(index: SplitIndex, chance: random.Random, *, words: bool = False) -> dict[str, Any]:
-    """Return random filters, with any page of what they find."""
+    """Return random filters, and a random page of the questions that they find."""
     names = chance.sample(list(index.facets), chance.randint(0 if words else 1, 4))
     query: dict[str, Any] = {name: _values(index.facets[name], chance) for name in names}
     filters = {name: [index.facets[name].values.index(value) for value in values] for name, values in query.items()}
@@ -171,7 +173,7 @@ def _values(facet: IndexedFacet, chance: random.Random) -> list[str]:
 
 
 def _time(client: Client, address: str, query: dict[str, Any]) -> float:
-    """Return how long a page took, in ms."""
+    """Request a page and return the time that it took, in ms."""
     before = time.perf_counter()
     response = client.get(address, query)
     took = 1000 * (time.perf_counter() - before)
@@ -185,7 +187,7 @@ def _percentile(times: Sequence[float]) -> float:
 
 
 def peak_of_this() -> float:
-    """Return the most memory that this process had, in MB."""
+    """Return the peak memory of this process in MB."""
     return peak_of(os.getpid())
 
 

@@ -1,4 +1,4 @@
-"""The site of the benchmark `claims`, as a program: fills its database with waiting jobs, and claims."""
+"""The program of the benchmark `claims`: it fills a database with waiting jobs, and claims jobs."""
 
 import json
 import statistics
@@ -24,7 +24,7 @@ ROWS = 10_000
 
 
 def main(sizes: list[int]) -> None:
-    """Print what each size takes, as JSON."""
+    """Print the times for each number of waiting jobs as JSON."""
     call_command("migrate", verbosity=0)
     runner.current_app.send_task = lambda *args, **options: None
     found = []
@@ -32,8 +32,8 @@ def main(sizes: list[int]) -> None:
         fill(size)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
-        claims = [timed(claim) for _ in range(CLAIMS + 20)][20:]
-        sweeps = [timed(dataset_jobs.RUNNER.sweep) for _ in range(SWEEPS)]
+        claims = [milliseconds_of(claim) for _ in range(CLAIMS + 20)][20:]
+        sweeps = [milliseconds_of(dataset_jobs.RUNNER.sweep) for _ in range(SWEEPS)]
         sys.stderr.write(f"{size}: {statistics.median(claims):.2f} ms, a sweep {statistics.median(sweeps):.1f} ms\n")
         found.append(
             {
@@ -46,22 +46,22 @@ def main(sizes: list[int]) -> None:
     sys.stdout.write(json.dumps(found))
 
 
-def timed(do: Callable[[], object]) -> float:
-    """Return how many milliseconds something took."""
+def milliseconds_of(do: Callable[[], object]) -> float:
+    """Call `do` and return the milliseconds that it took."""
     before = time.perf_counter()
     do()
     return 1000 * (time.perf_counter() - before)
 
 
 def claim() -> None:
-    """Claim a job, and put it back so that as many wait as before."""
+    """Claim a job and release it, so that the number of waiting jobs stays the same."""
     job = dataset_jobs.claim()
     assert job is not None
     leases.release_untried(job)
 
 
 def fill(size: int) -> None:
-    """Add datasets until so many jobs wait, among them what is blocked: a seal for each split."""
+    """Add datasets until `size` jobs wait. One job of each split is a seal, which is blocked."""
     waiting = Job.objects.filter(state=Job.State.WAITING).count()
     while waiting < size:
         slug = f"claims-{Dataset.objects.count()}"

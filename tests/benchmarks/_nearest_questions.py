@@ -1,4 +1,4 @@
-"""How long the nearest question is looked for among CLEVR's: part of the benchmark `score`."""
+"""The time of the search for the nearest question among those of CLEVR: part of the benchmark `score`."""
 
 import re
 import time
@@ -19,11 +19,13 @@ ASKED = 3_000
 
 
 def figures_of(known: int) -> list[dict[str, Any]]:
-    """Return how long it takes to look among so many questions for the nearest one of each of some others."""
+    """Return the time to find the nearest of `known` questions for each of `ASKED` other questions."""
     bags, words = _bags_of(_texts(known + ASKED))
     asked = np.arange(known, known + ASKED)
     usable = np.arange(known + ASKED) < known
-    KnownQuestions(bags, usable, words=words).nearest(bags, asked[:1])  # warm-up: compiles, or loads what was compiled
+    KnownQuestions(bags, usable, words=words).nearest(
+        bags, asked[:1]
+    )  # warm-up: compiles the code, or loads it from the cache
     before = time.perf_counter()
     searched = KnownQuestions(bags, usable, words=words)
     prepared = time.perf_counter()
@@ -38,7 +40,7 @@ def figures_of(known: int) -> list[dict[str, Any]]:
 
 
 def _texts(n: int) -> list[str]:
-    """Return so many texts of CLEVR's questions; each time the same where the release's scenes are there."""
+    """Return `n` texts of CLEVR questions. They are the same in each run if the scenes of the release are there."""
     spec = get_world("clevr").read_spec({"base": "clevr"})
     assert isinstance(spec, ClevrSpec)
     scenes, texts, number = released() or sampled(spec)[0], [], 0
@@ -55,7 +57,7 @@ def _texts(n: int) -> list[str]:
 
 
 def _bags_of(texts: list[str]) -> tuple[Bags, int]:
-    """Return the words of texts, and how many different ones there are."""
+    """Return the words of texts, and the number of different words."""
     postings: dict[str, list[int]] = {}
     for position, text in enumerate(texts):
         for word in dict.fromkeys(re.findall(r"\w+", text.lower())):

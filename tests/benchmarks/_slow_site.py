@@ -1,4 +1,4 @@
-"""A site that is served by itself and behind the shipped proxy, and how long its pages take beside slow connections."""
+"""Measures how long the pages of a site take during slow connections, with and without the shipped proxy."""
 
 import json
 import sys
@@ -11,7 +11,10 @@ ADDRESSES = (1, 50)
 
 
 def main(folder: Path) -> None:
-    """Print, for each way to the site, the seconds of pages: on the quiet site, and by the number of addresses."""
+    """Print the seconds of pages as JSON, with and without the proxy.
+
+    They are measured on the quiet site, and for each number of addresses of slow connections.
+    """
     from tests.faults.caddy import Proxy
     from tests.faults.conftest import EMBEDDED, SETTINGS
     from tests.faults.servers import free_port

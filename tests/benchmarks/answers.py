@@ -1,10 +1,10 @@
-"""200 participants who think for 1-3 s: how long they wait for their answer to be kept and the next question to come.
+"""How long 200 participants, who think for 1-3 s, wait until their answer is stored and the next question comes.
 
-A site of its own on SQLite, and another on PostgreSQL where one answers, each with the web server as it is run, in as
-many processes as there are cores. The participants are threads of this process and do what the page's script does:
-one request for the answer, which brings the next question, and one for the picture after that, while they think.
-They come within three seconds, and think on each page before the first question as well.
-Nobody may be asked twice, and each question ends with exactly three answers.
+There is one scratch site on SQLite, and one on PostgreSQL if a server answers. Each runs the usual web server, with one
+process for each core. The participants are threads of this process and send the requests of the page's script: one
+request for each answer, whose reply has the next question, and one for the picture after that, before they think.
+They arrive within three seconds, and also think on each page before the first question.
+No participant may get a question twice, and each question must get exactly three answers.
 """
 
 import html
@@ -37,7 +37,7 @@ AHEAD = re.compile(r'data-ahead="([^"]*)"')
 
 
 class Load(NamedTuple):
-    """What participants met: seconds for each answer with the next question, for each picture, and all of it."""
+    """The seconds of each answer with the next question, of each picture and of the whole run, and all failures."""
 
     waits: list[float]
     pictures: list[float]
@@ -46,7 +46,7 @@ class Load(NamedTuple):
 
 
 def run(questions: int = QUESTIONS, people: int = PEOPLE) -> dict[str, Any]:
-    """Return the 95th percentile of the wait, and whether every question got its answers, for each database."""
+    """Return, for each database, figures of the participants' waits, of complete questions and of failures."""
     figures = []
     for name, goal, url in [
         ("SQLite", 800, ""),
@@ -113,7 +113,7 @@ class _Site:
 
     @contextmanager
     def serving(self) -> Iterator[int]:
-        """Give the port of the web server, which answers."""
+        """Run the web server, and give its port when it answers."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = int(probe.getsockname()[1])
@@ -134,17 +134,17 @@ class _Site:
 
 def _load(port: int, code: str, people: int, thinking: tuple[float, float]) -> Load:
     crowd = Crowd(port, code, people=0, patient=False)
-    those = [_Measured(port, code, number, patient=False, thinking=thinking) for number in range(people)]
-    crowd.people = list(those)
+    measured = [_Measured(port, code, number, patient=False, thinking=thinking) for number in range(people)]
+    crowd.people = list(measured)
     start = time.perf_counter()
     crowd.begin()
     crowd.finish()
-    waits, pictures = ([second for one in those for second in getattr(one, name)] for name in ("waits", "pictures"))
+    waits, pictures = ([second for one in measured for second in getattr(one, name)] for name in ("waits", "pictures"))
     return Load(waits, pictures, crowd.failures, time.perf_counter() - start)
 
 
 class _Measured(Person):
-    """Somebody whose browser runs scripts, with a watch."""
+    """A participant whose browser runs scripts, and who measures the time of each request."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -165,7 +165,7 @@ class _Measured(Person):
         self.waits.append(time.perf_counter() - start)
 
     def _look_ahead(self) -> None:
-        """Fetch the picture of what comes next, as the page does."""
+        """Fetch the picture of the next question, as the page does."""
         if found := AHEAD.search(self.page):
             start = time.perf_counter()
             reply = self._ask("GET", html.unescape(found[1]))
@@ -174,11 +174,11 @@ class _Measured(Person):
                 self.failures.append(f"person {self.number}: picture: {reply.status}")
 
     def _ask_once(self, method: str, address: str, form: dict[str, str] | None, headers: dict[str, str]) -> Reply:
-        """Return the site's answer, over the connection that is open, as browsers do, or else over a new one."""
+        """Return the site's answer, over the open connection as browsers do, or over a new one if it was closed."""
         if self.connection.sock is not None:
             try:
                 return self._ask_over(method, address, form, headers)
-            except (http.client.HTTPException, OSError):  # the site closed it meanwhile
+            except (http.client.HTTPException, OSError):  # the site has closed it
                 self.connection.close()
         return self._ask_over(method, address, form, headers)
 
@@ -201,7 +201,7 @@ def _answers(url: str) -> bool:
 
 @contextmanager
 def _database(url: str) -> Iterator[str]:
-    """Give the address of an empty database that goes away; empty for SQLite's."""
+    """Give the address of an empty database that is dropped afterwards; an empty address for SQLite."""
     if not url:
         yield ""
         return

@@ -1,6 +1,6 @@
-"""How fast bAbI's questions are made, hashes that place stories in splits included: 1,000 of each task; one core.
+"""How fast bAbI's questions are made on one core: 1,000 of each task, including the hashes that choose a story's split.
 
-Seconds are those of the process, which waits for nothing: what else the machine does matters little.
+The time is processor time of this process, because other work of the machine has little effect on it.
 """
 
 import statistics
@@ -17,7 +17,7 @@ PASSES = 3
 
 
 def run() -> dict[str, Any]:
-    """Return questions a second of all tasks together, then of each alone, and of the test split."""
+    """Return the questions per second of all tasks together, of the test split, and of each task."""
     tasks = sorted(BY_NUMBER)
     whole, least = QUESTIONS * len(tasks), QUESTIONS * len(tasks) / SECONDS
     figures = [
@@ -34,7 +34,7 @@ def _figure(name: str, tasks: list[int], split: str, *, least: float | None = No
 
 
 def _rate(tasks: list[int], split: str, *, seed: int) -> float:
-    """Return how many questions of some tasks are made in a second."""
+    """Return the number of questions of some tasks that are made in a second."""
     maker, sizes = get_maker("babi"), {split: {"questions": QUESTIONS}}
     spec = get_world("babi").read_spec({"world": "babi", "tasks": tasks, "splits": sizes, "seed": seed})
     before = time.process_time()

@@ -1,7 +1,7 @@
-"""How fast a page of questions is made, whatever the filters, out of 1,000,000 questions on SQLite; and its memory.
+"""How fast a page of a split of 1,000,000 questions is made with any filters, on SQLite, and with how much memory.
 
-Two processes of a site of its own: one writes the rows and the index (`_browse_site.py build`), one answers requests
-as the web server's process does (`_browse_site.py measure`), all counts, rows and HTML included.
+The scratch site has two processes. One writes the rows and the index (`_browse_site.py build`). The other one answers
+requests like a process of the web server (`_browse_site.py measure`), including all counts, rows and HTML.
 """
 
 import json
@@ -20,7 +20,7 @@ QUERIES = 200
 
 
 def run(scenes: int = SCENES, queries: int = QUERIES) -> dict[str, Any]:
-    """Return the 95th percentile of server time over random filters, and what else a page costs."""
+    """Return the 95th percentile of server time over random filters, and other figures of time and memory."""
     with tempfile.TemporaryDirectory(prefix="horsesense-benchmark-") as folder:
         _step("build", str(scenes), folder=folder)
         found = json.loads(_step("measure", str(queries), folder=folder))
@@ -44,7 +44,7 @@ def run(scenes: int = SCENES, queries: int = QUERIES) -> dict[str, Any]:
 
 
 def _step(*arguments: str, folder: str) -> str:
-    """Return what one process of the scratch site printed."""
+    """Run one process of the scratch site and return its output."""
     taken_out = ("DATABASE_URL", "MEDIA_ROOT", "S3_BUCKET", "REDIS_URL", "DEBUG", "PUBLIC_URL")
     kept = {name: value for name, value in os.environ.items() if name not in taken_out}
     environment = {

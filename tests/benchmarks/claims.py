@@ -1,8 +1,8 @@
-"""How long a claim takes while 500 to 1,000,000 jobs wait, on SQLite and, where one answers, on PostgreSQL.
+"""How long a claim takes while 500 to 1,000,000 jobs wait, on SQLite and, if a server answers, on PostgreSQL.
 
-A dataset has 1,000 jobs, so that both jobs and datasets grow: 500 jobs are one dataset, 1,000,000 are a thousand. A
-claim is what a background process does for each job: choose the dataset whose turn it is and take its next
-job. It is then given back, so that as many wait at each claim. Sweeps and hints are measured beside it.
+A dataset has at most 1,000 jobs, so that both jobs and datasets grow: 500 jobs are one dataset, 1,000,000 jobs are a
+thousand datasets. For each claim, a background process chooses the dataset whose turn it is and claims its next job.
+The job is then released, so that the number of waiting jobs stays the same. Sweeps are measured, too.
 """
 
 import json
@@ -19,11 +19,11 @@ from tests.benchmarks.figures import figure, together
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = (500, 5_000, 50_000, 250_000, 1_000_000)
-TIMES = 2.0  # as long at the largest size as at the smallest
+TIMES = 2.0  # limit of the time at the largest size, divided by the time at the smallest size
 
 
 def run(sizes: tuple[int, ...] = SIZES) -> dict[str, Any]:
-    """Return milliseconds for a claim at each size, on each database."""
+    """Return the milliseconds of a claim at each number of waiting jobs, on each database."""
     figures: list[dict[str, Any]] = []
     for name, url in [("SQLite", ""), *([("PostgreSQL", POSTGRES_URL)] if _answers(POSTGRES_URL) else [])]:
         with tempfile.TemporaryDirectory(prefix="horsesense-benchmark-") as folder, _database(url) as database:

@@ -1,4 +1,7 @@
-"""How long all facets of CLEVR's questions, those about train too, take beside asking those questions; one core."""
+"""How long all facets of CLEVR's questions take, compared with making these questions, on one core.
+
+Facets that need the train split are included.
+"""
 
 import statistics
 import time
@@ -18,17 +21,17 @@ PASSES = 5
 
 
 def run(*, most: int = 300) -> dict[str, Any]:
-    """Return the share of asking's time that facets take, and questions diagnosed a second."""
+    """Return the time of facets as a share of the time of making questions, and the questions diagnosed per second."""
     world = get_world("clevr")
     spec = world.read_spec({"base": "clevr"})
     assert isinstance(spec, ClevrSpec)
     scenes = (released() or sampled(spec)[0])[:most]
-    world.facet_codes(spec, _asked(spec, scenes[:1], number=0)[0])  # compiles, or loads what was compiled
+    world.facet_codes(spec, _make_items(spec, scenes[:1], number=0)[0])  # compiles the code, or loads it from the cache
     needing = [facet for facet in world.facets(spec) if facet.needs == Needs.TRAIN]
     shares, rates = [], []
     for number in range(1, PASSES + 1):
         before = time.perf_counter()
-        items = _asked(spec, scenes, number=number)
+        items = _make_items(spec, scenes, number=number)
         made = time.perf_counter()
         for item in items:
             world.facet_codes(spec, item)
@@ -47,8 +50,8 @@ def run(*, most: int = 300) -> dict[str, Any]:
     return together("diagnose", figures)
 
 
-def _asked(spec: ClevrSpec, scenes: list[ClevrScene], *, number: int) -> list[Item]:
-    """Return scenes with questions; the scenes remember nothing of what asking worked out, as stored ones don't."""
+def _make_items(spec: ClevrSpec, scenes: list[ClevrScene], *, number: int) -> list[Item]:
+    """Return scenes with questions. The scenes are new objects, because stored scenes have no cached results either."""
     search, words = (
         stream(seed=number, split="benchmark", index=0, stage=stage) for stage in (Stage.QUESTIONS, Stage.WORDS)
     )

@@ -1,6 +1,6 @@
-"""How fast a dataset is proved, written for others, and read again: 100,000 questions of CLEVR, without pictures.
+"""How fast 100,000 questions of CLEVR, without pictures, are verified, exported and imported again.
 
-Everything of the real way is in it: the commands from their start to their end, their processes, SQLite, sealing.
+The times include everything: the commands from their start to their end, their processes, SQLite, and sealing.
 """
 
 import sqlite3
@@ -20,7 +20,7 @@ STARTED = (
 
 
 def run(scenes: int = SCENES) -> dict[str, Any]:
-    """Return how many questions a minute are proved, and a second read and written; and the memory that took."""
+    """Return the questions verified per minute, the questions read and written per second, and the peaks of memory."""
     n = scenes * PER_SCENE
     with tempfile.TemporaryDirectory(prefix="horsesense-benchmark-") as folder:
         site, out = Site(Path(folder)), Path(folder, "out")
@@ -47,7 +47,7 @@ def run(scenes: int = SCENES) -> dict[str, Any]:
 
 
 def _seconds_of_reading(folder: Path, slug: str) -> float:
-    """Return the time from the beginning of an import to that of its sealing."""
+    """Return the seconds from the beginning of an import to the beginning of its sealing."""
     with sqlite3.connect(folder / "horsesense.sqlite3") as connection:
         begun, sealed = (
             datetime.fromisoformat(connection.execute(STARTED, [slug, kind]).fetchone()[0])

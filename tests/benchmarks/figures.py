@@ -1,4 +1,4 @@
-"""The form in which benchmarks give their figures."""
+"""The form of the figures that benchmarks return."""
 
 import os
 from typing import Any
@@ -13,9 +13,9 @@ def figure(
     most: float | None = None,
     cores: int | None = None,
 ) -> dict[str, Any]:
-    """Return one figure: `least` or `most` is its goal; without either it is for information.
+    """Return one figure. Its goal is `least` or `most`; without a goal the figure is only for information.
 
-    `cores` says how many it used; default: all of this machine.
+    `cores` is the number of cores that were used; by default, all cores of this machine.
     """
     ok = (least is None or value >= least) and (most is None or value <= most)
     goal = f"at least {least:g}" if least is not None else f"at most {most:g}" if most is not None else None
@@ -31,5 +31,5 @@ def figure(
 
 
 def together(name: str, figures: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return several figures as one result: the first is the headline, and all must hold."""
+    """Return several figures as one result, with the value of the first one; it is ok if all figures are ok."""
     return {**figures[0], "name": name, "ok": all(one["ok"] for one in figures), "details": figures}

@@ -1,6 +1,6 @@
-"""How fast a dataset is made, to sealed, and how much memory its processes take: CLEVR cut to 1,000 scenes.
+"""How fast a dataset of 1,000 CLEVR scenes is made and sealed, and how much memory its processes take.
 
-Everything of the real way is in it: `manage.py generate`, its processes, SQLite, PNG files, the index.
+The times include everything: `manage.py generate`, its processes, SQLite, PNG files, and the index.
 """
 
 import os
@@ -20,19 +20,19 @@ MB = 1_000_000
 
 
 class Run(NamedTuple):
-    """What one making took."""
+    """The time and the memory of one run of a command."""
 
     seconds: float
-    peaks: list[float]  # of each process, MB
+    peaks: list[float]  # peak memory of each process in MB
 
     @property
     def peak(self) -> float:
-        """Return the largest process's memory in MB."""
+        """Return the peak memory of the largest process in MB."""
         return max(self.peaks, default=0.0)
 
 
 def run(scenes: int = SCENES) -> dict[str, Any]:
-    """Return speed-up, memory and its growth, and times."""
+    """Return the speed-up by a second worker, memory, growth of memory, and times."""
     with tempfile.TemporaryDirectory(prefix="horsesense-benchmark-") as folder:
         site = Site(Path(folder))
         few = site.generate("few", scenes=scenes // 4, workers=1)
@@ -52,7 +52,7 @@ def run(scenes: int = SCENES) -> dict[str, Any]:
 
 
 class Site:
-    """A site of its own in a folder that goes away."""
+    """A scratch site in a folder that is deleted afterwards."""
 
     def __init__(self, folder: Path) -> None:
         cache = os.environ.get("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba"))
@@ -63,16 +63,16 @@ class Site:
         self.manage("warm")
 
     def manage(self, *command: str) -> None:
-        """Run a command to its end."""
+        """Run a command and wait until it ends."""
         subprocess.run(self._command(command), env=self.environment, cwd=ROOT, check=True)
 
     def generate(self, name: str, *, scenes: int, workers: int) -> Run:
-        """Return what making the train split of CLEVR took, cut to so many scenes."""
+        """Make a train split of CLEVR with `scenes` scenes, and return its time and memory."""
         command = ["generate", "clevr", "--name", name, "--workers", str(workers)]
         return self.watch(*command, "--scenes", f"train={scenes}", "--scenes", "val=0", "--scenes", "test=0")
 
     def watch(self, *command: str) -> Run:
-        """Return what running a command to its end took."""
+        """Run a command until it ends, and return its time and memory."""
         start = time.perf_counter()
         process = subprocess.Popen(self._command(command), env=self.environment, cwd=ROOT, stdout=subprocess.DEVNULL)
         peaks: dict[int, float] = {}
@@ -89,7 +89,7 @@ class Site:
 
 
 def children_of(pid: int) -> list[int]:
-    """Return the processes that a process started, as far as they still run."""
+    """Return the running child processes of a process."""
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
         return [int(child) for task in tasks for child in (task / "children").read_text().split()]
@@ -98,7 +98,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def peak_of(pid: int) -> float:
-    """Return the most memory that a process had so far, in MB; 0 once it ended."""
+    """Return the peak memory of a process until now in MB, or 0 if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:

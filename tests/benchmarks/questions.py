@@ -1,4 +1,4 @@
-"""How fast CLEVR's scenes are asked, text and program included, and how fast scenes are sampled; one core."""
+"""How fast CLEVR's questions are made, including texts and programs, and how fast scenes are sampled, on one core."""
 
 import json
 import os
@@ -23,7 +23,7 @@ REAL = Path("data", "clevr-v1", "CLEVR_train_scenes.json")
 
 
 class Pass(NamedTuple):
-    """One time through all scenes."""
+    """The result of one pass over all scenes."""
 
     questions: int
     replaced: int
@@ -31,18 +31,21 @@ class Pass(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Return questions a second."""
+        """Return the number of questions per second."""
         return self.questions / sum(self.seconds)
 
 
 def run() -> dict[str, Any]:
-    """Return questions a second over the release's scenes, or our own where those are absent, and more figures."""
+    """Return the questions per second, and more figures.
+
+    The scenes are those of the release, or sampled ones if the release is not there.
+    """
     spec = get_world("clevr").read_spec({"base": "clevr"})
     assert isinstance(spec, ClevrSpec)
     own, per_second = sampled(spec)
     real = released()
     scenes, whose = (real, "real") if real else (own, "own")
-    ask_all(spec, scenes, number=0)  # warm-up: compiles, or loads what was compiled
+    ask_all(spec, scenes, number=0)  # warm-up: compiles the code, or loads it from the cache
     passes = [ask_all(spec, scenes, number=number) for number in range(1, PASSES + 1)]
     times = sorted(second for one in passes for second in one.seconds)
     share = sum(one.replaced for one in passes) / (PASSES * len(scenes))
@@ -63,7 +66,7 @@ def run() -> dict[str, Any]:
 
 
 def ask_all(spec: ClevrSpec, scenes: list[ClevrScene], *, number: int) -> Pass:
-    """Return one pass over all scenes, in batches as a split has them."""
+    """Make questions about all scenes, in batches like those of a split."""
     questions = replaced = 0
     seconds = []
     for first in range(0, len(scenes), spec.questions.window):
@@ -72,7 +75,7 @@ def ask_all(spec: ClevrSpec, scenes: list[ClevrScene], *, number: int) -> Pass:
         )
         asker = Asker(spec, search=search, words=words)
         for scene in scenes[first : first + spec.questions.window]:
-            # A scene remembers what was worked out about it: each pass gets it fresh, as making does.
+            # A scene caches results, therefore each pass gets new scenes, as the making of a dataset does.
             fresh = ClevrScene(scene.objects, scene.directions, scene.relationships)
             before = time.perf_counter()
             asked = asker.ask(fresh)
@@ -83,7 +86,7 @@ def ask_all(spec: ClevrSpec, scenes: list[ClevrScene], *, number: int) -> Pass:
 
 
 def sampled(spec: ClevrSpec) -> tuple[list[ClevrScene], float]:
-    """Return sampled scenes, and how many a second."""
+    """Return sampled scenes, and the number of scenes sampled per second."""
     numbers = stream(seed=1, split="benchmark", index=0, stage=Stage.SCENE)
     sample_scene(spec, numbers)
     before = time.perf_counter()
@@ -92,6 +95,6 @@ def sampled(spec: ClevrSpec) -> tuple[list[ClevrScene], float]:
 
 
 def released() -> list[ClevrScene]:
-    """Return scenes of the release, none where they are absent."""
+    """Return the scenes of the release, or an empty list if the file is not there."""
     path = Path(os.environ.get("HORSESENSE_SHARED", ROOT.parent / "shared")) / REAL
     return [read_scene(scene) for scene in json.loads(path.read_text())["scenes"]] if path.exists() else []

@@ -1,4 +1,4 @@
-"""How fast CLEVR's pictures are drawn: 480x320, 16 samples, PNG (level 1) written, one process a core."""
+"""How fast CLEVR's pictures are drawn and written: 480x320, 16 samples, PNG (level 1), two processes."""
 
 import tempfile
 import time
@@ -21,20 +21,20 @@ from tests.benchmarks.figures import figure, together
 
 PROCESSES = 2
 SAMPLES = 16
-PICTURES = 24  # a process
+PICTURES = 24  # for each process
 SPEC = get_world("clevr").read_spec({"base": "clevr"})
 assert isinstance(SPEC, ClevrSpec)
 WORDS = SPEC.vocabulary
 
 
 def run() -> dict[str, Any]:
-    """Return pictures a second, and what a file and an object-id image cost."""
+    """Return the pictures per second, the mean size of a file, and the time of an object-id image."""
     shares = [list(islice(scenes(seed), PICTURES)) for seed in range(PROCESSES)]
     with tempfile.TemporaryDirectory(prefix="horsesense-benchmark-") as folder, ExitStack() as stack:
         pools = [stack.enter_context(one_process()) for _ in range(PROCESSES)]
         tasks = [(Path(folder, str(number)), share) for number, share in enumerate(shares)]
         for pool, (place, share) in zip(pools, tasks, strict=True):
-            pool.submit(_draw_all, place, share[:2]).result()  # compiled and warm, each of them
+            pool.submit(_draw_all, place, share[:2]).result()  # warm-up: each process compiles the code
         started = time.perf_counter()
         waiting = [pool.submit(_draw_all, *task) for pool, task in zip(pools, tasks, strict=True)]
         sizes = [size for drawn in waiting for size in drawn.result()]
@@ -48,12 +48,12 @@ def run() -> dict[str, Any]:
 
 
 def one_process() -> ProcessPoolExecutor:
-    """Return a pool of one process, so that every process can be warmed and given its share."""
+    """Return a pool of one process, so that each process can be warmed up and gets a fixed share."""
     return ProcessPoolExecutor(1, mp_context=get_context("spawn"))
 
 
 def _draw_all(folder: Path, share: list[SampledScene]) -> list[int]:
-    """Draw scenes into a folder; return the pictures' sizes in bytes."""
+    """Draw scenes into a folder, and return the sizes of the pictures in bytes."""
     folder.mkdir(exist_ok=True)
     sizes = []
     for number, sampled in enumerate(share):
@@ -66,7 +66,7 @@ def _draw_all(folder: Path, share: list[SampledScene]) -> list[int]:
 
 
 def _ids_milliseconds() -> float:
-    """Return how long one object-id image of ten objects takes; the median of many."""
+    """Return the median of the milliseconds that an object-id image of ten objects takes."""
     view, things = next((one.view, one.scene.objects) for one in scenes(7) if len(one.scene.objects) == 10)
     draw_ids(things, view, WORDS)
     times = []
@@ -78,7 +78,7 @@ def _ids_milliseconds() -> float:
 
 
 def scenes(seed: int) -> Iterator[SampledScene]:
-    """Yield CLEVR's scenes without end."""
+    """Yield an endless sequence of CLEVR scenes."""
     source = stream(seed=seed, split="benchmark", index=0, stage=Stage.SCENE)
     while True:
         yield sample_scene(SPEC, source)

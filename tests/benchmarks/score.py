@@ -1,6 +1,6 @@
-"""How fast predictions are read, checked and scored on every facet, and in how much memory, and boards.
+"""How fast predictions are read, checked and scored on every facet, with how much memory, and how fast boards are.
 
-The split is made up: as many questions as CLEVR's validation set, with every facet of that world, values at random.
+The split is synthetic: it has as many questions as CLEVR's validation set, and random values of every facet of CLEVR.
 """
 
 import json
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 N = 150_000
 MANY = 1_000_000
 MEGABYTES = 100
-KNOWN = 60_000  # questions among which the nearest one is looked for
+KNOWN = 60_000  # questions in the search for the nearest question
 SUBMISSIONS = 200
 SEED = 20161220
 TRIES = 3
@@ -53,15 +53,15 @@ class MadeUp(NamedTuple):
 def run(
     n: int = N, many: int = MANY, megabytes: int = MEGABYTES, submissions: int = SUBMISSIONS, known: int = KNOWN
 ) -> dict[str, Any]:
-    """Return the time that scoring takes, with and without reading, by format, and the memory of a large file."""
+    """Return the time of scoring, of reading and scoring each format, the memory for a large file, and more figures."""
     small, large = made_up(n), made_up(many)
     with tempfile.TemporaryDirectory(prefix="horsesense-benchmark-") as folder:
-        files = {name: _written(Path(folder, name), write(small)) for name, write in FORMATS.items()}
-        alone = _least(lambda: _scored(small, small.truth))
-        reading = {name: _least(lambda path=path: _read_and_scored(small, path)) for name, path in files.items()}
-        path = _written(Path(folder, "many"), FORMATS["JSON lines"](large))
-        longest = _least(lambda: _read_and_scored(large, path), tries=1)
-        heavy = _written(Path(folder, "heavy"), _padded(large, megabytes))
+        files = {name: _write(Path(folder, name), write(small)) for name, write in FORMATS.items()}
+        alone = _fastest(lambda: _score(small, small.truth))
+        reading = {name: _fastest(lambda path=path: _read_and_score(small, path)) for name, path in files.items()}
+        path = _write(Path(folder, "many"), FORMATS["JSON lines"](large))
+        longest = _fastest(lambda: _read_and_score(large, path), tries=1)
+        heavy = _write(Path(folder, "heavy"), _padded(large, megabytes))
         peak = _peak(heavy, many)
     figures = [
         figure(f"{n:,} predictions scored on every facet", alone, "s", most=0.5, cores=1),
@@ -78,7 +78,7 @@ def run(
 
 
 def made_up(n: int) -> MadeUp:
-    """Return so many questions; each time the same."""
+    """Return `n` questions, which are the same in each run."""
     chance = np.random.default_rng(SEED)
     world = get_world("clevr")
     spec = world.read_spec(find_preset("clevr"))
@@ -109,7 +109,7 @@ def _replies(made: MadeUp) -> Iterator[bytes]:
 
 
 def _padded(made: MadeUp, megabytes: int) -> Iterator[bytes]:
-    """Yield JSON lines that are so large together, as those that carry the whole question are."""
+    """Yield JSON lines of `megabytes` in total, like lines that contain the whole question."""
     room = max(0, (megabytes << 20) // made.expected.n - 60)
     for row in _rows(made):
         yield json.dumps({**row, "doc": "x" * room}).encode() + b"\n"
@@ -144,27 +144,27 @@ FORMATS: Mapping[str, Callable[[MadeUp], Iterator[bytes]]] = {
 }
 
 
-def _written(path: Path, pieces: Iterator[bytes]) -> Path:
+def _write(path: Path, pieces: Iterator[bytes]) -> Path:
     with path.open("wb") as file:
         file.writelines(pieces)
     return path
 
 
-def _read_and_scored(made: MadeUp, path: Path) -> None:
+def _read_and_score(made: MadeUp, path: Path) -> None:
     file: BinaryIO
     with path.open("rb") as file:
         found = read_predictions(file, made.expected)
-    _scored(made, found.codes if not found.outside else found.read)
+    _score(made, found.codes if not found.outside else found.read)
 
 
-def _scored(made: MadeUp, codes: NDArray[np.int32]) -> None:
+def _score(made: MadeUp, codes: NDArray[np.int32]) -> None:
     found = score(codes, made.truth, made.slicings)
     if found.right != found.n:
         raise RuntimeError(f"Expected {found.n} right answers, got {found.right}.")
 
 
-def _least(measured: Callable[[], None], *, tries: int = TRIES) -> float:
-    """Return the seconds of the quickest try, undisturbed by whatever else runs."""
+def _fastest(measured: Callable[[], None], *, tries: int = TRIES) -> float:
+    """Return the seconds of the fastest try, because other processes slow down some tries."""
     times = []
     for _ in range(tries):
         before = time.perf_counter()
@@ -174,6 +174,6 @@ def _least(measured: Callable[[], None], *, tries: int = TRIES) -> float:
 
 
 def _peak(path: Path, n: int) -> float:
-    """Return the most memory in MB of a process that reads a file."""
+    """Return the peak memory in MB of a process that reads a file."""
     command = [sys.executable, "-c", CHILD, str(path), str(n)]
     return float(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout)

@@ -1,6 +1,6 @@
-"""How fast ShapeWorld's instances are made, microworld, caption and picture included, at 64 by 64 pixels; one core.
+"""How fast ShapeWorld's instances are made on one core: microworld, caption and a picture of 64 by 64 pixels.
 
-Seconds are those of the process, which waits for nothing: what else the machine does matters little.
+The time is processor time of this process, because other work of the machine has little effect on it.
 """
 
 import statistics
@@ -12,15 +12,15 @@ from tests.benchmarks.figures import figure, together
 
 GOALS = {"shapeworld-oneshape": 5000, "shapeworld-spatial": 2000, "shapeworld-quantifier": 1500}
 PASSES = 3
-CHUNKS = 2  # of each preset, a pass
+CHUNKS = 2  # for each preset and pass
 
 
 def run() -> dict[str, Any]:
-    """Return instances a second of every preset, those with a goal first."""
+    """Return the instances per second of every preset; presets with a goal come first."""
     others = [name for name in get_maker("shapeworld").presets() if name not in GOALS]
     figures = []
     for name in (*GOALS, *others):
-        rates, replaced = zip(*(measured(name, number) for number in range(PASSES)), strict=True)
+        rates, replaced = zip(*(measure(name, number) for number in range(PASSES)), strict=True)
         figures.append(
             figure(
                 f"{name}, {100 * statistics.mean(replaced):.1f} % of microworlds replaced, median of {PASSES}",
@@ -33,12 +33,12 @@ def run() -> dict[str, Any]:
     return together("shapeworld", figures)
 
 
-def measured(preset: str, number: int) -> tuple[float, float]:
-    """Return instances a second of a preset's train split, and what share of its microworlds admitted no caption."""
+def measure(preset: str, number: int) -> tuple[float, float]:
+    """Return the instances per second of a preset's train split, and the share of microworlds without a caption."""
     maker = get_maker("shapeworld")
     spec = get_world("shapeworld").read_spec({"base": preset, "seed": number})
     chunks = maker.plan(spec, "train")
-    maker.render(spec, "train", next(iter(maker.make(spec, "train", chunks[CHUNKS]))))  # compiles, or loads
+    maker.render(spec, "train", next(iter(maker.make(spec, "train", chunks[CHUNKS]))))  # compiles the code
     before = time.process_time()
     count = replaced = 0
     for chunk in chunks[:CHUNKS]:

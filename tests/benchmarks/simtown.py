@@ -1,6 +1,6 @@
-"""How fast SimTown's examples are made: scene, question, program, picture and boxes; one process a core.
+"""How fast SimTown's examples are made by two processes: scene, question, program, picture and boxes.
 
-The paper's grid has 504,000 pictures: at 500 a second they take 17 minutes.
+The paper's grid has 504,000 pictures, which take 17 minutes at 500 pictures per second.
 """
 
 import time
@@ -16,7 +16,7 @@ from generation.engine.worlds import get_maker, get_world
 from tests.benchmarks.figures import figure, together
 
 PROCESSES = 2
-KINDS = (  # label, preset, changes, chunks of a process, goal
+KINDS = (  # label, preset, changes, chunks for each process, goal
     ("96x64", "simtown-k15", {}, 6, 500),
     ("96x64, distractor", "simtown-k15-distractor", {}, 6, 500),
     ("96x64, 60 entities, distractor", "simtown-k60-distractor", {}, 6, 500),
@@ -25,7 +25,7 @@ KINDS = (  # label, preset, changes, chunks of a process, goal
 
 
 def run() -> dict[str, Any]:
-    """Return examples a second of several presets and sizes, on two cores."""
+    """Return the examples per second of several presets and sizes, on two cores."""
     figures = []
     for label, preset, changes, chunks, goal in KINDS:
         with ExitStack() as stack:
@@ -33,7 +33,7 @@ def run() -> dict[str, Any]:
                 stack.enter_context(ProcessPoolExecutor(1, mp_context=get_context("spawn"))) for _ in range(PROCESSES)
             ]
             for number, pool in enumerate(pools):
-                pool.submit(make, preset, changes, first=900 + number, chunks=1, most=2).result()  # compiled and warm
+                pool.submit(make, preset, changes, first=900 + number, chunks=1, most=2).result()  # warm-up
             started = time.perf_counter()
             waiting = [
                 pool.submit(make, preset, changes, first=number * chunks, chunks=chunks)
@@ -46,7 +46,7 @@ def run() -> dict[str, Any]:
 
 
 def make(preset: str, changes: dict[str, Any], *, first: int, chunks: int, most: int = 10**9) -> int:
-    """Make the examples of some chunks of a train split, and return how many."""
+    """Make the examples of some chunks of a train split, and return their number, at most `most`."""
     maker = get_maker("simtown")
     spec = get_world("simtown").read_spec({"base": preset, **changes, "splits": {"train": {"scenes": 100_000}}})
     count = 0
@@ -61,7 +61,7 @@ def make(preset: str, changes: dict[str, Any], *, first: int, chunks: int, most:
 
 
 def boxes(ids: NDArray[np.uint16]) -> list[tuple[int, int, int, int]]:
-    """Return the box (left, top, right, bottom) of every object that a picture shows."""
+    """Return the box (left, top, right, bottom) of every object that is visible in a picture, in pixels."""
     most = int(ids.max()) + 1
     in_rows, in_columns = np.zeros((most, ids.shape[0]), np.bool_), np.zeros((most, ids.shape[1]), np.bool_)
     in_rows[ids, np.arange(ids.shape[0])[:, None]] = True

@@ -1,6 +1,6 @@
-"""How much later pages come while 200 connections send or read as slowly as they can.
+"""How much 200 connections that stop sending or reading half-way delay pages.
 
-They come from one address and from 50, to the site itself and through the shipped proxy.
+The connections come from one address or from 50 addresses, directly to the site or through the shipped proxy.
 """
 
 import json
@@ -21,7 +21,7 @@ MS = 1000
 
 
 def run() -> dict[str, Any]:
-    """Return milliseconds that the slowest page comes later than the slowest one on the quiet site."""
+    """Return the delay in milliseconds of the slowest page, compared with the slowest page of the quiet site."""
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "webapp.settings"}
     with tempfile.TemporaryDirectory(prefix="horsesense-benchmark-") as folder:
         command = [sys.executable, "-m", "tests.benchmarks._slow_site", folder]

@@ -1,17 +1,17 @@
-"""The search once more, by brute force: every way to fill in a family's template on a scene, in plain Python.
+"""A slow twin of the search: it tries every way to fill in a family's template on a scene, in plain Python.
 
-It reads the template's JSON itself, writes each instantiation as a program of basic functions and runs that with the
-twin of CLEVR's functions. The rules are those of the original generator as its readers describe them, and the two
-ways to treat questions that don't need all they say:
+The twin reads the JSON of the template, writes each instantiation as a program of basic functions, and runs the program
+with the twin of CLEVR's functions. The rules are those of the original generator, as its code describes them. There are
+two ways to treat questions with redundant words:
 
-`clevr`      With a bare `relate` in the template, a question is refused if replacing one of its relations by the
-             whole scene keeps the answer. Nothing else is asked of relations.
-`reference`  An object that is reached by a relation, spatial or of a shared attribute, is refused if it is just as
-             unique without that relation. The arms of union and intersect differ.
+`clevr`      If the template has a plain `relate`, a question is refused if its answer stays the same after one of its
+             relations is replaced by the whole scene. There is no other rule about relations.
+`reference`  An object that is reached by a relation (spatial, or a shared attribute) is refused if it is also unique
+             without this relation. The two inputs of union and intersect must differ.
 
-Marked, not refused, because a fast search draws only some of them: `invented`, where a filter fits no object of the
-scene; `limited`, where a relation removes nothing: one that comes with a filter, from what the filter gives without
-it; in `reference` also any from what is counted or said to exist.
+Some instantiations are marked but not refused, because a fast search draws only some of them. `invented`: a filter fits
+no object of the scene. `limited`: a relation removes nothing. This concerns a relation that comes with a filter, if the
+filter alone gives the same; with `reference`, also each relation before a count or an existence.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ Steps = list[dict[str, Any]]
 
 
 class Found(NamedTuple):
-    """A valid instantiation: each placeholder's value (None: unset), the program, its answer, what is marked."""
+    """A valid instantiation: the value of each placeholder (None if unset), the program, its answer, and its marks."""
 
     values: dict[str, str | None]
     program: Steps
@@ -36,12 +36,12 @@ class Found(NamedTuple):
 
     @property
     def firm(self) -> bool:
-        """Whether a complete search must be able to find it."""
+        """Whether a complete search must find this instantiation."""
         return not self.limited and not self.invented
 
 
 class Partial(NamedTuple):
-    """A template filled in up to some node: the program so far, where each node's output is, and what was chosen."""
+    """The filled-in first nodes of a template: steps, their outputs, the last step of each node, and the values."""
 
     steps: Steps
     outputs: list[Any]
@@ -52,16 +52,16 @@ class Partial(NamedTuple):
 
 
 class Twin:
-    """Fills in one family on one scene.
+    """Fills in the template of one family for one scene.
 
     Parameters
     ----------
     family : dict
-        A family as its file has it.
+        A family in the format of its file.
     scene : dict
-        A scene as the release writes it.
+        A scene in the format of the release.
     values : mapping
-        Every value of each attribute.
+        All values of each attribute.
     mode : str
         `reference` or `clevr`.
     """
@@ -76,12 +76,12 @@ class Twin:
         self.bare = any(node["type"] == "relate" for node in self.nodes)
 
     def all(self, *, classes: bool = False, inventing: bool = True) -> Iterator[Found]:
-        """Return every valid instantiation; with `classes`, one for all descriptions that fit the same objects."""
+        """Return all valid instantiations. With `classes`, return one for all descriptions of the same objects."""
         self.inventing = inventing
         return self._grow(Partial([], [], [], {}, limited=False, invented=False), None, classes)
 
     def admitted(self, values: Mapping[str, str | None]) -> Found | None:
-        """Return the instantiation with these values if it is valid."""
+        """Return the instantiation with these values, or None if it is not valid."""
         self.inventing = True
         start = Partial([], [], [], {}, limited=False, invented=False)
         return next(self._grow(start, values, False), None)
@@ -103,7 +103,7 @@ class Twin:
                 yield from self._grow(grown, wanted, classes)
 
     def _choices(self, node: Json, partial: Partial, classes: bool) -> Iterator[tuple[tuple[str | None, ...], bool]]:
-        """Return what a node's side inputs may be, and whether that was invented."""
+        """Return the possible side inputs of a node, each with the mark whether it is invented."""
         kind, names = node["type"], node.get("side_inputs", [])
         if kind == "relate":
             yield from (((relation,), False) for relation in RELATIONS)
@@ -122,7 +122,7 @@ class Twin:
             yield (), False
 
     def _descriptions(self, names: Sequence[str], classes: bool) -> list[tuple[str | None, ...]]:
-        """Return the descriptions (size, color, material, shape) that some object fits."""
+        """Return the descriptions (size, color, material, shape) that fit at least one object."""
         found: dict[Any, tuple[str | None, ...]] = {}
         for thing in self.scene["objects"]:
             for said in product((True, False), repeat=4):
@@ -132,7 +132,7 @@ class Twin:
         return list(found.values())
 
     def _inventions(self, names: Sequence[str], classes: bool) -> Iterator[tuple[str | None, ...]]:
-        """Return the descriptions that no object fits."""
+        """Return the descriptions that fit no object; only the first one with `classes`."""
         choices = [
             (None,) if name in self.null else (None, *self.values[a]) for name, a in zip(names, ATTRIBUTES, strict=True)
         ]
@@ -150,7 +150,7 @@ class Twin:
         }
 
     def _extended(self, partial: Partial, node: Json, values: dict[str, str | None], invented: bool) -> Partial | None:
-        """Return the partial question with one more node, None where that is ill-posed or against the rules."""
+        """Return the template with one more node, or None if the node is ill-posed or against the rules."""
         at = len(partial.ends)
         added = basic_steps(node, values, partial)
         steps, outputs = [*partial.steps, *added], list(partial.outputs)
@@ -160,7 +160,7 @@ class Twin:
                 outputs.append(apply(step["function"], inputs, step["value_inputs"], self.scene))
         except TwinIllPosed:
             return None
-        # A filter without a value adds no step: the node's output is that of its input.
+        # A filter without a value adds no step. Its output is the output of its input.
         end = len(steps) - 1 if added else partial.ends[node["inputs"][0]]
         ends = [*partial.ends, end]
         for one, two in self.differ:
@@ -172,7 +172,7 @@ class Twin:
         return Partial(steps, outputs, ends, {**partial.values, **values}, limited, partial.invented or invented)
 
     def _useful(self, node: Json, steps: Steps, outputs: list[Any], end: int) -> bool:
-        """Return whether a node says nothing that its mode forbids to say."""
+        """Return whether a node follows the rules of the mode about redundant parts."""
         kind = node["type"]
         if kind == "relate_filter" and not outputs[end]:
             return False
@@ -199,7 +199,7 @@ class Twin:
         return False
 
     def _kept(self, steps: Steps, outputs: list[Any], end: int, dropped: int) -> bool:
-        """Return whether a step gives the same with one relation replaced by the whole scene."""
+        """Return whether a step keeps its output if one relation is replaced by the whole scene."""
         changed = [*steps[: end + 1]]
         changed[dropped] = {"function": "scene", "inputs": [], "value_inputs": []}
         try:
@@ -219,7 +219,7 @@ class Twin:
 
 
 def relations(steps: Steps, end: int) -> list[int]:
-    """Return the relations, spatial or of a shared attribute, that a step rests on."""
+    """Return the relations (spatial, or a shared attribute) on which a step depends."""
     needed, waiting = set(), [end]
     while waiting:
         at = waiting.pop()
@@ -229,7 +229,7 @@ def relations(steps: Steps, end: int) -> list[int]:
 
 
 def basic_steps(node: Json, values: Mapping[str, str | None], partial: Partial) -> Steps:
-    """Return the basic functions that a template's node stands for; one without its value is left out."""
+    """Return the basic functions for a node of a template. A filter without a value is left out."""
     kind, sides = node["type"], [values[name] for name in node.get("side_inputs", [])]
     inputs = [partial.ends[number] for number in node["inputs"]]
     if not (kind in ("filter", "relate_filter") or kind.startswith(("filter_", "relate_filter_"))):

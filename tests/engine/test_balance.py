@@ -1,4 +1,4 @@
-"""Answers of a family are kept about equally frequent within a batch of scenes."""
+"""The answers of each family have about equal frequencies within a batch of scenes."""
 
 from collections.abc import Mapping
 
@@ -14,8 +14,8 @@ from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.proof import size
 
 
-def twin(counts: list[int], answer: int, ratio: float, median_ratio: float, floor: int) -> bool:
-    """Return whether a family may give an answer once more, in plain Python."""
+def may_answer_by_twin(counts: list[int], answer: int, ratio: float, median_ratio: float, floor: int) -> bool:
+    """Return whether a family may give an answer once more, computed in plain Python."""
     downwards = sorted(counts, reverse=True)
     upwards = sorted(counts)
     too_many_beside_the_next = counts[answer] > ratio * downwards[1]
@@ -30,13 +30,13 @@ def twin(counts: list[int], answer: int, ratio: float, median_ratio: float, floo
     st.sampled_from([1.0, 5.0, 1000.0]),
     st.integers(1, 30),
 )
-def test_rule_is_the_twins(counts: list[int], pick: int, ratio: float, median_ratio: float, floor: int):
+def test_the_rule_equals_that_of_the_twin(counts: list[int], pick: int, ratio: float, median_ratio: float, floor: int):
     answer = pick % len(counts)
-    expected = twin(counts, answer, ratio, median_ratio, floor)
+    expected = may_answer_by_twin(counts, answer, ratio, median_ratio, floor)
     assert may_answer(np.array(counts), answer, ratio, median_ratio, floor) == expected
 
 
-def test_rule_leaves_the_counts_as_they_are():
+def test_the_rule_does_not_change_the_counts():
     counts = np.array([5, 1, 3])
     may_answer(counts, 0, 1.1, 5.0, 5)
     assert counts.tolist() == [5, 1, 3]
@@ -45,24 +45,24 @@ def test_rule_leaves_the_counts_as_they_are():
 @pytest.mark.parametrize(
     ("counts", "answer", "allowed"),
     [
-        ([0, 0], 0, True),  # nobody has said anything
+        ([0, 0], 0, True),  # no answers yet
         ([1, 0], 0, False),  # 1 > 1.1 * 0
         ([1, 0], 1, True),
-        ([11, 10], 0, True),  # 11 = 1.1 * 10 is not more
+        ([11, 10], 0, True),  # 11 is not more than 1.1 * 10
         ([12, 10], 0, False),
-        ([25, 25, 0, 0, 0], 0, True),  # 25 = 5 * 5: the median 0 counts as 5
+        ([25, 25, 0, 0, 0], 0, True),  # 25 is not more than 5 * 5, because the median 0 counts as 5
         ([26, 26, 0, 0, 0], 0, False),
         ([26, 26, 6, 0, 0], 0, True),
         ([31, 31, 6, 0, 0], 0, False),  # 31 > 5 * 6
-        ([26, 26, 0, 0], 0, True),  # of an even number the upper one is the middle
+        ([26, 26, 0, 0], 0, True),  # the median of an even number of counts is the upper one
     ],
 )
-def test_rule_by_hand(counts: list[int], answer: int, allowed: bool):
+def test_examples_of_the_rule(counts: list[int], answer: int, allowed: bool):
     assert may_answer(np.array(counts), answer, 1.1, 5.0, 5) is allowed
 
 
 def replay(spec: ClevrSpec, items: list[Item]) -> dict[int, dict[str, int]]:
-    """Return how often each family of one batch gave each answer, having held every single one against the twin."""
+    """Return the counts of answers of each family in a batch. Check every question with the twin of the rule."""
     answers = {family.number: family.answers for family in spec.families}
     counts = {number: dict.fromkeys(possible, 0) for number, possible in answers.items()}
     parameters = spec.questions.balance
@@ -73,16 +73,16 @@ def replay(spec: ClevrSpec, items: list[Item]) -> dict[int, dict[str, int]]:
             assert question.family is not None
             mine = counts[question.family]
             at = answers[question.family].index(question.answer.text)
-            assert twin(list(mine.values()), at, parameters.ratio, parameters.median_ratio, parameters.median_floor), (
-                question
-            )
+            assert may_answer_by_twin(
+                list(mine.values()), at, parameters.ratio, parameters.median_ratio, parameters.median_floor
+            ), question
             mine[question.answer.text] += 1
     return counts
 
 
 @pytest.fixture(scope="module")
 def counts() -> Mapping[int, Mapping[str, int]]:
-    """How often each family gave each answer in one batch, the rule replayed question by question."""
+    """The counts of answers of each family in one batch. Every question is checked with the twin of the rule."""
     spec = get_world("clevr").read_spec(
         {"base": "clevr-mini", "splits": {"val": None, "test": None, "train": {"scenes": 250}}}
     )
@@ -93,13 +93,13 @@ def counts() -> Mapping[int, Mapping[str, int]]:
     return replay(spec, list(maker.make(spec, "train", chunk)))
 
 
-def test_yes_and_no_stay_within_the_rules_bound(counts: Mapping[int, Mapping[str, int]]):
+def test_yes_and_no_stay_within_the_limit_of_the_rule(counts: Mapping[int, Mapping[str, int]]):
     pairs = [tuple(answers.values()) for answers in counts.values() if set(answers) == {"yes", "no"}]
     assert len(pairs) > 30
     assert all(max(pair) <= 1.1 * min(pair) + 1 for pair in pairs), pairs
 
 
-def test_no_answer_of_many_runs_away(counts: Mapping[int, Mapping[str, int]]):
+def test_no_answer_of_several_is_too_frequent(counts: Mapping[int, Mapping[str, int]]):
     for answers in counts.values():
         ordered = sorted(answers.values())
         assert ordered[-1] <= 1.1 * ordered[-2] + 1

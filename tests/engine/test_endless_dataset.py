@@ -1,4 +1,4 @@
-"""Batches for ever: what is stored and what comes after it, in shards, from a seed, beside slow and obvious twins."""
+"""Endless batches: stored instances and later ones, shards, seeds and vocabularies, compared with slow twins."""
 
 import os
 import subprocess
@@ -37,8 +37,8 @@ def _marbles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REGISTRY, marbles.NAME, marbles.WHERE)
 
 
-def said(batches: Batches, *, count: int) -> list[tuple[str, str, bytes]]:
-    """Return the words, the answer and the picture of the first instances."""
+def read_instances(batches: Batches, *, count: int) -> list[tuple[str, str, bytes]]:
+    """Return the words, the answer and the picture of the first `count` instances."""
     found: list[tuple[str, str, bytes]] = []
     for batch in batches:
         known = batches.vocabulary
@@ -49,8 +49,8 @@ def said(batches: Batches, *, count: int) -> list[tuple[str, str, bytes]]:
     raise AssertionError("batches ended")
 
 
-def stored(spec: dict[str, Any], *, scenes: int) -> list[tuple[str, str, bytes]]:
-    """Return the same of a split of so many scenes, as it is generated and rendered."""
+def generate_instances(spec: dict[str, Any], *, scenes: int) -> list[tuple[str, str, bytes]]:
+    """Return words, answers and pictures of a split of `scenes` scenes that is generated and rendered as usual."""
     world = get_world(str(spec.get("world", "clevr")))
     read = world.read_spec({**spec, "splits": {"train": {"scenes": scenes}}})
     found = []
@@ -65,23 +65,23 @@ def stored(spec: dict[str, Any], *, scenes: int) -> list[tuple[str, str, bytes]]
 
 
 @pytest.mark.parametrize("size", [1, 5, 128])
-def test_first_comes_what_is_stored_and_then_what_a_longer_split_has(size: int) -> None:
-    assert said(stream(SPEC, "train", size), count=80) == stored(SPEC, scenes=40)
+def test_the_stream_starts_with_the_stored_split_and_continues_like_a_longer_one(size: int) -> None:
+    assert read_instances(stream(SPEC, "train", size), count=80) == generate_instances(SPEC, scenes=40)
 
 
-def test_every_world_with_pictures_streams_what_it_stores() -> None:
+def test_a_stream_of_clevr_equals_the_stored_split() -> None:
     spec = get_world("clevr").read_spec(CLEVR).to_json()
-    assert said(stream(CLEVR, "train", 4), count=15) == stored(spec, scenes=5)
+    assert read_instances(stream(CLEVR, "train", 4), count=15) == generate_instances(spec, scenes=5)
 
 
-def test_a_batch_has_the_shapes_that_it_promises() -> None:
+def test_a_batch_has_the_documented_shapes_and_types() -> None:
     batch = next(stream(SPEC, "train", 6))
     assert batch.images.shape == (6, 4, 36, 3)
     assert (batch.words.shape, batch.lengths.shape, batch.answers.shape) == ((6, 6), (6,), (6,))
     assert [array.dtype for array in batch] == [np.uint8, np.int64, np.int64, np.int64]
 
 
-def test_batches_are_128_instances_where_nothing_else_is_said() -> None:
+def test_a_batch_has_128_instances_by_default() -> None:
     assert len(next(stream(SPEC, "train")).images) == 128
 
 
@@ -89,7 +89,7 @@ def as_bytes(batch: Batch) -> bytes:
     return b"".join(array.tobytes() for array in batch)
 
 
-def test_the_seed_decides() -> None:
+def test_the_seed_determines_the_batches() -> None:
     def first(seed: int | None) -> bytes:
         return as_bytes(next(stream(SPEC, "train", 40, seed=seed)))
 
@@ -98,21 +98,25 @@ def test_the_seed_decides() -> None:
     assert as_bytes(next(stream({**SPEC, "seed": 7}, "train", 40))) == first(7)
 
 
-def test_the_split_and_its_secret_decide_too() -> None:
+def test_the_split_and_its_secret_change_the_batches() -> None:
     firsts = [stream(SPEC, "train", 40), stream(SPEC, "val", 40), stream(SPEC, "train", 40, secret=bytes(range(16)))]
     assert len({as_bytes(next(batches)) for batches in firsts}) == 3
 
 
 @pytest.mark.parametrize("shards", [1, 2, 3, 7])
-def test_shards_have_nothing_in_common_and_together_everything(shards: int) -> None:
+def test_shards_are_disjoint_and_together_they_are_the_whole_stream(shards: int) -> None:
     """A chunk of marbles has six instances."""
-    parts = [said(stream(SPEC, "train", 5, shard=shard, shards=shards), count=12 * 6) for shard in range(shards)]
+    parts = [
+        read_instances(stream(SPEC, "train", 5, shard=shard, shards=shards), count=12 * 6) for shard in range(shards)
+    ]
     chunks = [part[at : at + 6] for at in range(0, 12 * 6, 6) for part in parts]
-    assert [one for chunk in chunks for one in chunk] == said(stream(SPEC, "train", 64), count=12 * 6 * shards)
+    assert [one for chunk in chunks for one in chunk] == read_instances(
+        stream(SPEC, "train", 64), count=12 * 6 * shards
+    )
 
 
 @pytest.mark.parametrize("shard", [(-1, 2), (2, 2), (0, 0)])
-def test_a_shard_that_is_none_is_refused(shard: tuple[int, int]) -> None:
+def test_an_invalid_shard_is_refused(shard: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="shard"):
         stream(SPEC, "train", shard=shard[0], shards=shard[1])
 
@@ -127,7 +131,7 @@ def test_a_shard_that_is_none_is_refused(shard: tuple[int, int]) -> None:
         ({**SPEC, "seed": -1}, "train", "seed: Expected"),
     ],
 )
-def test_what_is_wrong_is_told_before_the_first_batch(spec: Any, split: str, message: str) -> None:
+def test_a_bad_spec_or_split_is_refused_before_the_first_batch(spec: Any, split: str, message: str) -> None:
     with pytest.raises(BadSpec) as told:
         stream(spec, split)
     assert message in str(told.value)
@@ -146,7 +150,7 @@ def test_a_world_without_pictures_or_words_is_refused(
         stream(SPEC, "train")
 
 
-def test_files_that_a_spec_names_come_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_read_that_a_spec_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tmp_path.joinpath("pyramid.obj").write_text(PYRAMID)
     monkeypatch.chdir(tmp_path)
     shapes = {"pyramid": {"solid": "mesh", "mesh": "pyramid.obj"}, "cube": None, "sphere": None}
@@ -158,7 +162,7 @@ def test_files_that_a_spec_names_come_with_it(tmp_path: Path, monkeypatch: pytes
 # Datasets
 
 
-def test_a_dataset_goes_on_in_each_split_where_it_was() -> None:
+def test_a_dataset_continues_each_split_after_its_last_batch() -> None:
     shapes, first = dataset(SPEC, seed=3), stream(SPEC, "train", 10, seed=3)
     whole = next(first)
     parts = [shapes.generate(4, "train"), shapes.generate(6, "train")]
@@ -169,7 +173,7 @@ def test_a_dataset_goes_on_in_each_split_where_it_was() -> None:
     assert shapes.vocabulary.words == first.vocabulary.words
 
 
-def test_models_of_scenes_and_questions_come_where_they_are_asked_for() -> None:
+def test_models_of_scenes_and_questions_are_returned_on_request() -> None:
     shapes = dataset(SPEC)
     plain, modelled = shapes.generate(4), shapes.generate(8, include_model=True)
     assert isinstance(plain, Batch)
@@ -179,13 +183,13 @@ def test_models_of_scenes_and_questions_come_where_they_are_asked_for() -> None:
     assert modelled.caption_model == [question.to_json()["program"] for question in questions]
 
 
-def test_models_do_not_change_what_is_generated() -> None:
+def test_models_do_not_change_the_batches() -> None:
     with_models, without = dataset(SPEC).generate(8, include_model=True), dataset(SPEC).generate(8)
     assert as_bytes(Batch(*with_models[:4])) == as_bytes(without)
 
 
 def made_items(spec: dict[str, Any], *, scenes: int) -> list[Item]:
-    """Return the first items of the train split."""
+    """Return the items of the train split with `scenes` scenes."""
     world = get_world(str(spec["world"]))
     assert world.maker is not None
     read = world.read_spec({**spec, "splits": {"train": {"scenes": scenes}}})
@@ -196,7 +200,7 @@ def made_items(spec: dict[str, Any], *, scenes: int) -> list[Item]:
     ("n", "mode", "message"),
     [(0, "train", "a batch of at least 1, got 0"), (4, "trian", "split: Expected one of train, val, got 'trian'")],
 )
-def test_what_a_dataset_cannot_give_is_refused(n: int, mode: str, message: str) -> None:
+def test_an_invalid_batch_size_or_split_is_refused(n: int, mode: str, message: str) -> None:
     with pytest.raises((ValueError, BadSpec)) as told:
         dataset(SPEC).generate(n, mode)
     assert message in str(told.value)
@@ -207,7 +211,7 @@ def test_what_a_dataset_cannot_give_is_refused(n: int, mode: str, message: str) 
 
 @given(st.lists(st.lists(WORDS, max_size=6), min_size=1, max_size=5), st.integers(0, 3))
 @settings(max_examples=100)
-def test_padded_rows_say_what_the_rows_said(rows: list[list[str]], more: int) -> None:
+def test_padding_keeps_the_words_of_each_row(rows: list[list[str]], more: int) -> None:
     vocabulary = Vocabulary({word for row in rows for word in row} - {"red"}, ())
     numbers = [vocabulary.encode(" ".join(row)) for row in rows]
     words, lengths = pad(numbers, length=max(map(len, rows)) + more if more else None)
@@ -218,23 +222,23 @@ def test_padded_rows_say_what_the_rows_said(rows: list[list[str]], more: int) ->
         assert length == len(row)
 
 
-def test_more_words_than_there_is_room_for_are_refused() -> None:
+def test_a_question_that_is_longer_than_the_given_length_is_refused() -> None:
     with pytest.raises(ValueError, match="at most 5 words, got one of 6"):
         next(stream(SPEC, "train", length=5))
 
 
-def test_words_and_marks_are_told_apart() -> None:
+def test_words_and_punctuation_are_separated() -> None:
     assert split_words("Is the light-blue cube's top red?") == [
         *("is", "the", "light", "-", "blue", "cube", "'", "s", "top", "red", "?"),
     ]
 
 
-def test_numbers_do_not_depend_on_the_order_of_words() -> None:
+def test_the_vocabulary_does_not_depend_on_the_order_of_words() -> None:
     assert Vocabulary(["b", "a", "b"], ()).words == Vocabulary(["a", "b"], ()).words == ("<pad>", "<unknown>", "a", "b")
 
 
 def test_all_splits_of_a_spec_have_one_vocabulary() -> None:
-    """Also where one of them has words and answers that the others lack."""
+    """This holds although one split has words and answers that the others lack."""
     spec = {
         **CLEVR,
         "splits": {
@@ -249,11 +253,11 @@ def test_all_splits_of_a_spec_have_one_vocabulary() -> None:
     assert "orange" in train.words and "orange" in train.answers
 
 
-# What it needs
+# Requirements
 
 
-def test_the_engine_needs_no_settings_and_no_torch() -> None:
-    """Nor does importing the package load anything heavy."""
+def test_the_engine_needs_no_django_settings_and_no_torch() -> None:
+    """The import of the package does not load NumPy either."""
     program = (
         "import sys, generation.engine\n"
         "assert 'numpy' not in sys.modules\n"

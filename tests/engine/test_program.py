@@ -1,4 +1,4 @@
-"""Programs: what doesn't type-check is refused naming the step, and JSON comes back as it went."""
+"""Programs: type errors are refused and name the step, and programs do not change when they are written and read."""
 
 import json
 from typing import Any
@@ -81,7 +81,7 @@ FAULTS: dict[str, tuple[Program, str, str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_faulty_program_is_refused_with_its_step(fault: str):
+def test_a_program_with_an_error_is_refused_and_its_step_is_named(fault: str):
     program, where, message = FAULTS[fault]
     with pytest.raises(BadProgram) as refused:
         typecheck(program, table=TABLE)
@@ -96,28 +96,28 @@ def test_a_program_has_the_type_of_its_last_step():
 
 
 @given(questions())
-def test_a_program_survives_json(drawn: Drawn):
+def test_a_program_is_unchanged_after_writing_and_reading_json(drawn: Drawn):
     program = from_json(drawn[0])
     assert to_json(program) == drawn[0]
     assert from_json(to_json(program)) == program
 
 
 @given(questions())
-def test_a_program_survives_text(drawn: Drawn):
+def test_a_program_is_unchanged_after_writing_and_reading_text(drawn: Drawn):
     program = from_json(drawn[0])
     assert to_text(program) == canonical(drawn[0])
     assert from_text(to_text(program)) == from_text(json.dumps(drawn[0], indent=1)) == program
 
 
 @given(st.lists(st.text(alphabet='{}[],:"\\\\ aé', max_size=12), min_size=1, max_size=4))
-def test_values_that_look_like_the_ends_of_steps_survive_text(values: list[str]):
+def test_values_that_contain_json_syntax_are_unchanged_in_text(values: list[str]):
     program = tuple(Step("filter", (0,), (value, '"},{"', "}]")) for value in values)
     assert to_text(program) == canonical(to_json(program))
     assert from_text(to_text(program)) == program
 
 
 @pytest.mark.parametrize("text", ["[]", '[{"function":"scene","inputs":[],"value_inputs":[]},{"a":1}]', "[{}]", "[1]"])
-def test_text_is_read_and_refused_as_json_is(text: str):
+def test_text_is_read_and_refused_like_json(text: str):
     try:
         expected: object = from_json(json.loads(text))
     except BadProgram as error:
@@ -130,7 +130,7 @@ def test_text_is_read_and_refused_as_json_is(text: str):
 
 
 @given(questions())
-def test_the_generators_dialect_is_the_same_program(drawn: Drawn):
+def test_the_format_of_the_original_generator_gives_the_same_program(drawn: Drawn):
     dialect = [
         {"type": step["function"], "inputs": step["inputs"], "side_inputs": step["value_inputs"], "_output": 3}
         for step in drawn[0]
@@ -142,7 +142,7 @@ def test_the_generators_dialect_is_the_same_program(drawn: Drawn):
 
 
 @given(questions())
-def test_every_step_of_a_trace_has_its_functions_type(drawn: Drawn):
+def test_every_step_of_a_trace_has_the_output_type_of_its_function(drawn: Drawn):
     program, scene = from_json(drawn[0]), read_scene(drawn[1])
     try:
         trace = execute(program, scene, table=TABLE)
@@ -170,7 +170,7 @@ def test_every_step_of_a_trace_has_its_functions_type(drawn: Drawn):
         7,
     ],
 )
-def test_json_that_is_no_program_is_refused_with_its_step(node: Any):
+def test_invalid_json_of_a_step_is_refused_and_the_step_is_named(node: Any):
     with pytest.raises(BadProgram) as refused:
         from_json([{"function": "scene", "inputs": [], "value_inputs": []}, node])
     assert refused.value.where == "step 1"
@@ -181,7 +181,7 @@ def test_fractional_inputs_are_refused():
         from_json([{"function": "scene", "inputs": []}, {"function": "count", "inputs": [0.7]}])
 
 
-def test_a_string_is_no_list_of_values():
+def test_a_string_in_place_of_a_list_of_values_is_refused():
     with pytest.raises(BadProgram, match="step 1"):
         from_json(
             [
@@ -191,7 +191,7 @@ def test_a_string_is_no_list_of_values():
         )
 
 
-def test_ill_posed_says_how_many_objects_there_were():
+def test_the_error_for_an_ill_posed_step_names_the_number_of_objects():
     import random
 
     scene = read_scene(random_scene(random.Random(1), 4))

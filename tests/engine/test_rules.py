@@ -1,4 +1,4 @@
-"""Rules over what may be, held against trying every value."""
+"""Rules for allowed values, compared with a twin that tries every combination of values."""
 
 import json
 from collections.abc import Mapping
@@ -27,22 +27,24 @@ WANTED = st.builds(RuleSet, RULES, RULES)
 POSSIBLE = st.fixed_dictionaries({name: some(values) for name, values in NAMES.items()})
 
 
-def twin(wanted: RuleSet, values: Mapping[str, str]) -> bool:
-    """Return whether some rule of `only` and none of `never` has all of the values."""
+def is_allowed_by_twin(wanted: RuleSet, values: Mapping[str, str]) -> bool:
+    """Return whether the values fit at least one rule of `only` (if it has rules) and no rule of `never`."""
     fits = [[all(values[name] in rule[name] for name in rule) for rule in rules] for rules in wanted]
     return (not fits[0] or True in fits[0]) and True not in fits[1]
 
 
 @given(WANTED)
-def test_what_may_be_is_what_the_twin_allows(wanted: RuleSet):
+def test_a_rule_set_allows_the_same_as_the_twin(wanted: RuleSet):
     for values in product(*NAMES.values()):
         thing = dict(zip(NAMES, values, strict=True))
-        assert wanted.allows(thing) == twin(wanted, thing)
+        assert wanted.allows(thing) == is_allowed_by_twin(wanted, thing)
 
 
 @given(WANTED, POSSIBLE, st.frozensets(st.sampled_from(sorted(NAMES))))
-def test_what_is_said_of_many_holds_of_each(wanted: RuleSet, possible: Meant, told: frozenset[str]):
-    """Of what isn't told, anything may be."""
+def test_may_allow_and_must_allow_agree_with_trying_all_possible_values(
+    wanted: RuleSet, possible: Meant, told: frozenset[str]
+):
+    """An attribute that is not known may have any value."""
     each = [
         wanted.allows(dict(zip(NAMES, values, strict=True)))
         for values in product(*(possible[name] if name in told else NAMES[name] for name in NAMES))
@@ -52,7 +54,7 @@ def test_what_is_said_of_many_holds_of_each(wanted: RuleSet, possible: Meant, to
     assert all(each) or not wanted.must_allow(known)
 
 
-def test_what_has_no_value_fits_no_rule_about_it():
+def test_a_missing_value_fits_no_rule_about_it():
     assert not RuleSet(only=({"one": frozenset("a")},)).allows({"one": None})
     assert RuleSet(never=({"one": frozenset("a")},)).allows({"one": None})
 
@@ -75,7 +77,9 @@ def test_numbers_may_be_ranges(said: str, meant: str):
         ({"three": ["3.."]}, "here.0.three", "got '3..'"),
     ],
 )
-def test_what_is_not_known_is_named(rule: dict[str, list[str]], where: str, expected: str):
+def test_unknown_names_and_values_are_refused_and_their_place_is_named(
+    rule: dict[str, list[str]], where: str, expected: str
+):
     with pytest.raises(BadSpec) as refused:
         read_rules([rule], known=KNOWN, where="here")
     assert refused.value.where == where
@@ -86,7 +90,7 @@ LINES = "shape=cube color=gray,blue\nsize=large"
 LISTS = [{"shape": ["cube"], "color": ["gray", "blue"]}, {"size": ["large"]}]
 
 
-def test_rules_are_lines_for_people():
+def test_rules_are_written_and_read_as_lines():
     assert as_lines(LISTS) == as_lines([{"shape": "cube", "color": ["gray", "blue"]}, {"size": "large"}]) == LINES
     assert of_lines(f"\n {LINES} \n\n") == LISTS
     assert of_lines("shape=cube shape=sphere") == [{"shape": ["cube", "sphere"]}]
@@ -96,17 +100,17 @@ def test_rules_are_lines_for_people():
 @given(
     st.lists(st.dictionaries(st.text(max_size=4), st.lists(st.text(max_size=4), min_size=1, max_size=3)), max_size=3)
 )
-def test_what_lines_cannot_say_is_left_to_json(rules: list[dict[str, list[str]]]):
+def test_rules_that_lines_cannot_express_are_kept_as_json(rules: list[dict[str, list[str]]]):
     lines = as_lines(rules)
     assert lines is None or of_lines(lines) == rules
     assert of_lines(json.dumps(rules)) == rules
 
 
 @pytest.mark.parametrize("rules", [3, None, "shape=cube", ["shape"], [{"shape": 3.5}], [{"shape": [[]]}]])
-def test_what_are_no_rules_are_no_lines(rules: Any):
+def test_invalid_rules_are_not_written_as_lines(rules: Any):
     assert as_lines(rules) is None
 
 
-def test_lines_that_say_nonsense_are_left_to_the_reader():
+def test_invalid_lines_are_passed_on_and_not_refused():
     assert of_lines("cube, red") == [{"cube,": [""], "red": [""]}]
     assert of_lines("[not json") == "[not json"

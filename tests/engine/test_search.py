@@ -1,4 +1,4 @@
-"""The compiled search finds what brute force allows, and misses nothing that brute force finds."""
+"""The compiled search finds only questions that its slow twin allows, and finds all that it must find."""
 
 import json
 import random
@@ -28,14 +28,14 @@ TEMPLATES: dict[int, dict[str, Any]] = {
 }
 MODES = ("reference", "clevr")
 MANY_STATES = 50_000_000
-BROAD = (6, 7, 8)  # where a wanted answer isn't there, going through all of their instantiations takes minutes
+BROAD = (6, 7, 8)  # if a wanted answer does not exist, it takes minutes to try all of their instantiations
 every_family = pytest.mark.parametrize("number", sorted(TEMPLATES))
 both_modes = pytest.mark.parametrize("mode", MODES)
 Values = Mapping[str, Sequence[str]]
 
 
 def language(values: Values) -> Language:
-    """Return what families may speak of with these values."""
+    """Return a language with these values."""
     return Language(tuple((name, tuple(values[name])) for name in ATTRIBUTES), RELATIONS, 10)
 
 
@@ -46,12 +46,12 @@ FAMILIES = {
 
 
 def family_of(template: Mapping[str, Any], *, values: Values = FEW) -> Family:
-    """Return one template of a test's own as the engine reads it."""
+    """Return a family that is read from a template of a test."""
     return read_families({"own.json": json.dumps([template])}, language=language(values))[0]
 
 
 def searcher(family: Family, *, mode: str, values: Values, seed: int = 0, states: int = MANY_STATES) -> Searcher:
-    """Return a search over one family."""
+    """Return a search for one family."""
     rules = SearchRules(
         strict=mode == "reference", trivial_share=0.1, states=states, ratio=1.1, median_ratio=5.0, median_floor=5
     )
@@ -60,14 +60,14 @@ def searcher(family: Family, *, mode: str, values: Values, seed: int = 0, states
 
 
 def for_search(scene: Mapping[str, Any], values: Values) -> Objects:
-    """Return a scene of the release's form as the search sees it."""
+    """Return a scene in the form that the search expects, from a scene in the format of the release."""
     codes = [[values[name].index(thing[name]) for name in ATTRIBUTES] for thing in scene["objects"]]
     related = [[sum(1 << j for j in row) for row in scene["relationships"][name]] for name in RELATIONS]
     return objects(codes, related)
 
 
-def asked(search: Searcher, family: Family, seen: Objects, *, values: Values) -> tuple[dict[str, Any], str] | None:
-    """Return the values and the answer of one question, or None."""
+def ask(search: Searcher, family: Family, seen: Objects, *, values: Values) -> tuple[dict[str, Any], str] | None:
+    """Return the values and the answer of one question, or None if the search finds none."""
     found = search.ask(seen, wanted=1)
     if found is None:
         return None
@@ -78,13 +78,13 @@ def asked(search: Searcher, family: Family, seen: Objects, *, values: Values) ->
     return names, family.answers[found.answers[0]]
 
 
-def spelled(found: Found) -> str:
-    """Return a twin's answer as families spell it."""
+def answer_text(found: Found) -> str:
+    """Return the answer of a twin's instantiation in the spelling of families."""
     return {True: "yes", False: "no"}[found.answer] if isinstance(found.answer, bool) else str(found.answer)
 
 
 def wanted_answers(search: Searcher, family: Family) -> set[str]:
-    """Return what the balance lets a family answer next, counted as the original does."""
+    """Return the answers that the balance allows a family next, counted as in the original."""
     counts = search.answers[0, : len(family.answers)].tolist()
     ordered = sorted(counts)
     ceiling = min(1.1 * ordered[-2], 5.0 * max(ordered[len(ordered) // 2], 5))
@@ -93,19 +93,19 @@ def wanted_answers(search: Searcher, family: Family) -> set[str]:
 
 @every_family
 @both_modes
-def test_every_question_found_is_one_of_the_twins(number: int, mode: str):
+def test_the_twin_allows_every_question_that_the_search_finds(number: int, mode: str):
     family, chance = FAMILIES[8][number], random.Random(number)
     search = searcher(family, mode=mode, values=VALUES, seed=number, states=300)
     questions = 0
     for _ in range(size(100, least=4, name="scenes a family and mode, each question held against the twin")):
         scene = random_scene(chance, chance.randint(3, 10), values=VALUES)
         wanted = wanted_answers(search, family)
-        question = asked(search, family, for_search(scene, VALUES), values=VALUES)
+        question = ask(search, family, for_search(scene, VALUES), values=VALUES)
         if question is None:
             continue
         found = Twin(TEMPLATES[number], scene, values=VALUES, mode=mode).admitted(question[0])
         assert found is not None, question
-        assert spelled(found) == question[1]
+        assert answer_text(found) == question[1]
         assert question[1] in wanted
         questions += 1
     assert questions
@@ -113,8 +113,8 @@ def test_every_question_found_is_one_of_the_twins(number: int, mode: str):
 
 @every_family
 @both_modes
-def test_a_question_is_found_exactly_where_the_twin_has_one(number: int, mode: str):
-    """Limited and invented instantiations may be found; firm ones with a wanted answer must be."""
+def test_a_question_is_found_if_and_only_if_the_twin_has_one(number: int, mode: str):
+    """Limited and invented instantiations may be found; firm ones with a wanted answer must be found."""
     family = FAMILIES[2][number]
     for case in range(size(40, name="scenes a family and mode, existence held against the twin")):
         chance = random.Random(1000 * number + case)
@@ -123,27 +123,27 @@ def test_a_question_is_found_exactly_where_the_twin_has_one(number: int, mode: s
         if number not in BROAD:
             search.answers[0, : len(family.answers)] = [chance.randint(0, 3) for _ in family.answers]
         wanted = wanted_answers(search, family)
-        question = asked(search, family, for_search(scene, FEW), values=FEW)
+        question = ask(search, family, for_search(scene, FEW), values=FEW)
         twin = Twin(TEMPLATES[number], scene, values=FEW, mode=mode)
         if question is None:
-            missed = (found for found in twin.all(classes=True) if found.firm and spelled(found) in wanted)
+            missed = (found for found in twin.all(classes=True) if found.firm and answer_text(found) in wanted)
             assert next(missed, None) is None
         else:
             found = twin.admitted(question[0])
             assert found is not None
-            assert spelled(found) == question[1]
+            assert answer_text(found) == question[1]
             assert question[1] in wanted
 
 
 @pytest.mark.parametrize("number", [0, 9, 36, 40, 48, 52, 56, 65, 72, 73, 74, 84, 85, 86])
-def test_every_valid_instantiation_is_drawn_sooner_or_later(number: int):
+def test_every_valid_instantiation_is_drawn_eventually(number: int):
     family = FAMILIES[2][number]
     scene, expected = small_scene(number)
     seen, search = for_search(scene, FEW), searcher(family, mode="reference", values=FEW)
     missing = set(expected)
     for _ in range(400 * len(expected)):
         search.answers[:] = 0
-        question = asked(search, family, seen, values=FEW)
+        question = ask(search, family, seen, values=FEW)
         assert question is not None
         missing.discard(tuple(sorted(question[0].items(), key=str)))
         if not missing:
@@ -152,7 +152,7 @@ def test_every_valid_instantiation_is_drawn_sooner_or_later(number: int):
 
 
 def small_scene(number: int) -> tuple[dict[str, Any], list[tuple[Any, ...]]]:
-    """Return a scene on which a family has some, but not too many, firm instantiations, and these."""
+    """Return a scene for which a family has 2 to 1000 firm instantiations, and the values of these instantiations."""
     for seed in range(100):
         scene = random_scene(random.Random(seed), 3, values=FEW)
         twin = Twin(TEMPLATES[number], scene, values=FEW, mode="reference")
@@ -164,14 +164,14 @@ def small_scene(number: int) -> tuple[dict[str, Any], list[tuple[Any, ...]]]:
 
 
 def questions_over(number: int, *, scenes: int, mode: str = "reference") -> Iterator[tuple[Found, dict[str, Any]]]:
-    """Return what a family asks random scenes one after the other, as the twin sees it."""
+    """Return the questions of a family about random scenes as the twin's instantiations, each with its scene."""
     family, chance = FAMILIES[8][number], random.Random(number)
     search = searcher(family, mode=mode, values=VALUES, states=300)
     for at in range(scenes):
         if at % 250 == 0:
             search.answers[:] = 0
         scene = random_scene(chance, chance.randint(3, 10), values=VALUES)
-        question = asked(search, family, for_search(scene, VALUES), values=VALUES)
+        question = ask(search, family, for_search(scene, VALUES), values=VALUES)
         if question is not None:
             found = Twin(TEMPLATES[number], scene, values=VALUES, mode=mode).admitted(question[0])
             assert found is not None
@@ -195,34 +195,34 @@ def test_an_invented_filter_fits_no_object(number: int):
     assert invented
 
 
-# Relations come before what these families count or ask the existence of.
+# In these families, relations come before a count or an existence.
 MEASURED = (3, 4, 5, 6, 7, 8, 25, 26, 31, 44, 45, 46, 47, 48, 49, 50, 51, 67, 70, 71, 72, 73, 78, 79)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", MEASURED)
-def test_few_relations_before_count_or_exist_remove_nothing(number: int):
+def test_at_most_a_tenth_of_relations_before_count_or_exist_remove_nothing(number: int):
     found = [found for found, _ in questions_over(number, scenes=300)]
     assert found
     assert sum(one.limited for one in found) <= 0.1 * len(found)
 
 
-def test_compare_integer_0_says_yes_as_often_as_no():
-    """In the original its constraint stood on the counts, so that its answer was always no."""
+def test_compare_integer_0_answers_yes_and_no_equally_often():
+    """In the original generator, the constraint was on the counts, so the answer was always no."""
     answers = Counter(found.answer for found, _ in questions_over(0, scenes=300))
     assert answers[True] > 50
     assert abs(answers[True] - answers[False]) <= 0.1 * answers[False] + 1
 
 
-def test_comparison_4_never_says_the_size_it_asks_about():
-    """In the original the first object's size was left out in place of that of the object compared."""
+def test_comparison_4_never_mentions_the_size_that_it_asks_about():
+    """The original generator left out the size of the first object instead of the size of the compared object."""
     asked = list(questions_over(13, scenes=200))
     assert asked
     assert all(found.values["<Z2>"] is None and found.values["<Z3>"] is None for found, _ in asked)
 
 
 def template(nodes: list[dict[str, Any]], constraints: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a family of a test's own: its parameters are its side inputs."""
+    """Return a family for a test, whose parameters are its side inputs."""
     kinds = {"Z": "Size", "C": "Color", "M": "Material", "S": "Shape", "R": "Relation"}
     names = [name for node in nodes for name in node.get("side_inputs", [])]
     return {
@@ -234,7 +234,7 @@ def template(nodes: list[dict[str, Any]], constraints: list[dict[str, Any]]) -> 
 
 
 def node(kind: str, inputs: Sequence[int] = (), sides: str = "") -> dict[str, Any]:
-    """Return a template's node."""
+    """Return a node of a template."""
     return {"type": kind, "inputs": list(inputs)} | ({"side_inputs": sides.split()} if sides else {})
 
 
@@ -302,27 +302,27 @@ OWN: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", OWN)
 @both_modes
-def test_families_of_ones_own_find_what_the_twin_finds(name: str, mode: str):
+def test_questions_of_custom_families_are_found_if_the_twin_has_one(name: str, mode: str):
     own = OWN[name]
     family, both = family_of(own), [0, 0]
     for case in range(size(200, least=30)):
         chance = random.Random(case)
         scene = random_scene(chance, chance.randint(2, 4), values=FEW)
         search = searcher(family, mode=mode, values=FEW, seed=case)
-        question = asked(search, family, for_search(scene, FEW), values=FEW)
+        question = ask(search, family, for_search(scene, FEW), values=FEW)
         twin = Twin(own, scene, values=FEW, mode=mode)
         wanted = wanted_answers(searcher(family, mode=mode, values=FEW), family)
         both[question is not None] += 1
         if question is None:
-            assert not [f for f in twin.all(classes=True) if f.firm and spelled(f) in wanted]
+            assert not [f for f in twin.all(classes=True) if f.firm and answer_text(f) in wanted]
         else:
             found = twin.admitted(question[0])
             assert found is not None
-            assert spelled(found) == question[1]
+            assert answer_text(found) == question[1]
     assert both[True]
 
 
-def test_two_parameters_that_must_differ_do_and_are_found():
+def test_two_parameters_that_must_differ_have_different_values():
     own = template(
         [node("scene"), node("filter_unique", [0], ONE), node("filter_unique", [0], TWO), node("equal_object", [1, 2])],
         [{"type": "NEQ", "params": ["<C>", "<C2>"]}],
@@ -331,7 +331,7 @@ def test_two_parameters_that_must_differ_do_and_are_found():
     for case in range(50):
         scene = random_scene(random.Random(case), 3, values=FEW)
         search = searcher(family, mode="reference", values=FEW, seed=case)
-        question = asked(search, family, for_search(scene, FEW), values=FEW)
+        question = ask(search, family, for_search(scene, FEW), values=FEW)
         firm = any(found.firm for found in Twin(own, scene, values=FEW, mode="reference").all())
         assert (question is not None) == firm
         assert question is None or question[0]["<C>"] != question[0]["<C2>"]
@@ -355,7 +355,7 @@ def test_a_batch_uses_the_least_used_families_first():
     assert sorted(orders[0]) != orders[0]
 
 
-def test_a_scene_that_admits_too_few_leaves_no_trace():
+def test_a_scene_without_enough_questions_does_not_change_the_counts():
     family = FAMILIES[2][25]
     search = searcher(family, mode="reference", values=FEW)
     alike = random_scene(random.Random(0), 2, values={name: FEW[name][:1] for name in ATTRIBUTES})
@@ -364,14 +364,12 @@ def test_a_scene_that_admits_too_few_leaves_no_trace():
 
 
 @pytest.mark.parametrize("count", [1, 63])
-def test_the_smallest_and_the_largest_scene_can_be_asked(count: int):
+def test_the_smallest_and_the_largest_scene_have_questions(count: int):
     scene = random_scene(random.Random(5), count, values=VALUES)
     number = 84
     family = read_families(TEXTS, language=language(VALUES)._replace(most=63))[number]
-    question = asked(
-        searcher(family, mode="reference", values=VALUES), family, for_search(scene, VALUES), values=VALUES
-    )
+    question = ask(searcher(family, mode="reference", values=VALUES), family, for_search(scene, VALUES), values=VALUES)
     assert question is not None
     found = Twin(TEMPLATES[number], scene, values=VALUES, mode="reference").admitted(question[0])
     assert found is not None
-    assert spelled(found) == question[1]
+    assert answer_text(found) == question[1]

@@ -1,4 +1,4 @@
-"""Streams of chance: another key gives other numbers, and what is drawn is as likely as it should be."""
+"""Random streams: different keys give different numbers, and all distributions are correct."""
 
 import itertools
 import math
@@ -25,25 +25,27 @@ OTHER: dict[str, list[Any]] = {
 }
 
 
-def first(**changes: Any) -> tuple[float, ...]:
-    """Return the first numbers of a stream whose key is changed so."""
+def first_numbers(**changes: Any) -> tuple[float, ...]:
+    """Return the first numbers of a stream whose key has these changes."""
     numbers = stream(**{**KEY, **changes})
     return tuple(numbers.random() for _ in range(4))
 
 
-def test_a_key_gives_the_same_numbers_each_time():
-    assert first() == first()
+def test_a_key_always_gives_the_same_numbers():
+    assert first_numbers() == first_numbers()
 
 
 @pytest.mark.parametrize(("part", "value"), [(part, value) for part in OTHER for value in OTHER[part]])
-def test_another_key_gives_other_numbers(part: str, value: Any):
-    assert not set(first()) & set(first(**{part: value}))
+def test_a_different_key_gives_different_numbers(part: str, value: Any):
+    assert not set(first_numbers()) & set(first_numbers(**{part: value}))
 
 
-def test_no_two_keys_share_their_numbers():
-    """Neighbours in every part of the key at once: were parts glued together, some would be the same key."""
+def test_no_two_of_many_similar_keys_share_their_numbers():
+    """The keys differ only slightly in all parts. If the parts were concatenated, some keys would be equal."""
     keys = itertools.product((0, 1, 256, 1 << 32), ("a", "b"), (0, 1, 256), (1, 3), (0, 1, 256), (b"", SECRET))
-    drawn = [first(seed=a, split=b, index=c, stage=Stage(d), attempt=e, secret=f)[0] for a, b, c, d, e, f in keys]
+    drawn = [
+        first_numbers(seed=a, split=b, index=c, stage=Stage(d), attempt=e, secret=f)[0] for a, b, c, d, e, f in keys
+    ]
     assert len(set(drawn)) == len(drawn) == 288
 
 
@@ -61,22 +63,22 @@ def test_no_two_keys_share_their_numbers():
         unique=True,
     )
 )
-def test_any_two_keys_differ(keys: list[tuple[int, str, int, Stage, int]]):
+def test_any_two_keys_give_different_numbers(keys: list[tuple[int, str, int, Stage, int]]):
     one, two = (
-        first(seed=seed, split=split, index=index, stage=stage, attempt=attempt)
+        first_numbers(seed=seed, split=split, index=index, stage=stage, attempt=attempt)
         for seed, split, index, stage, attempt in keys
     )
     assert one != two
 
 
-def test_seed_0_is_a_seed():
-    numbers = first(seed=0)
+def test_seed_0_is_valid():
+    numbers = first_numbers(seed=0)
     assert len(set(numbers)) == 4
     assert all(0 < number < 1 for number in numbers)
 
 
-def test_a_secret_of_zeros_is_not_no_secret():
-    assert first(secret=bytes(16)) != first(secret=b"")
+def test_a_secret_of_zeros_differs_from_no_secret():
+    assert first_numbers(secret=bytes(16)) != first_numbers(secret=b"")
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64])
@@ -91,15 +93,15 @@ def test_a_secret_of_another_length_is_refused(secret: bytes):
         stream(**{**KEY, "secret": secret})
 
 
-def test_numbers_are_those_of_plain_pcg64():
-    """What a stream gives rests on NumPy's bits alone: 53 of each 64, as its documentation says."""
+def test_numbers_equal_those_of_plain_pcg64():
+    """Numbers depend only on the bits of NumPy's generator: 53 of each 64 bits, as its documentation says."""
     numbers = stream(**KEY)
     twin = stream(**KEY).generator.bit_generator
     assert [numbers.random() for _ in range(5)] == [(int(raw) >> 11) * 2.0**-53 for raw in twin.random_raw(5)]
 
 
 class Fixed(Stream):
-    """A stream that gives one number for ever."""
+    """A stream that always gives the same number."""
 
     def __init__(self, number: float) -> None:
         super().__init__(np.random.Generator(np.random.PCG64(0)))
@@ -107,7 +109,7 @@ class Fixed(Stream):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 10, 1000])
-def test_extreme_numbers_stay_in_range(count: int):
+def test_the_smallest_and_largest_random_numbers_give_values_in_range(count: int):
     largest = 1.0 - 2.0**-53
     assert Fixed(0.0).below(count) == 0
     assert Fixed(largest).below(count) == count - 1
@@ -117,42 +119,42 @@ def test_extreme_numbers_stay_in_range(count: int):
     assert math.isfinite(Fixed(0.0).normal())
 
 
-def surprise(seen: Counter[Any], cells: int) -> float:
-    """Return chi-square of equally likely cells, in standard deviations from its mean."""
+def normalised_chi_square(seen: Counter[Any], cells: int) -> float:
+    """Return the chi-square value for equally likely cells, in standard deviations from its mean."""
     expected = sum(seen.values()) / cells
     chi = sum((seen[cell] - expected) ** 2 for cell in seen) / expected + expected * (cells - len(seen))
     return (chi - (cells - 1)) / math.sqrt(2 * (cells - 1))
 
 
 @pytest.mark.parametrize("count", [2, 3, 7, 10])
-def test_each_choice_is_as_likely(count: int):
+def test_all_choices_are_equally_likely(count: int):
     numbers = stream(**KEY)
     seen = Counter(numbers.choice(range(count)) for _ in range(size(200_000)))
-    assert surprise(seen, count) < 5
+    assert normalised_chi_square(seen, count) < 5
 
 
-def test_each_order_is_as_likely():
+def test_all_orders_are_equally_likely():
     numbers, seen = stream(**KEY), Counter[tuple[int, ...]]()
     for _ in range(size(100_000)):
         items = [0, 1, 2, 3]
         numbers.shuffle(items)
         seen[tuple(items)] += 1
     assert set(seen) == set(itertools.permutations(range(4)))
-    assert surprise(seen, 24) < 5
+    assert normalised_chi_square(seen, 24) < 5
 
 
 @given(st.lists(st.integers()))
-def test_shuffling_loses_nothing(items: list[int]):
+def test_shuffling_keeps_all_items(items: list[int]):
     shuffled = list(items)
     stream(**KEY).shuffle(shuffled)
     assert sorted(shuffled) == sorted(items)
 
 
-def test_normal_numbers_are_normal():
+def test_normal_numbers_have_a_normal_distribution():
     numbers = stream(**KEY)
     drawn = sorted(numbers.normal() for _ in range(size(200_000)))
     count = len(drawn)
     assert abs(sum(drawn) / count) < 5 / math.sqrt(count)
     assert abs(sum(x * x for x in drawn) / count - 1) < 5 * math.sqrt(2 / count)
     gap = max(abs((at + 0.5) / count - 0.5 * math.erfc(-x / math.sqrt(2))) for at, x in enumerate(drawn))
-    assert gap < 2.0 / math.sqrt(count)  # Kolmogorov and Smirnov: 1.95 is one in a thousand
+    assert gap < 2.0 / math.sqrt(count)  # Kolmogorov-Smirnov test: a value above 1.95 has a probability of 0.001

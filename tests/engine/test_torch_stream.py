@@ -1,6 +1,6 @@
-"""PyTorch's loaders give what the stream gives, shared out among background processes, nothing twice.
+"""The data loaders of PyTorch give the instances of the stream, and background processes share them without repeats.
 
-PyTorch is large and a dependency of nothing: `make torch` installs it beside the project, and runs this.
+PyTorch is large, and nothing in the project depends on it. `make torch` installs it separately and runs these tests.
 """
 
 import json
@@ -21,7 +21,7 @@ from tests.worlds import marbles
 
 PYTHON = ROOT / ".venv-torch/bin/python"
 SPEC: dict[str, Any] = marbles.PRESETS["marbles"]
-SIZE = 4  # instances a batch, as in torch_reader
+SIZE = 4  # instances in a batch, as in torch_reader
 COUNT = 48
 
 pytestmark = [pytest.mark.slow, pytest.mark.full]
@@ -35,8 +35,8 @@ def _marbles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REGISTRY, marbles.NAME, marbles.WHERE)
 
 
-def loaded(processes: int, *, count: int = COUNT, shard: int = 0, shards: int = 1) -> list[Instance]:
-    """Return what a loader with so many background processes gives, in its order."""
+def load(processes: int, *, count: int = COUNT, shard: int = 0, shards: int = 1) -> list[Instance]:
+    """Return the instances of a data loader with the given number of background processes, in its order."""
     numbers = map(str, (processes, count, shard, shards))
     command = [str(PYTHON), "-m", "tests.engine.torch_reader", json.dumps(SPEC), *numbers]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -44,8 +44,8 @@ def loaded(processes: int, *, count: int = COUNT, shard: int = 0, shards: int = 
     return [tuple(json.loads(line)) for line in ended.stdout.splitlines()]
 
 
-def streamed(*, count: int, shard: int, shards: int) -> list[Instance]:
-    """Return what the stream gives, batch after batch."""
+def read_stream(*, count: int, shard: int, shards: int) -> list[Instance]:
+    """Return the instances of the stream in its order."""
     batches = stream(SPEC, "train", SIZE, shard=shard, shards=shards)
     known, found = batches.vocabulary, []
     for batch in islice(batches, -(-count // SIZE)):
@@ -54,26 +54,26 @@ def streamed(*, count: int, shard: int, shards: int) -> list[Instance]:
     return found
 
 
-def taken_in_turns(processes: list[list[Instance]]) -> list[Instance]:
-    """Return a batch of each process in turn."""
+def interleave(processes: list[list[Instance]]) -> list[Instance]:
+    """Return the instances of all processes: one batch of each process in turn."""
     starts = range(0, len(processes[0]), SIZE)
     return [one for at in starts for process in processes for one in process[at : at + SIZE]]
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3])
 def test_background_processes_share_the_stream(processes: int) -> None:
-    each = [streamed(count=COUNT // processes, shard=number, shards=processes) for number in range(processes)]
-    assert loaded(processes) == taken_in_turns(each)
+    each = [read_stream(count=COUNT // processes, shard=number, shards=processes) for number in range(processes)]
+    assert load(processes) == interleave(each)
 
 
-def test_without_background_processes_it_is_the_stream() -> None:
-    assert loaded(0) == streamed(count=COUNT, shard=0, shards=1)
+def test_without_background_processes_the_loader_gives_the_stream() -> None:
+    assert load(0) == read_stream(count=COUNT, shard=0, shards=1)
 
 
-def test_programs_share_it_too() -> None:
-    """The second of two programs, with two processes each, has the last two of four shards."""
-    each = [streamed(count=COUNT // 2, shard=number, shards=4) for number in (2, 3)]
-    assert loaded(2, shard=1, shards=2) == taken_in_turns(each)
+def test_several_programs_share_the_stream() -> None:
+    """The second of two programs with two processes each has the last two of four shards."""
+    each = [read_stream(count=COUNT // 2, shard=number, shards=4) for number in (2, 3)]
+    assert load(2, shard=1, shards=2) == interleave(each)
 
 
 def test_the_example_of_the_documentation_runs(tmp_path: Path) -> None:

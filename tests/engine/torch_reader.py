@@ -1,6 +1,7 @@
-"""A program for the Python that has PyTorch: what a loader gives, as one line of JSON an instance.
+"""A program for the Python with PyTorch: it prints each instance of a data loader as one line of JSON.
 
-Its arguments are a spec's JSON, how many background processes, how many instances, and which program of how many it is.
+Its arguments are the JSON of a spec, the number of background processes, the number of instances, the number of this
+program among all programs that share the stream (from 0), and the number of these programs.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Leases and heartbeats at the pace of a test."""
+"""Makes leases, pauses and heartbeats as short as the environment of a test asks for."""
 
 import os
 from typing import Any

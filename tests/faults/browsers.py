@@ -1,4 +1,4 @@
-"""A browser of a test's own for sites that are served: it keeps cookies, signs in, and sends forms with files."""
+"""A small browser for running sites: it keeps cookies, signs in, and sends forms with files."""
 
 import urllib.error
 import urllib.request
@@ -26,7 +26,7 @@ class File(NamedTuple):
 
 
 class Browser:
-    """A browser whose every request may go to another host; cookies are the same for all of them."""
+    """A browser that may send each request to another host; all hosts get the same cookies."""
 
     def __init__(self, hosts: list[Site]) -> None:
         self.hosts, self.cookies = hosts, CookieJar()
@@ -36,7 +36,7 @@ class Browser:
     def ask(
         self, host: int, path: str, form: dict[str, str] | None = None, files: Sequence[File] = ()
     ) -> tuple[int, str]:
-        """Return the status and the body of a page; `address` is then where redirects have led."""
+        """Return the status and the body of a page; `address` becomes its address after redirects."""
         request = urllib.request.Request(f"http://127.0.0.1:{self.hosts[host].port}{path}")
         if form is not None:
             token = next((cookie.value for cookie in self.cookies if cookie.name == "csrftoken"), None) or ""
@@ -52,7 +52,7 @@ class Browser:
             return error.code, error.read().decode()
 
     def sign_in(self) -> None:
-        """Sign in as a researcher who is made for it."""
+        """Create a researcher's account and sign in with it."""
         path = f"/login/{self.hosts[0].python(ACCOUNT).strip()}/"
         assert self.ask(0, path)[0] == 200
         assert self.ask(0, path, {})[0] == 200

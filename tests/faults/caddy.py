@@ -1,4 +1,4 @@
-"""The shipped proxy on a port of its own, in front of a site of a test."""
+"""The shipped proxy on a separate port, in front of a site of a test."""
 
 import http.client
 import os
@@ -14,16 +14,16 @@ from tests.webapp.commands import ROOT
 
 
 class Proxy:
-    """A running Caddy with webapp/Caddyfile, for http alone; `with` ends it.
+    """A Caddy with webapp/Caddyfile, for http only. It runs during a `with` block.
 
     Parameters
     ----------
     folder : Path
-        Of its log and its configuration.
+        Folder of its log and its configuration.
     site : int
-        Port of the site, where one runs or not.
+        Port of the site. The site need not run.
     port : int, optional
-        Of the proxy; otherwise a free one.
+        Port of the proxy; a free port by default.
     debug : bool
         Whether it logs every request.
     """
@@ -53,7 +53,7 @@ class Proxy:
         self.process.wait(30)
 
     def _answer(self) -> None:
-        """Ask for an address that the site is not asked for."""
+        """Send a request that the proxy answers without the site."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.request("TRACE", "/", headers={"Host": f"localhost:{self.port}"})
         connection.getresponse().read()

@@ -1,4 +1,4 @@
-"""Sites to do harm to: on what Python brings along, and on PostgreSQL, Redis and a bucket."""
+"""Sites for fault tests: one with only SQLite and files in a folder, one on PostgreSQL, Redis and a bucket."""
 
 import functools
 import json
@@ -30,13 +30,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if sys.platform != "linux":
             item.add_marker(pytest.mark.skip(reason="finds the site's processes in /proc, which only Linux has"))
     if proof.SHARE < 1:
-        left_out = on_the_other_stack(ours)
+        left_out = tests_for_full_proofs(ours)
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
 
 
-def on_the_other_stack(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return what is for full proofs alone: of the tests for both stacks, by turns one run or the other."""
+def tests_for_full_proofs(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests that only run in full proofs.
+
+    In shorter proofs, a test for both stacks runs on one of them: every second test on the embedded stack, the others
+    on services.
+    """
     both: dict[str, list[pytest.Item]] = {}
     for item in items:
         stack = getattr(item, "callspec", None) and item.callspec.params.get("site")  # type: ignore[attr-defined]
@@ -51,10 +55,10 @@ def on_the_other_stack(items: list[pytest.Item]) -> list[pytest.Item]:
 
 @pytest.fixture(scope="session")
 def migrated(migrated_site: Path) -> Path:
-    """Return a VAR_DIR with empty tables, to be copied; all that is compiled is compiled afterwards."""
+    """Return a VAR_DIR with empty tables, to be copied. Code that is compiled at first use is compiled before."""
 
     def make(folder: Path) -> None:
-        # On a machine that has never run a site, its processes would each compile for minutes, at once.
+        # On a machine that has never run a site, all processes would compile the same code at once, for minutes.
         done = manage("warm", environment=environment_of(folder, **SETTINGS), seconds=600)
         assert done.returncode == 0, done.stderr
         folder.mkdir(exist_ok=True)
@@ -76,7 +80,7 @@ def embedded(migrated: Path, folder: Path) -> Iterator[Site]:
 
 @pytest.fixture(scope="session")
 def undisturbed(migrated: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[dict[str, Any]], str]:
-    """Give a function that returns the content hash of a dataset that nothing happens to."""
+    """Give a function that makes a dataset of a spec without any fault, and returns its content hash."""
 
     @functools.cache
     def made(spec: str) -> str:
@@ -91,7 +95,7 @@ def undisturbed(migrated: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
 
 @pytest.fixture
 def redis_process(tmp_path: Path) -> Iterator[RedisProcess]:
-    """Give a Redis of the test's own."""
+    """Give a running Redis server that only this test uses."""
     with own_redis(tmp_path / "redis") as server:
         yield server
 
@@ -100,7 +104,7 @@ def redis_process(tmp_path: Path) -> Iterator[RedisProcess]:
 def services_site(
     migrated: Path, migrated_postgres_url: str, redis_process: RedisProcess, s3: S3, tmp_path: Path
 ) -> Iterator[Site]:
-    """Give a site, not started, on a database of the shared PostgreSQL, a Redis of its own, and a bucket."""
+    """Give a site, not started, on a database of the shared PostgreSQL, a separate Redis server, and a bucket."""
     site = on_services(migrated_postgres_url, redis_process, s3, tmp_path / "var")
     try:
         yield site
@@ -130,14 +134,14 @@ def site(request: pytest.FixtureRequest) -> Site:
 
 @pytest.fixture
 def cluster() -> Iterator[PostgresCluster]:
-    """Give a PostgreSQL server of the test's own."""
+    """Give a running PostgreSQL server that only this test uses."""
     with own_postgres() as running:
         yield running
 
 
 @pytest.fixture
 def stoppable_site(cluster: PostgresCluster, redis_process: RedisProcess, s3: S3, tmp_path: Path) -> Iterator[Site]:
-    """Give a site, not started, whose PostgreSQL is `cluster`, to be stopped and started at will."""
+    """Give a site, not started, on the PostgreSQL server `cluster`, which the test can stop and start."""
     site = on_services(cluster.url, redis_process, s3, tmp_path / "var")
     done = site.manage("migrate", "--verbosity", "0")
     assert done.returncode == 0, done.stderr

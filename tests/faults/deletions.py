@@ -1,4 +1,4 @@
-"""A dataset deleted by processes that are killed half-way: run inside a site, by `Site.python`."""
+"""Deletes a dataset with processes that are killed half-way. `Site.python` runs it inside a site."""
 
 import random
 from collections.abc import Callable
@@ -12,13 +12,16 @@ from generation.splits import sealing
 from generation.storage import files
 from tests.faults.forks import die, end_of, start
 
-STEPS = 500  # about as many as it takes to delete 120 scenes
-KILLS = 2  # a third would be one attempt too many
+STEPS = 500  # approximate number of steps to delete 120 scenes
+KILLS = 2  # processes that are killed in each deletion
 STATES = ("complete", "half made", "killed while it was sealed")
 
 
 def make_and_delete(spec: dict[str, Any], *, slug: str, state: str, seed: int) -> list[int]:
-    """Return how each process that worked on the deletion ended: the last one finished it."""
+    """Make a dataset and delete it; return the exit status of each process that worked on the deletion.
+
+    All processes but the last one may be killed half-way.
+    """
     chance = random.Random(seed)
     dataset = dataset_jobs.start(spec, slug=slug, secrets={"test": "0f" * 16})
     assert end_of(start(lambda: _make(dataset, state, jobs_done=chance.randrange(1, 25)))) in (0, -9)
@@ -40,7 +43,7 @@ def _make(dataset: Dataset, state: str, *, jobs_done: int) -> None:
 
 
 def _delete(*, die_at: int) -> None:
-    """Delete, and die before or after the step of that number."""
+    """Run the deletion, and kill this process before or after one of its steps: the one with the number `die_at`."""
     steps = iter(range(1, die_at))
 
     def step() -> None:

@@ -1,4 +1,4 @@
-"""Downloads that fit in no buffer of a socket: made while they are sent, and from a file."""
+"""Downloads that are too large for the buffer of a socket: one is made while it is sent, one comes from a file."""
 
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from webapp.urls import urlpatterns as pages
 PIECES, PIECE = 500, b"x" * 100_000
 
 
-def made(request: HttpRequest) -> StreamingHttpResponse:
+def streamed_response(request: HttpRequest) -> StreamingHttpResponse:
     def pieces() -> Iterator[bytes]:
         for _ in range(PIECES):
             yield PIECE
@@ -20,10 +20,10 @@ def made(request: HttpRequest) -> StreamingHttpResponse:
     return StreamingHttpResponse(pieces(), content_type="application/octet-stream")
 
 
-def from_file(request: HttpRequest) -> FileResponse:
+def file_response(request: HttpRequest) -> FileResponse:
     file = tempfile.TemporaryFile()  # noqa: SIM115  # the response closes it
     file.truncate(PIECES * len(PIECE))
     return FileResponse(file, content_type="application/octet-stream")
 
 
-urlpatterns = [path("download/made/", made), path("download/file/", from_file), *pages]
+urlpatterns = [path("download/made/", streamed_response), path("download/file/", file_response), *pages]

@@ -1,4 +1,4 @@
-"""Processes that a program of the site starts by forking: quick, and each with connections of its own."""
+"""Forks processes of a program of the site, which is fast. Each process opens new connections."""
 
 import os
 import signal
@@ -9,7 +9,11 @@ from django.db import connections
 
 
 def start(do: Callable[[], object]) -> int:
-    """Return the number of a new process that does something; what it reaches, it must be the first to reach."""
+    """Start a process that calls `do`, and return its process id.
+
+    Connections to the database are closed before. The program must not have connected before to any other service that
+    `do` uses, like a bucket: both processes would share the connection.
+    """
     connections.close_all()
     process = os.fork()
     if process:
@@ -23,7 +27,7 @@ def start(do: Callable[[], object]) -> int:
 
 
 def end_of(process: int) -> int:
-    """Wait until a process has ended, and return its exit status; minus the signal's number where one killed it."""
+    """Wait until a process has ended and return its exit status, or minus the signal's number if a signal killed it."""
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
@@ -34,5 +38,5 @@ def wait_until_stopped(process: int) -> None:
 
 
 def die() -> None:
-    """End this process at once, as a power cut would."""
+    """Kill this process without any cleanup, as a power cut does."""
     os.kill(os.getpid(), signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""Two processes that seal the same split at the same time: run inside a site, by `Site.python`.
+"""Two processes that seal the same split at the same time. `Site.python` runs them inside a site.
 
-The late one claims the seal and stops somewhere; its lease runs out; the heir claims it and stops somewhere too;
-then both go on at once.
+The first process ("late") claims the job and stops at a place in the code, until its lease ends. Then the second
+process ("heir") claims the job and stops at a place, too. Then both continue at the same time.
 """
 
 import os
@@ -24,7 +24,7 @@ PLACES = {
 
 
 def race(*, slug: str, split: str, late: str, heir: str) -> dict[str, Any]:
-    """Return how the job ended after one race."""
+    """Run one race and return how the processes, the job and the split ended."""
     row = Split.objects.get(dataset__slug=slug, name=split)
     seal = Job.objects.get(split=row, kind=Job.Kind.SEAL)
     _unseal(row, seal)
@@ -43,7 +43,7 @@ def race(*, slug: str, split: str, late: str, heir: str) -> dict[str, Any]:
 
 
 def _unseal(split: Split, seal: Job) -> None:
-    """Make a complete split one whose seal waits."""
+    """Undo the seal of a complete split, so that its seal job waits again."""
 
     def drop() -> None:
         files.drop_folder(f"{FOLDER}/{split.index_digest}")
@@ -60,7 +60,7 @@ def _seal(seal: Job, *, stop: str) -> None:
     owner, name, before = PLACES[stop]
     original = getattr(owner, name)
 
-    def stopped(*arguments: Any) -> Any:
+    def stop_before_or_after(*arguments: Any) -> Any:
         if before:
             os.kill(os.getpid(), signal.SIGSTOP)
         result = original(*arguments)
@@ -68,7 +68,7 @@ def _seal(seal: Job, *, stop: str) -> None:
             os.kill(os.getpid(), signal.SIGSTOP)
         return result
 
-    setattr(owner, name, stopped)
+    setattr(owner, name, stop_before_or_after)
     job = dataset_jobs.claim()
     assert job is not None and job.pk == seal.pk
     dataset_jobs.RUNNER.run(job)

@@ -1,4 +1,4 @@
-"""Servers of a test's own, to be stopped and killed as it likes: Redis, PostgreSQL, a bucket."""
+"""Servers that a test starts and can stop or kill: Redis, PostgreSQL, and a bucket."""
 
 import os
 import random
@@ -18,11 +18,11 @@ import redis
 
 from tests.services import S3, missing
 
-LIMIT = 60.0  # seconds; what takes longer does not come
+LIMIT = 60.0  # seconds; a server that does not answer within this time fails the test
 
 
 def free_port() -> int:
-    """Return a port of this machine on which nobody listens, and which no connection will be given."""
+    """Return a free port of this machine, outside of the range from which the system takes ports of connections."""
     while True:
         port = random.SystemRandom().randrange(20000, 32000)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
@@ -40,7 +40,7 @@ def wait_for(answers: Callable[[], object], *, what: str) -> None:
 
 
 class RedisProcess:
-    """A Redis that keeps what it was told, as the compose file's does."""
+    """A Redis server that stores its data on disk, like the one of the compose file."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.port = folder, free_port()
@@ -95,7 +95,7 @@ class PostgresCluster:
         wait_for(lambda: psycopg.connect(self.url, connect_timeout=3).close(), what="PostgreSQL")
 
     def stop(self, *, mode: str = "fast") -> None:
-        """Stop it; `immediate` is as good as a power cut."""
+        """Stop the server; the mode `immediate` has the effect of a power cut."""
         self._run("pg_ctl", "stop", "-w", "-m", mode)
 
     def _run(self, program: str, *arguments: str) -> None:
@@ -106,9 +106,9 @@ class PostgresCluster:
 
 @contextmanager
 def own_postgres() -> Iterator[PostgresCluster]:
-    """Give a running PostgreSQL of the test's own."""
+    """Give a running PostgreSQL server that nothing else uses."""
     _program("initdb")
-    folder = Path(tempfile.mkdtemp(prefix="horsesense-postgres-"))  # where its user may go, unlike pytest's
+    folder = Path(tempfile.mkdtemp(prefix="horsesense-postgres-"))  # its user cannot open pytest's folders
     cluster = PostgresCluster(folder)
     try:
         cluster.make()
@@ -121,7 +121,7 @@ def own_postgres() -> Iterator[PostgresCluster]:
 
 
 def _program(name: str) -> Path:
-    """Return where a program of PostgreSQL's server is; Debian keeps them out of the way."""
+    """Return the path of a program of the PostgreSQL server. Debian does not put these programs on the PATH."""
     for path in sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True):
         return path
     found = shutil.which(name)
@@ -131,10 +131,10 @@ def _program(name: str) -> Path:
 
 
 class Bucket:
-    """A bucket of a test's own, and what lies in it."""
+    """A new bucket of an S3 service, and the files in it."""
 
     def __init__(self, service: S3) -> None:
-        self.name = f"faults-{uuid.uuid4().hex[:12]}"  # the services of one process share what they have
+        self.name = f"faults-{uuid.uuid4().hex[:12]}"  # random: S3 services of one process share buckets
         self.environment = {**service.environment, "S3_BUCKET": self.name}
         self.client = boto3.client(
             "s3",

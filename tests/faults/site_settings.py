@@ -1,4 +1,4 @@
-"""The settings of a site that is about to suffer: a slow world, leases as short as the test wants them."""
+"""The settings of sites in fault tests: a slow world, and leases as short as the test sets them."""
 
 from generation.engine.worlds import REGISTRY
 from tests.faults import slow_world

@@ -1,4 +1,4 @@
-"""Two hundred connections that send or read as slowly as they can, while others look at pages."""
+"""Opens two hundred connections that stop sending or reading half-way, and measures how long pages take meanwhile."""
 
 import http.client
 import socket
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 SOCKETS = 200
-DELAY = 0.2  # seconds that a page may come later than on a quiet site
+DELAY = 0.2  # seconds; limit of a page's delay compared with a quiet site
 PAGES = 20
 
 
@@ -39,7 +39,7 @@ KINDS: list[tuple[Callable[[int, str], bytes], str]] = [
 
 @contextmanager
 def slow_sockets(port: int, *, addresses: int) -> Iterator[None]:
-    """Hold connections of all kinds, from one or from many addresses of this machine, and say nothing more."""
+    """Open connections of all kinds from `addresses` addresses of this machine, and hold them without sending more."""
     downloads = []
     with ExitStack() as open_ones:
         for number in range(SOCKETS):
@@ -52,14 +52,14 @@ def slow_sockets(port: int, *, addresses: int) -> Iterator[None]:
             sock.sendall(begin(port, path))
             if begin is unread_download:
                 downloads.append(sock)
-        for sock in downloads:  # each is begun, or was cut off already
+        for sock in downloads:  # each download has begun, or the server has closed it already
             with suppress(ConnectionError):
                 sock.recv(1)
         yield
 
 
 def seconds_of_pages(port: int) -> list[float]:
-    """Return how long each of some pages takes."""
+    """Return the seconds that each of `PAGES` requests of a page takes."""
     seconds = []
     for _ in range(PAGES):
         begun = time.monotonic()

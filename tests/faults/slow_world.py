@@ -1,4 +1,4 @@
-"""Rows of numbers, made slowly: `FAULTS_PACE` seconds for each scene and again for each picture, asleep."""
+"""Rows of numbers that are made slowly: the maker sleeps `FAULTS_PACE` seconds for each scene and for each picture."""
 
 import os
 import signal
@@ -24,14 +24,14 @@ def pause() -> None:
 
 
 def reach(stage: str) -> None:
-    """Stop this process, as SIGSTOP would, where the test wants that."""
+    """Count that this process reached a stage, and stop it by SIGSTOP if FAULTS_STOPS_AT names this count."""
     REACHED[stage] += 1
     if os.environ.get("FAULTS_STOPS_AT") == f"{stage}:{REACHED[stage]}":
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
 class SlowMaker(fake_world.RowMaker):
-    """Makes rows, and takes its time."""
+    """Makes the rows of the fake world, with a pause for each scene and each picture."""
 
     def make(self, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
         for item in super().make(spec, split, chunk, secret=secret):
@@ -46,7 +46,7 @@ class SlowMaker(fake_world.RowMaker):
 
 
 class SlowWorld(fake_world.RowWorld):
-    """How they are read: as ever."""
+    """The fake world with the slow maker. Reading its rows takes no extra time."""
 
     maker = SlowMaker()
 

@@ -1,27 +1,27 @@
-"""A running site for tests that do it harm: its processes as people start them, and what is stored in it.
+"""A running site for fault tests: its processes, started as an operator starts them, and its stored data.
 
-    site.begin(SPEC)                        a dataset whose jobs wait
-    site.start("web", "generation")         processes; each is started again when it ends, as docker would
-    site.kill("generation")                 kill -9 of the process and all it started
-    site.wait_until(lambda: ..., what="")   supervises meanwhile; says what the logs said when it waited in vain
-    site.wait_for_end()                     state and message of a dataset that is not being made any more
-    site.check_stored_once()                nothing twice, nothing missing, nothing left over
+    site.begin(SPEC)                        begin a dataset, whose jobs then wait
+    site.start("web", "generation")         start processes; each is restarted when it ends, as docker does
+    site.kill("generation")                 kill -9 of the process and all processes that it started
+    site.wait_until(lambda: ..., what="")   wait, and restart processes meanwhile; after the limit, show the logs
+    site.wait_for_end()                     wait until a dataset is no longer being made; return its state and error
+    site.check_stored_once()                check that nothing is stored twice, missing or left over
 
 Roles are those of `manage.py process` (web, generation, default, beat), quickstart, and work. Everything runs in the
 site's `environment`, which may be changed between two starts:
 
     FAULTS_PACE       seconds that the slow world takes for a scene, and again for its picture (default 0)
     FAULTS_LEASE      seconds of a lease (default: the product's, 60)
-    FAULTS_WAIT       seconds until a job is tried again that met an outage, an eighth of the most (default: 5)
-    FAULTS_PAUSE      most seconds between two runs of a job whose process keeps dying (default: 120)
-    FAULTS_CRASHES    how often a job's process may die (default: 30)
-    FAULTS_HOST       the name of a machine that this one pretends to be
+    FAULTS_WAIT       seconds until a job is retried after its first outage; the limit is eight times this (default: 5)
+    FAULTS_PAUSE      limit in seconds of the pause between two runs of a job whose process died (default: 120)
+    FAULTS_CRASHES    limit of runs of a job whose process died (default: 30)
+    FAULTS_HOST       the host name that this machine reports
     FAULTS_HEARTBEAT  seconds between two heartbeats of a background process (default: the product's, 15)
-    FAULTS_SLICE      seconds that a background process works before it lets other work go first (default: 10)
-    FAULTS_BATCH      rows that are deleted in one transaction (default: 1,000)
-    FAULTS_STOPS_AT   items:15, images:2 or seal:5: a process stops, as by SIGSTOP, at its 15th scene to make, its 2nd
-                      picture to draw, its 5th scene to read for the index; finish:4 in the transaction that ends its
-                      4th job
+    FAULTS_SLICE      seconds that a background process works before other work gets a turn (default: 10)
+    FAULTS_BATCH      number of rows that are deleted in one transaction (default: 1,000)
+    FAULTS_STOPS_AT   where a process stops itself by SIGSTOP: items:15 at its 15th scene to make, images:2 at its 2nd
+                      picture to draw, seal:5 at its 5th scene to read for the index, finish:4 in the transaction that
+                      ends its 4th job
 """
 
 import json
@@ -57,8 +57,8 @@ CLEVR: dict[str, Any] = {
     "questions": {"per_scene": 3, "window": 10},
 }
 DRAFT = re.compile(r"\..+[.-][0-9a-f]{8,}")
-PATIENCE = 180.0  # seconds; a loaded machine is no failure
-PAUSE = 1.0  # seconds between two starts of a process that keeps ending
+PATIENCE = 180.0  # seconds; long, because a busy machine is not a failure
+PAUSE = 1.0  # seconds between two starts of a process that ends again and again
 BEGIN = """
 from generation.making import dataset_jobs as jobs
 jobs.start(given["spec"], slug=given["slug"], visibility="public", images=given["images"], secrets=given["secrets"])
@@ -72,7 +72,7 @@ PRELUDE = "import django, json, sys; django.setup(); given = json.load(sys.stdin
 
 
 class End(NamedTuple):
-    """How the making of a dataset ended."""
+    """The state of a dataset, and the error if it failed."""
 
     state: str
     error: str
@@ -80,7 +80,7 @@ class End(NamedTuple):
 
 @dataclass
 class Process:
-    """A process of the site, by the name it was started under."""
+    """A process of the site, and the name under which it was started."""
 
     name: str
     command: Sequence[str]
@@ -114,7 +114,7 @@ class Process:
         return self.running.pid
 
     def send(self, number: int, *, alone: bool) -> None:
-        """Send a signal to the process, or to all that it started too."""
+        """Send a signal to the process alone, or also to all processes that it started."""
         with suppress(ProcessLookupError):
             if alone:
                 os.kill(self.pid, number)
@@ -124,11 +124,11 @@ class Process:
 
 @dataclass
 class Site:
-    """A site of a test's own.
+    """A site that one test uses.
 
-    `stack` is embedded (SQLite, embedded broker, files in a folder) or services (PostgreSQL, Redis, a bucket);
-    `folder` its VAR_DIR; `database` the address of its PostgreSQL, empty for SQLite; `bucket` where its files are,
-    None for a folder.
+    `stack` is "embedded" (SQLite, embedded broker, files in a folder) or "services" (PostgreSQL, Redis, a bucket).
+    `folder` is its VAR_DIR. `database` is the address of its PostgreSQL database, or empty for SQLite. `bucket` is the
+    bucket of its files, or None if they are in a folder.
     """
 
     stack: str
@@ -142,7 +142,7 @@ class Site:
     # Processes
 
     def start(self, *roles: str, name: str = "", kept: bool = True) -> None:
-        """Start processes, each under its role's name or the one given; a kept one is started again when it ends."""
+        """Start processes, each under its role's name or under `name`; a kept process is restarted when it ends."""
         for role in roles:
             known = name or role
             command = [sys.executable, str(ROOT / "manage.py"), *self._arguments(role)]
@@ -159,18 +159,21 @@ class Site:
         return ["process", role, *bind]
 
     def kill(self, name: str, *, alone: bool = False) -> None:
-        """Kill a process with all it started, as when its container dies, or it alone; the dead are reaped."""
+        """Kill a process and all processes that it started, as when its container dies, or the process alone.
+
+        The killed process is reaped.
+        """
         self.send(name, signal.SIGKILL, alone=alone)
         running = self.processes[name].running
         assert running is not None
         running.wait()
 
     def send(self, name: str, number: int, *, alone: bool = False) -> None:
-        """Send a signal (SIGSTOP, SIGCONT ...) to a process and all it started, or to it alone."""
+        """Send a signal (SIGSTOP, SIGCONT ...) to a process and all processes that it started, or to it alone."""
         self.processes[name].send(number, alone=alone)
 
     def stop(self, *names: str) -> None:
-        """Ask processes to end (all, if none is named) and wait until they have; they are not started again."""
+        """Ask processes to end (all, if none is named) and wait until they have ended; they are not restarted."""
         stopped = [self.processes[name] for name in names or list(self.processes)]
         for process in stopped:
             process.kept = False
@@ -179,13 +182,13 @@ class Site:
             self.wait_until(lambda process=process: process.has_ended, what=f"{process.name} to end")
 
     def revive(self) -> None:
-        """Start every kept process that has ended again."""
+        """Restart every kept process that has ended."""
         for process in self.processes.values():
             if process.kept and process.has_ended and time.monotonic() - process.started > PAUSE:
                 process.start(self.environment)
 
     def alive(self) -> dict[int, str]:
-        """Return all processes of this site, whoever started them: their numbers and command lines."""
+        """Return the process ids and command lines of all processes of this site, also if others started them."""
         mark = f"VAR_DIR={self.environment['VAR_DIR']}".encode()
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
@@ -195,12 +198,12 @@ class Site:
         return found
 
     def children(self, name: str) -> list[int]:
-        """Return the processes that one has started itself; a worker's do the jobs."""
+        """Return the child processes of a process. The children of a worker do the jobs."""
         main = self.processes[name].pid
         return [pid for pid in self.alive() if _parent(pid) == main]
 
     def end(self) -> None:
-        """Kill whatever is left."""
+        """Kill all processes that are left."""
         while left := self.alive():
             for pid in left:
                 with suppress(ProcessLookupError):
@@ -212,7 +215,10 @@ class Site:
     # Waiting
 
     def wait_until(self, true: Callable[[], object], *, what: str, seconds: float = PATIENCE) -> None:
-        """Wait, and keep processes running meanwhile; a database that can't be reached is not yet what we wait for."""
+        """Wait until `true` returns a true value, and restart kept processes meanwhile.
+
+        If the database cannot be reached, the wait goes on. After `seconds`, the test fails with a report.
+        """
         end, error = time.monotonic() + seconds, ""
         while True:
             self.revive()
@@ -229,7 +235,7 @@ class Site:
         self.wait_until(lambda: self.get(path)[0] == 200, what=f"{path} to be shown")
 
     def wait_for_workers(self, count: int = 1) -> None:
-        """Wait until so many background processes say that they are alive."""
+        """Wait until exactly `count` background processes have a heartbeat."""
         query = "SELECT count(*) FROM generation_heartbeat"
         self.wait_until(lambda: self.ask(query) >= [(count,)], what=f"{count} background processes")
 
@@ -239,7 +245,7 @@ class Site:
         return self.state(slug)
 
     def report(self) -> str:
-        """Return what can be known about a site that does not do what it should."""
+        """Return processes, jobs and the ends of the logs, to find out why a site does not work as expected."""
         lines = [f"stack {self.stack}, processes: {self.alive()}"]
         with suppress(sqlite3.Error, psycopg.Error):
             columns = "kind, state, attempts, crashes, waits, not_before, worker, message"
@@ -250,10 +256,10 @@ class Site:
             lines += [f"--- {log}", *log.read_text(errors="replace").splitlines()[-25:]]
         return "\n".join(lines)
 
-    # Asking and telling
+    # Requests, queries and commands
 
     def get(self, path: str) -> tuple[int, str]:
-        """Return status and body of a page, or raise `OSError` where nobody answers."""
+        """Return status and body of a page, or raise `OSError` if no server answers."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=20) as answer:
                 return answer.status, answer.read().decode()
@@ -269,7 +275,7 @@ class Site:
             return file.execute(query.replace("%s", "?"), values).fetchall()
 
     def tell(self, statement: str) -> None:
-        """Change the site's database, as nobody should."""
+        """Change the site's database directly, behind the back of its processes."""
         if self.database:
             with psycopg.connect(self.database, connect_timeout=5) as server:
                 server.execute(statement)
@@ -278,11 +284,11 @@ class Site:
             file.execute(statement)
 
     def manage(self, *arguments: str, seconds: float = PATIENCE) -> "subprocess.CompletedProcess[str]":
-        """Return what `manage.py` said and how it ended."""
+        """Run a `manage.py` command and return its output and exit status."""
         return manage(*arguments, environment=self.environment, seconds=seconds)
 
     def python(self, code: str, given: Any = None, *, seconds: float = PATIENCE) -> str:
-        """Return what a Python program of the site printed; it finds `given` under that name."""
+        """Run Python code inside the site and return its output; the code can use the variable `given`."""
         done = subprocess.run(
             [sys.executable, "-c", PRELUDE + code],
             cwd=ROOT,
@@ -299,21 +305,21 @@ class Site:
     # Datasets
 
     def begin(self, spec: dict[str, Any] = SPEC, *, slug: str = SLUG, images: bool = True) -> None:
-        """Begin a dataset: its jobs wait."""
+        """Begin a dataset, whose jobs then wait."""
         secrets = {name: secret for name, secret in SECRETS.items() if name in spec["splits"]}
         self.python(BEGIN, {"spec": spec, "slug": slug, "images": images, "secrets": secrets})
 
     def resume(self, slug: str = SLUG) -> None:
-        """Let a dataset that was stopped or has failed go on."""
+        """Resume a dataset that was cancelled or has failed."""
         self.python(RESUME, slug)
 
     def state(self, slug: str = SLUG) -> End:
-        """Return how far a dataset is, and why it failed if it did."""
+        """Return the state of a dataset, and its error if it failed."""
         [row] = self.ask("SELECT state, error FROM generation_dataset WHERE slug = %s", slug)
         return End(*row)
 
     def fingerprint(self, slug: str = SLUG) -> str:
-        """Return a dataset's content hash; empty until it is complete."""
+        """Return a dataset's content hash, which is empty until the dataset is complete."""
         [(fingerprint,)] = self.ask("SELECT fingerprint FROM generation_dataset WHERE slug = %s", slug)
         return str(fingerprint)
 
@@ -326,7 +332,7 @@ class Site:
         """Return how many rows of a table (scene, question, chunk) a dataset has."""
         return int(self.ask(f"SELECT count(*) FROM generation_{table} {OF_SPLITS}", slug)[0][0])
 
-    # What is stored
+    # Stored rows and files
 
     def stored(self) -> set[str]:
         """Return the names of all files in the storage."""
@@ -342,15 +348,15 @@ class Site:
         return [path for path in self.folder.rglob(".*") if DRAFT.fullmatch(path.name)]
 
     def tidy(self) -> None:
-        """Let housekeeping do what it does a day later; only drafts of the killed are left then."""
+        """Run housekeeping as if the drafts were old, so that it deletes the drafts of killed processes."""
         for path in self.drafts():
             os.utime(path, (0, 0))
         self.python("from webapp.running.housekeeping import tidy_up; tidy_up()")
 
     def check_stored_once(self, *slugs: str, drawn: bool = True) -> None:
-        """Check complete datasets: each scene, question and picture is there once, and nothing else is.
+        """Check that each scene, question and picture of complete datasets is stored once, and nothing else is stored.
 
-        What a killed process was just writing may lie there until housekeeping comes.
+        Drafts of killed processes are allowed if housekeeping deletes them.
         """
         named: set[str] = set()
         for slug in slugs or (SLUG,):
@@ -359,8 +365,8 @@ class Site:
         if self.drafts():
             self.tidy()
         assert self.drafts() == [], "temporary files that housekeeping leaves"
-        stored = {name for name in self.stored() if not name.startswith("predictions/")}  # of baselines, in their time
-        stored = {name for name in stored if not name.endswith("-small.webp")}  # made when looked at
+        stored = {name for name in self.stored() if not name.startswith("predictions/")}  # of baselines, made later
+        stored = {name for name in stored if not name.endswith("-small.webp")}  # made on request
         assert stored - named == set(), "files that no row names"
         assert named - stored == set(), "files that a row names and nobody has"
 
@@ -378,7 +384,7 @@ class Site:
         assert self.ask(f"SELECT count(*) FROM generation_chunk {OF_SPLITS} AND NOT made", slug) == [(0,)]
 
     def _files_of(self, slug: str, *, drawn: bool) -> set[str]:
-        """Return the files that a dataset's rows name, after checking that no two rows name the same."""
+        """Check that no two rows of a dataset name the same file, and return the files that its rows name."""
         pictures = []
         if drawn:
             for pair in self.ask(f"SELECT image, ids_image FROM generation_scene {OF_SPLITS}", slug):

@@ -1,4 +1,4 @@
-"""A study on a site that is done harm to, and what is stored of it in the end."""
+"""A study on a site of a fault test, and checks of the answers that are stored in the end."""
 
 from collections import Counter
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ print(study.code, end="")
 
 
 class Held(NamedTuple):
-    """An answer as it is stored: whose it is, to what, and whether it stands and fills a slot."""
+    """A stored answer: its participant and question, whether it is superseded, and the slot that it fills, or None."""
 
     client: str
     text: str
@@ -40,7 +40,7 @@ class Held(NamedTuple):
 
 
 def begin_study(site: Site, *, questions: int) -> str:
-    """Return the code of an open study of a dataset that is made for it."""
+    """Make a dataset and an open study of it, and return the code of the study."""
     scenes = -(-questions // PER_SCENE)
     spec: dict[str, Any] = {**fake_world.PRESET, "questions_per_scene": PER_SCENE, "scenes_per_chunk": 50}
     spec["splits"] = {"train": {"scenes": scenes}}
@@ -48,7 +48,7 @@ def begin_study(site: Site, *, questions: int) -> str:
 
 
 def let_leases_end(site: Site) -> None:
-    """Let the time be over that people have for questions they were given and left."""
+    """End the leases of all slots, so that questions of participants who left are given to others."""
     site.tell("UPDATE annotations_slot SET lease = '2000-01-01 00:00:00' WHERE lease IS NOT NULL")
 
 
@@ -60,7 +60,10 @@ def answers_of(site: Site) -> list[Held]:
 
 
 def stored(site: Site) -> dict[str, str]:
-    """Return what is stored of each client id, whatever it answers; each is there once."""
+    """Return the stored text for each client id, and check that no client id is stored twice.
+
+    This includes answers to questions that are not in the sample.
+    """
     rows = [(one.client, one.text) for one in answers_of(site)]
     rows += [(_client(client), text) for client, text in site.ask("SELECT client, text FROM annotations_easyanswer")]
     assert len(dict(rows)) == len(rows), "an answer is stored twice"
@@ -72,12 +75,16 @@ def _client(text: Any) -> str:
 
 
 def plain(acknowledged: dict[str, str]) -> dict[str, str]:
-    """Return what was acknowledged with client ids as SQLite has them."""
+    """Return the acknowledged answers with client ids in the form that SQLite stores, without hyphens."""
     return {_client(client): text for client, text in acknowledged.items()}
 
 
 def check_consistent(site: Site) -> None:
-    """Check what holds at every moment: nobody asked twice, never too many answers, every slot filled or to be had."""
+    """Check the rules that hold at every moment.
+
+    No participant gets a question twice, no question has too many answers, and every slot is filled or can be given to
+    a participant.
+    """
     answers = answers_of(site)
     counted = [one for one in answers if one.slot is not None]
     assert max(Counter(one.question for one in counted).values(), default=0) <= WANTED
@@ -95,7 +102,7 @@ def check_consistent(site: Site) -> None:
 
 
 def check_finished(site: Site, *, questions: int) -> None:
-    """Check that each question has exactly the answers that are wanted, of different people."""
+    """Check that each question has exactly the wanted number of answers, from different participants."""
     check_consistent(site)
     counted = [(one.question, one.participant) for one in answers_of(site) if one.slot is not None]
     assert len(set(counted)) == len(counted)

@@ -1,4 +1,7 @@
-"""A backup while people answer: what was acknowledged before it began comes back, and the study goes on from there."""
+"""A backup while people answer a study.
+
+The backup has every answer that was acknowledged before it began, and the restored study goes on from there.
+"""
 
 from collections.abc import Iterator
 
@@ -11,7 +14,7 @@ from tests.faults.stack import Site
 from tests.faults.studies import begin_study, check_consistent, check_finished, let_leases_end, plain, stored
 from tests.webapp.commands import environment_of
 
-THINKING = (1.0, 2.0)  # seconds: few have answered everything before the backup is made
+THINKING = (1.0, 2.0)  # seconds; long enough that few people have finished before the backup is made
 
 
 @pytest.fixture
@@ -31,7 +34,7 @@ def empty_site(site: Site, request: pytest.FixtureRequest) -> Iterator[Site]:
 
 
 @pytest.mark.full
-def test_a_backup_during_load_has_what_was_acknowledged_before(site: Site, empty_site: Site) -> None:
+def test_a_backup_during_load_has_the_answers_acknowledged_before_it(site: Site, empty_site: Site) -> None:
     questions = proof.size(1000, name=f"questions that were answered during a backup, {site.stack}")
     code = begin_study(site, questions=questions)
     site.start("web")
@@ -54,7 +57,10 @@ def test_a_backup_during_load_has_what_was_acknowledged_before(site: Site, empty
 
 
 def go_on(site: Site, crowd: Crowd, *, questions: int) -> None:
-    """Let everybody who is known there go on with their own link, and others come, until the study is finished."""
+    """Finish the study on the restored site.
+
+    The participants whom the backup has go on with their links, and new ones come.
+    """
     let_leases_end(site)
     site.start("web")
     site.wait_for_web("/health/web/")
@@ -63,7 +69,7 @@ def go_on(site: Site, crowd: Crowd, *, questions: int) -> None:
     crowd.people = [person for person in crowd.people if person.address.split("/")[3] in known]
     assert crowd.people
     for person in crowd.people:
-        person.done.clear()  # what the backup doesn't have is asked again
+        person.done.clear()  # answers that the backup does not have are asked for again
         person.thinking = (0.0, 0.0)
     crowd.begin()
     others = Crowd(site.port, crowd.people[0].code, people=4, patient=False, first=1000)

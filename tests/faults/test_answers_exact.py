@@ -1,4 +1,4 @@
-"""A crowd through the whole site: every question ends with exactly the answers that are wanted."""
+"""A crowd answers a study over HTTP: every question gets exactly the wanted number of answers."""
 
 import pytest
 
@@ -11,7 +11,7 @@ THINKING = (0.05, 0.35)  # seconds
 
 
 @pytest.mark.full
-def test_a_crowd_gives_each_question_exactly_the_answers_that_are_wanted(site: Site) -> None:
+def test_a_crowd_gives_each_question_exactly_the_wanted_number_of_answers(site: Site) -> None:
     questions = proof.size(1000, name=f"questions that a crowd answered over HTTP, {site.stack}")
     code = begin_study(site, questions=questions)
     site.start("web")

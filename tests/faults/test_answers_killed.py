@@ -1,4 +1,7 @@
-"""kill -9 of the web server while people answer: what it acknowledged is there, once, and the study can be finished."""
+"""kill -9 of the web server while people answer.
+
+Every acknowledged answer is stored once, and the study can be finished.
+"""
 
 import os
 import signal
@@ -15,12 +18,12 @@ from tests.faults.test_kills import CHILD, MAIN, WHOLE, chance
 
 THINKING = (0.1, 0.6)  # seconds
 LATER = 0.3  # seconds
-REST = 0.8  # of all answers are in when the last kill comes
+REST = 0.8  # share of all answers that are stored after the last kill
 PEOPLE_AFTER = 4
 
 
 def kill_web(site: Site, what: str) -> None:
-    """Kill the web server with what it started, its main process or one of those that answer."""
+    """Kill the web server with all its processes, its main process alone, or one of the processes that answer."""
     if what == CHILD:
         with suppress(ProcessLookupError):
             os.kill(min(site.children("web")), signal.SIGKILL)
@@ -29,7 +32,7 @@ def kill_web(site: Site, what: str) -> None:
 
 
 @pytest.mark.full
-def test_what_was_acknowledged_survives_the_death_of_the_web_server(site: Site) -> None:
+def test_acknowledged_answers_survive_the_death_of_the_web_server(site: Site) -> None:
     questions = proof.size(1000, name=f"questions that were answered while gunicorn was killed, {site.stack}")
     kills, draw = proof.size(10), chance(site.stack)
     site.environment["WEB_PROCESSES"] = "2"

@@ -1,4 +1,4 @@
-"""SIGTERM, as updates and deployments send it: jobs are put back untried, and the site's processes end in time."""
+"""SIGTERM, as updates and deployments send it: processes release their jobs as untried and end in time."""
 
 import signal
 import time
@@ -16,10 +16,10 @@ HELD = "SELECT count(*) FROM generation_job WHERE state = 'running'"
 LONG = {**SPEC, "scenes_per_chunk": 90, "splits": {"train": {"scenes": 90}}}  # one job of 9 seconds
 
 
-def test_a_worker_that_is_asked_to_stop_puts_its_jobs_back_untried(site: Site, undisturbed: Undisturbed) -> None:
+def test_a_worker_that_is_asked_to_stop_releases_its_jobs_as_untried(site: Site, undisturbed: Undisturbed) -> None:
     site.environment.update(FAULTS_PACE="0.1", FAULTS_HEARTBEAT="0.5", STOP_SECONDS="30")
     site.begin(LONG, images=False)
-    for again in range(4):  # more often than a job may be tried
+    for again in range(4):  # more often than the limit of attempts of a job
         site.start("generation")
         site.wait_until(lambda: site.ask(HELD) == [(1,)], what=f"the job to be begun, {again}")
         begun = time.monotonic()
@@ -35,7 +35,7 @@ def test_a_worker_that_is_asked_to_stop_puts_its_jobs_back_untried(site: Site, u
 
 
 @pytest.mark.full
-def test_every_process_may_be_asked_at_once_as_systemd_does(site: Site, undisturbed: Undisturbed) -> None:
+def test_all_processes_may_be_asked_to_stop_at_once_as_systemd_does(site: Site, undisturbed: Undisturbed) -> None:
     site.environment.update(FAULTS_PACE="0.1", FAULTS_HEARTBEAT="0.5", STOP_SECONDS="30")
     site.begin(LONG, images=False)
     site.start("generation")
@@ -51,18 +51,18 @@ def test_every_process_may_be_asked_at_once_as_systemd_does(site: Site, undistur
 
 
 @pytest.mark.full
-def test_a_long_seal_gives_up_in_time_and_is_done_again(site: Site, undisturbed: Undisturbed) -> None:
+def test_a_long_seal_is_interrupted_in_time_and_retried(site: Site, undisturbed: Undisturbed) -> None:
     site.environment.update(FAULTS_HEARTBEAT="0.5", FAULTS_STOPS_AT="seal:5", STOP_SECONDS="30")
-    site.environment["GENERATION_PROCESSES"] = "1"  # each of them stops
+    site.environment["GENERATION_PROCESSES"] = "1"  # because each process would stop
     site.begin(images=False)
     site.start("generation")
     stopped: list[int] = []
 
-    def sealer_stands() -> bool:
+    def sealer_has_stopped() -> bool:
         stopped[:] = [pid for pid in site.children("generation") if has_stopped(pid)]
         return bool(stopped)
 
-    site.wait_until(sealer_stands, what="a process to stop in the middle of a seal")
+    site.wait_until(sealer_has_stopped, what="a process to stop in the middle of a seal")
     del site.environment["FAULTS_STOPS_AT"]
     site.processes["generation"].kept = False
     site.send("generation", signal.SIGTERM, alone=True)

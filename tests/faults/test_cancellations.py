@@ -1,4 +1,4 @@
-"""Cancelled and resumed in the middle of a run, once and many times over: the same dataset comes out."""
+"""A dataset that is cancelled and resumed many times in the middle of its making is the same in the end."""
 
 import random
 from collections.abc import Callable
@@ -29,7 +29,9 @@ print(stopped)
 
 
 @pytest.mark.full
-def test_cancelled_and_resumed_again_and_again(site: Site, undisturbed: Callable[[dict[str, Any]], str]) -> None:
+def test_a_dataset_cancelled_and_resumed_many_times_is_the_same(
+    site: Site, undisturbed: Callable[[dict[str, Any]], str]
+) -> None:
     site.environment.update(FAULTS_PACE="0.06", FAULTS_HEARTBEAT="0.3", FAULTS_LEASE="5")
     site.begin()
     assert site.manage("cancel", SLUG).returncode == 0

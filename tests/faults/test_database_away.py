@@ -1,4 +1,4 @@
-"""PostgreSQL is stopped in the middle of a run: everybody waits for it, and goes on."""
+"""PostgreSQL is stopped in the middle of a run: all processes wait for it and then go on."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ Undisturbed = Callable[[dict[str, Any]], str]
 
 
 @pytest.mark.full
-def test_a_run_outlives_postgresql_and_the_web_says_that_it_is_away(
+def test_a_run_survives_an_outage_of_postgresql_and_pages_report_the_outage(
     stoppable_site: Site, cluster: PostgresCluster, undisturbed: Undisturbed
 ) -> None:
     site = stoppable_site
@@ -46,7 +46,7 @@ def test_a_run_outlives_postgresql_and_the_web_says_that_it_is_away(
 
 
 @pytest.mark.full
-def test_generate_says_in_a_line_that_postgresql_is_away_and_is_gone_on_with(
+def test_generate_reports_in_a_line_that_postgresql_is_away_and_can_be_resumed(
     stoppable_site: Site, cluster: PostgresCluster, undisturbed: Undisturbed
 ) -> None:
     site = stoppable_site

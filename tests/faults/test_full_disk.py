@@ -1,4 +1,4 @@
-"""The disk fills up in the middle of a run: the run says so and waits, and goes on once there is space."""
+"""The disk fills up in the middle of a run: the run reports this, waits, and goes on when there is space again."""
 
 import random
 import signal
@@ -34,7 +34,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(disk: Path) -> Path:
-    """Return a file that takes all that was left."""
+    """Fill the disk with a file and return its path."""
     ballast = disk / "ballast"
     with ballast.open("wb", buffering=0) as file:
         while True:
@@ -50,8 +50,8 @@ def check_end(site: Site, undisturbed: Undisturbed) -> None:
     site.check_stored_once()
 
 
-def fill_in_mid_run(site: Site, name: str, disk: Path) -> Path:
-    """Fill the disk at a random moment of a run, while its processes stand still."""
+def fill_during_run(site: Site, name: str, disk: Path) -> Path:
+    """Fill the disk at a random moment of a run, while its processes are stopped."""
     moment = random.SystemRandom().randrange(1, 13)
     site.wait_until(lambda: site.jobs() >= moment, what=f"{moment} jobs")
     site.send(name, signal.SIGSTOP)
@@ -62,13 +62,15 @@ def fill_in_mid_run(site: Site, name: str, disk: Path) -> Path:
 
 @pytest.mark.full
 @pytest.mark.parametrize("reserve", ["0", "0.002"])
-def test_the_disk_of_files_is_full(embedded_site: Site, disk: Path, undisturbed: Undisturbed, reserve: str) -> None:
+def test_a_run_waits_while_the_disk_of_files_is_full(
+    embedded_site: Site, disk: Path, undisturbed: Undisturbed, reserve: str
+) -> None:
     site = embedded_site
     (site.folder / "media").symlink_to(disk, target_is_directory=True)
     site.environment.update(FAULTS_PACE="0.02", DISK_RESERVE_GB=reserve)
     site.begin()
     site.start("work")
-    ballast = fill_in_mid_run(site, "work", disk)
+    ballast = fill_during_run(site, "work", disk)
     site.wait_until(lambda: site.ask(WAITING), what="a job that says why it waits")
     assert site.state() == ("making", "")
     ballast.unlink()
@@ -77,18 +79,23 @@ def test_the_disk_of_files_is_full(embedded_site: Site, disk: Path, undisturbed:
 
 
 @pytest.mark.full
-def test_the_disk_of_everything_is_full(migrated: Path, disk: Path, undisturbed: Undisturbed) -> None:
+def test_a_run_waits_while_the_disk_of_files_and_database_is_full(
+    migrated: Path, disk: Path, undisturbed: Undisturbed
+) -> None:
     with embedded(migrated, disk / "var") as site:
         site.environment.update(FAULTS_PACE="0.02", FAULTS_LEASE="3", FAULTS_HEARTBEAT="0.5")
         site.begin()
         site.start("generation")
-        ballast = fill_in_mid_run(site, "generation", disk)
+        ballast = fill_during_run(site, "generation", disk)
 
-        def says_so() -> bool:
-            """Return whether it stands at the job, or a command that wants to work says it: what the disk allows."""
+        def full_disk_is_reported() -> bool:
+            """Return whether the row of a job or a new worker reports the full disk.
+
+            The row cannot report it if the database is on the full disk.
+            """
             return bool(site.ask(WAITING)) or "is full" in site.manage("work").stderr
 
-        site.wait_until(says_so, what="somebody to say that the disk is full")
+        site.wait_until(full_disk_is_reported, what="somebody to say that the disk is full")
         ballast.unlink()
         check_end(site, undisturbed)
         assert site.processes["generation"].starts == 1

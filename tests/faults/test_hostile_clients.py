@@ -1,4 +1,4 @@
-"""Clients that harm a running site on purpose: they report days of work, or send text that is slow to render."""
+"""Clients that attack a running site: they report days of work, or send text that is slow to render."""
 
 import html
 import os
@@ -19,7 +19,7 @@ from tests.faults.studies import begin_study
 A_DAY = 86_400_000  # milliseconds
 HOURLY = 12.0
 BRACKETS = "[" * 10_000
-CPU = 10.0  # seconds for one page; the text alone took minutes when it was rendered without bounds
+CPU = 10.0  # seconds for one page; rendering this text without a limit took minutes
 ACTION = re.compile(r'<form method="post" action="(/s/[^"]+)"')
 SECOND = """
 from generation.making import dataset_jobs as jobs
@@ -35,14 +35,14 @@ STUDY = {
 
 
 class Served(NamedTuple):
-    """A site whose web server runs, the code of an open study there, and a researcher's browser."""
+    """A site with a running web server, the code of its open study, and a researcher's browser."""
 
     site: Site
     code: str
     grace: Browser
 
     def cpu(self) -> float:
-        """Return how many seconds of a processor all processes of the site have taken, ended children among them."""
+        """Return the seconds of processor time of all processes of the site, including children that have ended."""
         ticks = 0
         for pid in self.site.alive():
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -52,7 +52,7 @@ class Served(NamedTuple):
 
 @pytest.fixture(scope="module")
 def served(migrated: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Give a served site with an open study and two datasets."""
+    """Give a running site with an open study and its dataset."""
     with embedded(migrated, tmp_path_factory.mktemp("hostile") / "var") as site:
         code = begin_study(site, questions=4)
         site.start("web")
@@ -72,7 +72,7 @@ def action_of(page: str) -> str:
     return found[1]
 
 
-def test_two_answers_of_a_day_each_are_paid_by_the_site_s_clock(served: Served) -> None:
+def test_two_answers_that_report_a_day_each_are_paid_by_the_clock_of_the_site(served: Served) -> None:
     began, worker = time.monotonic(), Browser([served.site])
     status, page = worker.ask(0, f"/s/{served.code}/?PROLIFIC_PID=p1&STUDY_ID=s1&SESSION_ID=v1")
     assert status == 200
@@ -89,11 +89,11 @@ def test_two_answers_of_a_day_each_are_paid_by_the_site_s_clock(served: Served) 
     status, page = served.grace.ask(0, f"/studies/{served.code}/people/", {}, [File("file", "export.csv", export)])
     paid = re.search(r"p1,(\d+\.\d\d)", page)
     assert status == 200 and paid is not None
-    assert 0 < float(paid[1]) <= HOURLY * (time.monotonic() - began) / 3600 + 0.01  # it was 576.00
+    assert 0 < float(paid[1]) <= HOURLY * (time.monotonic() - began) / 3600 + 0.01  # a fault once made this 576.00
 
 
 @pytest.mark.parametrize("kind", ["method", "suite", "study"])
-def test_ten_thousand_brackets_hold_up_nobody(served: Served, kind: str) -> None:
+def test_ten_thousand_brackets_are_rendered_within_the_time_limit(served: Served, kind: str) -> None:
     path, form = {
         "method": ("/methods/new/", {"name": "Deep", "made": "trained", "description": BRACKETS}),
         "suite": (

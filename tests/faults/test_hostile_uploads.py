@@ -1,4 +1,4 @@
-"""Small files that were made to harm, uploaded to a running site: no process of it takes much, and it goes on."""
+"""Small hostile files, uploaded to a running site: no process takes much memory or time, and the site goes on."""
 
 import itertools
 import re
@@ -20,7 +20,7 @@ from tests.leaderboards.test_hostile_files import ZOO
 
 MB = 1_000_000
 LARGEST, MOST_MEMORY, MOST_SECONDS = MB, 500 * MB, 10.0
-TICK = 100.0  # of a second: what the kernel counts processor time in
+TICK = 100.0  # units per second in which the kernel counts processor time
 WAIT = 120.0
 IMPORTS_IN_SHORT = {"200 KB of brackets", "a number of 100,000 digits"}
 SPECS_IN_SHORT = {"families of brackets"}
@@ -39,14 +39,14 @@ print(Method.objects.create(name="Hostile", owner=User.objects.get(username="gra
 
 
 class Taken(NamedTuple):
-    """The most memory of a process, in bytes, and its seconds of processor time."""
+    """The peak memory of a process in bytes, and its processor time in seconds."""
 
     memory: int
     seconds: float
 
 
 class Meter:
-    """What each process of a site takes, looked at many times a second while it works."""
+    """Measures memory and processor time of each process of a site, many times a second."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -55,12 +55,12 @@ class Meter:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Watch meanwhile. Processes that run already begin anew."""
+        """Measure during the block. Processes that run already are measured from its beginning."""
         self.first, self.last = {}, {}
         for pid in self.site.alive():
             with suppress(OSError):
-                Path(f"/proc/{pid}/clear_refs").write_text("5")  # the peak begins anew
-                self.first[pid] = taken(pid)
+                Path(f"/proc/{pid}/clear_refs").write_text("5")  # resets the peak of memory
+                self.first[pid] = measure(pid)
         over = threading.Event()
         watcher = threading.Thread(target=self._watch, args=[over])
         watcher.start()
@@ -74,19 +74,19 @@ class Meter:
         while True:
             is_last = over.wait(0.02)
             for pid in self.site.alive():
-                with suppress(OSError, IndexError):  # it ended meanwhile
-                    self.last[pid] = taken(pid)
+                with suppress(OSError, IndexError):  # the process has ended meanwhile
+                    self.last[pid] = measure(pid)
             if is_last:
                 return
 
     def most(self) -> Taken:
-        """Return the most that any of the processes took."""
+        """Return the largest peak of memory and the longest processor time of any process."""
         began = {pid: one.seconds for pid, one in self.first.items()}
         seconds = [one.seconds - began.get(pid, 0.0) for pid, one in self.last.items()]
         return Taken(max(one.memory for one in self.last.values()), max(seconds))
 
 
-def taken(pid: int) -> Taken:
+def measure(pid: int) -> Taken:
     status = Path(f"/proc/{pid}/status").read_text()
     times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     peak = re.search(r"VmHWM:\s+(\d+) kB", status)
@@ -94,20 +94,23 @@ def taken(pid: int) -> Taken:
 
 
 class Attack(NamedTuple):
-    """Sends a file to the site, waits until the site is done with it, and returns what the site says."""
+    """A kind of upload: `send` uploads a file, waits until the site is done, and returns its message.
+
+    `files` are functions that make the hostile files, by name. `message` is a part of each expected message.
+    """
 
     send: Callable[[bytes], str]
     files: dict[str, Callable[[], bytes]]
     message: str
 
 
-def chosen(names: set[str]) -> Callable[[str], bool]:
+def short_proof_filter(names: set[str]) -> Callable[[str], bool]:
     return lambda name: proof.SHARE == 1 or name in names
 
 
 @pytest.fixture
 def browser(embedded_site: Site) -> Browser:
-    """Give a researcher's browser on a site that runs, with a worker and a study."""
+    """Give a researcher's browser on a running site with background processes."""
     site = embedded_site
     site.environment["DAILY_SUBMISSIONS"] = "1000"
     browser = Browser([site])
@@ -152,7 +155,7 @@ def imports(site: Site, browser: Browser) -> Attack:
         site.wait_until(lambda: "Nothing was kept" in browser.ask(0, path)[1], what="a refusal", seconds=WAIT)
         return browser.ask(0, path)[1]
 
-    keep = chosen(IMPORTS_IN_SHORT)
+    keep = short_proof_filter(IMPORTS_IN_SHORT)
     files: dict[str, Callable[[], bytes]] = {
         name: lambda content=content: content for name, (content, _) in IMPORTS.items() if keep(name)
     }
@@ -162,7 +165,7 @@ def imports(site: Site, browser: Browser) -> Attack:
 def specs(browser: Browser) -> Attack:
     browser.ask(0, "/datasets/new/")
     kinds = {name: "wedge.obj" if "vocabulary" in text else "mine.json" for name, (text, _) in SPECS.items()}
-    keep = chosen(SPECS_IN_SHORT)
+    keep = short_proof_filter(SPECS_IN_SHORT)
     contents = {(text if not content else content.decode()).encode(): name for name, (text, content) in SPECS.items()}
 
     def send(sent: bytes) -> str:
@@ -202,7 +205,7 @@ def predictions(site: Site, browser: Browser) -> Attack:
         )
         return str(site.ask(query)[-1][0])
 
-    keep = chosen(PREDICTIONS_IN_SHORT)
+    keep = short_proof_filter(PREDICTIONS_IN_SHORT)
     return Attack(send, {name: made for name, made in ZOO.items() if keep(name)}, "Format: /docs/predictions/")
 
 

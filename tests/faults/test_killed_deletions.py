@@ -1,4 +1,4 @@
-"""Deleting goes in batches; who is killed half-way is followed by one who finishes, and others' data stay."""
+"""A deletion works in batches. If its process is killed half-way, the next one finishes it; other data stay."""
 
 import itertools
 import json
@@ -18,7 +18,7 @@ print(json.dumps([make_and_delete(given["spec"], slug="doomed", **doomed) for do
 
 @pytest.mark.full
 def test_a_deletion_is_finished_by_the_next_worker(site: Site) -> None:
-    site.environment.update(FAULTS_BATCH="50", FAULTS_PAUSE="0")  # the next worker need not wait
+    site.environment.update(FAULTS_BATCH="50", FAULTS_PAUSE="0")  # the next worker does not wait
     site.begin()
     assert site.manage("work", "--dataset", SLUG).returncode == 0
     rows, stored = site.dump(), site.stored()

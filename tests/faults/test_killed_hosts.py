@@ -1,6 +1,6 @@
-"""Two hosts with folders of their own share PostgreSQL, Redis and a bucket: nothing that happens to them needs help.
+"""Two hosts with separate folders share PostgreSQL, Redis and a bucket: they recover from every fault without help.
 
-The disturbances come from FAULTS_SEED, which the test prints: chance at full size, always the same in smaller runs.
+FAULTS_SEED, which the test prints, sets the disturbances: random at full size, always the same in smaller runs.
 """
 
 import os
@@ -28,14 +28,14 @@ LEASE = 4.0  # seconds
 DISTURBANCES = 23
 ROLES = ("generation", "default", "beat")
 CHILD, WORKER, HOST, PAUSE, OUTAGE, BROKER = "child", "worker", "host", "pause", "outage", "broker"
-# Each comes at least once at full size; the gate has a kill, a dead host and a pause.
+# At full size, each kind happens at least once. Smaller runs have one killed child, one dead host and one pause.
 FEW = [CHILD, HOST, PAUSE]
 MANY = [*5 * [CHILD], *5 * [WORKER], *4 * [HOST], *4 * [PAUSE], *3 * [OUTAGE], *2 * [BROKER]]
 
 
 @pytest.fixture
 def hosts(services_site: Site, tmp_path: Path) -> Iterator[list[Site]]:
-    """Give two hosts, not started: what they share is the database, Redis and the bucket."""
+    """Give two hosts, not started, that share the database, Redis and the bucket."""
     first = services_site
     folder = tmp_path / "second" / "var"
     folder.mkdir(parents=True)
@@ -45,7 +45,7 @@ def hosts(services_site: Site, tmp_path: Path) -> Iterator[list[Site]]:
     second = Site(first.stack, folder, environment, database=first.database, bucket=first.bucket)
     first.environment["SECRET_KEY"] = "s" * 50
     for number, host in enumerate((first, second)):
-        # Other hosts' processes are not to be found here: a lease that ends is all that tells of their death.
+        # A host cannot see the processes of another host: it notices their death only when their leases end.
         host.environment.update(FAULTS_HOST=f"host-{number}", FAULTS_LEASE=str(LEASE), FAULTS_HEARTBEAT="0.5")
         host.environment.update(FAULTS_PACE="0.03", FAULTS_WAIT="0.3", FAULTS_PAUSE="1", AWS_MAX_ATTEMPTS="1")
     yield [first, second]
@@ -53,7 +53,7 @@ def hosts(services_site: Site, tmp_path: Path) -> Iterator[list[Site]]:
 
 
 def disturbances(draw: random.Random) -> list[str]:
-    """Return what happens, in a random order."""
+    """Return the disturbances in random order."""
     found = list(MANY if proof.SHARE == 1 else FEW)
     draw.shuffle(found)
     assert proof.SHARE < 1 or len(found) == DISTURBANCES
@@ -61,13 +61,13 @@ def disturbances(draw: random.Random) -> list[str]:
 
 
 class Harm:
-    """What is done to hosts and to what they share."""
+    """Does harm to the hosts and to the services that they share."""
 
     def __init__(self, hosts: list[Site], bucket: Store, broker: RedisProcess, draw: random.Random) -> None:
         self.hosts, self.bucket, self.broker, self.draw = hosts, bucket, broker, draw
 
     def do(self, what: str) -> None:
-        """Disturb, for a while or for good."""
+        """Do one disturbance to a random host or to a shared service."""
         host = self.draw.choice(self.hosts)
         {
             CHILD: lambda: self._kill_child(host),
@@ -85,7 +85,7 @@ class Harm:
                 os.kill(self.draw.choice(children), signal.SIGKILL)
 
     def _pause(self, host: Site) -> None:
-        """Let a worker stand still for longer than its leases last."""
+        """Stop a worker for longer than its leases last, then continue it."""
         host.send("generation", signal.SIGSTOP)
         self.wait(LEASE * 1.5)
         host.send("generation", signal.SIGCONT)
@@ -101,7 +101,7 @@ class Harm:
         self.broker.start()
 
     def wait_for_jobs(self, count: int) -> None:
-        """Wait until so many jobs are done, so that disturbances are spread over the whole making."""
+        """Wait until `count` jobs are done, so that disturbances are spread over the whole making of the dataset."""
         first, second = self.hosts
 
         def are_done() -> bool:
@@ -111,7 +111,7 @@ class Harm:
         first.wait_until(are_done, what=f"{count} jobs")
 
     def wait(self, seconds: float) -> None:
-        """Wait, and start processes again meanwhile, as docker would."""
+        """Wait, and restart processes meanwhile, as docker does."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for host in self.hosts:
@@ -119,7 +119,7 @@ class Harm:
             time.sleep(0.05)
 
 
-def test_kills_pauses_and_outages_over_two_hosts_need_nobodys_help(
+def test_two_hosts_recover_from_kills_pauses_and_outages_without_help(
     hosts: list[Site],
     store: Store,  # noqa: F811
     redis_process: RedisProcess,
@@ -151,8 +151,8 @@ def test_kills_pauses_and_outages_over_two_hosts_need_nobodys_help(
     first.check_stored_once()
 
 
-def test_the_clock_of_a_new_host_makes_its_folder(services_site: Site) -> None:
-    """Where database, broker and key are elsewhere, nothing is in VAR_DIR yet."""
+def test_the_beat_process_of_a_new_host_makes_its_folder(services_site: Site) -> None:
+    """If database, broker and key are elsewhere, VAR_DIR does not exist before the first start."""
     services_site.environment["SECRET_KEY"] = "s" * 50
     assert not services_site.folder.exists()
     services_site.start("beat", kept=False)

@@ -1,6 +1,6 @@
-"""kill -9 of every process of a site at random moments: it ends as if nothing had happened, and nothing is twice.
+"""kill -9 of every process of a site at random moments: the dataset is the same, and nothing is stored twice.
 
-The moments come from FAULTS_SEED, which each test prints: chance at full size, always the same in smaller runs.
+FAULTS_SEED, which each test prints, sets the moments: random at full size, always the same in smaller runs.
 """
 
 import os
@@ -21,7 +21,7 @@ from tests.faults.stack import CLEVR, SPEC, Site
 ROLES = ("generation", "default", "beat", "web")
 WORKERS = ("generation", "default")
 WHOLE, MAIN, CHILD = "all of it", "its main process", "one of its children"
-JOBS = 20  # of 27: who is killed after the last job is killed in vain
+JOBS = 20  # of 27 jobs; a kill after the last job would test nothing
 LATER = 1.0  # seconds
 NOBODY = 2**22 + 1  # a number that no process has
 
@@ -29,7 +29,7 @@ Undisturbed = Callable[[dict[str, Any]], str]
 
 
 class Kill(NamedTuple):
-    """Who is killed, and when: so many jobs are done and so many seconds have passed since."""
+    """A kill of a part (`what`) of a role's processes, `seconds` after `jobs` jobs are done."""
 
     jobs: int
     seconds: float
@@ -38,17 +38,17 @@ class Kill(NamedTuple):
 
 
 def chance(stack: str) -> random.Random:
-    """Return a source of random moments, after printing its seed."""
+    """Print the seed and return a random generator for the moments of kills."""
     seed = os.environ.get("FAULTS_SEED") or (str(secrets.randbits(32)) if proof.SHARE == 1 else "1")
     sys.stdout.write(f"FAULTS_SEED={seed}\n")
     return random.Random(f"{seed} {stack}")
 
 
 def kills(stack: str, *, each: int) -> list[Kill]:
-    """Return kills in the order of their moments, `each` of every role."""
+    """Return kills in the order of their moments, `each` kills for every role."""
     draw = chance(stack)
     found = [
-        Kill(draw.randrange(JOBS), draw.uniform(0, LATER), role, draw.choice(ways(role)))
+        Kill(draw.randrange(JOBS), draw.uniform(0, LATER), role, draw.choice(parts_to_kill(role)))
         for role in ROLES
         for _ in range(each)
     ]
@@ -56,14 +56,14 @@ def kills(stack: str, *, each: int) -> list[Kill]:
     return sorted(found)
 
 
-def ways(role: str) -> list[str]:
+def parts_to_kill(role: str) -> list[str]:
     if role == "beat":
         return [WHOLE]
     return [WHOLE, MAIN, CHILD] if role in WORKERS else [WHOLE, MAIN]
 
 
 def carry_out(site: Site, kill: Kill) -> None:
-    """Wait for the moment, then kill."""
+    """Wait for the moment of a kill, then kill the process."""
     site.wait_until(lambda: site.jobs() >= kill.jobs or site.state().state == "failed", what=str(kill))
     time.sleep(kill.seconds)
     if kill.what == CHILD:
@@ -75,7 +75,7 @@ def carry_out(site: Site, kill: Kill) -> None:
 
 
 def finish(site: Site) -> None:
-    """Wait for a complete dataset: no number of kills is a fault of the jobs."""
+    """Wait until the dataset is complete. It must not fail, because kills are not the jobs' fault."""
     assert site.wait_for_end() == ("complete", "")
 
 
@@ -85,7 +85,7 @@ def check_pages(site: Site) -> None:
 
 
 @pytest.mark.full
-def test_killed_workers_clock_and_web_server_change_nothing(site: Site, undisturbed: Undisturbed) -> None:
+def test_kills_of_workers_beat_and_web_server_do_not_change_the_dataset(site: Site, undisturbed: Undisturbed) -> None:
     site.environment.update(FAULTS_PACE="0.05", FAULTS_HEARTBEAT="3")
     site.begin()
     site.start(*ROLES)
@@ -100,7 +100,7 @@ def test_killed_workers_clock_and_web_server_change_nothing(site: Site, undistur
 
 
 @pytest.mark.full
-def test_a_job_of_which_every_process_dies_fails_at_last_and_resuming_mends_it(
+def test_a_job_whose_processes_always_die_fails_in_the_end_and_can_be_resumed(
     embedded_site: Site, undisturbed: Undisturbed
 ) -> None:
     site = embedded_site
@@ -123,7 +123,7 @@ def test_a_job_of_which_every_process_dies_fails_at_last_and_resuming_mends_it(
 
 @pytest.mark.full
 @pytest.mark.parametrize("stack", ["embedded", "services"][: proof.size(2)])
-def test_a_killed_quickstart_takes_its_processes_along_and_the_next_goes_on(
+def test_processes_of_a_killed_quickstart_end_and_the_next_quickstart_goes_on(
     stack: str, request: pytest.FixtureRequest, undisturbed: Undisturbed
 ) -> None:
     site: Site = request.getfixturevalue(f"{stack}_site")
@@ -131,7 +131,7 @@ def test_a_killed_quickstart_takes_its_processes_along_and_the_next_goes_on(
     site.begin(CLEVR)
     site.start("quickstart", kept=False)
     for jobs in sorted(draw.randrange(JOBS) for _ in range(proof.size(5))):
-        if draw.random() < 0.5:  # while it starts
+        if draw.random() < 0.5:  # kill it during its start
             time.sleep(draw.uniform(0, 10 * LATER))
             site.kill("quickstart")
         else:

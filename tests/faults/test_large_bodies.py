@@ -1,4 +1,4 @@
-"""Large bodies that strangers send to a running site, by itself and behind the shipped proxy."""
+"""Large bodies that strangers send to a running site, with and without the shipped proxy."""
 
 import os
 import socket
@@ -28,8 +28,8 @@ def ports(embedded_site: Site, tmp_path: Path) -> Iterator[tuple[int, int]]:
         yield embedded_site.port, port
 
 
-def spooled(site: Site) -> int:
-    """Return how many bytes the site's processes hold in files that have no name any more."""
+def count_spooled_bytes(site: Site) -> int:
+    """Return the number of bytes that the site's processes hold in open files that are deleted."""
     found = 0
     for pid in site.alive():
         with suppress(OSError):
@@ -40,7 +40,7 @@ def spooled(site: Site) -> int:
     return found
 
 
-def test_a_strangers_large_body_is_refused_before_it_is_kept(embedded_site: Site, ports: tuple[int, int]) -> None:
+def test_a_large_body_of_a_stranger_is_refused_before_it_is_stored(embedded_site: Site, ports: tuple[int, int]) -> None:
     for port in ports:
         for path in PATHS:
             for kind in (f"Content-Length: {SENT}", "Transfer-Encoding: chunked"):
@@ -53,7 +53,7 @@ def test_a_strangers_large_body_is_refused_before_it_is_kept(embedded_site: Site
 
 
 def send(sock: socket.socket, *, chunked: bool, site: Site) -> tuple[bytes, int]:
-    """Send until there is an answer; return its status and the most that was kept meanwhile."""
+    """Send until there is an answer; return its status and the largest number of spooled bytes meanwhile."""
     sock.setblocking(False)
     answer, most, left = b"", 0, SENT
     end = time.monotonic() + 60
@@ -68,6 +68,6 @@ def send(sock: socket.socket, *, chunked: bool, site: Site) -> tuple[bytes, int]
             sock.setblocking(False)
             left -= len(PIECE)
         if left % 2_000_000 == 0:
-            most = max(most, spooled(site))
+            most = max(most, count_spooled_bytes(site))
         os.sched_yield()
     return answer.split(b" ")[1], most

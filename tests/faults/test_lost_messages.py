@@ -1,4 +1,4 @@
-"""Messages get lost with the broker that held them: they are hints, and the run ends all the same."""
+"""The broker loses its messages. Messages are only hints, therefore the run still ends."""
 
 import random
 import sqlite3
@@ -20,7 +20,7 @@ WAKE = "from generation.making import dataset_jobs as jobs; jobs.RUNNER.wake()"
 
 
 def moments() -> list[int]:
-    """Return at how many finished jobs the harm is done."""
+    """Return the numbers of finished jobs at which messages get lost."""
     return sorted(random.Random().sample(range(1, JOBS - 3), size(20, least=2)))
 
 
@@ -32,11 +32,11 @@ def check_end(site: Site, undisturbed: Undisturbed) -> None:
 
 
 @pytest.mark.full
-def test_the_brokers_file_is_deleted(embedded_site: Site, undisturbed: Undisturbed) -> None:
+def test_a_run_ends_although_the_brokers_file_is_deleted(embedded_site: Site, undisturbed: Undisturbed) -> None:
     site = embedded_site
     broker = site.folder / "broker.sqlite3"
 
-    def delivered() -> bool:
+    def message_was_delivered() -> bool:
         with closing(sqlite3.connect(f"file:{broker}?mode=ro", uri=True)) as file:
             return file.execute("SELECT count(*) FROM kombu_message WHERE NOT visible").fetchone() != (0,)
 
@@ -50,15 +50,17 @@ def test_the_brokers_file_is_deleted(embedded_site: Site, undisturbed: Undisturb
     check_end(site, undisturbed)
     broker.unlink(missing_ok=True)
 
-    def woken() -> bool:
-        site.python(WAKE)  # from another process, which makes a new file: it reaches the one that waits since before
-        return delivered()
+    def wake_and_check() -> bool:
+        site.python(WAKE)  # another process makes a new file; the worker that already waits must see this file
+        return message_was_delivered()
 
-    site.wait_until(woken, what="a message in the new file to be taken")  # any of them: on a busy machine one is lost
+    site.wait_until(wake_and_check, what="a message in the new file to be taken")  # one of many, as one may be lost
 
 
 @pytest.mark.full
-def test_redis_forgets_everything(services_site: Site, redis_process: RedisProcess, undisturbed: Undisturbed) -> None:
+def test_a_run_ends_although_redis_loses_all_messages(
+    services_site: Site, redis_process: RedisProcess, undisturbed: Undisturbed
+) -> None:
     site = services_site
     site.environment.update(HURRIED)
     site.begin()

@@ -1,4 +1,4 @@
-"""Several processes that score at once never publish more than the budget, and lose no submission."""
+"""Several processes that score at the same time never publish more than the budget, and lose no submission."""
 
 import subprocess
 import sys

@@ -1,4 +1,7 @@
-"""Many at once on a web server as it is run: 50 posts to a withheld split score three, and ten uploads lose nothing."""
+"""Many requests at once to a running web server.
+
+Of 50 posts to a withheld split, three are accepted and scored. Of ten uploads to an open split, none is lost.
+"""
 
 import http.client
 import json
@@ -33,8 +36,10 @@ print(json.dumps({"token": ApiToken.objects.make(owner, "here"), "method": metho
 """
 
 
-def posted(site: Site, known: dict[str, Any], split: str, *, run: str, replies: list[tuple[int, Any]]) -> None:
-    """Post a file of predictions as `curl -F` does, and keep the site's answer."""
+def post_predictions(
+    site: Site, known: dict[str, Any], split: str, *, run: str, replies: list[tuple[int, Any]]
+) -> None:
+    """Post a file of predictions as `curl -F` does, and append the site's answer to `replies`."""
     boundary = uuid.uuid4().hex
     fields = {"split": f"{SLUG}/{split}", "method": str(known["method"]), "run": run}
     head = f"--{boundary}\r\nContent-Disposition: form-data; name="
@@ -50,10 +55,12 @@ def posted(site: Site, known: dict[str, Any], split: str, *, run: str, replies: 
     connection.close()
 
 
-def all_at_once(site: Site, known: dict[str, Any], split: str, *, count: int) -> list[tuple[int, Any]]:
+def post_all_at_once(site: Site, known: dict[str, Any], split: str, *, count: int) -> list[tuple[int, Any]]:
     replies: list[tuple[int, Any]] = []
     threads = [
-        threading.Thread(target=posted, args=(site, known, split), kwargs={"run": str(number), "replies": replies})
+        threading.Thread(
+            target=post_predictions, args=(site, known, split), kwargs={"run": str(number), "replies": replies}
+        )
         for number in range(count)
     ]
     for thread in threads:
@@ -76,15 +83,15 @@ def test_fifty_posts_score_three_and_ten_uploads_lose_nothing(site: Site) -> Non
     site.environment["WEB_PROCESSES"] = "2"
     site.start("web")
     site.wait_for_web("/health/web/")
-    replies = all_at_once(site, known, "test", count=POSTS)
+    replies = post_all_at_once(site, known, "test", count=POSTS)
     assert Counter(status for status, _ in replies) == {202: 3, 429: POSTS - 3}, replies[:3]
     assert all("error" in body for status, body in replies if status == 429)
-    uploads = all_at_once(site, known, "val", count=UPLOADS)
+    uploads = post_all_at_once(site, known, "val", count=UPLOADS)
     assert Counter(status for status, _ in uploads) == {202: UPLOADS}
     site.start("default")
     site.wait_until(lambda: set(states(site)) == {"done"}, what="every submission to be scored")
     assert states(site) == {"done": 3 + UPLOADS}
-    assert all_at_once(site, known, "test", count=1)[0][0] == 429
+    assert post_all_at_once(site, known, "test", count=1)[0][0] == 429
     sent = "SELECT id FROM leaderboards_submission WHERE filename <> ''"
     rows = site.ask(f'SELECT "right", n FROM leaderboards_score WHERE submission_id IN ({sent})')
     assert len(rows) == 3 + UPLOADS and all(right == n for right, n in rows)

@@ -1,4 +1,4 @@
-"""Processes stand still past their leases and wake when others have done their work: they write nothing any more."""
+"""Processes are stopped until their leases end, and continue after others have done their work: they write nothing."""
 
 import hashlib
 import signal
@@ -18,7 +18,7 @@ def has_stopped(pid: int) -> bool:
 
 
 def contents(site: Site) -> dict[str, str]:
-    """Return each stored file's digest."""
+    """Return the digest of each stored file."""
     if site.bucket is not None:
         return site.bucket.digests()
     media = site.folder / "media"
@@ -26,7 +26,9 @@ def contents(site: Site) -> dict[str, str]:
 
 
 @pytest.mark.full
-def test_who_wakes_too_late_writes_nothing(site: Site, undisturbed: Callable[[dict[str, Any]], str]) -> None:
+def test_a_process_that_continues_after_its_lease_ended_writes_nothing(
+    site: Site, undisturbed: Callable[[dict[str, Any]], str]
+) -> None:
     site.environment.update(FAULTS_LEASE="4", FAULTS_HEARTBEAT="0.5")
     site.begin()
     for name, place in PLACES.items():
@@ -54,7 +56,7 @@ def test_who_wakes_too_late_writes_nothing(site: Site, undisturbed: Callable[[di
 
 
 @pytest.mark.full
-def test_who_stands_still_in_a_transaction_does_not_keep_others_from_its_rows(
+def test_a_process_that_hangs_in_a_transaction_does_not_lock_its_rows_for_others(
     services_site: Site, undisturbed: Callable[[dict[str, Any]], str]
 ) -> None:
     site = services_site

@@ -1,4 +1,4 @@
-"""Addresses of participants are nobody else's business: no log has them, and no answer lets them be sent on or kept."""
+"""Participants' addresses are private: no log contains them, and no answer allows them to be sent on or stored."""
 
 import http.client
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from tests.faults.servers import free_port
 from tests.faults.stack import Site
 from tests.faults.studies import begin_study
 
-NAME, VISIT = "pid-5e1f0d7ac2", "visit-93b2f8e1"  # as a platform gives them
+NAME, VISIT = "pid-5e1f0d7ac2", "visit-93b2f8e1"  # in the form of a platform
 QUERY = f"?PROLIFIC_PID={NAME}&STUDY_ID=st-77&SESSION_ID={VISIT}"
 
 
 class Answer(NamedTuple):
-    """What a browser gets."""
+    """The site's answer to a request."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -26,7 +26,7 @@ class Answer(NamedTuple):
 
     @property
     def is_private(self) -> bool:
-        """Return whether nobody keeps it, and no address is sent on."""
+        """Return whether the headers forbid caches to store the answer and browsers to send its address on."""
         return self.headers["Referrer-Policy"] == "no-referrer" and "no-store" in self.headers["Cache-Control"]
 
 
@@ -45,7 +45,7 @@ def logs(site: Site) -> str:
     return "".join(log.read_text() for log in site.folder.parent.glob("logs/*.log"))
 
 
-def test_logs_of_the_web_server_have_neither_secrets_nor_what_a_platform_calls_people(embedded_site: Site) -> None:
+def test_logs_of_the_web_server_have_neither_secrets_nor_platform_ids(embedded_site: Site) -> None:
     site = embedded_site
     code = begin_study(site, questions=2)
     site.environment.update(GUNICORN_CMD_ARGS="--access-logfile -", LOG_LEVEL="DEBUG", UPLOAD_MB="1")
@@ -55,7 +55,7 @@ def test_logs_of_the_web_server_have_neither_secrets_nor_what_a_platform_calls_p
     secret = address.split("/")[3]
     form = urlencode({"token": "x", "comment": secret})
     refused = [
-        ask(site.port, "GET", f"/s/{code}/?PROLIFIC_PID={NAME}"),  # comes once more, without what only they know
+        ask(site.port, "GET", f"/s/{code}/?PROLIFIC_PID={NAME}"),  # comes again without the secret link
         ask(site.port, "GET", f"/s/{code}/?PROLIFIC_PID={NAME}%0a"),
         ask(site.port, "GET", f"/s/{code}/{secret}x/"),
         ask(site.port, "GET", f"{address}there/is/nothing/"),
@@ -75,7 +75,7 @@ def test_logs_of_the_web_server_have_neither_secrets_nor_what_a_platform_calls_p
     assert {answer.status for answer in broken} == {503}
     assert [answer for answer in (*refused, moved, *broken) if not answer.is_private] == []
     written = logs(site)
-    assert written.count("/s/…") > 20 and "OperationalError" in written  # there is something to look through
+    assert written.count("/s/…") > 20 and "OperationalError" in written  # the logs are not empty
     for private in (secret, NAME, VISIT, code):
         assert private not in written
 
@@ -87,7 +87,7 @@ def proxy(tmp_path: Path) -> Iterator[Proxy]:
         yield running
 
 
-def test_a_proxy_whose_site_is_down_tells_nobody_either(proxy: Proxy) -> None:
+def test_a_proxy_whose_site_is_down_keeps_addresses_private_too(proxy: Proxy) -> None:
     port, log = proxy.port, proxy.log
     answer = ask(port, "GET", f"/s/codecodeco/{QUERY}", Host=f"localhost:{port}", Referer="/s/codecodeco/x/")
     assert answer.status == 503 and answer.is_private

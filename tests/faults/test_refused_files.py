@@ -1,4 +1,4 @@
-"""Files can't be written for a while in the middle of a run: it waits, says why, and goes on by itself."""
+"""Files cannot be written for a while in the middle of a run: it waits, reports the reason, and goes on by itself."""
 
 import random
 import signal
@@ -20,7 +20,7 @@ Undisturbed = Callable[[dict[str, Any]], str]
 
 
 class Store:
-    """An S3 service that can be stopped; what is in it stays."""
+    """An S3 service that can be stopped; its files stay."""
 
     def __init__(self) -> None:
         self.port = free_port()
@@ -43,7 +43,7 @@ def store() -> Iterator[Store]:
 
 @pytest.fixture
 def s3(store: Store) -> S3:
-    """Give the service that can be stopped in place of the usual one."""
+    """Give an S3 service that can be stopped, instead of the usual one."""
     service = S3(endpoint=f"http://127.0.0.1:{store.port}")
     keys = {"aws_access_key_id": service.key, "aws_secret_access_key": service.secret}
     client = boto3.client("s3", endpoint_url=service.endpoint, region_name="us-east-1", **keys)
@@ -55,7 +55,10 @@ WAITING = "SELECT message, attempts, crashes FROM generation_job WHERE state = %
 
 
 def check_waits(site: Site, refuse: Callable[[], None], allow: Callable[[], None], *, undisturbed: Undisturbed) -> str:
-    """Return why a job waits whose files are refused from a random moment on; then let everything end well."""
+    """Refuse files from a random moment on, check that a job waits, allow files again, and check the complete dataset.
+
+    Returns the message of the waiting job.
+    """
     site.environment.update(FAULTS_PACE="0.02", FAULTS_WAIT="0.3", FAULTS_HEARTBEAT="0.5")
     site.begin()
     site.start("work", kept=False)
@@ -78,7 +81,7 @@ def check_waits(site: Site, refuse: Callable[[], None], allow: Callable[[], None
 
 @pytest.fixture
 def folder_site(site: Site) -> Site:
-    """Give a site, not started, whose files are in a folder: once on each database."""
+    """Give a site, not started, with files in a folder, once for each database."""
     if site.bucket is not None:
         for name in site.bucket.environment:
             del site.environment[name]
@@ -89,7 +92,7 @@ def folder_site(site: Site) -> Site:
 
 @pytest.fixture
 def bucket_site(site: Site, s3: S3) -> Site:
-    """Give a site, not started, whose files are in a bucket: once on each database."""
+    """Give a site, not started, with files in a bucket, once for each database."""
     if site.bucket is None:
         site.bucket = Bucket(s3)
         site.environment.update(site.bucket.environment)
@@ -98,7 +101,7 @@ def bucket_site(site: Site, s3: S3) -> Site:
 
 
 @pytest.mark.full
-def test_the_folder_of_files_can_not_be_written(folder_site: Site, undisturbed: Undisturbed) -> None:
+def test_a_run_waits_while_the_folder_of_files_cannot_be_written(folder_site: Site, undisturbed: Undisturbed) -> None:
     media = folder_site.folder / "media"
     away = media.with_name("media.away")
 
@@ -117,7 +120,7 @@ def test_the_folder_of_files_can_not_be_written(folder_site: Site, undisturbed: 
 
 @pytest.fixture
 def mounted(folder_site: Site) -> Iterator[Path]:
-    """Give the site's folder of files, mounted by itself."""
+    """Give the site's folder of files as a separate mount."""
     media = folder_site.folder / "media"
     done = subprocess.run(["mount", "--bind", media, media], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -127,34 +130,38 @@ def mounted(folder_site: Site) -> Iterator[Path]:
 
 
 @pytest.mark.full
-def test_the_disk_of_files_becomes_read_only(folder_site: Site, mounted: Path, undisturbed: Undisturbed) -> None:
+def test_a_run_waits_while_the_disk_of_files_is_read_only(
+    folder_site: Site, mounted: Path, undisturbed: Undisturbed
+) -> None:
     def refuse() -> None:
-        while not _remounted(mounted, "ro"):  # not in the middle of a file
+        while not _remount(mounted, "ro"):  # fails while a file is open for writing
             folder_site.send("work", signal.SIGCONT)
             time.sleep(0.01)
             folder_site.send("work", signal.SIGSTOP)
 
     def allow() -> None:
-        assert _remounted(mounted, "rw")
+        assert _remount(mounted, "rw")
 
     why = check_waits(folder_site, refuse, allow, undisturbed=undisturbed)
     assert "Read-only file system: " in why
     assert "Make MEDIA_ROOT a folder that can be written" in why
 
 
-def _remounted(folder: Path, way: str) -> bool:
+def _remount(folder: Path, way: str) -> bool:
     done = subprocess.run(["mount", "-o", f"remount,bind,{way}", folder], capture_output=True, text=True, check=False)
     assert done.returncode == 0 or "busy" in done.stderr, done.stderr
     return done.returncode == 0
 
 
-def test_the_bucket_can_not_be_reached_for_a_while(bucket_site: Site, store: Store, undisturbed: Undisturbed) -> None:
+def test_a_run_waits_while_the_bucket_cannot_be_reached(
+    bucket_site: Site, store: Store, undisturbed: Undisturbed
+) -> None:
     why = check_waits(bucket_site, store.stop, store.start, undisturbed=undisturbed)
     assert "Could not connect to the endpoint URL" in why or "Connection was closed" in why, why
 
 
 @pytest.mark.full
-def test_the_bucket_is_missing_for_a_while(bucket_site: Site, undisturbed: Undisturbed) -> None:
+def test_a_run_waits_while_the_bucket_is_missing(bucket_site: Site, undisturbed: Undisturbed) -> None:
     bucket = bucket_site.bucket
     assert bucket is not None
     kept: dict[str, bytes] = {}

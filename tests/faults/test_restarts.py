@@ -1,4 +1,4 @@
-"""What visitors see while the web server restarts behind the shipped proxy."""
+"""The pages that visitors see while the web server restarts behind the shipped proxy."""
 
 import http.client
 import time
@@ -11,9 +11,7 @@ from tests.faults.stack import Site
 RESTARTING, WELL = 503, 200
 
 
-def test_while_the_site_restarts_visitors_are_told_so_and_when_to_come_back(
-    embedded_site: Site, tmp_path: Path
-) -> None:
+def test_visitors_of_a_restarting_site_see_this_and_when_to_come_back(embedded_site: Site, tmp_path: Path) -> None:
     site, port = embedded_site, free_port()
     site.environment["PUBLIC_URL"] = f"http://localhost:{port}"
     site.start("web", kept=False)
@@ -32,7 +30,7 @@ def test_while_the_site_restarts_visitors_are_told_so_and_when_to_come_back(
         assert set(found) == {RESTARTING, WELL}
 
 
-def test_a_graceful_stop_ends_what_was_begun(embedded_site: Site) -> None:
+def test_a_graceful_stop_finishes_a_running_download(embedded_site: Site) -> None:
     site = embedded_site
     site.environment["DJANGO_SETTINGS_MODULE"] = "tests.faults.download_settings"
     site.start("web")

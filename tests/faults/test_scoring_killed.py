@@ -1,4 +1,4 @@
-"""kill -9 of background processes while submissions are scored: each ends with one score, and nothing is lost."""
+"""kill -9 of background processes while submissions are scored: each submission gets one score, and none is lost."""
 
 import json
 import random
@@ -14,7 +14,7 @@ from tests.faults.test_paused import has_stopped
 from tests.generation import fake_world
 
 PER_SCENE = 3
-LATEST = 30.0  # seconds after a lease, in which what a dead process held is scored
+LATEST = 30.0  # seconds; limit of the time from a dead process's end of lease to the score of its submission
 BEGIN = """
 import random
 
@@ -46,7 +46,7 @@ print(json.dumps(rights), end="")
 
 
 def begin(site: Site, *, submissions: int, questions: int) -> dict[int, int]:
-    """Return how many answers of each submission are right; they wait."""
+    """Make submissions that wait to be scored, and return the number of right answers of each."""
     spec: dict[str, Any] = {**fake_world.PRESET, "questions_per_scene": PER_SCENE, "scenes_per_chunk": 50}
     spec["splits"] = {"train": {"scenes": -(-questions // PER_SCENE)}}
     found = site.python(BEGIN, {"spec": spec, "slug": SLUG, "submissions": submissions})
@@ -59,7 +59,7 @@ def states(site: Site) -> dict[int, str]:
 
 
 def wait_until_scored(site: Site, rights: dict[int, int]) -> None:
-    """Wait until every submission has its one score, right, no longer than is promised after a process died."""
+    """Check that every submission gets exactly one score, the right one, within a lease and `LATEST` seconds."""
     site.wait_until(lambda: set(states(site).values()) == {"done"}, what="every score", seconds=leases.LEASE + LATEST)
     assert set(states(site)) == set(rights)
     rows = site.ask('SELECT submission_id, "right" FROM leaderboards_score')
@@ -69,7 +69,7 @@ def wait_until_scored(site: Site, rights: dict[int, int]) -> None:
 
 
 @pytest.mark.full
-def test_every_submission_is_scored_once_whatever_is_killed(site: Site) -> None:
+def test_every_submission_is_scored_once_although_processes_are_killed(site: Site) -> None:
     count = proof.size(60, name=f"submissions scored while their process was killed, {site.stack}", least=6)
     rights = begin(site, submissions=count, questions=300)
     chance = random.Random(site.stack)
@@ -82,7 +82,7 @@ def test_every_submission_is_scored_once_whatever_is_killed(site: Site) -> None:
 
 
 @pytest.mark.full
-def test_a_score_that_was_cut_short_where_nobody_sees_it_comes_after_its_lease(site: Site) -> None:
+def test_a_submission_of_a_process_that_died_on_another_host_is_scored_after_its_lease(site: Site) -> None:
     rights = begin(site, submissions=8, questions=300)
     site.environment["FAULTS_STOPS_AT"] = "finish:3"
     site.start("default")

@@ -1,4 +1,4 @@
-"""Slow connections delay no page of a site, by itself and behind the shipped proxy."""
+"""Slow connections delay no page of a site, with and without the shipped proxy."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ TRIES = 4
 
 @pytest.fixture
 def site(embedded_site: Site) -> Site:
-    """Give a site, served as `make run` does, with large files to download."""
+    """Give a site that is served as by `make run`, with large files to download."""
     embedded_site.environment["PUBLIC_URL"] = f"http://localhost:{free_port()}"
     embedded_site.environment["DJANGO_SETTINGS_MODULE"] = "tests.faults.download_settings"
     embedded_site.start("web")
@@ -31,6 +31,6 @@ def test_slow_connections_delay_no_page_with_and_without_the_proxy(site: Site, t
             quiet = max(seconds_of_pages(port))
             for addresses in (1, 50):
                 with slow_sockets(port, addresses=addresses):
-                    # What else the machine does delays a page now and then; held threads delay them each time.
-                    # `python -m tests.benchmarks slow_sockets` holds every page to it, on a quiet machine.
+                    # Other work of the machine delays some pages; threads that are held delay pages in every try.
+                    # `python -m tests.benchmarks slow_sockets` applies the limit to every page, on a quiet machine.
                     assert min(max(seconds_of_pages(port)) for _ in range(TRIES)) < quiet + DELAY

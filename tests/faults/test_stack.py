@@ -1,4 +1,4 @@
-"""What the fault tests rest on: the check for what is stored twice, missing or left over finds each of these."""
+"""The check that fault tests use: it finds data that is stored twice, missing or left over."""
 
 import sqlite3
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from tests.faults.stack import SLUG, SPEC, Site
 PICTURE = "datasets/1/train/0000/0000007.png"
 
 
-def tell(site: Site, command: str) -> None:
+def change_database(site: Site, command: str) -> None:
     with closing(sqlite3.connect(site.folder / "horsesense.sqlite3", timeout=20)) as file, file:
         file.execute(command)
 
 
 @pytest.mark.full
-def test_the_check_finds_what_is_twice_missing_or_left_over(
+def test_the_check_finds_data_that_is_stored_twice_missing_or_left_over(
     embedded_site: Site, undisturbed: Callable[[dict[str, Any]], str]
 ) -> None:
     site = embedded_site
@@ -30,21 +30,21 @@ def test_the_check_finds_what_is_twice_missing_or_left_over(
     site.check_stored_once()
     picture, media = site.folder / "media" / PICTURE, site.folder / "media"
 
-    def refused(match: str) -> None:
+    def expect_failure(match: str) -> None:
         with pytest.raises(AssertionError, match=match):
             site.check_stored_once()
 
     picture.rename(media / "elsewhere.png")
-    refused("files that no row names")
+    expect_failure("files that no row names")
     (media / "elsewhere.png").rename(site.folder / "elsewhere.png")
-    refused("files that a row names and nobody has")
+    expect_failure("files that a row names and nobody has")
     (site.folder / "elsewhere.png").rename(picture)
-    stranger = written(media / "index" / ("0" * 64) / "manifest.json")
-    refused("files that no row names")
+    stranger = write_file(media / "index" / ("0" * 64) / "manifest.json")
+    expect_failure("files that no row names")
     stranger.unlink()
-    left = written(picture.with_name(f".{picture.name}.0123abcd"))
-    lasting = written(site.folder / ".anything.0123abcd")
-    refused("temporary files that housekeeping leaves")
+    left = write_file(picture.with_name(f".{picture.name}.0123abcd"))
+    lasting = write_file(site.folder / ".anything.0123abcd")
+    expect_failure("temporary files that housekeeping leaves")
     assert not left.exists()
     lasting.unlink()
     for command, match in (
@@ -52,11 +52,11 @@ def test_the_check_finds_what_is_twice_missing_or_left_over(
         ("DELETE FROM generation_question WHERE position = 5", "questions of rows/"),
         ("UPDATE generation_scene SET position = 1000 WHERE position = 8", "scenes of rows/"),
     ):
-        tell(site, command)
-        refused(match)
+        change_database(site, command)
+        expect_failure(match)
 
 
-def written(path: Path) -> Path:
+def write_file(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"left over")
     return path

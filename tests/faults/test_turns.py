@@ -1,4 +1,4 @@
-"""Nobody waits behind a long generation: not a short dataset, not a preview, not what else the site has to do."""
+"""A long generation does not block others: short datasets, previews and housekeeping go on."""
 
 import urllib.error
 import urllib.parse
@@ -11,7 +11,7 @@ from generation.specs.editor import text_of
 from tests.faults.stack import PATIENCE, SPEC, Site
 from tests.generation import small
 
-LONG = {**SPEC, "scenes_per_chunk": 10, "splits": {"train": {"scenes": 4000}}}  # 400 batches, of which few will be made
+LONG = {**SPEC, "scenes_per_chunk": 10, "splits": {"train": {"scenes": 4000}}}  # 400 batches; only a few are made
 SHORT = {**SPEC, "scenes_per_chunk": 10, "splits": {"train": {"scenes": 20}}}
 FIVE_JOBS = {**SPEC, "scenes_per_chunk": 5, "splits": {"train": {"scenes": 20}}}
 MANY = 30
@@ -45,7 +45,7 @@ for number in range(given["count"]):
 
 @pytest.fixture
 def busy(site: Site) -> Site:
-    """Give a site on which a generation goes on that takes minutes."""
+    """Give a running site with a generation that takes minutes."""
     site.environment["FAULTS_PACE"] = "0.05"
     site.begin(LONG, slug="long", images=False)
     site.start("generation", "default", "web")
@@ -64,7 +64,7 @@ def test_nothing_waits_behind_a_long_generation(busy: Site) -> None:
         assert busy.wait_for_end(slug).state == "complete"
     query = "SELECT session_key FROM django_session WHERE session_key = %s"
     busy.wait_until(lambda: not busy.ask(query, old), what="the chore on the queue default")
-    busy.wait_until(lambda: previewed(busy, session) == 200, what="a preview")
+    busy.wait_until(lambda: ask_for_preview(busy, session) == 200, what="a preview")
     assert busy.state("long").state == "making"
     assert busy.jobs("long", state="waiting") > 200
     begun = "SELECT count(*) FROM generation_job WHERE dataset_id = %s AND started > %s AND started < %s"
@@ -75,8 +75,11 @@ def test_nothing_waits_behind_a_long_generation(busy: Site) -> None:
         assert meanwhile < 100, f"{slug} waited for {meanwhile} batches of another dataset"
 
 
-def previewed(site: Site, session: str) -> int:
-    """Return the status of the page that answers to who asks for a preview; a busy machine may be too slow for one."""
+def ask_for_preview(site: Site, session: str) -> int:
+    """Ask for a preview and return the status of the answer, or 0 if it has no picture.
+
+    The status is 400 if a busy machine was too slow for the preview.
+    """
     spec = text_of({key: value for key, value in small.SPEC.items() if key != "title"})
     fields = {"csrfmiddlewaretoken": TOKEN, "action": "preview", "shown": spec, "spec": spec, "slug": "mine"}
     request = urllib.request.Request(
@@ -100,7 +103,7 @@ def test_many_datasets_take_turns(site: Site) -> None:
     for number in range(MANY):
         assert site.wait_for_end(f"rows-{number}").state == "complete"
     order = [dataset for (dataset,) in site.ask("SELECT dataset_id FROM generation_job ORDER BY started, id")]
-    # Two processes may both see the same dataset as next, and serve it twice in a round.
+    # Two processes may choose the same dataset at the same time, so that it gets two turns in a round.
     assert len(set(order[: 2 * MANY])) == MANY
     served = Counter(dict.fromkeys(order, 0))
     for dataset in order:

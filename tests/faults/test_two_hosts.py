@@ -1,4 +1,4 @@
-"""Two web servers with folders of their own behind one balancer: it doesn't matter which of them is asked."""
+"""Two web servers with separate folders behind one balancer: each of them can answer every request."""
 
 import html
 import json
@@ -19,7 +19,7 @@ MESH = File("files", "wedge.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\
 
 @pytest.fixture
 def hosts(services_site: Site) -> list[Site]:
-    """Give two hosts with folders of their own and one database, Redis, bucket and secret key."""
+    """Give two hosts with separate folders that share database, Redis, bucket and secret key."""
     key = secrets.token_hex(20)
     services_site.environment["SECRET_KEY"] = key
     folder = services_site.folder.with_name("second")
@@ -45,13 +45,13 @@ def test_two_hosts_serve_one_session_uploads_drafts_charts_and_pictures(hosts: l
             site.wait_for_web("/health/ready/")
         browser = Browser(hosts)
 
-        # A session that begins at one is known at the other.
+        # A session that begins on one host is valid on the other host.
         assert browser.ask(0, f"/login/{token}/")[0] == 200
         assert browser.ask(1, f"/login/{token}/", {})[0] == 200
         assert all("Sign out" in browser.ask(host, "/")[1] for host in (0, 1))
-        assert browser.ask(0, f"/login/{token}/")[0] == 410  # spent at the other
+        assert browser.ask(0, f"/login/{token}/")[0] == 410  # the link was used on the other host
 
-        # An upload and what was typed at one go on at the other.
+        # An uploaded file and typed text of one host are used on the other host.
         data = {**SPEC, "vocabulary": {"shapes": {"wedge": {"solid": "mesh", "mesh": "wedge.obj"}}}}
         text = json.dumps(data)
         about = {"slug": "mine", "visibility": "private", "licence": "CC BY 4.0", "images": "on"}
@@ -68,7 +68,7 @@ def test_two_hosts_serve_one_session_uploads_drafts_charts_and_pictures(hosts: l
         assert (status, "did not come" in page) == (200, False)
         assert first.ask("SELECT count(*) FROM generation_specfile") == [(1,)]
 
-        # Pages, charts, pictures and files are the same from both, though each has a folder of its own.
+        # Pages, charts, pictures and files are the same on both hosts, although their folders are separate.
         paths = [f"/datasets/{SLUG}/train/?type=count", f"/datasets/{SLUG}/train/q/0/?step=1", f"/datasets/{SLUG}/"]
         for path in paths:
             assert [browser.ask(host, path)[0] for host in (0, 1)] == [200, 200], path
@@ -77,12 +77,12 @@ def test_two_hosts_serve_one_session_uploads_drafts_charts_and_pictures(hosts: l
             site.wait_until(lambda host=host: browser.ask(host, chart)[0] == 200, what="the chart is drawn")
         drawn = [browser.ask(host, chart)[1] for host in (0, 1)]
         assert drawn[0] == drawn[1] and "<svg" in drawn[0]
-        files = [fetched(site, f"/api/v1/datasets/{SLUG}/splits/train/questions.jsonl.gz") for site in hosts]
+        files = [fetch(site, f"/api/v1/datasets/{SLUG}/splits/train/questions.jsonl.gz") for site in hosts]
         assert files[0] == files[1] and files[0].startswith(b"\x1f\x8b")
-        assert len(list(first.folder.glob("cache/*/manifest.json"))) == 1  # its own copy of the index
+        assert len(list(first.folder.glob("cache/*/manifest.json"))) == 1  # the host's copy of the index
         assert len(list(second.folder.glob("cache/*/manifest.json"))) == 1
 
-        # One host goes away: the other one goes on.
+        # If one host goes away, the other host goes on.
         first.processes["web0"].kept = False
         first.kill("web0")
         assert "Sign out" in browser.ask(1, "/")[1]
@@ -91,7 +91,7 @@ def test_two_hosts_serve_one_session_uploads_drafts_charts_and_pictures(hosts: l
         second.end()
 
 
-def fetched(site: Site, path: str) -> bytes:
+def fetch(site: Site, path: str) -> bytes:
     with urllib.request.urlopen(f"http://127.0.0.1:{site.port}{path}", timeout=60) as answer:
         content: bytes = answer.read()
         return content

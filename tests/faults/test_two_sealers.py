@@ -1,4 +1,4 @@
-"""A split sealed by two at once: one result, one index, nothing left over."""
+"""Two processes seal a split at the same time: there is one result, one index, and nothing is left over."""
 
 import itertools
 import json
@@ -19,7 +19,9 @@ WELL = {"ends": [0, 0], "job": ["done", 1, ""], "split": "complete"}
 
 
 @pytest.mark.full
-def test_two_seal_a_split_at_once(site: Site, undisturbed: Callable[[dict[str, Any]], str]) -> None:
+def test_two_processes_that_seal_a_split_at_once_leave_one_result(
+    site: Site, undisturbed: Callable[[dict[str, Any]], str]
+) -> None:
     site.begin()
     assert site.manage("work", "--dataset", SLUG).returncode == 0
     before = site.stored()

@@ -1,4 +1,4 @@
-"""The settings of processes that tests start: the test's database, and a world more."""
+"""Settings of the processes that tests start: they use the test's database and know the fake world."""
 
 import os
 

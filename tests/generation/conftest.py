@@ -1,4 +1,4 @@
-"""A small world, and datasets of it."""
+"""Fixtures: the fake world and its datasets, and child processes on the test's database."""
 
 import os
 import subprocess
@@ -21,18 +21,18 @@ Child = Callable[..., "subprocess.Popen[bytes]"]
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Register the small world."""
+    """Register the fake world."""
     monkeypatch.setitem(worlds.REGISTRY, fake_world.NAME, fake_world.WHERE)
 
 
 def spec_of(**changes: Any) -> dict[str, Any]:
-    """Return the small world's preset with some parameters changed."""
+    """Return the fake world's preset with some parameters changed."""
     return {**fake_world.PRESET, **changes}
 
 
 @pytest.fixture
 def begin(db: None) -> Callable[..., Dataset]:
-    """Give a function that begins a dataset: its jobs wait."""
+    """Give a function that begins a dataset and leaves its jobs waiting."""
 
     def begin_dataset(slug: str = "rows", **changes: Any) -> Dataset:
         options = {key: changes.pop(key) for key in ("images", "owner", "visibility", "secrets") if key in changes}
@@ -45,7 +45,7 @@ def begin(db: None) -> Callable[..., Dataset]:
 
 @pytest.fixture
 def made(begin: Callable[..., Dataset]) -> Dataset:
-    """Give a complete dataset of the small world."""
+    """Give a complete dataset of the fake world."""
     dataset = begin()
     dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
@@ -65,7 +65,7 @@ def child_environment(**more: str) -> dict[str, str]:
 
 @pytest.fixture
 def child(transactional_db: None) -> Iterator[Child]:
-    """Give a function that starts a program on this test's database; those still running are ended afterwards."""
+    """Give a function that starts a Python process on this test's database; kill those that still run afterwards."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start(*command: str, environment: dict[str, str] | None = None, **options: Any) -> "subprocess.Popen[bytes]":
@@ -90,7 +90,7 @@ Measured = Callable[[], list[tuple[int, float]]]
 
 @pytest.fixture
 def measured(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Measured:
-    """Give a function that returns megabytes and seconds of processor time of each child that has read an import."""
+    """Give a function that returns the notes of children that read imports: peak megabytes and processor seconds."""
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setattr(import_sandbox, "CHILD", "tests.generation.measured")
     monkeypatch.setenv("HOME", str(home))

@@ -1,4 +1,4 @@
-"""A child process that ends itself by a signal, as a parser with a fault does."""
+"""A child process that kills itself with the signal in `LANG`, as if a fault in a parser had crashed it."""
 
 import os
 

@@ -1,6 +1,7 @@
-"""A small world that nobody asked for: rows of numbers. It proves that storage knows no world.
+"""A fake world whose scenes are rows of numbers. It shows that storage works for any world.
 
-`FAKE_WORLD_DIES_AT=stage:number` kills the process, as a power cut would, at that item of that stage.
+`FAKE_WORLD_DIES_AT=stage:number` kills the process, as a power cut would. The number is the index of the item at stage
+`items`, and the first number of the row at stages `images` and `seal`.
 """
 
 import hashlib
@@ -45,7 +46,7 @@ WORDS = ("sum", "largest", "odd", "empty")
 
 
 class RowSpec(BaseSpec):
-    """What rows are like."""
+    """The parameters of a dataset of rows."""
 
     scenes_per_chunk: int = Field(default=12, ge=1)
     questions_per_scene: int = Field(default=3, ge=1)
@@ -70,7 +71,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Frame:
-    """Where it is seen from."""
+    """The view that a row is seen from."""
 
     tilt: float
 
@@ -79,7 +80,7 @@ class Frame:
 
 
 def die_at(stage: str, number: int) -> None:
-    """End this process at once, if that is what the test wants."""
+    """Kill this process if the test asked for it at this stage and number."""
     if os.environ.get("FAKE_WORLD_DIES_AT") == f"{stage}:{number}":
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -129,7 +130,7 @@ class RowMaker(Maker):
 
 def _question(row: Row, *, kind: str) -> Question:
     program = (Step("numbers"), Step(kind, (0,), (str(len(row.numbers)),)))
-    if kind == "empty":  # nothing is known but the words
+    if kind == "empty":  # a question of which no program and no answer are known
         return Question("What’s left?", kind=kind, source_id="e-1")
     if kind == "odd":
         odd = sorted({number for number in row.numbers if number % 2})
@@ -141,7 +142,7 @@ def _question(row: Row, *, kind: str) -> Question:
 
 
 class RowWorld(World):
-    """How rows are read."""
+    """The world of rows of numbers."""
 
     name = NAME
     label = "Rows of numbers"

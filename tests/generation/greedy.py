@@ -1,3 +1,3 @@
-"""A program that wants more memory than it may have."""
+"""A program that allocates 3 GiB of memory, more than it may have."""
 
 kept = bytearray(3 << 30)

@@ -1,6 +1,7 @@
-"""Files that were made to harm whoever reads a spec, a mesh, a family, a recipe or an export of submissions.
+"""Hostile input for the readers of specs, meshes, families, scenes, rules, recipes, filters and submission exports.
 
-As a program it reads all of them, and writes for each how it ended and how much processor time it took.
+Run as a program, this module reads all of it. It writes JSON with three values for each input: the error (empty if
+there was none), the processor time in seconds, and the peak memory of the process so far in megabytes.
 """
 
 import json
@@ -104,7 +105,7 @@ def others() -> dict[str, Callable[[], Any]]:
 
 
 def peak() -> int:
-    """Return the most memory that this program had, in megabytes; ru_maxrss begins with that of its parent."""
+    """Return the peak memory of this process in megabytes; `ru_maxrss` would start at its parent's peak."""
     [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
     return int(line.split()[1]) >> 10
 

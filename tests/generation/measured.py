@@ -1,4 +1,4 @@
-"""The child process that reads imports, which notes in `HOME` how much memory and processor time it took at most."""
+"""The child process that reads imports; it notes its peak memory and processor time in the file `HOME/measured`."""
 
 import os
 import re
@@ -12,14 +12,14 @@ write_frame = sandbox.write_frame
 
 
 def note() -> None:
-    """Note what was taken so far."""
+    """Append the peak memory in megabytes and the processor time in seconds so far to the file."""
     peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     with Path(os.environ["HOME"], "measured").open("a") as file:
         file.write(f"{int(peak[1]) >> 10 if peak else 0} {time.process_time()}\n")
 
 
 def write_and_note(content: bytes) -> None:
-    """Note before the parent hears enough, and stops us."""
+    """Note first: the parent may stop this process once it has read enough."""
     note()
     write_frame(content)
 

@@ -1,4 +1,4 @@
-"""The settings of a whole site that a test runs, as its environment says, and a world more."""
+"""Settings of a whole site that a test runs: those that its environment gives, and the fake world in addition."""
 
 from generation.engine.worlds import REGISTRY
 from tests.generation import fake_world

@@ -1,4 +1,4 @@
-"""A small CLEVR dataset to look at, made in under a second."""
+"""A small CLEVR dataset for tests, made in under a second."""
 
 import io
 from typing import Any
@@ -27,7 +27,7 @@ SECRET = "0f" * 16
 
 
 def begun(slug: str = "shapes", *, visibility: str = "public", with_images: bool = True, **changes: Any) -> Dataset:
-    """Return a dataset whose jobs wait; `changes` lie over the spec."""
+    """Begin a dataset and leave its jobs waiting; `changes` replace parameters at the top level of the spec."""
     owner, files = changes.pop("owner", None), changes.pop("files", {})
     spec = {**SPEC, **changes}
     secrets = {name: SECRET for name, split in spec["splits"].items() if split.get("withheld")}

@@ -1,4 +1,4 @@
-"""Who may see what: every visitor, every visibility, every kind of thing."""
+"""Who may see what, for every visitor, every visibility and every kind of content."""
 
 import importlib
 from dataclasses import dataclass, field
@@ -86,20 +86,22 @@ def test_facets_that_reveal_nothing_stay_open_on_a_withheld_split(who: str) -> N
     ("visibility", "listed", "opened"),
     [("private", False, False), ("link", False, True), ("public", True, True)],
 )
-def test_lists_and_pages_of_strangers(visibility: str, listed: bool, opened: bool) -> None:
+def test_strangers_list_public_datasets_and_open_link_only_ones_too(
+    visibility: str, listed: bool, opened: bool
+) -> None:
     for stranger in (AnonymousUser(), MEMBER):
         assert may_list(stranger, Dataset(visibility=visibility)) is listed
         assert may_open(stranger, Dataset(visibility=visibility)) is opened
 
 
-def test_an_archived_dataset_is_listed_for_its_owner_alone_and_still_opens() -> None:
+def test_an_archived_dataset_still_opens_and_is_listed_only_for_owner_and_staff() -> None:
     archived = Dataset(archived="2026-01-01")
     assert {name for name, user in VISITORS.items() if may_list(user, archived)} == {"owner", "staff"}
     assert all(may_open(user, archived) for user in VISITORS.values())
 
 
 @pytest.mark.parametrize(("visibility", "known"), [("private", False), ("link", False), ("public", True)])
-def test_pages_about_other_things_name_public_datasets_alone_to_others(visibility: str, known: bool) -> None:
+def test_other_pages_mention_only_public_datasets_to_others(visibility: str, known: bool) -> None:
     dataset = Dataset(visibility=visibility)
     told = {name for name, user in VISITORS.items() if may_mention(user, dataset)}
     assert told == {"owner", "staff"} | ({"visitor", "member"} if known else set())
@@ -122,7 +124,7 @@ def test_an_unknown_visibility_shows_nothing() -> None:
 
 @pytest.fixture
 def group(db: None) -> Group:
-    """Give the group that the migration makes; tests with real transactions may have emptied its table before."""
+    """Give the group that the migration makes; make it again if a transactional test has emptied its table."""
     importlib.import_module("webapp.migrations.0002_researchers").make_group(apps, None)
     return Group.objects.get_or_create(name=RESEARCHERS)[0]
 
@@ -151,10 +153,10 @@ def test_a_researcher_sees_no_more_of_others_datasets_than_a_member(group: Group
     assert not may_see(user, Split(withheld=True, dataset=Dataset(owner_id=0)), What.ANSWER)
 
 
-# What is asked is known ----------------------------------------------------------------------------------------
+# Access checks are recorded ------------------------------------------------------------------------------------
 
 
-def test_what_is_asked_is_recorded_while_somebody_listens() -> None:
+def test_access_checks_are_recorded_only_inside_the_block() -> None:
     withheld = split("public", withheld=True)
     may_see(MEMBER, withheld, What.ANSWER)
     with recorded() as asked:
@@ -165,7 +167,7 @@ def test_what_is_asked_is_recorded_while_somebody_listens() -> None:
 
 
 @pytest.mark.parametrize("withheld", [False, True])
-def test_pictures_that_are_not_ours_to_show_are_seen_by_owner_and_staff_alone(withheld: bool) -> None:
+def test_hidden_pictures_are_seen_only_by_owner_and_staff(withheld: bool) -> None:
     split = Split(withheld=withheld, dataset=Dataset(images_visible=False))
     seeing = {who for who, visitor in VISITORS.items() if may_see(visitor, split, What.IMAGE)}
     assert seeing == {"owner", "staff"}

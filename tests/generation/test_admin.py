@@ -21,7 +21,7 @@ def staff() -> Client:
     return client
 
 
-def test_every_list_and_row_can_be_looked_at(staff: Client, made: Dataset) -> None:
+def test_every_list_and_row_can_be_viewed_but_not_added_or_deleted(staff: Client, made: Dataset) -> None:
     workers.beat(name="one", queues="generation")
     rows = {
         "dataset": made.pk,
@@ -36,7 +36,7 @@ def test_every_list_and_row_can_be_looked_at(staff: Client, made: Dataset) -> No
         assert staff.get(reverse(f"admin:generation_{name}_delete", args=[pk])).status_code == 403
 
 
-def test_visibility_can_be_changed_and_nothing_that_was_made(staff: Client, made: Dataset) -> None:
+def test_visibility_can_be_changed_but_slug_and_fingerprint_cannot(staff: Client, made: Dataset) -> None:
     address = reverse("admin:generation_dataset_change", args=[made.pk])
     form = {"title": "Rows", "description": "", "visibility": "public", "owner": "", "fingerprint": "0", "slug": "x"}
     assert staff.post(address, form).status_code == 302
@@ -44,7 +44,7 @@ def test_visibility_can_be_changed_and_nothing_that_was_made(staff: Client, made
     assert (after.visibility, after.slug, after.fingerprint) == ("public", "rows", made.fingerprint)
 
 
-def test_staff_give_more_scenes(staff: Client, db: None) -> None:
+def test_staff_can_raise_a_quota_of_scenes(staff: Client, db: None) -> None:
     user = User.objects.create_user("ada")
     assert Quota.objects.allowed(user) == 200_000
     fields = {"user": user.pk, "scenes": 2_000_000}
@@ -78,5 +78,5 @@ def test_jobs_that_did_not_fail_are_left_alone(staff: Client, made: Dataset) -> 
     assert made.jobs.get(pk=job.pk).state == job.state
 
 
-def test_the_admin_pages_lead_to_health(staff: Client, db: None) -> None:
+def test_the_admin_pages_link_to_the_health_page(staff: Client, db: None) -> None:
     assert f'href="{reverse("health")}"' in staff.get(reverse("admin:index")).text

@@ -1,4 +1,4 @@
-"""The command line: what other programs rely on."""
+"""The command line: the output, errors and exit statuses that other programs rely on."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ Begin = Callable[..., Dataset]
 
 
 def run(*command: str, environment: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
-    """Return what a program on this test's database did."""
+    """Run a management command on this test's database in a new process; return the finished process."""
     return subprocess.run(
         [sys.executable, MANAGE, *command],
         env=child_environment(**(environment or {})), capture_output=True, text=True, timeout=120,
@@ -36,7 +36,7 @@ def run(*command: str, environment: dict[str, str] | None = None) -> "subprocess
 
 
 def refusal(*command: str) -> str:
-    """Return the words with which a command refuses bad input."""
+    """Return the one-line message with which a command refuses bad input."""
     with pytest.raises(CommandError) as caught:
         call_command(*command)
     assert caught.value.returncode == 2
@@ -68,7 +68,7 @@ class TestGenerate:
 
     @pytest.mark.full
     @pytest.mark.parametrize("workers", ["1", "4"])
-    def test_any_number_of_processes_makes_the_same(self, made: Dataset, workers: str) -> None:
+    def test_any_number_of_processes_makes_the_same_dataset(self, made: Dataset, workers: str) -> None:
         secret = f"test={'0f' * 16}"
         done = run("generate", "fake-mini", "--secret", secret, "--workers", workers, "--no-images")
         assert done.stdout.strip() == made.fingerprint
@@ -87,7 +87,7 @@ class TestGenerate:
             assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
 
     @pytest.mark.full
-    def test_interrupted_it_can_be_gone_on_with(self, made: Dataset, child: Child) -> None:
+    def test_an_interrupted_command_can_be_resumed(self, made: Dataset, child: Child) -> None:
         command = [MANAGE, "generate", "fake-mini", "--name", "again", "--secret", f"test={'0f' * 16}"]
         process = child(*command, stderr=subprocess.PIPE, start_new_session=True)
         end = time.monotonic() + 60
@@ -127,21 +127,21 @@ class TestGenerate:
         assert ended == ["drop", "stop"]
 
     @pytest.mark.full
-    def test_processes_that_die_are_replaced_and_at_last_given_up(self, db: None) -> None:
+    def test_dying_processes_are_replaced_until_the_command_gives_up(self, db: None) -> None:
         done = run("generate", "fake-mini", "--workers", "1", environment={"FAKE_WORLD_DIES_AT": "items:2"})
         assert done.returncode == 1
-        assert Dataset.objects.get().state == "making"  # a process that dies is no fault of the dataset
+        assert Dataset.objects.get().state == "making"  # a dead process does not make the dataset fail
         assert "Expected background processes that stay alive, got one after the other that stopped." in done.stderr
         assert done.stderr.strip().endswith("Go on: the same command, all its options, and --resume.")
 
-    def test_what_the_engine_refuses_is_said(self, file: Callable[[Any], str]) -> None:
+    def test_an_error_of_the_engine_is_reported(self, file: Callable[[Any], str]) -> None:
         done = run("generate", file(spec_of(impossible_scene=3)), "--name", "rows", "--workers", "1")
         assert done.returncode == 1
         assert done.stderr.strip().endswith("scene 3: Expected a row within 3 tries, got none.")
 
 
 @pytest.mark.slow
-def test_a_new_database_gets_its_tables_unasked(tmp_path: Path) -> None:
+def test_a_new_database_gets_its_tables_automatically(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "DJANGO_SETTINGS_MODULE")}
     done = subprocess.run(
         [sys.executable, MANAGE, "datasets", "--json"],
@@ -152,7 +152,7 @@ def test_a_new_database_gets_its_tables_unasked(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 class TestGenerateRefuses:
-    def test_an_existing_name_naming_resume(self, made: Dataset) -> None:
+    def test_an_existing_name_with_a_hint_at_resume(self, made: Dataset) -> None:
         assert "--resume" in refusal("generate", "fake-mini", "--name", "rows")
 
     def test_to_resume_another_spec(self, begin: Begin) -> None:
@@ -160,7 +160,7 @@ class TestGenerateRefuses:
         words = refusal("generate", "fake-mini", "--name", "rows", "--seed", "9", "--resume")
         assert words.startswith("rows: Expected the spec that the dataset was begun with")
 
-    def test_to_resume_with_a_secret_that_proves_nothing(self, made: Dataset) -> None:
+    def test_to_resume_with_a_wrong_secret(self, made: Dataset) -> None:
         again = ["generate", "fake-mini", "--name", "rows", "--resume", "--secret"]
         assert refusal(*again, "train=zz").startswith("--secret train: Expected 32 hexadecimal digits")
         assert "another one" in refusal(*again, f"test={'0e' * 16}")
@@ -170,14 +170,14 @@ class TestGenerateRefuses:
         assert out.getvalue().strip() == made.fingerprint
 
     @pytest.mark.parametrize(("begun", "options"), [(True, ["--no-images"]), (False, [])])
-    def test_to_resume_with_images_where_there_are_none_or_without(
+    def test_to_resume_with_images_if_there_are_none_or_the_reverse(
         self, begin: Begin, begun: bool, options: list[str]
     ) -> None:
         begin(images=begun)
         words = refusal("generate", "fake-mini", "--name", "rows", "--resume", *options)
         assert words.startswith(f"rows: Expected {'images' if begun else 'no images'}")
 
-    def test_not_to_resume_as_the_page_of_a_dataset_without_images_says(self, begin: Begin) -> None:
+    def test_not_the_resume_command_that_the_page_of_a_dataset_shows(self, begin: Begin) -> None:
         dataset = begin(images=False)
         said = recipe(dataset, splits=[], has_files=False, sees_secrets=False).resume
         assert said == "python manage.py generate rows.json --name rows --no-images --resume"
@@ -188,7 +188,7 @@ class TestGenerateRefuses:
         words = refusal("generate", "fake-mini", "--name", "rows", "--resume")
         assert "engine version" in words and "release 0.1.0" in words
 
-    def test_what_is_no_json(self, file: Callable[[Any], str]) -> None:
+    def test_a_file_that_is_not_json(self, file: Callable[[Any], str]) -> None:
         assert (
             "Expected JSON, got something else (Expecting property name enclosed in double quotes) (line 1, byte 2)"
             in refusal("generate", file("{oops"))
@@ -205,10 +205,12 @@ class TestGenerateRefuses:
             ),
         ],
     )
-    def test_what_would_be_too_much(self, file: Callable[[Any], str], content: str, words: str) -> None:
+    def test_json_that_is_too_deep_or_has_too_long_numbers(
+        self, file: Callable[[Any], str], content: str, words: str
+    ) -> None:
         assert words in refusal("generate", file(content))
 
-    def test_a_name_longer_than_files_have(self) -> None:
+    def test_a_name_that_is_too_long_for_a_file(self) -> None:
         assert "Expected a preset's name or a JSON file, got 'xxx" in refusal("generate", "x" * 300)
         assert "Expected a JSON file, got none" in refusal("generate", "x" * 300 + ".json")
 
@@ -216,33 +218,33 @@ class TestGenerateRefuses:
         assert refusal("generate", "fake-mini", "--name", "").startswith("slug: Expected at most 60 small letters")
 
     @pytest.mark.parametrize("option", [["--scenes", "train=3"], ["--secret", f"train={'00' * 16}"]])
-    def test_to_hear_twice_of_one_split(self, option: list[str]) -> None:
+    def test_an_option_that_names_a_split_twice(self, option: list[str]) -> None:
         other = [option[0], option[1][:-1] + "9"]
         assert (
             refusal("generate", "fake-mini", *option, *other)
             == f"{option[0]}: Expected each split once, got train again."
         )
 
-    def test_more_processes_than_anybody_means(self) -> None:
+    def test_more_than_64_processes(self) -> None:
         with pytest.raises(CommandError, match="expected a number of processes, 1 to 64, got '65'"):
             call_command("generate", "fake-mini", "--workers", "65")
 
-    def test_what_is_no_object(self, file: Callable[[Any], str]) -> None:
+    def test_json_that_is_not_an_object(self, file: Callable[[Any], str]) -> None:
         assert "Expected a JSON object, got list" in refusal("generate", file([]))
 
-    def test_a_file_that_is_not_there(self) -> None:
+    def test_a_missing_file(self) -> None:
         assert "nowhere.json: Expected a JSON file" in refusal("generate", "nowhere.json")
 
-    def test_a_spec_of_no_world(self, file: Callable[[Any], str]) -> None:
+    def test_a_spec_without_a_world(self, file: Callable[[Any], str]) -> None:
         assert refusal("generate", file({"splits": {}})).startswith("world: Expected the name of a world")
 
-    def test_a_bad_spec_in_the_exceptions_own_words(self, file: Callable[[Any], str]) -> None:
+    def test_a_bad_spec_with_the_message_of_the_exception(self, file: Callable[[Any], str]) -> None:
         data = spec_of(colours=["orange"])
         with pytest.raises(BadSpec) as caught:
             change(data)
         assert refusal("generate", file(data)) == str(caught.value)
 
-    def test_all_splits_left_out(self) -> None:
+    def test_a_spec_whose_splits_are_all_left_out(self) -> None:
         zeros = [part for name in ("train", "val", "test") for part in ("--scenes", f"{name}=0")]
         assert refusal("generate", "fake-mini", *zeros).startswith("splits:")
 
@@ -250,24 +252,24 @@ class TestGenerateRefuses:
         assert "Expected one of train, val, test, got 'exam'" in refusal("generate", "fake-mini", "--scenes", "exam=3")
 
     @pytest.mark.parametrize("wrong", ["train", "train=", "=3", "train=many", "train=-1"])
-    def test_scenes_that_are_no_number(self, wrong: str) -> None:
+    def test_scenes_that_are_not_a_split_and_a_number(self, wrong: str) -> None:
         with pytest.raises(CommandError, match="--scenes"):
             call_command("generate", "fake-mini", "--scenes", wrong)
 
-    def test_all_of_it_without_leaving_anything(self) -> None:
+    def test_bad_options_without_making_a_dataset(self) -> None:
         for wrong in (["--name", "New!"], ["--secret", "test=00"], ["--scenes", "exam=3"], ["--seed", "-1"]):
             refusal("generate", "fake-mini", *wrong)
         assert not Dataset.objects.exists()
 
 
-def test_scenes_change_that_split_alone() -> None:
+def test_the_scenes_option_changes_only_its_split() -> None:
     source = load("fake-mini")
     data = change(source.data, seed=7, scenes={"train": 5, "val": 0})
     assert (data["seed"], list(data["splits"])) == (7, ["train", "test"])
     assert (data["splits"]["train"]["scenes"], data["splits"]["test"]["scenes"]) == (5, 7)
 
 
-def test_a_split_left_out_is_nobodys_reference() -> None:
+def test_a_split_that_is_left_out_is_no_longer_a_reference() -> None:
     data = spec_of(splits={"a": {"scenes": 1}, "b": {"scenes": 1, "reference": "a"}})
     assert change(data, scenes={"a": 0})["splits"]["b"]["reference"] is None
 
@@ -287,7 +289,7 @@ def test_a_spec_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     assert load(str(path)).data["seed"] == 3
 
 
-def test_a_spec_may_be_as_deep_as_we_say(tmp_path: Path) -> None:
+def test_a_spec_may_have_64_levels(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     path.write_text(json.dumps({"world": "fake-rows", "deep": json.loads("[" * 63 + "]" * 63)}))
     assert load(str(path)).name == "rows"
@@ -306,7 +308,7 @@ def test_a_downloaded_spec_finds_its_files_by_digest(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-class TestOthers:
+class TestOtherCommands:
     def test_datasets_as_json(self, made: Dataset) -> None:
         out = StringIO()
         call_command("datasets", "--json", stdout=out)
@@ -334,39 +336,39 @@ class TestOthers:
         call_command("datasets", "--json", stdout=out)
         assert json.loads(out.getvalue()) == []
 
-    def test_delete_leaves_nothing_of_it_and_all_of_others(self, made: Dataset, begin: Begin) -> None:
+    def test_delete_removes_a_dataset_and_keeps_the_others(self, made: Dataset, begin: Begin) -> None:
         other = begin("other")
         dataset_jobs.work(dataset=other)
         call_command("delete", "rows")
         assert [dataset.slug for dataset in Dataset.objects.all()] == ["other"]
-        for split in other.splits.all():  # made from the same spec, it keeps its own index
+        for split in other.splits.all():  # it was made from the same spec, but it keeps its own index
             dataset_jobs.sealing.seal(split)
             from generation.storage.split_index import SplitIndex, open_digest
 
             open_digest.cache_clear()
             assert SplitIndex.open(split).n == split.questions
 
-    def test_delete_of_what_is_half_made(self, begin: Begin) -> None:
+    def test_delete_removes_an_unfinished_dataset(self, begin: Begin) -> None:
         begin()
         dataset_jobs.RUNNER.run(dataset_jobs.claim())  # type: ignore[arg-type]
         call_command("delete", "rows")
         assert not Dataset.objects.exists()
 
-    def test_cancel_stops_the_making(self, begin: Begin) -> None:
+    def test_cancel_stops_making_a_dataset(self, begin: Begin) -> None:
         dataset = begin()
         call_command("cancel", "rows")
         dataset.refresh_from_db()
         assert dataset.state == "cancelled" and dataset_jobs.claim() is None
 
-    def test_cancel_of_what_is_complete_is_refused(self, made: Dataset) -> None:
+    def test_cancel_refuses_a_complete_dataset(self, made: Dataset) -> None:
         assert "got one that is complete" in refusal("cancel", "rows")
 
-    def test_work_does_what_waits(self, begin: Begin) -> None:
+    def test_work_runs_the_waiting_jobs(self, begin: Begin) -> None:
         dataset = begin()
         call_command("work")
         dataset.refresh_from_db()
         assert dataset.state == "complete"
 
     @pytest.mark.parametrize("command", ["delete", "cancel"])
-    def test_an_unknown_dataset_is_refused_naming_those_there_are(self, made: Dataset, command: str) -> None:
+    def test_an_unknown_dataset_is_refused_with_the_names_of_existing_ones(self, made: Dataset, command: str) -> None:
         assert refusal(command, "nothing") == "Expected a dataset (rows), got 'nothing'."

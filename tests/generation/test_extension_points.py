@@ -39,7 +39,7 @@ def test_many_referrers_are_counted(begin: Begin) -> None:
         dataset_jobs.delete(dataset)
 
 
-def test_without_referrers_it_goes(begin: Begin) -> None:
+def test_a_dataset_without_referrers_is_deleted(begin: Begin) -> None:
     dataset = begin()
     dataset_jobs.delete(dataset)
     dataset_jobs.work(dataset=dataset)

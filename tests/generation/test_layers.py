@@ -1,4 +1,4 @@
-"""What lies beneath knows nothing of what lies above: storage and pages no world, this app no site."""
+"""Storage and pages name no world, and all files state the same release."""
 
 import ast
 import re
@@ -17,14 +17,14 @@ ROOT = Path(settings.BASE_DIR)
 HOME = ROOT / "generation"
 WORLDS = HOME / "engine" / "worlds"
 MAY_NAME_WORLDS = {
-    "generation/management/commands/datasets.py": "tells whom has no dataset what to type",
-    "generation/templates/generation/datasets.html": "tells whom has no dataset what to type",
+    "generation/management/commands/datasets.py": "says what to type if there is no dataset",
+    "generation/templates/generation/datasets.html": "says what to type if there is no dataset",
     "generation/engine/precompilation.py": "compiles ahead what the world that ships needs",
 }
 
 
 def words_of(path: Path, text: str) -> Iterator[str]:
-    """Yield what a file says but for comments and docstrings, which may cite papers."""
+    """Yield a template's text or a module's names and strings, but no comments or docstrings: they may cite papers."""
     if path.suffix != ".py":
         yield re.sub(r"{#.*?#}|{% comment %}.*?{% endcomment %}", "", text, flags=re.DOTALL)
         return
@@ -44,7 +44,7 @@ def names_a_world(path: Path, text: str) -> bool:
     return any(re.search(names, words, re.IGNORECASE) for words in words_of(path, text))
 
 
-def test_storage_and_pages_know_no_world() -> None:
+def test_storage_and_pages_name_no_world() -> None:
     files = [path for path in HOME.rglob("*") if path.suffix in (".py", ".html") and not path.is_relative_to(WORLDS)]
     assert len(files) > 50
     found = {str(path.relative_to(ROOT)) for path in files if names_a_world(path, path.read_text())}
@@ -62,11 +62,11 @@ def test_storage_and_pages_know_no_world() -> None:
         ("a.html", "{# as for clevr #} colours", False),
     ],
 )
-def test_a_world_that_is_named_is_found(file: str, text: str, named: bool) -> None:
+def test_names_of_worlds_are_found_except_in_comments_and_docstrings(file: str, text: str, named: bool) -> None:
     assert names_a_world(Path(file), text) == named
 
 
-def test_the_release_is_one() -> None:
+def test_all_files_state_the_same_release() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     [cited] = re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), flags=re.MULTILINE)
     assert generation.__version__ == webapp.__version__ == project == cited

@@ -1,4 +1,4 @@
-"""Rules that the database holds, and who sees which dataset."""
+"""Constraints of the database, and who sees which dataset."""
 
 from typing import Any
 
@@ -27,16 +27,16 @@ def refused(make: Any) -> None:
 
 
 @pytest.mark.parametrize("slug", ["new", "q", "export", "edit", ""])
-def test_names_that_are_addresses_are_refused(slug: str) -> None:
+def test_empty_slugs_and_slugs_that_are_addresses_are_refused(slug: str) -> None:
     refused(lambda: dataset(slug))
 
 
-def test_a_name_is_taken_once() -> None:
+def test_two_datasets_cannot_have_the_same_slug() -> None:
     dataset("a")
     refused(lambda: dataset("a"))
 
 
-def test_a_complete_dataset_has_a_fingerprint() -> None:
+def test_a_complete_dataset_must_have_a_fingerprint() -> None:
     refused(lambda: dataset(state="complete"))
 
 
@@ -44,33 +44,33 @@ def test_an_unknown_state_is_refused() -> None:
     refused(lambda: dataset(state="sleeping"))
 
 
-def test_a_complete_split_is_sealed() -> None:
+def test_a_complete_split_must_be_sealed() -> None:
     refused(lambda: split(state="complete"))
 
 
-def test_a_withheld_generated_split_has_a_secret() -> None:
+def test_a_withheld_generated_split_must_have_a_secret() -> None:
     refused(lambda: split(withheld=True))
 
 
-def test_a_secret_is_never_without_its_digest() -> None:
+def test_a_secret_must_have_its_digest() -> None:
     refused(lambda: split(withheld=True, secret="00" * 16))
 
 
-def test_a_picture_has_a_size(made: Dataset) -> None:
+def test_a_picture_must_have_a_size(made: Dataset) -> None:
     refused(lambda: Scene.objects.filter(split__dataset=made).update(width=0))
 
 
-def test_a_running_job_has_a_token_and_a_lease() -> None:
+def test_a_running_job_must_have_a_token_and_a_lease() -> None:
     row = split()
     refused(lambda: Job.objects.create(kind="seal", dataset=row.dataset, split=row, state="running"))
 
 
-def test_a_waiting_job_has_no_token() -> None:
+def test_a_waiting_job_must_not_have_a_token() -> None:
     row = split()
     refused(lambda: Job.objects.create(kind="seal", dataset=row.dataset, split=row, token="x"))
 
 
-def test_the_same_work_exists_once() -> None:
+def test_the_same_job_cannot_exist_twice() -> None:
     row = split()
     Job.objects.create(kind="seal", dataset=row.dataset, split=row)
     refused(lambda: Job.objects.create(kind="seal", dataset=row.dataset, split=row))
@@ -78,13 +78,13 @@ def test_the_same_work_exists_once() -> None:
     refused(lambda: Job.objects.create(kind="delete", dataset=row.dataset))
 
 
-def test_a_job_names_its_work() -> None:
+def test_a_job_must_have_the_split_and_chunk_of_its_kind() -> None:
     row = split()
     refused(lambda: Job.objects.create(kind="items", dataset=row.dataset, split=row))
     refused(lambda: Job.objects.create(kind="delete", dataset=row.dataset, split=row))
 
 
-def test_a_position_is_taken_once(made: Dataset) -> None:
+def test_two_questions_cannot_have_the_same_position(made: Dataset) -> None:
     question = Question.objects.filter(split__dataset=made).first()
     assert question is not None
     question.pk = None
@@ -111,7 +111,7 @@ def seen() -> Any:
         ("staff", {"public", "link", "private"}),
     ],
 )
-def test_each_sees_what_is_meant_for_her(seen: Any, who: str, listed: set[str]) -> None:
+def test_each_visitor_sees_the_permitted_datasets(seen: Any, who: str, listed: set[str]) -> None:
     assert set(Dataset.objects.visible_to(seen[who]).values_list("slug", flat=True)) == listed
 
 
@@ -137,7 +137,7 @@ def test_progress_counts_what_is_done(made: Dataset) -> None:
     assert progress_of(made).share == 1
 
 
-def test_addresses_and_names_are_speaking(made: Dataset) -> None:
+def test_rows_have_readable_names(made: Dataset) -> None:
     train = made.splits.get(name="train")
     assert str(train) == "rows/train"
     assert str(train.question_set.get(position=4)) == "rows/train question 4"

@@ -1,4 +1,4 @@
-"""A vocabulary of one's own goes all the way: the orange cone of the documentation, seen, asked about and stored."""
+"""A spec's own vocabulary works from end to end: the documentation's orange cone is drawn, asked about and stored."""
 
 import io
 import json
@@ -27,7 +27,7 @@ def documented() -> dict[str, Any]:
 
 
 def fewer_others() -> dict[str, Any]:
-    """Return it with few other colours and shapes, so that three scenes hold orange cones."""
+    """Return the documented spec with fewer other colours and shapes, so that its three scenes have orange cones."""
     dropped = {"colors": ("gray", "green", "brown", "purple", "cyan", "yellow"), "shapes": ("sphere", "cylinder")}
     vocabulary = {part: dict.fromkeys(names) for part, names in dropped.items()}
     return {**documented(), "vocabulary": merge(vocabulary, documented()["vocabulary"]), "questions": {"per_scene": 8}}
@@ -46,12 +46,12 @@ def picture(name: str) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(files.get(name))))
 
 
-def test_the_documentation_adds_it_in_ten_lines() -> None:
+def test_the_documentation_adds_an_orange_cone_in_at_most_ten_lines() -> None:
     shown = re.search(r"```json file=cone.json\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert shown is not None and len(shown[1].strip().splitlines()) <= 10
 
 
-def test_it_is_seen_asked_about_and_stored(dataset: Dataset) -> None:
+def test_the_orange_cone_is_drawn_asked_about_and_stored(dataset: Dataset) -> None:
     cones = [
         (scene, number)
         for scene in Scene.objects.filter(split__dataset=dataset)
@@ -72,7 +72,7 @@ def test_it_is_seen_asked_about_and_stored(dataset: Dataset) -> None:
     assert index.containing("orange").size > 0
 
 
-def test_a_split_with_colours_of_its_own_is_sealed_with_them(db: None) -> None:
+def test_a_split_with_its_own_colours_is_sealed_with_them(db: None) -> None:
     colours = {"red": None, "blue": None, "green": None, "gray": None, "brown": None, "purple": None, "cyan": None}
     test = {"scenes": 16, "overrides": {"vocabulary": {"colors": {**colours, "pink": {"rgb": [255, 130, 180]}}}}}
     spec = {"world": "clevr", "base": "clevr-mini", "splits": {"train": None, "val": None, "test": test}}

@@ -1,4 +1,4 @@
-"""`manage.py startworld`: what it writes runs as it is, under the name that was asked for."""
+"""`manage.py startworld` writes a world that runs unchanged under the given name."""
 
 import sys
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ LINES = 130
 
 @pytest.fixture
 def pebbles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give the folder of a new world that is installed, as pip would do it."""
+    """Give the folder of a new world that is installed as pip would install it."""
     call_command("startworld", "pebbles", "--folder", str(tmp_path), stdout=StringIO())
     home = tmp_path / "pebbles"
     info = home / "pebbles-0.1.0.dist-info"
@@ -36,24 +36,24 @@ def pebbles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
-def test_a_new_world_is_found_and_keeps_every_rule(pebbles: Path) -> None:
+def test_a_new_world_is_found_and_passes_the_conformance_tests(pebbles: Path) -> None:
     assert get_world("pebbles").label == "Pebbles"
     assert find_preset("pebbles")["title"] == "Pebbles"
     conformance.hold(get_world("pebbles"))
 
 
-def test_the_world_that_it_is_made_of_keeps_them_too() -> None:
+def test_the_starter_world_passes_the_conformance_tests() -> None:
     conformance.hold(STARTER)
 
 
-def test_nothing_of_it_has_another_name(pebbles: Path) -> None:
+def test_no_file_of_a_new_world_names_the_starter_world(pebbles: Path) -> None:
     for path in (path for path in pebbles.rglob("*") if path.is_file() and "dist-info" not in str(path)):
         assert "starter" not in path.read_text(errors="replace").lower(), path
     assert len((pebbles / "pebbles/world.py").read_text().splitlines()) < LINES
     assert 'pebbles = "pebbles.world:WORLD"' in (pebbles / "pyproject.toml").read_text()
 
 
-def test_it_says_what_comes_next(tmp_path: Path) -> None:
+def test_the_command_prints_the_next_steps(tmp_path: Path) -> None:
     said = StringIO()
     call_command("startworld", "twigs", "--folder", str(tmp_path), stdout=said)
     assert f"pip install --editable {tmp_path}/twigs" in said.getvalue()
@@ -73,7 +73,7 @@ def test_it_says_what_comes_next(tmp_path: Path) -> None:
         ("", "NAME: Expected up to 30 small letters"),
     ],
 )
-def test_a_name_that_can_be_no_worlds_is_refused(tmp_path: Path, name: str, message: str) -> None:
+def test_an_invalid_name_is_refused(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(CommandError) as refused:
         call_command("startworld", name, "--folder", str(tmp_path), stdout=StringIO())
     assert message in str(refused.value)
@@ -81,7 +81,7 @@ def test_a_name_that_can_be_no_worlds_is_refused(tmp_path: Path, name: str, mess
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_written_over(tmp_path: Path) -> None:
+def test_an_existing_folder_is_not_overwritten(tmp_path: Path) -> None:
     call_command("startworld", "twigs", "--folder", str(tmp_path), stdout=StringIO())
     path = tmp_path / "twigs/twigs/world.py"
     path.write_text("# hours of work")

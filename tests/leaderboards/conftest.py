@@ -1,4 +1,4 @@
-"""A split that is large enough for shares, made once for a file of tests, and accounts that submit to it."""
+"""A split that is large enough for shares, made once for each file of tests, and accounts that submit to it."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ SPLITS = {"train": {"scenes": 20}, "val": {"scenes": 40}, "test": {"scenes": 30,
 
 @pytest.fixture(scope="module")
 def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset that stays for all tests of the file; what a test changes of it is undone."""
+    """Give the key of a dataset for all tests of the file; the changes of each test are rolled back."""
     with django_db_blocker.unblock():
         key = small.made("scored", with_images=False, splits=SPLITS).pk
     yield key
@@ -53,7 +53,7 @@ def member(db: None) -> User:
 
 @pytest.fixture
 def as_member(member: User) -> Client:
-    """Give a browser in which that account is signed in."""
+    """Give a browser in which the member is signed in."""
     client = Client()
     client.force_login(member)
     return client
@@ -61,5 +61,5 @@ def as_member(member: User) -> Client:
 
 @pytest.fixture
 def method(member: User) -> Method:
-    """Give a method of that account, private."""
+    """Give a private method of the member."""
     return Method.objects.create(name="Oracle with noise", owner=member)

@@ -1,4 +1,4 @@
-"""Files of predictions, and submissions made of them."""
+"""Files of predictions, and submissions made from them."""
 
 import io
 import json
@@ -34,13 +34,13 @@ def noisy(split: Split, *, wrong: float, seed: int = 0) -> list[str]:
 
 
 def as_file(answers: list[str], **more: Any) -> io.BytesIO:
-    """Return predictions as a file."""
+    """Return predictions as a file in JSON."""
     rows = [{"question_id": number, "answer": answer} for number, answer in enumerate(answers)]
     return io.BytesIO(json.dumps(rows, **more).encode())
 
 
 def as_zip(folder: Path, **files: list[str]) -> Path:
-    """Return a zip with predictions for several splits, each by its name."""
+    """Return the path of a zip with a file of predictions for each split, named after the split."""
     path = folder / "predictions.zip"
     with zipfile.ZipFile(path, "w") as archive:
         for name, answers in files.items():
@@ -49,7 +49,7 @@ def as_zip(folder: Path, **files: list[str]) -> Path:
 
 
 def suite_of(slug: str, *splits: Split) -> Suite:
-    """Return a suite of splits."""
+    """Return a listed suite of these splits."""
     made = Suite.objects.create(slug=slug, title=slug, is_public=True)
     for ordinal, split in enumerate(splits):
         made.members.create(split=split, ordinal=ordinal, label=split.name)
@@ -57,7 +57,7 @@ def suite_of(slug: str, *splits: Split) -> Suite:
 
 
 def submitted(method: Method, split: Split, answers: list[str], **order: Any) -> Submission:
-    """Return a submission that was stored and then scored, or refused."""
+    """Upload predictions, score the waiting submissions, and return the submission, which may be refused."""
     received = uploads.receive(method.owner, Order(method, split, **order), as_file(answers), "predictions.json")
     [row] = received.submissions
     scoring.RUNNER.take_turn()
@@ -66,7 +66,7 @@ def submitted(method: Method, split: Split, answers: list[str], **order: Any) ->
 
 
 def refused(method: Method, split: Split, *, answered: Iterable[int]) -> Submission:
-    """Return a submission that was refused: of questions, only these numbers are answered."""
+    """Upload answers to only these questions and return the submission, which was refused."""
     rows = [{"question_id": number, "answer": "yes"} for number in answered]
     file = io.BytesIO(json.dumps(rows).encode())
     [row] = uploads.receive(method.owner, Order(method, split), file, "predictions.json").submissions
@@ -82,6 +82,6 @@ def right_of(split: Split, answers: list[str]) -> int:
 
 
 def codes_of(split: Split, answers: list[str]) -> np.ndarray[Any, Any]:
-    """Return answers as codes of a split's vocabulary."""
+    """Return answers as codes of a split's vocabulary, -1 for answers outside it."""
     words = {word: code for code, word in enumerate(SplitIndex.open(split).answer_values)}
     return np.array([words.get(answer, -1) for answer in answers], np.int32)

@@ -1,4 +1,4 @@
-"""The baselines that every complete split has: what they guess, and that they hold nobody up."""
+"""The baselines of every complete split: their guesses, and that they do not delay submissions of people."""
 
 from collections.abc import Callable
 from itertools import count
@@ -21,7 +21,7 @@ from webapp.leaderboards.uploads import Order
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
-def test_baselines_come_by_themselves_and_are_what_they_say(val: Split) -> None:
+def test_baselines_are_made_and_the_guess_by_type_is_equal_to_counting(val: Split) -> None:
     while baselines.begin():
         pass
     scoring.RUNNER.take_turn()
@@ -36,7 +36,7 @@ def test_baselines_come_by_themselves_and_are_what_they_say(val: Split) -> None:
         learned.setdefault(kind, {}).setdefault(answer, 0)
         learned[kind][answer] += 1
     right = sum(
-        learned.get(kind) is not None and best(learned[kind], val) == answer for kind, answer in reference_rows(val)
+        learned.get(kind) is not None and mode_of(learned[kind], val) == answer for kind, answer in reference_rows(val)
     )
     unknown = sum(kind not in learned for kind, _ in reference_rows(val))
     score = Score.objects.get(submission=found["type"], split=val)
@@ -44,24 +44,24 @@ def test_baselines_come_by_themselves_and_are_what_they_say(val: Split) -> None:
 
 
 def reference_rows(split: Split) -> list[tuple[str, str]]:
-    """Return type and answer of each question."""
+    """Return the type and the answer of each question."""
     return list(Question.objects.filter(split=split).order_by("position").values_list("kind", "answer"))
 
 
-def best(counts: dict[str, int], split: Split) -> str:
-    """Return the most frequent answer, of those as frequent the first of the vocabulary."""
+def mode_of(counts: dict[str, int], split: Split) -> str:
+    """Return the most frequent answer; in a tie, the first one in the vocabulary."""
     order = SplitIndex.open(split).answer_values
     return max(counts, key=lambda word: (counts[word], -order.index(word)))
 
 
-def test_a_split_that_lacks_one_baseline_gets_that_one(val: Split) -> None:
+def test_a_missing_baseline_of_a_split_is_made(val: Split) -> None:
     while baselines.begin():
         pass
     Submission.objects.filter(split=val, method__baseline="nearest").delete()
     assert baselines.begin() == 1 and baselines.begin() == 0
 
 
-def test_chance_is_the_expectation_wherever_it_stands(val: Split) -> None:
+def test_chance_is_the_expected_share_on_every_page(val: Split) -> None:
     while baselines.begin():
         pass
     Submission.objects.filter(state="waiting").exclude(split=val, method__baseline="chance").delete()
@@ -92,13 +92,13 @@ def test_chance_is_the_expectation_wherever_it_stands(val: Split) -> None:
     assert f"{100 * expected:.1f} %" in client.get(row.get_absolute_url()).context["told"]
 
 
-def test_every_baseline_is_due_whatever_the_size_of_a_split(val: Split) -> None:
+def test_a_large_split_has_every_baseline_too(val: Split) -> None:
     Split.objects.filter(pk=val.pk).update(questions=150_000)
     val.refresh_from_db()
     assert baselines.kinds_of(val) == ["chance", "majority", "type", "nearest"]
 
 
-def test_what_people_send_is_scored_in_the_middle_of_a_baseline(
+def test_submissions_of_people_are_scored_while_a_baseline_is_computed(
     method: Method, val: Split, between_pieces: Callable[[Callable[[int], None]], None]
 ) -> None:
     baseline = nearest_of(val)
@@ -112,16 +112,16 @@ def test_what_people_send_is_scored_in_the_middle_of_a_baseline(
         if piece == 4:
             assert Submission.objects.get(pk=mine[0].pk).state == "done"
             row = Submission.objects.filter(pk=baseline.pk, state="running", deadline__gt=from_now(600))
-            assert row.exists()  # what it waited for others is not held against it
+            assert row.exists()  # the time for scoring others does not count against its deadline
 
     between_pieces(meanwhile)
-    assert scoring.RUNNER.take_turn() == 1  # the other one was scored inside of it
+    assert scoring.RUNNER.take_turn() == 1  # the other submission was scored during this turn
     baseline.refresh_from_db()
     assert (baseline.state, baseline.attempts, baseline.scores.count()) == ("done", 1, 1)
     assert len(mine) == 1 and mine[0].scores.count() == 1
 
 
-def test_a_baseline_that_is_asked_to_stop_waits_as_if_nobody_had_begun_it(
+def test_an_interrupted_baseline_waits_without_a_counted_attempt(
     val: Split, between_pieces: Callable[[Callable[[int], None]], None]
 ) -> None:
     def stop(piece: int) -> None:
@@ -137,7 +137,7 @@ def test_a_baseline_that_is_asked_to_stop_waits_as_if_nobody_had_begun_it(
 
 
 def nearest_of(split: Split) -> Submission:
-    """Return the baseline of a split that goes by nearest questions; it alone waits."""
+    """Return the baseline by nearest questions of a split; no other submission waits."""
     while baselines.begin():
         pass
     waiting = Submission.objects.filter(state="waiting")
@@ -147,7 +147,7 @@ def nearest_of(split: Split) -> Submission:
 
 @pytest.fixture
 def between_pieces(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], None]], None]:
-    """Give a function that has another called before each piece of ten questions, with the piece's number."""
+    """Give a function that takes a callback, which is called before each piece of ten questions with its number."""
     monkeypatch.setattr(shortcuts, "PIECE", 10)
     kept = nearest_questions.KnownQuestions.nearest
 

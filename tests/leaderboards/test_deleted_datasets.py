@@ -1,4 +1,4 @@
-"""Deleting a dataset that others submitted to: it goes, nobody's private things are named, and everybody is told."""
+"""Deleting a dataset with submissions of others: it works, names no private data, and notifies the submitters."""
 
 import html
 from collections.abc import Callable
@@ -24,7 +24,7 @@ SECRET = "A secret plan of noor"
 
 @pytest.fixture
 def owned(db: None) -> Dataset:
-    """Give a public dataset with an owner, to be deleted."""
+    """Give a public dataset with an owner, which the tests delete."""
     made = small.made("parting", with_images=False, splits={"train": {"scenes": 4}, "val": {"scenes": 4}})
     owner = User.objects.create_user("rosa", password="x")
     Dataset.objects.filter(pk=made.pk).update(owner=owner)
@@ -34,7 +34,7 @@ def owned(db: None) -> Dataset:
 
 @pytest.fixture
 def private(owned: Dataset) -> Method:
-    """Give a private method of somebody else, with two submissions to the dataset."""
+    """Give a private method of another account, with two submissions to the dataset."""
     noor = User.objects.create_user("noor", password="x")
     made = Method.objects.create(name=SECRET, owner=noor)
     for run in ("1", "2"):
@@ -73,7 +73,7 @@ def test_an_owner_deletes_a_dataset_to_which_others_submitted(owned: Dataset, pr
     assert [note.submissions for note in private.removed.all()] == [2]
 
 
-def test_the_owner_of_a_method_reads_what_happened_and_strangers_do_not(owned: Dataset, private: Method) -> None:
+def test_only_the_owner_of_a_method_sees_the_note_about_the_deletion(owned: Dataset, private: Method) -> None:
     dataset_jobs.delete(owned)
     dataset_jobs.work(dataset=owned)
     said = "2 submissions to a deleted dataset or question set were removed on"
@@ -82,14 +82,14 @@ def test_the_owner_of_a_method_reads_what_happened_and_strangers_do_not(owned: D
     assert said not in page_of(Client(), private.get_absolute_url())
 
 
-def test_a_deletion_that_is_run_twice_leaves_one_note(owned: Dataset, private: Method) -> None:
+def test_a_deletion_that_runs_twice_leaves_one_note(owned: Dataset, private: Method) -> None:
     extension_points.release(owned.splits.all())
     extension_points.release(owned.splits.all())
     assert [note.submissions for note in private.removed.all()] == [2]
 
 
 @pytest.mark.parametrize(("visibility", "read"), [("public", "parting/train"), ("link", HIDDEN)])
-def test_the_name_of_a_split_that_was_trained_on_is_kept(
+def test_the_name_of_a_deleted_training_split_is_kept(
     owned: Dataset, val: Split, method: Method, visibility: str, read: str
 ) -> None:
     Dataset.objects.filter(pk=owned.pk).update(visibility=visibility)
@@ -110,7 +110,7 @@ def test_the_name_of_a_split_that_was_trained_on_is_kept(
     assert read in page_of(Client(), first.get_absolute_url())
 
 
-def test_suites_of_anybody_lose_a_column(owned: Dataset, val: Split) -> None:
+def test_suites_of_other_accounts_lose_a_column(owned: Dataset, val: Split) -> None:
     suite = sent.suite_of("secret-plan", val, split_of(owned, "train"))
     Suite.objects.filter(pk=suite.pk).update(title=SECRET, is_public=False)
     page = page_of(browser(owned.owner), f"/datasets/{owned.slug}/edit/delete/")
@@ -120,7 +120,7 @@ def test_suites_of_anybody_lose_a_column(owned: Dataset, val: Split) -> None:
     assert [member.split for member in suite.members.all()] == [val]
 
 
-def test_a_question_set_goes_with_what_was_sent_to_it(
+def test_a_question_set_is_deleted_with_its_submissions(
     owned: Dataset, method: Method, recipe: Callable[..., Split]
 ) -> None:
     few = recipe(owned)
@@ -133,7 +133,7 @@ def test_a_question_set_goes_with_what_was_sent_to_it(
 
 @pytest.fixture
 def recipe() -> Callable[[Dataset], Split]:
-    """Give what makes a question set of a dataset."""
+    """Give a function that makes a question set of a dataset."""
     from generation.splits.split_recipes import read_recipe
 
     def make(dataset: Dataset) -> Split:
@@ -145,7 +145,7 @@ def recipe() -> Callable[[Dataset], Split]:
     return make
 
 
-def test_a_study_goes_on_blocking_and_that_of_another_account_is_not_named(owned: Dataset) -> None:
+def test_a_study_blocks_the_deletion_and_a_study_of_another_account_is_not_named(owned: Dataset) -> None:
     noor = User.objects.create_user("noor", password="x")
     Study.objects.create(split=split_of(owned), owner=noor, title=SECRET, code="abcdef0123", wanted=2)
     client, address = browser(owned.owner), f"/datasets/{owned.slug}/edit/delete/"

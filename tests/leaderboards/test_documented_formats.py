@@ -1,4 +1,4 @@
-"""Each format of the page about predictions is uploaded as the page shows it, and scored."""
+"""The example of each format on the page about predictions is uploaded unchanged and scored."""
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client

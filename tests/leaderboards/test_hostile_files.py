@@ -1,4 +1,4 @@
-"""Small files that hurt: reading and scoring one takes less than 500 MB and 10 s, in whichever process it happens."""
+"""Small hostile files: reading and scoring one takes less than 500 MB and 10 s in each process."""
 
 import gzip
 import io
@@ -29,11 +29,11 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 MB = 1_000_000
 LARGEST, MOST_MEMORY, MOST_SECONDS = MB, 500 * MB, 10.0
-WIDE = 1_000_000  # characters of a row
+WIDE = 1_000_000  # characters of a wide row
 
 
-def packed(*pieces: bytes, times: int = 1) -> bytes:
-    """Return the pieces, repeated, in gzip."""
+def gzip_of(*pieces: bytes, times: int = 1) -> bytes:
+    """Return the pieces, repeated and compressed with gzip."""
     file = io.BytesIO()
     with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6) as archive:
         for _ in range(times):
@@ -42,7 +42,7 @@ def packed(*pieces: bytes, times: int = 1) -> bytes:
     return file.getvalue()
 
 
-def zipped(content: bytes, name: str = "a.jsonl") -> bytes:
+def zip_of(content: bytes, name: str = "a.jsonl") -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(name, content)
@@ -53,8 +53,8 @@ def row(**more: Any) -> bytes:
     return json.dumps({"question_id": 0, "answer": "yes", **more}).encode() + b"\n"
 
 
-def holding(value: bytes) -> bytes:
-    """Return a row in which a value is repeated to a million characters."""
+def row_with_repeated(value: bytes) -> bytes:
+    """Return a row in which a value is repeated until it has about a million characters."""
     inner = b",".join([value] * (WIDE // (len(value) + 1)))
     return b'{"question_id": 0, "answer": "yes", "x": [' + inner + b"]}\n"
 
@@ -70,39 +70,39 @@ TALK = b"The answer: is \\boxed{ not <think> a large cube </think> 1.1.1 000 gra
 ZOO: dict[str, Callable[[], bytes]] = {
     "names twice, 140 KB": lambda: names(15_000),
     "names twice": lambda: names(80_000),
-    "names twice in lines": lambda: packed(names(18_000), times=18),
+    "names twice in lines": lambda: gzip_of(names(18_000), times=18),
     "names twice in a list": lambda: b"[" + names(80_000) + b"]",
-    "wide rows": lambda: packed(row(x="a" * WIDE), times=600),
-    "wide rows in a list": lambda: packed(b"[", *[row(x="a" * WIDE).strip() + b","] * 100),
-    "wide rows in a zip": lambda: zipped(row(x="a" * WIDE) * 200),
-    "lists": lambda: packed(holding(b"[]"), times=30),
-    "objects": lambda: packed(holding(b"{}"), times=30),
-    "nested lists": lambda: packed(holding(NESTED), times=30),
-    "nested objects": lambda: packed(holding(OBJECTS), times=30),
-    "nested objects, plain": lambda: holding(OBJECTS)[:LARGEST - 10],
-    "nested lists in a list": lambda: packed(b"[", holding(NESTED), times=30),
-    "wide ids": lambda: packed(row(question_id="9" * (WIDE // 4)), times=110),
-    "wide answers": lambda: packed(row(answer="x" * WIDE), times=100),
-    "commas": lambda: packed(b"question_id,answer\n", b"," * WIDE + b"\n", times=30),
-    "a row without end": lambda: packed(b"question_id,answer\n", b'0,"' + b'a"\n,"' * (30 * MB // 6)),
-    "empty lines": lambda: packed(b"yes\n" + b"\n" * MB, times=300),
-    "empty lines of objects": lambda: packed(b'{"index":0,"answer":""}\n' + b"\n" * MB, times=300),
-    "empty lines of a table": lambda: packed(b"question_id,answer\n" + b"\n" * MB, times=300),
-    "spaces": lambda: packed(b"[" + b" " * MB, times=300),
+    "wide rows": lambda: gzip_of(row(x="a" * WIDE), times=600),
+    "wide rows in a list": lambda: gzip_of(b"[", *[row(x="a" * WIDE).strip() + b","] * 100),
+    "wide rows in a zip": lambda: zip_of(row(x="a" * WIDE) * 200),
+    "lists": lambda: gzip_of(row_with_repeated(b"[]"), times=30),
+    "objects": lambda: gzip_of(row_with_repeated(b"{}"), times=30),
+    "nested lists": lambda: gzip_of(row_with_repeated(NESTED), times=30),
+    "nested objects": lambda: gzip_of(row_with_repeated(OBJECTS), times=30),
+    "nested objects, plain": lambda: row_with_repeated(OBJECTS)[:LARGEST - 10],
+    "nested lists in a list": lambda: gzip_of(b"[", row_with_repeated(NESTED), times=30),
+    "wide ids": lambda: gzip_of(row(question_id="9" * (WIDE // 4)), times=110),
+    "wide answers": lambda: gzip_of(row(answer="x" * WIDE), times=100),
+    "commas": lambda: gzip_of(b"question_id,answer\n", b"," * WIDE + b"\n", times=30),
+    "a row without end": lambda: gzip_of(b"question_id,answer\n", b'0,"' + b'a"\n,"' * (30 * MB // 6)),
+    "empty lines": lambda: gzip_of(b"yes\n" + b"\n" * MB, times=300),
+    "empty lines of objects": lambda: gzip_of(b'{"index":0,"answer":""}\n' + b"\n" * MB, times=300),
+    "empty lines of a table": lambda: gzip_of(b"question_id,answer\n" + b"\n" * MB, times=300),
+    "spaces": lambda: gzip_of(b"[" + b" " * MB, times=300),
     "members of a byte": lambda: b"".join([gzip.compress(b"y")] * 45_000),
     "members without anything": lambda: gzip.compress(b"") * 49_000,
-    "gzip in a zip": lambda: zipped(packed(b"yes\n" * MB, times=200)),
-    "talk": lambda: packed(row(answer=TALK.decode() * 1000), times=200),
-    "talk in one reply": lambda: packed(row(answer=TALK.decode() * (WIDE // 90)), times=60),
-    "talk in lines": lambda: packed(TALK + b"\n", times=400_000),
-    "smiles": lambda: packed(row(answer="a\U0001f600" * 20_000), times=300),
-    "digits": lambda: packed(row(answer="1" * WIDE), row(answer="1.1" * 300_000), row(answer="0." + "0" * WIDE)),
-    "long numbers": lambda: packed(b'{"question_id": 0, "answer": ' + b"9" * 4000 + b"}\n", times=20_000),
-    "many numbers": lambda: packed(holding(b"1.5e300"), times=25),
-    "broken lines": lambda: packed(b"{\n", times=2_000_000),
-    "half characters": lambda: packed(b'{"question_id": 0, "answer": "' + b"\\ud800" * 160_000 + b'"}\n', times=25),
-    "one object": lambda: packed(b"{" + b",".join(b'"%d":"yes"' % number for number in range(400_000)) + b"}"),
-    "replies in lists": lambda: packed(b'{"doc_id": 0, "filtered_resps": ' + NESTED + b"}\n", times=20_000),
+    "gzip in a zip": lambda: zip_of(gzip_of(b"yes\n" * MB, times=200)),
+    "talk": lambda: gzip_of(row(answer=TALK.decode() * 1000), times=200),
+    "talk in one reply": lambda: gzip_of(row(answer=TALK.decode() * (WIDE // 90)), times=60),
+    "talk in lines": lambda: gzip_of(TALK + b"\n", times=400_000),
+    "smiles": lambda: gzip_of(row(answer="a\U0001f600" * 20_000), times=300),
+    "digits": lambda: gzip_of(row(answer="1" * WIDE), row(answer="1.1" * 300_000), row(answer="0." + "0" * WIDE)),
+    "long numbers": lambda: gzip_of(b'{"question_id": 0, "answer": ' + b"9" * 4000 + b"}\n", times=20_000),
+    "many numbers": lambda: gzip_of(row_with_repeated(b"1.5e300"), times=25),
+    "broken lines": lambda: gzip_of(b"{\n", times=2_000_000),
+    "half characters": lambda: gzip_of(b'{"question_id": 0, "answer": "' + b"\\ud800" * 160_000 + b'"}\n', times=25),
+    "one object": lambda: gzip_of(b"{" + b",".join(b'"%d":"yes"' % number for number in range(400_000)) + b"}"),
+    "replies in lists": lambda: gzip_of(b'{"doc_id": 0, "filtered_resps": ' + NESTED + b"}\n", times=20_000),
     "a deep list": lambda: b"[" * LARGEST,
     "a deep object": lambda: b'{"a":' * (LARGEST // 5),
 }  # fmt: skip
@@ -126,21 +126,21 @@ print(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, file=sys.stderr)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder in which each file is made once."""
+    """Give a folder for the files, so that each is made only once."""
     return tmp_path_factory.mktemp("zoo")
 
 
-def made(name: str, folder: Path) -> Path:
+def file_named(name: str, folder: Path) -> Path:
     path = folder / name.replace(" ", "-")
     if not path.exists():
         path.write_bytes(ZOO[name]())
     return path
 
 
-def measured(path: Path, split: Split) -> tuple[float, float]:
+def measure_reading(path: Path, split: Split) -> tuple[float, float]:
     """Return the seconds of processor time and the bytes of memory of the process that reads a file.
 
-    A small process starts it: a process's peak of memory begins with that of the one that forked it.
+    A small process starts this process, because the peak memory of a process begins at the peak of its parent.
     """
     given = pickle.dumps((path, expected_of(split)))
     limits = [str(prediction_files.SECONDS), str(prediction_files.MEMORY)]
@@ -155,19 +155,19 @@ def measured(path: Path, split: Split) -> tuple[float, float]:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in IN_SHORT else [pytest.mark.full]) for name in sorted(ZOO)]
 )
-def test_reading_a_small_file_takes_little(name: str, val: Split, folder: Path) -> None:
-    path = made(name, folder)
+def test_reading_a_small_file_takes_little_time_and_memory(name: str, val: Split, folder: Path) -> None:
+    path = file_named(name, folder)
     assert path.stat().st_size <= LARGEST, path.stat().st_size
-    seconds, memory = measured(path, val)
+    seconds, memory = measure_reading(path, val)
     assert seconds < MOST_SECONDS and memory < MOST_MEMORY
 
 
 @pytest.mark.parametrize("name", ["names twice, 140 KB", "wide rows in a zip", "nested objects, plain", "talk"])
-def test_checking_and_scoring_one_burdens_neither_web_nor_worker(
+def test_checking_and_scoring_a_hostile_file_takes_little_time_and_memory(
     name: str, val: Split, folder: Path, method: Method, as_member: Client
 ) -> None:
-    content = made(name, folder).read_bytes()
-    burden = Burden()
+    content = file_named(name, folder).read_bytes()
+    burden = ResourceUse()
     for more in ({"check": "1"}, {}):
         file = SimpleUploadedFile("a.json", content)
         answer = as_member.post("/submissions/new/?to=scored/val", {"file": file, "method": method.pk, **more})
@@ -178,11 +178,11 @@ def test_checking_and_scoring_one_burdens_neither_web_nor_worker(
     assert burden.memory() < 100 * MB and burden.seconds() < 2 * MOST_SECONDS
 
 
-class Burden:
-    """The processor time and the growth in memory of this process from now on."""
+class ResourceUse:
+    """The processor time and the growth in memory of this process since the object was made."""
 
     def __init__(self) -> None:
-        Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak of memory
         self.began, self.at_first = time.process_time(), _peak()
 
     def seconds(self) -> float:
@@ -197,30 +197,28 @@ def _peak() -> int:
     return int(line.split()[1]) * 1024
 
 
-def test_a_zip_for_a_suite_unpacks_to_no_more_than_answers_can_take(
-    val: Split, method: Method, as_member: Client
-) -> None:
+def test_a_zip_for_a_suite_that_unpacks_to_too_much_is_refused(val: Split, method: Method, as_member: Client) -> None:
     sent.suite_of("both", val, val.dataset.splits.get(name="train"))
-    for content in (b"yes\n" * 10_000_000, packed(b"yes\n" * MB, times=20)):
-        file = SimpleUploadedFile("both.zip", zipped(content, "val.txt"))
+    for content in (b"yes\n" * 10_000_000, gzip_of(b"yes\n" * MB, times=20)):
+        file = SimpleUploadedFile("both.zip", zip_of(content, "val.txt"))
         assert file.size is not None and file.size < LARGEST
         answer = as_member.post("/submissions/new/?to=suite/both", {"file": file, "method": method.pk})
         assert answer.status_code == 413 and b"Compress the file only once" in answer.content
     assert not Submission.objects.exists()
 
 
-def test_a_page_waits_for_a_check_no_longer_than_it_says(
+def test_a_page_waits_for_a_check_only_up_to_its_limit(
     val: Split, method: Method, as_member: Client, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "LONGEST_CHECK", 0.05)
-    content = made("talk", folder).read_bytes()
+    content = file_named("talk", folder).read_bytes()
     answer = as_member.post(
         "/submissions/new/?to=scored/val", {"file": SimpleUploadedFile("a", content), "method": method.pk, "check": "1"}
     )
     assert answer.status_code == 422 and b"Submit the file instead" in answer.content
 
 
-def test_few_files_are_checked_at_once(val: Split, method: Method, as_member: Client) -> None:
+def test_the_number_of_files_checked_at_once_is_limited(val: Split, method: Method, as_member: Client) -> None:
     held = [uploads._CHECKS.acquire(blocking=False) for _ in range(uploads.MOST_CHECKS)]
     try:
         fields = {"file": SimpleUploadedFile("a", b"yes\n"), "method": method.pk, "check": "1"}
@@ -231,8 +229,10 @@ def test_few_files_are_checked_at_once(val: Split, method: Method, as_member: Cl
     assert answer.status_code == 503 and b"Try again in a moment" in answer.content
 
 
-def test_a_child_that_wants_too_much_is_a_refusal(val: Split, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_process_beyond_its_limits_is_a_refusal(
+    val: Split, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(prediction_files, "SECONDS", 1)
-    path, expected = made("nested lists", folder), expected_of(val)
+    path, expected = file_named("nested lists", folder), expected_of(val)
     with pytest.raises(BadPredictions, match="read within 1 seconds of processor time"):
         prediction_files.read_file(path, expected)

@@ -1,4 +1,4 @@
-"""Baselines that a world has of its own: made in the background, scored and shown as the others are."""
+"""The own baselines of a world: they are made in the background, scored and shown like the other baselines."""
 
 import html
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ PARTS = {"test": (0.5, 0.7), "test-kept": (0.7, 1.0)}
 
 @pytest.fixture(scope="module")
 def kept(django_db_setup, django_db_blocker) -> Iterator[int]:
-    """Give the key of a dataset of stories that stays for all tests of the file."""
+    """Give the key of a dataset of stories for all tests of the file."""
     splits = {name: dict(one) for name, one in SPLITS.items()}
     for name, (low, high) in PARTS.items():
         splits[name]["overrides"] = {"stories": {"low": low, "high": high}}
@@ -46,7 +46,7 @@ def stories(slug: str, **spec: Any) -> int:
 
 
 @pytest.fixture
-def told(kept: int) -> dict[str, Split]:
+def splits(kept: int) -> dict[str, Split]:
     """Give the splits by name."""
     rows = Split.objects.select_related("dataset", "reference", "parent").filter(dataset=kept)
     return {row.name: row for row in rows}
@@ -58,10 +58,10 @@ def make_all() -> None:
     scoring.RUNNER.take_turn()
 
 
-def test_they_come_by_themselves_and_once(told) -> None:
+def test_own_baselines_are_made_once(splits) -> None:
     make_all()
     assert baselines.begin() == 0
-    for split in told.values():
+    for split in splits.values():
         found = {row.method.baseline: row for row in Submission.objects.filter(split=split).select_related("method")}
         own = {"babi:last-place", "babi:n-grams"} if split.reference else {"babi:last-place"}
         assert (
@@ -70,13 +70,13 @@ def test_they_come_by_themselves_and_once(told) -> None:
             == {kind for kind in baselines.kinds_of(split) if ":" in kind}
         )
         assert {row.state for row in found.values()} == {Submission.State.DONE}
-    learned = Submission.objects.get(split=told["test"], method__baseline="babi:n-grams")
-    assert learned.trained_on == told["train"]
+    learned = Submission.objects.get(split=splits["test"], method__baseline="babi:n-grams")
+    assert learned.trained_on == splits["train"]
 
 
-def test_their_scores_are_those_of_what_they_say(told) -> None:
+def test_the_score_of_last_place_is_equal_to_counting(splits) -> None:
     make_all()
-    split, right = told["test"], 0
+    split, right = splits["test"], 0
     for scene in Scene.objects.filter(split=split):
         lines = [line["text"] for line in scene.scene_json["lines"]]
         for question in Question.objects.filter(scene=scene):
@@ -85,7 +85,7 @@ def test_their_scores_are_those_of_what_they_say(told) -> None:
     assert (score.right, score.n) == (right, split.questions) and right
 
 
-def test_a_board_says_what_they_see_and_on_withheld_answers_only_the_guess_by_type_has_a_figure(told) -> None:
+def test_a_board_describes_them_and_a_withheld_one_has_only_the_guess_by_type(splits) -> None:
     make_all()
     page = html.unescape(Client().get("/leaderboards/told/test/").content.decode())
     assert "Last place" in page and "N-grams" in page
@@ -96,8 +96,8 @@ def test_a_board_says_what_they_see_and_on_withheld_answers_only_the_guess_by_ty
     assert len(rows) > 4 and all(row["tasks"] is None and row["columns"] == {} for row in rows)
 
 
-def test_a_split_without_readable_scenes_has_none(told) -> None:
-    split = told["test"]
+def test_a_split_without_readable_scenes_has_no_own_baselines(splits) -> None:
+    split = splits["test"]
     Scene.objects.filter(split=split).update(data=None)
     assert [kind for kind in baselines.kinds_of(split) if ":" in kind] == []
     while baselines.begin():
@@ -105,7 +105,7 @@ def test_a_split_without_readable_scenes_has_none(told) -> None:
     assert not Submission.objects.filter(split=split, method__baseline__contains=":").exists()
 
 
-def test_one_that_says_too_little_is_refused_in_words(told, monkeypatch) -> None:
+def test_a_baseline_with_too_few_answers_is_refused_with_a_message(splits, monkeypatch) -> None:
     def short(spec: Any, asked: Iterable[Item], **_: Any) -> Iterator[str]:
         yield "garden"
 
@@ -113,21 +113,21 @@ def test_one_that_says_too_little_is_refused_in_words(told, monkeypatch) -> None
     own = Baseline("short", "Short", "nothing", "nothing", False, short)
     monkeypatch.setattr(type(world), "baselines", (own,))
     with pytest.raises(BrokenWorld, match="Expected 60 answers of Short, got 1"):
-        baselines.predictions("babi:short", told["test"], check=lambda: None)
+        baselines.predictions("babi:short", splits["test"], check=lambda: None)
 
 
-def test_a_baseline_of_a_world_that_is_gone_stays_on_its_boards(told) -> None:
+def test_a_baseline_of_a_removed_world_can_still_be_shown(splits) -> None:
     gone = Method.objects.create(name="Gone", baseline="nowhere:gone", made=Method.Made.BASELINE)
-    assert baselines.describe(gone) == "" and baselines.fitted_on(told["test"], "nowhere:gone") is None
+    assert baselines.describe(gone) == "" and baselines.fitted_on(splits["test"], "nowhere:gone") is None
 
 
-def test_people_go_first_while_one_is_made(told) -> None:
+def test_computing_a_baseline_can_be_interrupted_for_submissions_of_people(splits) -> None:
     calls: list[int] = []
-    baselines.predictions("babi:n-grams", told["test"], check=lambda: calls.append(1))
+    baselines.predictions("babi:n-grams", splits["test"], check=lambda: calls.append(1))
     assert len(calls) >= 4
 
     def stop() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        baselines.predictions("babi:n-grams", told["test"], check=stop)
+        baselines.predictions("babi:n-grams", splits["test"], check=stop)

@@ -1,4 +1,4 @@
-"""What rows are worth over tasks, counted one by one."""
+"""The figures of rows over tasks, compared with counting one by one."""
 
 from fractions import Fraction
 
@@ -25,7 +25,7 @@ def test_mean_and_failed_are_counted_over_tasks(tasks: list[Averaged]) -> None:
 
 
 @given(st.lists(SOME, max_size=5), st.integers(1, 29))
-def test_with_too_few_questions_of_a_task_nothing_is_told(tasks: list[Averaged], n: int) -> None:
+def test_a_task_with_too_few_questions_hides_all_figures(tasks: list[Averaged], n: int) -> None:
     assert passed_tasks([*tasks, Averaged(n, (n,))], at=AT) == PassedTasks(len(tasks) + 1)
 
 
@@ -35,11 +35,11 @@ def test_tasks_without_questions_do_not_count() -> None:
     assert passed_tasks([], at=AT) == PassedTasks(0)
 
 
-def test_just_as_many_as_wanted_are_enough_over_runs_too() -> None:
+def test_a_mean_share_equal_to_the_target_passes() -> None:
     assert passed_tasks([Averaged(1000, (949, 950, 951))], at=AT).failed == 0
     assert passed_tasks([Averaged(1000, (949, 949, 951))], at=AT).failed == 1
 
 
-def test_a_world_that_says_nothing_of_tasks_has_none() -> None:
+def test_a_world_has_no_tasks_by_default() -> None:
     assert MARBLES.tasks is None
     assert Tasks("type", "task", AT).percent == "95"

@@ -1,4 +1,4 @@
-"""The reweighted accuracy on boards and submissions: computed again from the rows, shown only for open answers."""
+"""The reweighted accuracy on boards and submissions: equal to a count from the rows, shown only for open answers."""
 
 import csv
 import io
@@ -38,7 +38,7 @@ SPLITS = {
 
 @pytest.fixture(scope="module")
 def kept_street(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset that stays for all tests of the file."""
+    """Give the key of a dataset for all tests of the file."""
     spec = {"world": "simtown", "entities": 5, "splits": SPLITS}
     with django_db_blocker.unblock():
         dataset = dataset_jobs.start(
@@ -58,13 +58,13 @@ def street(kept_street: int, db: None) -> Dataset:
 
 
 def pairs_of(split: Split) -> list[tuple[str, str]]:
-    """Return subject and object of each question, from the stored programs."""
+    """Return the subject and the object of each question, read from the stored programs."""
     found = [words_of(one.steps or ()) for one in Question.objects.filter(split=split).order_by("position")]
     return [(words[0], words[2]) for words in found if words is not None]
 
 
 def weights_of(split: Split, train: Split) -> list[float]:
-    """Return the weight of each question, from the rows alone."""
+    """Return the weight of each question, computed only from the rows."""
     names = sorted({name for pair in pairs_of(train) for name in pair})
     counts = [Counter(pair[side] for pair in pairs_of(train)) for side in (0, 1)]
     margins = [np.array([one[name] for name in names]) / 200 for one in counts]
@@ -77,7 +77,7 @@ def weighted_mean(is_right: list[bool], weights: list[float]) -> float:
 
 
 def row_of(user: User, split: Split) -> BoardRow:
-    """Return the only row of a method that is no baseline of the site."""
+    """Return the only row whose method is not a baseline of the site."""
     [row] = [one for one in board_of(user, split).rows if one.entry.method and not one.entry.is_site_baseline]
     return row
 
@@ -99,7 +99,7 @@ def test_it_is_the_weighted_mean_over_the_questions(street: Dataset, method: Met
     assert found.low is not None and found.high is not None and found.low < min(wanted) < max(wanted) < found.high
 
 
-def test_people_count_on_the_questions_that_they_were_asked(
+def test_the_figure_of_people_uses_only_the_questions_that_they_were_asked(
     street: Dataset, member: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
@@ -116,7 +116,7 @@ def test_people_count_on_the_questions_that_they_were_asked(
     assert row.reweighted.share == pytest.approx(weighted_mean(is_right, weights))
 
 
-def test_board_file_and_api_have_it(street: Dataset, method: Method, member: User, as_member: Client) -> None:
+def test_board_files_and_api_have_the_figure(street: Dataset, method: Method, member: User, as_member: Client) -> None:
     split = street.splits.get(name="val")
     submitted(method, split, noisy(split, wrong=0.3))
     wanted = row_of(member, split).reweighted
@@ -136,7 +136,7 @@ def test_board_file_and_api_have_it(street: Dataset, method: Method, member: Use
     assert "Reweighted" in as_member.get(f"{address}board.tex").content.decode()
 
 
-def test_rows_can_be_sorted_by_it(street: Dataset, method: Method, member: User) -> None:
+def test_rows_can_be_sorted_by_the_figure(street: Dataset, method: Method, member: User) -> None:
     split = street.splits.get(name="val")
     other = Method.objects.create(owner=member, name="Other")
     for one, wrong in ((method, 0.4), (other, 0.2)):
@@ -146,7 +146,7 @@ def test_rows_can_be_sorted_by_it(street: Dataset, method: Method, member: User)
     assert shares == sorted(shares, reverse=True) and len(shares) == 2
 
 
-def test_the_page_shows_it_beside_the_accuracy(street: Dataset, method: Method, as_member: Client) -> None:
+def test_the_page_shows_the_figure_beside_the_accuracy(street: Dataset, method: Method, as_member: Client) -> None:
     split = street.splits.get(name="val")
     page = as_member.get(submitted(method, split, truth_of(split)).get_absolute_url()).content.decode()
     assert re.search(r">Accuracy</th><th[^>]*>Reweighted</th>", page)
@@ -154,14 +154,14 @@ def test_the_page_shows_it_beside_the_accuracy(street: Dataset, method: Method, 
     assert "/docs/reading-boards/#reweighted-accuracy" in page
 
 
-def test_of_few_questions_no_figure_is_shown(street: Dataset, method: Method, member: User) -> None:
+def test_few_questions_have_no_figure(street: Dataset, method: Method, member: User) -> None:
     split = street.splits.get(name="few")
     submitted(method, split, truth_of(split))
     found = row_of(member, split).reweighted
     assert found is not None and found.is_missing
 
 
-def test_withheld_answers_have_none(street: Dataset, method: Method, as_member: Client, member: User) -> None:
+def test_withheld_answers_have_no_figure(street: Dataset, method: Method, as_member: Client, member: User) -> None:
     split = street.splits.get(name="test")
     submitter_approvals.approve(split, member, by=None)
     page = as_member.get(submitted(method, split, noisy(split, wrong=0.5)).get_absolute_url()).content.decode()
@@ -169,7 +169,7 @@ def test_withheld_answers_have_none(street: Dataset, method: Method, as_member: 
     assert "eweighted" not in as_member.get(reverse("board", args=["street", "test"])).content.decode()
 
 
-def test_a_world_without_frequencies_has_none(val: Split, method: Method, as_member: Client, member: User) -> None:
+def test_a_world_without_frequencies_has_no_figure(val: Split, method: Method, as_member: Client, member: User) -> None:
     made = submitted(method, val, truth_of(val))
     assert row_of(member, val).reweighted is None
     assert "eweighted" not in as_member.get(reverse("board", args=[val.dataset.slug, "val"])).content.decode()

@@ -1,4 +1,4 @@
-"""From a file to its score: what is stored, what is refused, what happens when processes die in between."""
+"""From a file to its score: storage, refusals, and processes that die in between."""
 
 import io
 
@@ -21,12 +21,12 @@ from webapp.leaderboards.uploads import Order, UploadRefused
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
-def stored() -> set[str]:
+def stored_files() -> set[str]:
     """Return the names of all files of leaderboards."""
     return set(deletion._kept())
 
 
-def test_a_file_is_scored_as_a_hand_count_says(method: Method, val: Split) -> None:
+def test_the_score_of_a_file_is_equal_to_counting_by_hand(method: Method, val: Split) -> None:
     answers = sent.noisy(val, wrong=0.4)
     row = sent.submitted(method, val, answers, run="1")
     assert row.state == Submission.State.DONE and row.finished is not None
@@ -41,7 +41,7 @@ def test_a_file_is_scored_as_a_hand_count_says(method: Method, val: Split) -> No
     assert row.file == "" and row.size == len(sent.as_file(answers).getvalue())
 
 
-def test_answers_outside_the_vocabulary_count_as_wrong_and_are_read_beside(method: Method, val: Split) -> None:
+def test_answers_outside_the_vocabulary_are_wrong_but_their_text_is_read(method: Method, val: Split) -> None:
     truth = sent.truth_of(val)
     answers = [f"The answer is: {word}" if number % 3 == 0 else word for number, word in enumerate(truth)]
     row = sent.submitted(method, val, answers)
@@ -56,18 +56,18 @@ def test_answers_outside_the_vocabulary_count_as_wrong_and_are_read_beside(metho
     ("content", "said"),
     [(b"", "empty"), (b"[]", "0"), (b"\x7fELF" + bytes(300), ""), (b"yes\nno\n", "160"), (b'[{"question_id": 1}', "")],
 )
-def test_a_bad_file_is_refused_and_nothing_of_it_stays(method: Method, val: Split, content: bytes, said: str) -> None:
-    before = stored()
+def test_a_bad_file_is_refused_and_deleted(method: Method, val: Split, content: bytes, said: str) -> None:
+    before = stored_files()
     received = uploads.receive(method.owner, Order(method, val), io.BytesIO(content), "x.json")
     scoring.RUNNER.take_turn()
     [row] = received.submissions
     row.refresh_from_db()
     assert row.state == Submission.State.FAILED and row.message and said in row.message
     assert not row.scores.exists() and row.file == ""
-    assert stored() - before <= {row.findings}
+    assert stored_files() - before <= {row.findings}
 
 
-def test_everything_that_is_wrong_is_kept_as_a_list(method: Method, val: Split) -> None:
+def test_all_errors_of_a_file_are_kept_as_a_list(method: Method, val: Split) -> None:
     row = sent.refused(method, val, answered=[*range(0, 100, 2), *range(val.questions, val.questions + 5)])
     lines = files.get(row.findings).decode().splitlines()
     unknown = [f"Record {record}: no question is called {val.questions + record - 51}." for record in range(51, 56)]
@@ -77,7 +77,7 @@ def test_everything_that_is_wrong_is_kept_as_a_list(method: Method, val: Split) 
 
 
 @pytest.mark.parametrize(("gaps", "is_kept"), [(1, False), (20, False), (21, True)])
-def test_a_list_is_kept_only_where_the_message_cannot_say_everything(
+def test_a_list_of_errors_is_kept_only_if_the_message_has_too_many(
     method: Method, val: Split, gaps: int, is_kept: bool
 ) -> None:
     missing = set(range(1, 2 * gaps, 2))
@@ -108,26 +108,26 @@ def test_the_same_key_gives_the_first_submission(method: Method, val: Split) -> 
         ({"examples_seen": -1}, "bad_number"),
     ],
 )
-def test_an_order_that_makes_no_sense_is_refused_before_anything_is_kept(
+def test_a_bad_order_is_refused_before_anything_is_stored(
     method: Method, val: Split, change: dict[str, object], code: str
 ) -> None:
-    before = stored()
+    before = stored_files()
     with pytest.raises(UploadRefused) as refused:
         uploads.receive(method.owner, Order(method, val)._replace(**change), sent.as_file([]), "a.json")
     assert refused.value.code == code
-    assert stored() == before and not Submission.objects.filter(method=method).exists()
+    assert stored_files() == before and not Submission.objects.filter(method=method).exists()
 
 
-def test_a_file_that_is_too_large_leaves_nothing(method: Method, val: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_too_large_is_not_stored(method: Method, val: Split, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "LARGEST", 1000)
-    before = stored()
+    before = stored_files()
     with pytest.raises(UploadRefused) as refused:
         uploads.receive(method.owner, Order(method, val), io.BytesIO(bytes(5000)), "a.json")
     assert refused.value.status == 413
-    assert stored() == before and not list(uploads._drafts().glob(".*"))
+    assert stored_files() == before and not list(uploads._drafts().glob(".*"))
 
 
-def test_nobody_submits_for_somebody_elses_method_or_to_what_they_may_not_see(
+def test_submissions_to_methods_of_others_or_to_hidden_splits_are_refused(
     method: Method, val: Split, scored: Dataset, admin_user: object
 ) -> None:
     with pytest.raises(UploadRefused) as refused:
@@ -140,11 +140,11 @@ def test_nobody_submits_for_somebody_elses_method_or_to_what_they_may_not_see(
     assert refused.value.code == "no_split"
 
 
-def test_a_file_for_the_parent_scores_what_is_derived_from_it_before_and_after(method: Method, val: Split) -> None:
+def test_a_file_for_the_parent_is_scored_on_older_and_newer_question_sets(method: Method, val: Split) -> None:
     answers = sent.noisy(val, wrong=0.5)
-    early = derived(val, "early", {"first": 50})
+    early = derive_question_set(val, "early", {"first": 50})
     row = sent.submitted(method, val, answers)
-    late = derived(val, "late", {"first": 70})
+    late = derive_question_set(val, "late", {"first": 70})
     assert scoring.add_missing() >= 1
     for split, n in ((early, 50), (late, 70)):
         score = Score.objects.get(submission=row, split=split)
@@ -153,8 +153,8 @@ def test_a_file_for_the_parent_scores_what_is_derived_from_it_before_and_after(m
     assert scoring.add_missing() == 0
 
 
-def derived(split: Split, name: str, recipe: dict[str, object]) -> Split:
-    """Return a question set of a split, complete."""
+def derive_question_set(split: Split, name: str, recipe: dict[str, object]) -> Split:
+    """Make a question set of a split and return it."""
     question_sets.create(split, name=name, recipe=Recipe.model_validate({"parent": split.name, **recipe}))
     dataset_jobs.work(dataset=split.dataset)
     return Split.objects.select_related("dataset", "parent").get(dataset=split.dataset, name=name)
@@ -176,11 +176,11 @@ def test_a_submission_whose_process_died_is_scored_by_another(method: Method, va
 
 def test_scoring_twice_gives_one_score(method: Method, val: Split) -> None:
     row = sent.submitted(method, val, sent.truth_of(val))
-    scoring.RUNNER.run(row)  # the lease is nobody's: nothing happens
+    scoring.RUNNER.run(row)  # this process does not hold the lease, so nothing happens
     assert row.scores.count() == 1
 
 
-def test_what_is_deleted_while_it_is_scored_leaves_no_score(
+def test_a_submission_that_is_deleted_while_it_is_scored_leaves_no_score(
     method: Method, val: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = uploads.receive(method.owner, Order(method, val), sent.as_file(sent.truth_of(val)), "a.json").submissions[0]
@@ -195,9 +195,7 @@ def test_what_is_deleted_while_it_is_scored_leaves_no_score(
     assert not Submission.objects.filter(pk=row.pk).exists() and not Score.objects.filter(submission=row.pk).exists()
 
 
-def test_files_without_a_row_are_swept_once_they_are_old(
-    method: Method, val: Split, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_old_files_without_a_row_are_deleted(method: Method, val: Split, monkeypatch: pytest.MonkeyPatch) -> None:
     row = sent.submitted(method, val, sent.truth_of(val))
     files.put("submissions/left", b"behind")
     files.put("predictions/ab/left", b"behind")
@@ -208,7 +206,7 @@ def test_files_without_a_row_are_swept_once_they_are_old(
     assert not default_storage.exists("submissions/left") and not default_storage.exists("predictions/ab/left")
 
 
-def test_predictions_that_were_changed_are_not_scored(method: Method, val: Split) -> None:
+def test_changed_or_missing_predictions_raise_damaged_predictions(method: Method, val: Split) -> None:
     row = sent.submitted(method, val, sent.truth_of(val))
     files.put(stored_predictions.name_of(row.predictions), b"something else")
     stored_predictions._load.cache_clear()
@@ -220,7 +218,7 @@ def test_predictions_that_were_changed_are_not_scored(method: Method, val: Split
 
 
 def test_a_failed_transaction_leaves_no_file(method: Method, val: Split, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = stored()
+    before = stored_files()
 
     def broken(*args: object, **kwargs: object) -> None:
         raise RuntimeError("no")
@@ -228,4 +226,4 @@ def test_a_failed_transaction_leaves_no_file(method: Method, val: Split, monkeyp
     monkeypatch.setattr(uploads.limits, "note_attempt", broken)
     with pytest.raises(RuntimeError), transaction.atomic():
         uploads.receive(method.owner, Order(method, val), sent.as_file(sent.truth_of(val)), "a.json")
-    assert stored() == before
+    assert stored_files() == before

@@ -1,4 +1,4 @@
-"""`manage.py submit`: a file handed in on the command line."""
+"""`manage.py submit`: submitting a file on the command line."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from webapp.models import User
 pytestmark = pytest.mark.django_db
 
 
-def written(folder: Path, answers: list[str]) -> str:
+def write_file(folder: Path, answers: list[str]) -> str:
     path = folder / "answers.json"
     path.write_bytes(sent.as_file(answers).getvalue())
     return str(path)
@@ -28,7 +28,9 @@ def test_a_file_is_stored_scored_and_its_score_printed(
 ) -> None:
     said = sent.noisy(val, wrong=0.4)
     more = ("--run", "seed 2", "--trained-on", "scored/train", "--train-size", "80", "--examples-seen", "800")
-    call_command("submit", written(tmp_path, said), "--split", "scored/val", "--method", method.name, *more, "--json")
+    call_command(
+        "submit", write_file(tmp_path, said), "--split", "scored/val", "--method", method.name, *more, "--json"
+    )
     document = json.loads(capsys.readouterr().out)
     right = sent.right_of(val, said)
     [score] = document["scores"]
@@ -39,10 +41,10 @@ def test_a_file_is_stored_scored_and_its_score_printed(
     assert row.is_scored and row.filename == "answers.json"
 
 
-def test_the_score_is_printed_for_people(
+def test_the_score_is_printed_as_text(
     val: Split, method: Method, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    call_command("submit", written(tmp_path, sent.truth_of(val)), "--split", "scored/val", "--method", method.name)
+    call_command("submit", write_file(tmp_path, sent.truth_of(val)), "--split", "scored/val", "--method", method.name)
     told = capsys.readouterr().out
     assert "accuracy       100.0 %" in told and "0 unreadable" in told
     score = Score.objects.get(submission__method=method, split=val)
@@ -53,7 +55,7 @@ def test_the_score_is_printed_for_people(
 
 def test_a_new_name_is_a_new_method_of_the_only_administrator(val: Split, tmp_path: Path) -> None:
     admin = User.objects.create_superuser("ada", "ada@example.org", "x")
-    path = written(tmp_path, sent.truth_of(val))
+    path = write_file(tmp_path, sent.truth_of(val))
     call_command("submit", path, "--split", "scored/val", "--method", "Fresh", "--made", "zero-shot")
     made = Method.objects.get(name="Fresh")
     assert (made.owner, made.made, made.published) == (admin, "zero-shot", None)
@@ -61,7 +63,7 @@ def test_a_new_name_is_a_new_method_of_the_only_administrator(val: Split, tmp_pa
     assert made.submissions.scored().count() == 2
 
 
-def test_what_is_refused_leaves_no_method(val: Split, member: User, tmp_path: Path) -> None:
+def test_a_refused_call_leaves_no_method(val: Split, member: User, tmp_path: Path) -> None:
     path = tmp_path / "answers.txt"
     path.write_text("yes\n")
     call = ("submit", str(path), "--method", "Fresh", "--owner", "mira")
@@ -81,8 +83,10 @@ def test_what_is_refused_leaves_no_method(val: Split, member: User, tmp_path: Pa
         (("--trained-on", "scored/dev", "--owner", "mira"), "Expected a split (train, val, test), got 'dev'"),
     ],
 )
-def test_a_slip_is_told(more: tuple[str, ...], says: str, val: Split, member: User, tmp_path: Path) -> None:
-    path = written(tmp_path, sent.truth_of(val))
+def test_a_wrong_option_gets_a_message(
+    more: tuple[str, ...], says: str, val: Split, member: User, tmp_path: Path
+) -> None:
+    path = write_file(tmp_path, sent.truth_of(val))
     with pytest.raises(CommandError) as refused:
         call_command("submit", path, "--split", "scored/val", "--method", "Fresh", *more)
     assert says in str(refused.value) and refused.value.returncode == 2
@@ -110,7 +114,7 @@ def test_a_zip_for_a_suite_is_scored_on_each_of_its_splits(
     for split, one in zip((val, withheld), document["submissions"], strict=True):
         [score] = one["scores"]
         share = sent.right_of(split, said[split.name]) / split.questions
-        step = 0.092  # of 120 questions
+        step = 0.092  # the step of 120 questions
         expected = share if split == val else round(int(share / step) * step, 3)
         assert (score["split"], score["accuracy"]) == (str(split), expected)
         assert (score["disclosure"] is None) == (score["unreadable"] is not None) == (split == val)
@@ -122,7 +126,7 @@ def test_a_zip_for_a_suite_is_scored_on_each_of_its_splits(
     assert re.search(r"accuracy  less than a step above \d\d\.\d %", told) and told.count("accuracy_read") == 1
 
 
-def test_of_a_suite_what_is_right_counts_and_what_is_refused_is_told(
+def test_valid_files_of_a_zip_are_scored_and_refused_ones_reported(
     both: Suite, val: Split, withheld: Split, method: Method, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = str(sent.as_zip(tmp_path, val=sent.truth_of(val), test=["yes"]))
@@ -132,21 +136,21 @@ def test_of_a_suite_what_is_right_counts_and_what_is_refused_is_told(
     [only] = json.loads(capsys.readouterr().out)["submissions"]
     assert only["scores"][0]["accuracy"] == 1
     with pytest.raises(CommandError, match="scored/val: "):
-        call_command("submit", written(tmp_path, ["yes"]), "--split", "scored/val", "--method", method.name, "--json")
+        call_command(
+            "submit", write_file(tmp_path, ["yes"]), "--split", "scored/val", "--method", method.name, "--json"
+        )
     assert capsys.readouterr().out == ""
 
 
-def test_a_zip_whose_files_are_of_no_split_is_refused_whole(
-    both: Suite, val: Split, method: Method, tmp_path: Path
-) -> None:
-    for path in (sent.as_zip(tmp_path, nothing=["yes"]), Path(written(tmp_path, sent.truth_of(val)))):
+def test_a_zip_without_files_for_the_splits_is_refused(both: Suite, val: Split, method: Method, tmp_path: Path) -> None:
+    for path in (sent.as_zip(tmp_path, nothing=["yes"]), Path(write_file(tmp_path, sent.truth_of(val)))):
         with pytest.raises(CommandError, match="Expected a zip with files named after the suite's splits") as refused:
             call_command("submit", str(path), "--suite", "both", "--method", method.name)
         assert refused.value.returncode == 2
     assert not Submission.objects.filter(method=method).exists()
 
 
-def test_a_suite_that_is_not_there_is_told_with_those_that_are(both: Suite, tmp_path: Path) -> None:
+def test_an_unknown_suite_gets_a_message_with_the_known_ones(both: Suite, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"Expected a suite \(both\), got 'neither'") as refused:
         call_command("submit", str(tmp_path / "a"), "--suite", "neither", "--method", "Fresh")
     assert refused.value.returncode == 2
@@ -155,12 +159,12 @@ def test_a_suite_that_is_not_there_is_told_with_those_that_are(both: Suite, tmp_
             call_command("submit", str(tmp_path / "a"), *target, "--method", "Fresh")
 
 
-def test_a_file_that_is_not_there_is_told(val: Split, method: Method, tmp_path: Path) -> None:
+def test_a_missing_file_gets_a_message(val: Split, method: Method, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="Expected a file of predictions, got none: "):
         call_command("submit", str(tmp_path / "a"), "--split", "scored/val", "--method", method.name)
 
 
-def test_a_process_that_was_quicker_is_waited_for(
+def test_the_command_waits_if_another_process_scores_the_submission(
     val: Split, method: Method, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     take = leases.take
@@ -171,5 +175,5 @@ def test_a_process_that_was_quicker_is_waited_for(
         scoring.RUNNER.take_turn()
 
     monkeypatch.setattr("time.sleep", another)
-    call_command("submit", written(tmp_path, sent.truth_of(val)), "--split", "scored/val", "--method", method.name)
+    call_command("submit", write_file(tmp_path, sent.truth_of(val)), "--split", "scored/val", "--method", method.name)
     assert "accuracy       100.0 %" in capsys.readouterr().out

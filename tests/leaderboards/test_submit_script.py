@@ -1,4 +1,4 @@
-"""`static/submit.py` against the site itself: every answer it reads is a real one."""
+"""`static/submit.py` against the site itself: every response that it reads is a real one."""
 
 import importlib.util
 from pathlib import Path
@@ -19,11 +19,11 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def scored(live_server: object) -> Dataset:
-    """Give a dataset for one test: what the site answers in its own threads has to be committed."""
+    """Give a dataset for one test; its rows are committed, because the site runs in other threads."""
     return small.made("scored", with_images=False, splits={"val": {"scenes": 40}, "other": {"scenes": 10}})
 
 
-def loaded() -> ModuleType:
+def load_script() -> ModuleType:
     spec = importlib.util.spec_from_file_location("submit", SUBMIT_SCRIPT)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -33,15 +33,15 @@ def loaded() -> ModuleType:
 
 @pytest.fixture
 def script(live_server: object, member: User, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Return the script as a module; while it waits, what waits is scored."""
-    module = loaded()
+    """Give the script as a module; each time it sleeps, the waiting submissions are scored."""
+    module = load_script()
     monkeypatch.setattr(module.time, "sleep", lambda seconds: scoring.RUNNER.take_turn())
     monkeypatch.setenv("HORSESENSE_SITE", str(live_server))
     monkeypatch.setenv("HORSESENSE_TOKEN", ApiToken.objects.make(member, "script"))
     return module
 
 
-def written(folder: Path, answers: list[str]) -> str:
+def write_answers(folder: Path, answers: list[str]) -> str:
     path = folder / "answers.json"
     path.write_bytes(sent.as_file(answers).getvalue())
     return str(path)
@@ -51,7 +51,7 @@ def test_a_repeat_of_a_call_gives_the_first_submission(
     val: Split, method: Method, script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = [*sent.noisy(val, wrong=0.3)[:-1], "I can't tell."]
-    call = ["send", written(tmp_path, said), "--split", "scored/val", "--method", method.name, "--by", "type"]
+    call = ["send", write_answers(tmp_path, said), "--split", "scored/val", "--method", method.name, "--by", "type"]
     assert script.main([*call, "--run", "1"]) == 0
     told = capsys.readouterr()
     assert f"accuracy       {100 * sent.right_of(val, said) / val.questions:5.1f} %" in told.out
@@ -59,14 +59,14 @@ def test_a_repeat_of_a_call_gives_the_first_submission(
     assert [line.split()[-1] for line in told.err.splitlines()[-2:]] == ["waiting", "done"]
     assert script.main([*call, "--run", "1", "--fingerprint", val.fingerprint]) == 0
     assert script.main([*call, "--run", "1"]) == 0
-    assert Submission.objects.count() == 2  # said otherwise, it is another one
+    assert Submission.objects.count() == 2  # a call with other options makes another submission
     assert capsys.readouterr().err.splitlines()[-2].startswith("Submission ")
 
 
-def test_refusals_are_those_of_the_site(
+def test_the_script_prints_refusals_of_the_site(
     val: Split, method: Method, script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = written(tmp_path, sent.truth_of(val)[:-1])
+    path = write_answers(tmp_path, sent.truth_of(val)[:-1])
     call = ("--split", "scored/val", "--method", method.name)
     assert script.main(["check", path, *call]) == 2
     assert "Expected 160 answers, got 159 (1 missing)" in capsys.readouterr().err
@@ -78,11 +78,11 @@ def test_refusals_are_those_of_the_site(
     assert "Expected the number or name of one of your methods" in capsys.readouterr().err
 
 
-def test_it_knows_how_large_an_upload_may_be() -> None:
-    assert loaded().LARGEST == uploads.LARGEST
+def test_the_script_has_the_upload_limit_of_the_site() -> None:
+    assert load_script().LARGEST == uploads.LARGEST
 
 
-def test_a_zip_hands_in_to_a_suite(
+def test_the_script_submits_a_zip_to_a_suite(
     val: Split, method: Method, script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = val.dataset.splits.get(name="other")

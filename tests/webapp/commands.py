@@ -1,4 +1,4 @@
-"""Running the site's commands as people do."""
+"""Runs the site's commands as an operator does."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def environment_of(folder: Path, **more: str) -> dict[str, str]:
-    """Return the environment in which `manage.py` runs a site in this VAR_DIR, with defaults otherwise."""
+    """Return an environment in which `manage.py` runs a site in this VAR_DIR, with default settings."""
     from webapp.settings import NUMBA_CACHE_DIR, env
 
     ours = {*env.variables, "DJANGO_SETTINGS_MODULE", "HORSESENSE_TEST_DIR", "DJANGO_ALLOW_ASYNC_UNSAFE"}
@@ -19,7 +19,7 @@ def environment_of(folder: Path, **more: str) -> dict[str, str]:
 
 
 def manage(*arguments: str, environment: Mapping[str, str], seconds: float = 120) -> subprocess.CompletedProcess[str]:
-    """Return what `manage.py` said and how it ended."""
+    """Run a `manage.py` command and return its output and exit status."""
     return subprocess.run(
         [sys.executable, str(ROOT / "manage.py"), *arguments],
         env=dict(environment),

@@ -1,11 +1,11 @@
-"""docker-compose.yml as processes of this machine: its own commands and variables, its host names and folders mapped.
+"""Runs the services of docker-compose.yml as processes of this machine, with their commands and variables.
 
     site = Compose(folder, settings={"PUBLIC_URL": "https://localhost"}, hosts={"web:8000": "127.0.0.1:20001"})
-    site.start("web")                    what the service runs
-    site.run("web", "python", ...)       as `docker compose exec` does
-    site.is_healthy("web")               what its health check says
+    site.start("web")                    run the command of the service
+    site.run("web", "python", ...)       run another command, as `docker compose exec` does
+    site.is_healthy("web")               run the health check
 
-`hosts` says what stands here for each address that the file, or the Caddyfile, names. Volumes become folders.
+`hosts` maps each address that the file or the Caddyfile names to an address of this machine. Volumes become folders.
 """
 
 import os
@@ -31,7 +31,7 @@ VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?::-(?P<default>[^}]
 
 
 class StrictLoader(yaml.SafeLoader):
-    """YAML as Docker Compose reads it: a key that stands twice in a mapping is an error."""
+    """Reads YAML as Docker Compose does: a duplicate key in a mapping is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Return the mapping, or raise `yaml.constructor.ConstructorError` that names the line of the second key."""
@@ -47,16 +47,16 @@ class StrictLoader(yaml.SafeLoader):
 
 
 def read_yaml(text: str) -> Any:
-    """Return what a YAML file holds; duplicate keys are errors."""
+    """Return the content of a YAML file; duplicate keys are errors."""
     return yaml.load(text, Loader=StrictLoader)  # a safe loader
 
 
-def interpolated(node: Any, settings: Mapping[str, str]) -> Any:
-    """Return a part of the file with its variables filled in; a default also holds for what is empty."""
+def fill_in_variables(node: Any, settings: Mapping[str, str]) -> Any:
+    """Return a part of the file with the values of its variables; an empty variable also gets its default."""
     if isinstance(node, dict):
-        return {key: interpolated(value, settings) for key, value in node.items()}
+        return {key: fill_in_variables(value, settings) for key, value in node.items()}
     if isinstance(node, list):
-        return [interpolated(value, settings) for value in node]
+        return [fill_in_variables(value, settings) for value in node]
     if isinstance(node, str):
         return VARIABLE.sub(lambda found: "$" if found["dollar"] else _value(found, settings), node)
     return node
@@ -67,7 +67,7 @@ def _value(found: "re.Match[str]", settings: Mapping[str, str]) -> str:
 
 
 def quiet_ports(count: int) -> list[int]:
-    """Return free ports of those that no system hands out by itself, so that they are still free in a minute."""
+    """Return free ports that are still free in a minute: outside of the range of ports for outgoing connections."""
     found: list[int] = []
     while len(found) < count:
         port = random.randint(20_000, 29_999)
@@ -77,16 +77,16 @@ def quiet_ports(count: int) -> list[int]:
 
 
 class Compose:
-    """The services of the file, each a process with a log of its own."""
+    """The services of the file. Each one is a process with a separate log."""
 
     def __init__(self, folder: Path, *, settings: Mapping[str, str], hosts: Mapping[str, str]) -> None:
         self.folder, self.hosts = folder, hosts
-        self.services = interpolated(read_yaml(FILE.read_text()), settings)["services"]
+        self.services = fill_in_variables(read_yaml(FILE.read_text()), settings)["services"]
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         folder.mkdir(parents=True, exist_ok=True)
 
     def start(self, name: str, *more: str, **environment: str) -> None:
-        """Start a service; `more` is put behind its command."""
+        """Start a service; `more` are additional arguments of its command."""
         command = [*map(self.mapper(name), shlex.split(self.services[name]["command"])), *more]
         with self.log(name).open("ab") as log:
             self.running[name] = subprocess.Popen(
@@ -100,14 +100,14 @@ class Compose:
             )
 
     def kill(self, name: str) -> None:
-        """Kill a service with everything it started."""
+        """Kill a service and all processes that it started."""
         process = self.running.pop(name)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
     def stop(self) -> None:
-        """Stop everything: asked first, so that processes stop those they started."""
+        """Ask all services to stop, so that they stop their child processes, and kill them after 30 seconds."""
         for process in self.running.values():
             process.terminate()
         for name, process in list(self.running.items()):
@@ -116,7 +116,7 @@ class Compose:
             self.kill(name)
 
     def run(self, name: str, *command: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-        """Return how a command ended that was run where a service runs."""
+        """Run a command in the environment of a service and return its result."""
         return subprocess.run(
             [self.mapper(name)(part) for part in command],
             cwd=ROOT,
@@ -128,26 +128,26 @@ class Compose:
         )
 
     def is_healthy(self, name: str) -> bool:
-        """Return what a service's health check says."""
+        """Run a service's health check and return whether it succeeded."""
         kind, *command = self.services[name]["healthcheck"]["test"]
         assert kind == "CMD"
         return self.run(name, *command).returncode == 0
 
     def patience(self, name: str) -> float:
-        """Return how many seconds after its start a service is given up that is not healthy."""
+        """Return the seconds after its start until a service that is not healthy counts as failed."""
         check = self.services[name]["healthcheck"]
         wait, interval = (float(check[part].removesuffix("s")) for part in ("start_period", "interval"))
         return wait + int(check.get("retries", 3)) * interval
 
     def environment(self, name: str) -> dict[str, str]:
-        """Return a service's variables, over those that every process of this machine has."""
+        """Return the environment of a service: its variables in addition to those of a process of this machine."""
         mapped = self.mapper(name)
         ours = {key: mapped(value) for key, value in self.services[name].get("environment", {}).items()}
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         return environment_of(self.folder) | {"PATH": path} | ours
 
     def volumes(self, name: str) -> dict[str, Path]:
-        """Return what is mounted in a service: where it sees it, and where that lies here."""
+        """Return the volumes of a service: the path in its container, and the path on this machine."""
         found = {}
         for entry in self.services[name].get("volumes", ()):
             source, target = entry.split(":")[:2]
@@ -157,21 +157,21 @@ class Compose:
         return found
 
     def mapper(self, name: str) -> "Mapper":
-        """Return what turns texts meant for a service's container into such for this machine."""
+        """Return a function that replaces addresses and paths of a service's container by those of this machine."""
         return Mapper({**self.hosts, **{target: str(place) for target, place in self.volumes(name).items()}})
 
     def log(self, name: str) -> Path:
-        """Return where a service writes."""
+        """Return the path of a service's log."""
         return self.folder / f"{name}.log"
 
     def logs(self, *, lines: int = 15) -> str:
-        """Return the end of what every service wrote."""
+        """Return the last lines of the logs of all services."""
         texts = {path.stem: path.read_text(errors="replace").splitlines() for path in self.folder.glob("*.log")}
         return "\n".join(f"--- {name}\n" + "\n".join(text[-lines:]) for name, text in texts.items())
 
 
 class Mapper:
-    """Replaces addresses and folders by others, each where it stands as a whole."""
+    """Replaces addresses and folders by others, but only whole ones, not parts of longer names."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
         self.places = places
@@ -180,5 +180,5 @@ class Mapper:
         self.pattern = re.compile(rf"(?:{'|'.join(whole)})(?![\w-])") if whole else None
 
     def __call__(self, text: str) -> str:
-        """Return a text with everything replaced that has another place here."""
+        """Return a text in which all known addresses and folders are replaced."""
         return text if self.pattern is None else self.pattern.sub(lambda found: self.places[found[0]], text)

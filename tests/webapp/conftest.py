@@ -1,4 +1,4 @@
-"""What the site of riddles answers to somebody, crawled once for all processes that test: several tests look at it."""
+"""The results of crawling the site of riddles. One process crawls it for all test processes, as many tests use it."""
 
 import fcntl
 import pickle
@@ -16,7 +16,7 @@ Crawls = Callable[[str, str], Crawled]
 
 @pytest.fixture(scope="session")
 def crawls(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """Return the folder in which crawls are kept: one for all processes of this run."""
+    """Return the folder of stored crawls, which all processes of this run share."""
     base = tmp_path_factory.getbasetemp()
     folder = (base if worker_id == "master" else base.parent) / "crawls"
     folder.mkdir(exist_ok=True)
@@ -25,13 +25,13 @@ def crawls(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
 
 @pytest.fixture
 def crawled(crawls: Path, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Crawls]:
-    """Give a function: what somebody meets on the site that follows from a secret."""
+    """Give a function that returns the result of crawling as a visitor or user the site that a secret determines."""
 
     def find(who: str, secret: str) -> Crawled:
         kept = {one: crawls / f"{who}-{one}" for one in (SECRETS if who in PEOPLE else [secret])}
         with (crawls / f"{who}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # whoever wants the same waits for it instead of crawling too
-            for one, path in kept.items():  # what is compared comes from one process: sets have an order of its own
+            fcntl.flock(lock, fcntl.LOCK_EX)  # other processes wait for this crawl instead of crawling, too
+            for one, path in kept.items():  # one process for both, because the order of sets differs
                 if not path.exists():
                     path.write_bytes(pickle.dumps(riddle_site.crawled(who, one)))
         found: Crawled = pickle.loads(kept[secret].read_bytes())

@@ -1,4 +1,4 @@
-"""A site that doesn't do as it should: it answers programs as the real one, after whatever trouble a test asks for."""
+"""A server that answers like the real site, but first gives the errors that a test asks for."""
 
 import json
 import re
@@ -11,11 +11,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 TOKEN = "hs_secret"
-DROPPED = -1  # instead of a status: the connection is closed without an answer
+DROPPED = -1  # used as a status: the connection is closed without an answer
 
 
 class Asked(NamedTuple):
-    """A request that came."""
+    """A request that the server received."""
 
     method: str
     path: str
@@ -25,7 +25,7 @@ class Asked(NamedTuple):
 
 
 class Contrary(ThreadingHTTPServer):
-    """Answers what `answers` has, by path, after the `troubles`: a status and headers, one a request."""
+    """Gives one of the `troubles` (status and headers) to each of the first requests, then the `answers` by path."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -39,7 +39,7 @@ class Contrary(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Reads requests as they are sent."""
+    """Records each request and answers it."""
 
     server: Contrary
 
@@ -84,7 +84,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def running() -> Iterator[Contrary]:
-    """Give such a site while it runs."""
+    """Run a server and give it."""
     server = Contrary()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -1,4 +1,4 @@
-"""Styles and scripts: their addresses change with them, and may be kept for ever."""
+"""Styles and scripts: their addresses change with their content, so that browsers may cache them forever."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from webapp.assets import version_of
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """Return a folder with two files, one of them in a folder of its own."""
+    """Return a folder with two files, one of them in a subfolder."""
     (tmp_path / "static/js").mkdir(parents=True)
     (tmp_path / "static/app.css").write_text("body {}")
     (tmp_path / "static/js/app.js").write_text("1")
@@ -39,7 +39,7 @@ def test_every_change_makes_another_version(place: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_every_style_and_script_of_a_page_may_be_kept_for_ever(client: Client) -> None:
+def test_every_style_and_script_of_a_page_may_be_cached_forever(client: Client) -> None:
     found = re.findall(r'(?:href|src)="(/static/[^"]+)"', client.get("/").text)
     assert len(found) > 3
     for address in found:
@@ -49,7 +49,7 @@ def test_every_style_and_script_of_a_page_may_be_kept_for_ever(client: Client) -
         assert answer["Cache-Control"] == "max-age=315360000, public, immutable"
 
 
-def test_scripts_find_one_another(client: Client) -> None:
+def test_scripts_find_the_modules_that_they_import(client: Client) -> None:
     text = b"".join(client.get(f"{settings.STATIC_URL}js/app.js").streaming_content).decode()
     named = re.findall(r'from "\./([^"]+)"', text)
     assert named
@@ -57,5 +57,5 @@ def test_scripts_find_one_another(client: Client) -> None:
         assert client.get(f"{settings.STATIC_URL}js/{name}").status_code == 200
 
 
-def test_another_versions_files_are_not_there(client: Client) -> None:
+def test_files_of_another_version_are_404(client: Client) -> None:
     assert client.get("/static/0123456789abcdef/app.css").status_code == 404

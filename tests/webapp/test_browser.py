@@ -1,4 +1,4 @@
-"""The site's own pages in a real browser: wide and narrow, light and dark, by eye and by keyboard."""
+"""The site's own pages in a real browser: wide and narrow, light and dark, by mouse and by keyboard."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ Open = Callable[..., "Page"]
 
 @pytest.fixture
 def visit(browser: "Browser", live_server: Any) -> Iterator[Open]:
-    """Give a function that opens a page; requests to elsewhere and messages of the console are faults."""
+    """Give a function that opens a page; the test fails after requests to other sites or messages of the console."""
     contexts: list[BrowserContext] = []
     faults: list[str] = []
 
@@ -70,19 +70,19 @@ def background(page: "Page") -> str:
 
 @pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.full), 360])
 @pytest.mark.parametrize("address", PAGES.values(), ids=PAGES)
-def test_nothing_sticks_out(visit: Open, address: str, width: int) -> None:
+def test_no_page_scrolls_sideways(visit: Open, address: str, width: int) -> None:
     page = visit(address, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.full)])
 @pytest.mark.parametrize("address", PAGES.values(), ids=PAGES)
-def test_everybody_can_use_it(visit: Open, address: str, scheme: str) -> None:
+def test_pages_have_no_accessibility_violations(visit: Open, address: str, scheme: str) -> None:
     found = Axe().run(visit(address, scheme=scheme)).response["violations"]
     assert not [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
 
 
-def test_the_theme_follows_the_system_until_somebody_chooses(visit: Open) -> None:
+def test_the_theme_follows_the_system_until_the_visitor_chooses_one(visit: Open) -> None:
     light, dark = background(visit("/", scheme="light")), background(visit("/", scheme="dark"))
     assert light != dark
     page = visit("/", scheme="light")
@@ -91,23 +91,23 @@ def test_the_theme_follows_the_system_until_somebody_chooses(visit: Open) -> Non
     for _ in range(3):
         switch.click()
         seen.append(background(page))
-    assert seen == [light, dark, light]  # light, dark, and as the system has it again
+    assert seen == [light, dark, light]  # light, dark, and the system's theme again
 
 
-def test_a_chosen_theme_is_there_before_the_first_paint(visit: Open) -> None:
+def test_a_chosen_theme_is_applied_before_the_first_paint(visit: Open) -> None:
     page = visit("/", scheme="light")
     switch = page.get_by_role("button", name="Theme")
     switch.click()
     switch.click()
     chosen = background(page)
-    # With every later script emptied, the page must already be dark.
+    # The page must be dark even if all later scripts are empty.
     page.route("**/js/app.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
     page.goto("/docs/", wait_until="commit")
     page.wait_for_selector("body")
     assert background(page) == chosen
 
 
-def test_a_page_without_scripts_shows_no_dead_switch(visit: Open) -> None:
+def test_a_page_without_scripts_shows_no_theme_switch(visit: Open) -> None:
     page = visit("/", scripts=False)
     assert not page.locator("[data-theme-switch]").is_visible()
     assert page.get_by_role("link", name="Browse the datasets").is_visible()
@@ -129,7 +129,7 @@ def test_the_keyboard_skips_to_the_content(visit: Open) -> None:
     assert page.evaluate("document.querySelector('main').contains(document.activeElement)")
 
 
-def test_focus_can_be_seen(visit: Open) -> None:
+def test_the_focus_is_visible(visit: Open) -> None:
     page = visit("/")
     for _ in range(3):
         page.keyboard.press("Tab")

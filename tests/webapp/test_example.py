@@ -1,4 +1,4 @@
-"""The question on the front page: a real one of a public dataset, never one that is withheld."""
+"""The question on the front page comes from a public dataset and is never withheld."""
 
 import shutil
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_the_front_page_shows_a_question_with_its_picture_and_steps(client: Clie
     assert 'class="drawing"' not in page
 
 
-def test_what_is_outlined_is_the_largest_of_those_tried_and_stays(shapes: Dataset) -> None:
+def test_the_example_has_the_largest_outlined_objects_and_stays_the_same(shapes: Dataset) -> None:
     first = example_for(VISITOR)
     assert first is not None
     split = first.question.split
@@ -59,7 +59,7 @@ def test_what_is_outlined_is_the_largest_of_those_tried_and_stays(shapes: Datase
     assert again.question == first.question
 
 
-def test_its_links_lead_somewhere(client: Client, shapes: Dataset) -> None:
+def test_links_of_the_example_have_targets(client: Client, shapes: Dataset) -> None:
     found = example_for(VISITOR)
     assert found is not None
     for row in found.shown.rows:
@@ -67,13 +67,13 @@ def test_its_links_lead_somewhere(client: Client, shapes: Dataset) -> None:
 
 
 @pytest.mark.parametrize("visibility", ["private", "link"])
-def test_nothing_of_a_dataset_that_is_not_public(client: Client, shapes: Dataset, visibility: str) -> None:
+def test_a_dataset_that_is_not_public_gives_no_example(client: Client, shapes: Dataset, visibility: str) -> None:
     Dataset.objects.update(visibility=visibility)
     assert example_for(VISITOR) is None
     assert "/datasets/shapes/" not in client.get("/").text
 
 
-def test_nothing_of_a_split_that_is_withheld(client: Client, shapes: Dataset) -> None:
+def test_a_withheld_split_gives_no_example(client: Client, shapes: Dataset) -> None:
     Split.objects.update(withheld=True, secret=small.SECRET, secret_sha256="0" * 64)
     assert example_for(VISITOR) is None
     page = client.get("/").text
@@ -81,21 +81,19 @@ def test_nothing_of_a_split_that_is_withheld(client: Client, shapes: Dataset) ->
         assert question.text not in page
 
 
-def test_the_page_goes_without_when_files_are_gone(client: Client, shapes: Dataset) -> None:
+def test_the_page_has_no_example_if_files_are_missing(client: Client, shapes: Dataset) -> None:
     shutil.rmtree(Path(settings.MEDIA_ROOT, "datasets"))
     assert example_for(VISITOR) is None
     assert client.get("/").status_code == 200
 
 
-def test_the_page_goes_without_when_the_world_is_unknown(client: Client, shapes: Dataset) -> None:
+def test_the_page_has_no_example_if_the_world_is_unknown(client: Client, shapes: Dataset) -> None:
     Dataset.objects.update(world="of-tomorrow")
     assert example_for(VISITOR) is None
     assert client.get("/").status_code == 200
 
 
-def test_the_front_page_asks_the_database_little(
-    client: Client, shapes: Dataset, django_assert_max_num_queries: Any
-) -> None:
+def test_the_front_page_needs_few_queries(client: Client, shapes: Dataset, django_assert_max_num_queries: Any) -> None:
     client.get("/")
     with django_assert_max_num_queries(8):
         client.get("/")

@@ -1,4 +1,4 @@
-"""The frame holds: pages answer, tasks are registered, import contracts hold."""
+"""The most important pages can be opened."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""The tool that holds the direction of imports sees an import that breaks it."""
+"""The tool that checks the direction of imports detects forbidden imports."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ PACKAGES = ("generation", "annotations", "webapp")
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """Return a copy of the sources, to be broken."""
+    """Return a copy of the sources that the test may change."""
     for package in PACKAGES:
         for source in ROOT.joinpath(package).rglob("*.py"):
             target = tmp_path / source.relative_to(ROOT)
@@ -30,7 +30,7 @@ def lint(folder: Path) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.parametrize("package", ["generation", "annotations", "webapp"])
-def test_what_the_design_allows_is_allowed(copy: Path, package: str) -> None:
+def test_allowed_imports_are_accepted(copy: Path, package: str) -> None:
     (copy / package / "planted.py").write_text("from generation.access import What\n")
     ended = lint(copy)
     assert ended.returncode == 0, ended.stdout
@@ -48,7 +48,7 @@ def test_what_the_design_allows_is_allowed(copy: Path, package: str) -> None:
         ("generation/engine/planted.py", "import django.conf"),
     ],
 )
-def test_what_the_design_forbids_is_refused(copy: Path, file: str, line: str) -> None:
+def test_forbidden_imports_are_refused(copy: Path, file: str, line: str) -> None:
     (copy / file).write_text(f"{line}\n")
     ended = lint(copy)
     assert ended.returncode == 1, ended.stdout

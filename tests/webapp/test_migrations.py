@@ -1,4 +1,4 @@
-"""Migrations expand first and contract a release later: the release before lives with the new database."""
+"""Migrations expand first and contract a release later, so that the previous release works with the new database."""
 
 import pytest
 from django.db import migrations, models
@@ -22,7 +22,7 @@ def number(release: str) -> tuple[int, ...]:
 
 
 def contracting(operations: list[Operation]) -> list[str]:
-    """Return the operations that take away what the release before may still use."""
+    """Return the operations that remove parts of the database that the previous release may still use."""
     found = []
     for operation in operations:
         if isinstance(operation, migrations.SeparateDatabaseAndState):
@@ -33,7 +33,7 @@ def contracting(operations: list[Operation]) -> list[str]:
 
 
 def complaint(migration: migrations.Migration) -> str:
-    """Return why a migration may not be part of this release; empty if it may."""
+    """Return why a migration may not be part of this release, or an empty text if it may."""
     found = contracting(migration.operations)
     if not found:
         return ""
@@ -45,7 +45,7 @@ def complaint(migration: migrations.Migration) -> str:
     return ""
 
 
-def test_no_migration_takes_away_what_the_release_before_uses() -> None:
+def test_no_migration_removes_parts_that_the_previous_release_uses() -> None:
     found = [migration for (app, _), migration in MigrationLoader(None).disk_migrations.items() if app in OURS]
     assert len(found) >= 20
     assert [complaint(migration) for migration in found if complaint(migration)] == []
@@ -62,7 +62,7 @@ def test_no_migration_takes_away_what_the_release_before_uses() -> None:
         migrations.SeparateDatabaseAndState(database_operations=[migrations.RemoveField("dataset", "title")]),
     ],
 )
-def test_a_migration_that_contracts_is_refused_unless_a_release_lies_between(operation: Operation) -> None:
+def test_a_contracting_migration_needs_a_release_after_the_expansion(operation: Operation) -> None:
     migration = migrations.Migration("0099_contract", "generation")
     migration.operations = [operation]
     assert "needs expanded_in" in complaint(migration)
@@ -72,7 +72,7 @@ def test_a_migration_that_contracts_is_refused_unless_a_release_lies_between(ope
     assert complaint(migration) == ""
 
 
-def test_a_migration_that_expands_is_taken() -> None:
+def test_an_expanding_migration_is_accepted() -> None:
     migration = migrations.Migration("0099_expand", "generation")
     migration.operations = [migrations.AddField("dataset", "more", models.TextField(db_default=""))]
     assert complaint(migration) == ""

@@ -1,4 +1,4 @@
-"""The page for operators: its commands, addresses, metrics, files and blocks are those that exist."""
+"""The page for operators: the commands, addresses, metrics, files and blocks that it names exist."""
 
 import re
 import shutil
@@ -25,7 +25,7 @@ def blocks(kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["operating", "running", "backups"])
-def test_every_command_of_ours_is_one_that_its_program_takes(name: str) -> None:
+def test_every_command_of_managepy_has_valid_arguments(name: str) -> None:
     lines = documentation.source(name).replace("\\\n", " ").splitlines()
     found = [line.partition("manage.py ")[2].strip("`.;,").split("`")[0] for line in lines if "manage.py " in line]
     assert len(found) >= 4
@@ -37,14 +37,14 @@ def test_every_command_of_ours_is_one_that_its_program_takes(name: str) -> None:
         program.create_parser("manage.py", command).parse_args(arguments)
 
 
-def test_services_that_compose_is_asked_about_exist() -> None:
+def test_services_in_commands_of_docker_compose_exist() -> None:
     services = set(read_yaml(FILE.read_text())["services"])
     named = re.findall(r"docker compose (?:exec|run --rm --env \S+|logs) (\w+)", PAGE)
     named += re.search(r"docker compose stop ([\w ]+)$", PAGE, re.MULTILINE)[1].split()  # type: ignore[index]
     assert len(named) >= 6 and set(named) <= services
 
 
-def test_addresses_that_are_named_are_answered() -> None:
+def test_named_addresses_exist() -> None:
     named = set(re.findall(r"`(/(?:health|metrics)[\w/]*)`", PAGE))
     assert {resolve(path).view_name for path in named} == {
         "health", "health_ready", "health_live", "health_web", "metrics",
@@ -52,13 +52,13 @@ def test_addresses_that_are_named_are_answered() -> None:
 
 
 @pytest.mark.django_db
-def test_metrics_that_are_named_are_those_that_there_are() -> None:
+def test_named_metrics_are_the_existing_ones() -> None:
     named = set(re.findall(r"`(horsesense_\w+)`", PAGE)) - {"horsesense_database_connections"}
     there = {family.name for family in metrics.families()} | {"horsesense_request_seconds"}
     assert named == there - {"horsesense_database_connections", "horsesense_database_connections_most"}
 
 
-def test_files_that_are_named_are_there() -> None:
+def test_named_files_exist() -> None:
     named = set(re.findall(r"webapp/deploy/(?:\w+\.\w+|\w+)", PAGE))
     assert len(named) >= 3 and all((ROOT / name).exists() for name in named)
     units = set(re.findall(r"horsesense-(?:web|generation|default|beat|backup\.timer)\b", PAGE))
@@ -73,7 +73,7 @@ def test_prometheus_block_is_strict_yaml() -> None:
     assert job["job_name"] == "horsesense" and set(job) == {"job_name", "authorization", "static_configs"}
 
 
-def test_caddy_takes_the_balancer(tmp_path: Path) -> None:
+def test_caddy_accepts_the_configuration_of_the_balancer(tmp_path: Path) -> None:
     [block] = [body for body in blocks("console") if "reverse_proxy" in body]
     program = shutil.which("caddy")
     if program is None:
@@ -86,7 +86,7 @@ def test_caddy_takes_the_balancer(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_addresses_with_certificates_are_taken(site_environment: dict[str, str]) -> None:
+def test_the_site_accepts_the_addresses_with_certificates(site_environment: dict[str, str]) -> None:
     [block] = [body for body in blocks("console") if "DATABASE_URL=" in body and "REDIS_URL=" in body]
     given = dict(line.split("=", 1) for line in block.splitlines())
     show = "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS'], settings.REDIS_URL)"

@@ -1,4 +1,4 @@
-"""Front pages, accounts, and the pages for what went wrong."""
+"""The front page, accounts, error pages, headers and the admin pages."""
 
 import re
 
@@ -16,14 +16,14 @@ from webapp.models import User
 pytestmark = pytest.mark.django_db
 
 
-def test_the_front_page_says_in_one_line_what_this_is(client: Client) -> None:
+def test_the_front_page_describes_the_site_in_one_line(client: Client) -> None:
     line = "Diagnostic datasets, human studies and leaderboards for visual and text reasoning"
     page = client.get("/").text
     assert f'<p class="kicker">{line}</p>' in page
     assert f'<meta name="description" content="{line}.">' in page
 
 
-def test_browsers_find_an_icon_where_they_look_for_it(client: Client) -> None:
+def test_browsers_find_the_icon_at_the_usual_address(client: Client) -> None:
     answer = client.get("/favicon.ico")
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/x-icon")
     assert answer.content.startswith(b"\0\0\1\0")
@@ -60,26 +60,24 @@ handler400, handler403, handler404, handler500 = urls.handler400, urls.handler40
 
 @pytest.fixture
 def troubles(settings: object) -> Client:
-    """Return a visitor of the site with a few pages that go wrong."""
+    """Return a client of a site with a few pages that raise errors."""
     settings.ROOT_URLCONF = __name__  # type: ignore[attr-defined]
     return Client(raise_request_exception=False)
 
 
-def test_the_front_page_says_what_it_is(client: Client) -> None:
+def test_the_front_page_has_a_description_and_one_heading(client: Client) -> None:
     page = client.get("/")
     assert page.status_code == 200
     assert "a program that computes its answer" in page.text
     assert page.text.count("<h1") == 1
 
 
-def test_the_front_page_asks_few_questions_of_the_database(
-    client: Client, django_assert_max_num_queries: object
-) -> None:
+def test_the_front_page_needs_few_queries(client: Client, django_assert_max_num_queries: object) -> None:
     with django_assert_max_num_queries(4):  # type: ignore[operator]
         client.get("/")
 
 
-def test_only_looking_is_allowed_at_the_front(client: Client) -> None:
+def test_the_front_page_allows_only_get_and_head(client: Client) -> None:
     assert client.post("/").status_code == 405
     assert client.head("/").status_code == 200
 
@@ -93,7 +91,7 @@ def test_only_looking_is_allowed_at_the_front(client: Client) -> None:
         ("/t/away/", 503, "The site is not available at the moment"),
     ],
 )
-def test_what_went_wrong_has_a_page(troubles: Client, address: str, status: int, title: str) -> None:
+def test_every_error_has_a_page(troubles: Client, address: str, status: int, title: str) -> None:
     page = troubles.get(address)
     assert page.status_code == status
     assert f"<h1>{title}</h1>" in page.text
@@ -101,14 +99,14 @@ def test_what_went_wrong_has_a_page(troubles: Client, address: str, status: int,
     assert "a secret" not in page.text
 
 
-def test_too_large_a_request_has_a_page(troubles: Client) -> None:
+def test_a_request_that_is_too_large_has_a_page(troubles: Client) -> None:
     with override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=10):
         page = troubles.post("/t/too-big/", data={"text": "x" * 100})
     assert page.status_code == 413
     assert "The file is too large" in page.text
 
 
-def test_a_host_that_is_not_ours_has_a_page(troubles: Client) -> None:
+def test_a_request_with_an_unknown_host_has_a_page(troubles: Client) -> None:
     page = troubles.get("/", headers={"host": "evil.example.org"})
     assert page.status_code == 400
     assert "This request is not valid" in page.text
@@ -121,25 +119,25 @@ def test_a_form_without_its_token_says_what_to_do() -> None:
     assert "reload the page" in page.text
 
 
-def test_the_form_to_sign_in_says_what_belongs_into_it(client: Client) -> None:
+def test_the_sign_in_form_labels_its_fields(client: Client) -> None:
     assert ">Username or email</label>" in client.get("/accounts/login/").text
 
 
 @pytest.mark.parametrize("group", ["", "researcher"])
-def test_who_may_make_datasets_is_led_there_from_the_front_page(client: Client, group: str) -> None:
+def test_the_front_page_links_researchers_to_making_datasets(client: Client, group: str) -> None:
     user = User.objects.create(username="ada")
     user.groups.set([Group.objects.get_or_create(name=group)[0]] if group else [])
     client.force_login(user)
     assert ("Make a dataset" in client.get("/").text) == bool(group)
 
 
-def test_the_page_for_our_mistakes_asks_nothing_of_the_database(django_assert_num_queries: object) -> None:
+def test_the_page_for_server_errors_needs_no_query(django_assert_num_queries: object) -> None:
     with django_assert_num_queries(0):  # type: ignore[operator]
         page = views.server_error(RequestFactory().get("/"))
     assert page.status_code == 500
 
 
-def test_a_bad_request_is_told_from_a_large_one() -> None:
+def test_a_bad_request_and_a_large_request_have_different_statuses() -> None:
     request = RequestFactory().get("/")
     request.user = AnonymousUser()
     assert views.bad_request(request, RequestDataTooBig()).status_code == 413
@@ -172,7 +170,7 @@ def test_sign_up_can_be_closed(client: Client, settings: object) -> None:
     assert "Create an account" not in client.get("/accounts/login/").text
 
 
-def test_a_wrong_password_is_said_above_the_form(client: Client) -> None:
+def test_a_wrong_password_is_reported_above_the_form(client: Client) -> None:
     User.objects.create_user("ada", password="brown horse 17")
     page = client.post("/accounts/login/", {"login": "ada", "password": "wrong"})
     assert page.status_code == 200
@@ -180,7 +178,7 @@ def test_a_wrong_password_is_said_above_the_form(client: Client) -> None:
     assert summary is not None and "password" in summary[0]
 
 
-def test_a_missing_field_is_said_beside_the_field(client: Client) -> None:
+def test_a_missing_field_is_reported_next_to_the_field(client: Client) -> None:
     page = client.post("/accounts/signup/", {"username": "ada"}).text
     assert re.search(r'<div class="field wrong">\s*<label for="id_email">', page)
     assert 'id="id_email_error"' in page
@@ -196,7 +194,7 @@ def test_signing_out_needs_the_button(client: Client) -> None:
 
 
 @pytest.mark.parametrize("address", ["email/", "password/change/", "password/reset/"])
-def test_account_pages_wear_the_sites_frame(client: Client, address: str) -> None:
+def test_account_pages_have_the_frame_of_the_site(client: Client, address: str) -> None:
     sign_up(client)
     page = client.get(f"/accounts/{address}")
     assert page.status_code == 200
@@ -206,7 +204,7 @@ def test_account_pages_wear_the_sites_frame(client: Client, address: str) -> Non
 # Headers
 
 
-def test_nothing_may_come_from_elsewhere(client: Client) -> None:
+def test_the_policy_forbids_content_of_other_sites(client: Client) -> None:
     policy = client.get("/").headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy
@@ -221,7 +219,7 @@ def test_the_headers_that_protect_visitors_are_there(client: Client) -> None:
 
 
 @pytest.mark.parametrize("address", ["/", "/docs/", "/accounts/login/", "/nothing/"])
-def test_pages_name_nothing_from_elsewhere(client: Client, address: str) -> None:
+def test_pages_load_nothing_from_other_sites(client: Client, address: str) -> None:
     page = client.get(address).text
     assert not re.findall(r'(?:src|href)="(?:https?:)?//[^"]+"', page)
     assert " style=" not in page

@@ -1,4 +1,4 @@
-"""Settings: every variable documented, every default safe, every secret kept."""
+"""Settings: every variable is documented, every default is safe, and secrets are stored safely."""
 
 import re
 import stat
@@ -16,31 +16,31 @@ from webapp.environment import Environment, Variable, locate, resolve
 from webapp.running.processes import NAMES, command
 from webapp.running.secret_files import kept_secret
 
-pytestmark = pytest.mark.slow  # each starts processes
+pytestmark = pytest.mark.slow  # many tests start processes
 
 SOURCES = sorted(
     path for folder in ("webapp", "generation", "annotations") for path in ROOT.joinpath(folder).rglob("*.py")
 )
 
 
-def test_every_variable_that_is_read_is_in_the_table_and_the_other_way_round() -> None:
+def test_the_table_has_exactly_the_variables_that_are_read() -> None:
     text = (ROOT / "webapp/settings.py").read_text()
     assert set(re.findall(r'env\["(\w+)"\]', text)) == {variable.name for variable in site.VARIABLES}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_nobody_reads_the_environment_past_the_table(path: Path) -> None:
+def test_no_module_reads_other_variables_of_the_environment(path: Path) -> None:
     names = set(re.findall(r'(?:environ(?:\.get|\.setdefault)?|getenv)[\[(]"(\w+)"', path.read_text()))
     assert names <= {"DJANGO_SETTINGS_MODULE", "NUMBA_CACHE_DIR"}
 
 
-def test_no_variable_stands_twice() -> None:
+def test_no_variable_is_listed_twice() -> None:
     names = [variable.name for variable in site.VARIABLES]
     assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("variable", site.VARIABLES, ids=lambda variable: variable.name)
-def test_every_variable_says_what_it_does_and_what_holds_without_it(variable: Variable) -> None:
+def test_every_variable_has_a_description_and_a_default(variable: Variable) -> None:
     assert variable.about.endswith(".")
     assert variable.default_text
 
@@ -110,7 +110,7 @@ def test_a_value_that_cannot_be_used_is_refused(
         ("TRUSTED_PROXIES", "192.0.2.7,fc00::/7", ["192.0.2.7", "fc00::/7"]),
     ],
 )
-def test_a_value_that_can_be_used_is_taken(
+def test_a_value_that_can_be_used_is_accepted(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, read: object
 ) -> None:
     monkeypatch.setenv(name, value)
@@ -142,7 +142,9 @@ def test_a_bad_value_is_one_line_and_status_2(site_environment: dict[str, str], 
 
 
 @pytest.mark.parametrize(("level", "lines"), [("CRITICAL", 0), ("WARNING", 2), ("INFO", 3)])
-def test_the_log_level_holds_for_djangos_own_loggers(site_environment: dict[str, str], level: str, lines: int) -> None:
+def test_the_log_level_applies_to_the_loggers_of_django(
+    site_environment: dict[str, str], level: str, lines: int
+) -> None:
     code = (
         "import logging; logging.getLogger('django.request').error('x');"
         "logging.getLogger('django.server').warning('x'); logging.getLogger('django').info('x')"
@@ -158,7 +160,7 @@ def test_the_processes_log_at_the_same_level(settings: Any) -> None:
         assert re.search(r"--log-?level (error|ERROR)\b", " ".join(command(name)))
 
 
-def test_a_secret_value_is_not_shown_in_a_complaint() -> None:
+def test_a_secret_value_is_not_in_an_error_message() -> None:
     variable = Variable(name="PIN", kind="whole number", default=0, about="x", group="x", secret=True)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(ImproperlyConfigured) as refusal:
         patch.setenv("PIN", "hunter2")
@@ -166,17 +168,17 @@ def test_a_secret_value_is_not_shown_in_a_complaint() -> None:
     assert "hunter2" not in str(refusal.value)
 
 
-def test_an_empty_variable_is_an_absent_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_variable_gets_its_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME", "  ")
     assert Environment([Variable(name="SOME", kind="number", default=2.5, about="x", group="x")])["SOME"] == 2.5
 
 
-def test_a_relative_folder_is_meant_from_the_base(tmp_path: Path) -> None:
+def test_a_relative_folder_is_relative_to_the_base(tmp_path: Path) -> None:
     assert resolve("var", base=tmp_path) == tmp_path / "var"
     assert resolve("/srv/x", base=tmp_path) == Path("/srv/x")
 
 
-def test_the_secret_key_is_made_once_for_its_owner_alone(site_environment: dict[str, str]) -> None:
+def test_the_secret_key_is_made_once_and_only_its_owner_can_read_it(site_environment: dict[str, str]) -> None:
     path = Path(site_environment["VAR_DIR"], "secret_key")
     assert manage("check", environment=site_environment).returncode == 0
     first = path.read_text()
@@ -186,7 +188,7 @@ def test_the_secret_key_is_made_once_for_its_owner_alone(site_environment: dict[
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_of_many_processes_that_need_a_secret_one_makes_it(tmp_path: Path) -> None:
+def test_only_one_of_many_simultaneous_callers_makes_a_secret(tmp_path: Path) -> None:
     path = tmp_path / "secret"
     with ThreadPoolExecutor(16) as threads:
         secrets = set(threads.map(lambda _: kept_secret(path), range(64)))
@@ -194,7 +196,7 @@ def test_of_many_processes_that_need_a_secret_one_makes_it(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_secret_cut_short_is_refused(tmp_path: Path) -> None:
+def test_a_secret_that_is_too_short_is_refused(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("short")
     with pytest.raises(ImproperlyConfigured, match="expected a secret of 32 characters or more, got 5"):
         kept_secret(tmp_path / "secret")
@@ -217,17 +219,17 @@ def test_a_site_with_https_passes_djangos_own_check(site_environment: dict[str, 
 PRINT = "from django.conf import settings as s; print({})"
 
 
-def printed(expression: str, environment: dict[str, str]) -> str:
+def print_settings(expression: str, environment: dict[str, str]) -> str:
     ended = manage("shell", "--no-imports", "-c", PRINT.format(expression), environment=environment)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.strip()
 
 
-def test_hosts_origins_and_cookies_follow_from_the_public_address(site_environment: dict[str, str]) -> None:
+def test_the_public_address_sets_hosts_origins_and_cookies(site_environment: dict[str, str]) -> None:
     expression = "s.ALLOWED_HOSTS[-1], s.CSRF_TRUSTED_ORIGINS, s.SESSION_COOKIE_SECURE, s.SECURE_SSL_REDIRECT"
     https = site_environment | {"PUBLIC_URL": "https://data.example.org:8443"}
-    assert printed(expression, https) == "data.example.org ['https://data.example.org:8443'] True True"
-    assert printed(expression, site_environment) == "[::1] [] False False"
+    assert print_settings(expression, https) == "data.example.org ['https://data.example.org:8443'] True True"
+    assert print_settings(expression, site_environment) == "[::1] [] False False"
 
 
 def test_sqlite_waits_and_writes_safely(site_environment: dict[str, str]) -> None:
@@ -239,10 +241,10 @@ def test_sqlite_waits_and_writes_safely(site_environment: dict[str, str]) -> Non
     assert ended.stdout.strip() == "['wal', 2, 20000]"
 
 
-def test_redis_keeps_messages_in_database_0_and_the_cache_in_1(site_environment: dict[str, str]) -> None:
+def test_redis_stores_messages_in_database_0_and_the_cache_in_1(site_environment: dict[str, str]) -> None:
     environment = site_environment | {"REDIS_URL": "redis://:pw@cache.example.org:6380/"}
     expression = "s.CELERY_BROKER_URL, s.CACHES['default']['LOCATION']"
-    assert printed(expression, environment) == (
+    assert print_settings(expression, environment) == (
         "redis://:pw@cache.example.org:6380/0 redis://:pw@cache.example.org:6380/1"
     )
 
@@ -265,7 +267,7 @@ def test_the_site_migrates_on_postgresql(site_environment: dict[str, str], postg
     assert not Path(site_environment["VAR_DIR"], "horsesense.sqlite3").exists()
 
 
-def test_a_program_is_meant_with_its_links_kept(tmp_path: Path) -> None:
+def test_symbolic_links_in_the_path_of_a_program_are_not_resolved(tmp_path: Path) -> None:
     program = tmp_path / "bin" / "python"
     program.parent.mkdir()
     program.symlink_to("/bin/true")

@@ -1,4 +1,4 @@
-"""The style sheets hold nothing that no page has."""
+"""The style sheets have no class that no page uses."""
 
 import re
 from pathlib import Path
@@ -19,8 +19,8 @@ def classes_of(sheet: Path) -> set[str]:
     return set(re.findall(r"\.([a-z][\w-]*)", selectors))
 
 
-def given() -> set[str]:
-    """Return every word that may be a class: of templates what stands in `class`, of code all that is quoted."""
+def possible_classes() -> set[str]:
+    """Return every word that may be a class: words in `class` attributes of templates, and in quotes in code."""
     words = OF_DJANGO | {shade(tenth / 10) for tenth in range(10)}
     for folder in ("webapp", "generation", "annotations", "static/js"):
         for path in ROOT.joinpath(folder).rglob("*.*"):
@@ -33,7 +33,7 @@ def given() -> set[str]:
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.name)
 def test_every_class_of_a_style_sheet_is_used(sheet: Path) -> None:
-    assert classes_of(sheet) - given() == set()
+    assert classes_of(sheet) - possible_classes() == set()
 
 
 def test_classes_are_found() -> None:

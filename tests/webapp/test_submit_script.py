@@ -1,4 +1,4 @@
-"""`static/submit.py` against a site that fails on the way: what it sends, again and again, and what it says."""
+"""`static/submit.py` with a site that gives errors: the requests that it sends and repeats, and its output."""
 
 import ast
 import importlib.util
@@ -53,7 +53,7 @@ def pauses() -> list[float]:
 
 @pytest.fixture
 def script(site: Contrary, pauses: list[float], monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Return the script as a module that waits for nothing."""
+    """Return the script as a module that does not sleep but records its pauses."""
     spec = importlib.util.spec_from_file_location("submit", SCRIPT)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -71,14 +71,14 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_version_of_the_site_has_it_at_the_same_address(client: Client) -> None:
+def test_the_script_has_the_same_address_in_every_version_of_the_site(client: Client) -> None:
     answer = client.get("/static/submit.py")
     assert (answer.status_code, answer.content) == (200, SCRIPT.read_bytes())
     assert answer["Content-Type"].startswith("text/")
     assert client.post("/static/submit.py").status_code == 405
 
 
-def test_it_needs_nothing_beside_python() -> None:
+def test_the_script_needs_only_the_standard_library() -> None:
     tree = ast.parse(SCRIPT.read_text())
     names = {
         (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
@@ -90,7 +90,7 @@ def test_it_needs_nothing_beside_python() -> None:
     ast.parse(SCRIPT.read_text(), feature_version=(3, 9))
 
 
-def test_a_file_is_sent_whole_and_its_score_printed(
+def test_a_file_is_sent_completely_and_its_score_is_printed(
     script: ModuleType, site: Contrary, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     more = ("--run", "seed 1", "--trained-on", "clevr/train", "--train-size", "7", "--examples-seen", "70")
@@ -128,7 +128,7 @@ def test_slices_are_chosen_by_name(
     assert "Expected one of the facets type, answer, got 'colour'." in capsys.readouterr().err
 
 
-def test_an_upload_is_tried_again_under_the_same_key(
+def test_an_upload_is_retried_with_the_same_key(
     script: ModuleType, site: Contrary, file: Path, pauses: list[float]
 ) -> None:
     site.troubles = [(DROPPED, {}), (503, {}), (429, {"Retry-After": "7"}), (500, {})]
@@ -139,7 +139,7 @@ def test_an_upload_is_tried_again_under_the_same_key(
     assert pauses == [0.5, 1, 7, 4]
 
 
-def test_the_same_call_has_the_same_key_and_another_one_another(script: ModuleType, site: Contrary, file: Path) -> None:
+def test_only_the_same_call_has_the_same_key(script: ModuleType, site: Contrary, file: Path) -> None:
     for more in ((), (), ("--run", "2"), ("--again",)):
         assert script.main(["send", str(file), *CALL, "--no-wait", *more]) == 0
     file.write_bytes(b"yes\n")
@@ -149,7 +149,7 @@ def test_the_same_call_has_the_same_key_and_another_one_another(script: ModuleTy
 
 
 @pytest.mark.parametrize(("status", "headers"), [(422, {}), (401, {}), (413, {}), (429, {"Retry-After": "4000"})])
-def test_a_refusal_is_said_at_once(
+def test_a_refusal_is_reported_without_a_retry(
     status: int, headers: dict[str, str], script: ModuleType, site: Contrary, file: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
@@ -159,7 +159,7 @@ def test_a_refusal_is_said_at_once(
     assert len(site.asked) == 1
 
 
-def test_who_never_answers_is_given_up(
+def test_a_site_that_never_answers_is_an_error_after_some_tries(
     script: ModuleType, site: Contrary, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site.troubles = [(DROPPED, {})] * 99
@@ -168,7 +168,7 @@ def test_who_never_answers_is_given_up(
     assert f"Expected an answer from {site.address}, got none in {script.TRIES} tries" in capsys.readouterr().err
 
 
-def test_a_token_goes_nowhere_else(
+def test_the_token_is_not_sent_to_other_sites(
     script: ModuleType, site: Contrary, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with running() as other:
@@ -180,7 +180,7 @@ def test_a_token_goes_nowhere_else(
     assert "Expected the site's own address, got one that leads to" in capsys.readouterr().err
 
 
-def test_what_was_refused_after_all_is_told(
+def test_a_submission_that_fails_later_is_reported(
     script: ModuleType, site: Contrary, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site.answers[str(FOUND["url"])] = [FOUND | {"state": "failed", "message": "Expected 4 answers, got 5."}]
@@ -188,7 +188,7 @@ def test_what_was_refused_after_all_is_told(
     assert capsys.readouterr().out == "Submission 17 failed: Expected 4 answers, got 5.\n"
 
 
-def test_a_score_is_waited_for_so_long(
+def test_the_wait_for_a_score_is_limited(
     script: ModuleType, site: Contrary, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site.answers[str(FOUND["url"])] = [FOUND]
@@ -196,7 +196,7 @@ def test_a_score_is_waited_for_so_long(
     assert "got none yet: it is waiting" in capsys.readouterr().err
 
 
-def test_several_submissions_of_a_suite_are_waited_for(
+def test_the_script_waits_for_all_submissions_of_a_suite(
     script: ModuleType, site: Contrary, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = FOUND | {"id": 18, "url": "/api/v1/submissions/18/"}
@@ -207,7 +207,7 @@ def test_several_submissions_of_a_suite_are_waited_for(
     assert site.asked[0].fields["suite"] == b"cogent"
 
 
-def test_a_check_keeps_nothing(
+def test_a_check_stores_nothing(
     script: ModuleType, site: Contrary, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer: Any = {"outside": 3}
@@ -217,7 +217,7 @@ def test_a_check_keeps_nothing(
     assert json.loads(capsys.readouterr().out) == answer
 
 
-def test_questions_are_downloaded_whole_or_not_at_all(
+def test_an_interrupted_download_of_questions_is_retried_and_leaves_no_other_file(
     script: ModuleType, site: Contrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -235,14 +235,14 @@ def test_questions_are_downloaded_whole_or_not_at_all(
         (["--site", "example.org", "questions", "a/b"], "Expected the site's address"),
     ],
 )
-def test_a_slip_is_one_line(
+def test_an_error_is_one_line(
     arguments: list[str], says: str, script: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert script.main(arguments) == 2
     assert says in capsys.readouterr().err
 
 
-def test_too_large_a_file_is_not_sent(
+def test_a_file_that_is_too_large_is_not_sent(
     script: ModuleType, site: Contrary, file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(script, "LARGEST", 1000)

@@ -1,4 +1,4 @@
-"""A small world of stories, for tests of what is the same in all worlds that are read: fruit goes into a basket."""
+"""A small world of stories for tests of all worlds with stories: people put fruit into a basket and take it out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class BasketSpec(BaseSpec):
 
 @dataclass(frozen=True)
 class Tale:
-    """What is done, line by line: who, in or out, which fruit."""
+    """The actions of a tale, one for each line: person, in or out, fruit."""
 
     deeds: tuple[tuple[str, str, str], ...]
 
@@ -63,21 +63,21 @@ class Tale:
 
 
 class Found:
-    """A value, and the lines that it stands on."""
+    """A value, and the lines from which it follows."""
 
     def __init__(self, value: Any, lines: tuple[int, ...]) -> None:
         self.value, self.lines = value, lines
 
 
 def inside(deeds: Sequence[tuple[str, str, str]]) -> Found:
-    """Return what is in the basket in the end, with the lines by which it came."""
+    """Return what is in the basket at the end, and the lines in which it was put there."""
     last = {fruit: number for number, (_, _, fruit) in enumerate(deeds)}
     held = [fruit for fruit in FRUIT if fruit in last and deeds[last[fruit]][1] == "in"]
     return Found(tuple(held), tuple(sorted(last[fruit] for fruit in held)))
 
 
 def first_two(deeds: Sequence[tuple[str, str, str]]) -> Found:
-    """Return the two fruits that were put in first, with the lines that say so."""
+    """Return the two fruits that were put in first, and the lines in which this happened."""
     first: dict[str, int] = {}
     for number, (_, _, fruit) in enumerate(deeds):
         first.setdefault(fruit, number)
@@ -85,7 +85,7 @@ def first_two(deeds: Sequence[tuple[str, str, str]]) -> Found:
 
 
 class BasketMaker(Maker):
-    """Makes tales."""
+    """Generates tales."""
 
     bundled = PRESETS
 
@@ -99,7 +99,7 @@ class BasketMaker(Maker):
             yield Item(tale, None, tuple(self.ask(tale, kind) for kind in TEXTS))
 
     def tell(self, chance: Stream) -> Tale:
-        """Return a tale in which two fruits are put in first."""
+        """Return a tale in which the first two lines put in two different fruits."""
         order = list(FRUIT)
         chance.shuffle(order)
         held: set[str] = set()
@@ -111,23 +111,23 @@ class BasketMaker(Maker):
         return Tale(tuple(deeds))
 
     def ask(self, tale: Tale, kind: str) -> Question:
-        """Return a question of a kind."""
+        """Return a question of the given kind."""
         step = "first_two" if kind == "first" else "inside"
         program = (Step("tale"), Step(step, (0,)), *((Step("count", (1,)),) if kind == "count" else ()))
         found = (first_two if kind == "first" else inside)(tale.deeds[: SCOPES[kind]])
-        answer = Answer(said_of(kind, found.value), KINDS[kind])
+        answer = Answer(answer_text(kind, found.value), KINDS[kind])
         return Question(TEXTS[kind], program, answer, kind, family=tuple(TEXTS).index(kind), scope=SCOPES[kind])
 
 
-def said_of(kind: str, fruit: Sequence[str]) -> str:
-    """Return an answer's canonical text."""
+def answer_text(kind: str, fruit: Sequence[str]) -> str:
+    """Return the canonical text of an answer."""
     if kind == "count":
         return NUMBERS[len(fruit)]
     return JOINT.join(fruit) or EMPTY
 
 
 class BasketWorld(World):
-    """How tales are read."""
+    """The world of tales."""
 
     name = NAME
     label = "Baskets"
@@ -162,7 +162,7 @@ class BasketWorld(World):
             values={},
             prepare=lambda scene, scope: scene.deeds[:scope],
             show=lambda kind, found: Shown(
-                said_of(kinds[kind], found.value) if kind in kinds else list(found.lines), found.lines
+                answer_text(kinds[kind], found.value) if kind in kinds else list(found.lines), found.lines
             ),
             answer_kinds={"Set": "set", "Way": "sequence", "Count": "word"},
             kind_of=lambda program: {"first_two": "first", "inside": "inside"}.get(program[-1].function, "count"),

@@ -1,6 +1,6 @@
-"""What a site does with a world, whatever that is about: rules beside those of `tests.worlds.conformance`.
+"""Rules for a world on the site, in addition to those of `tests.worlds.conformance`.
 
-Each rule is a function of a `Site`, on which a dataset of the world was made; it fails with an AssertionError.
+Each rule is a function of a `Site` with a dataset of the world. It raises AssertionError if the rule is violated.
 """
 
 import gzip
@@ -38,22 +38,22 @@ from webapp.leaderboards import baselines, scoring
 from webapp.leaderboards.models import Method
 from webapp.models import User
 
-SCENES = {"train": 4, "val": 3, "test": 2}  # the answers of the last are withheld
+SCENES = {"train": 4, "val": 3, "test": 2}  # answers of the last split are withheld
 SECRET = "0f" * 16
-OF_PICTURES = {"coco"}  # formats that have nothing to say of anything else
+OF_PICTURES = {"coco"}  # formats that only export pictures
 
 
 @dataclass(frozen=True)
 class Site:
-    """A dataset of a world on the database of a test.
+    """A dataset of a world in the database of a test.
 
     Attributes
     ----------
     case : Case
     dataset : Dataset
-        Complete and public, with pictures where the world has some.
+        Complete and public, with pictures if the world has them.
     folder : Path
-        For files; each rule has one of its own.
+        A separate folder for the files of each rule.
     """
 
     case: Case
@@ -62,7 +62,7 @@ class Site:
 
     @cached_property
     def val(self) -> Split:
-        """The split with questions that people and models answer."""
+        """The split with questions for people and models."""
         return self.split("val")
 
     def split(self, name: str) -> Split:
@@ -71,13 +71,13 @@ class Site:
 
     @cached_property
     def revealing(self) -> list[tuple[str, str, str]]:
-        """Name, label and first value of each facet that reveals something."""
+        """Name, label and first value of each revealing facet."""
         found = [facet for facet in self.case.world.facets(self.case.own) if facet.reveals]
         return [(facet.name, facet.label, facet.values[0]) for facet in found if facet.needs == Needs.ITEM]
 
 
 def spec_of(case: Case) -> dict[str, Any]:
-    """Return the world's smallest preset as a spec of few scenes, the answers of one split withheld."""
+    """Return a spec of the world's smallest preset with a few scenes. The answers of one split are withheld."""
     data = case.spec.to_json()
     first = data["splits"][case.split]
     plain = {**first, "reference": None, "withheld": False}
@@ -97,7 +97,7 @@ def made(case: Case, *, slug: str, images: bool = True) -> Dataset:
 
 
 def it_is_made_again_the_same(site: Site) -> None:
-    """The same spec gives the same content hashes; what is stored is what the maker makes."""
+    """The same spec gives the same content hashes, and the stored items are those of the maker."""
     again = made(site.case, slug="again", images=False)
     hashes = [dict(one.splits.values_list("name", "fingerprint")) for one in (site.dataset, again)]
     assert hashes[0] == hashes[1]
@@ -114,13 +114,13 @@ def it_is_made_again_the_same(site: Site) -> None:
 
 
 def verifying_finds_nothing_wrong(site: Site) -> None:
-    """All that is stored is proved; pictures drawn again look the same."""
+    """All stored data is proved, and pictures that are drawn again look the same."""
     verdict = verify(site.dataset, scope_of(site.dataset, rerender=3))
     assert not verdict.findings, verdict.findings
 
 
 def every_question_and_step_is_shown(site: Site) -> None:
-    """Pages of the dataset, of its splits and of each question stand; each step of a program has a page of its own."""
+    """The dataset, its splits, all questions and all steps of programs have a page."""
     client = Client()
     for address in (
         "/datasets/",
@@ -147,18 +147,18 @@ def every_question_and_step_is_shown(site: Site) -> None:
 
 
 def lines_of(site: Site, row: Question) -> tuple[str, ...]:
-    """Return the lines that a question sees; none where its world tells none."""
+    """Return the lines before a question; none if the world has no stories."""
     scene = site.case.world.read_scene(row.scene.scene_json) if row.scene.scene_json is not None else None
     return seen_by(engine_question(row), story_of(site.case.world, scene) or ())
 
 
 def _plain(text: str) -> str:
-    """Return a text without what HTML writes otherwise."""
+    """Return a text without punctuation and HTML entities."""
     return re.sub(r"&\w+;|&#\w+;|[^\w\s]", "", text)
 
 
 def withheld_answers_are_told_nowhere(site: Site) -> None:
-    """Of a split whose answers are withheld strangers see pictures, stories, words and facets that reveal nothing."""
+    """For a withheld split, strangers see only pictures, stories, texts and facets that are not revealing."""
     client, split = Client(), site.split("test")
     address, api = split.get_absolute_url(), f"/api/v1/datasets/{site.dataset.slug}/splits/test/questions/"
     labels = {label.capitalize() for _, label, _ in site.revealing}
@@ -180,7 +180,7 @@ def withheld_answers_are_told_nowhere(site: Site) -> None:
 
 
 def it_is_exported_in_every_format_and_read_again(site: Site) -> None:
-    """Every format is written, of a withheld split without what is withheld; what can be read comes back the same."""
+    """Every format is written without withheld data. A format that can be imported gives the same content hashes."""
     world = site.case.world
     for name in formats.names(world):
         folder = site.folder / name
@@ -211,7 +211,7 @@ def _read_again(site: Site, name: str, folder: Path) -> None:
 
 
 def people_are_asked(site: Site) -> None:
-    """A participant practises, sees each question with what is asked of them, and answers by its buttons."""
+    """A participant practises, sees each question with its instruction, and answers with the buttons."""
     rows: dict[str, list[Question]] = {}
     for one in site.val.question_set.select_related("scene"):
         rows.setdefault(one.text, []).append(one)
@@ -241,7 +241,7 @@ def people_are_asked(site: Site) -> None:
 
 
 def models_are_ranked(site: Site) -> None:
-    """Right answers score 1 in every column; the board, its slices and the world's ready views stand."""
+    """Right answers have accuracy 1 in every column, and the leaderboard, its slices and its views have a page."""
     owner = User.objects.create_user("modeller", "modeller@example.org", "x")
     method = Method.objects.create(name="All of it right", owner=owner)
     row = sent.submitted(method, site.val, sent.truth_of(site.val))

@@ -1,4 +1,4 @@
-"""Worlds of other packages are found by their entry points; a broken one is told, and the site goes on without it."""
+"""Worlds of other packages are found by their entry points. A broken one is reported, and the site works without it."""
 
 import importlib
 import sys
@@ -24,7 +24,7 @@ NAMED = f"{SOURCE}WORLD = type('Named', (MarbleWorld,), dict(name='pebbles'))()\
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Give a function that installs a package, as pip would lay it down, with its entry points and one module."""
+    """Return a function that installs a package with entry points and one module, like pip does."""
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(worlds, "_LOADED", worlds._Loaded())
 
@@ -45,7 +45,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
             del sys.modules[name]
 
 
-def test_a_world_of_another_package_is_as_good_as_ours(install: Install) -> None:
+def test_a_world_of_another_package_is_available(install: Install) -> None:
     assert "marbles" not in names()
     install("stones", {"marbles": WHERE})
     assert "marbles" in names()
@@ -55,7 +55,7 @@ def test_a_world_of_another_package_is_as_good_as_ours(install: Install) -> None
     assert check_worlds(None) == []
 
 
-def test_a_world_of_another_package_gets_its_group_and_makes_its_thumbnail(
+def test_a_world_of_another_package_has_a_preset_group_and_a_thumbnail(
     install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sandbox, "KEPT", (*sandbox.KEPT, "PYTHONPATH"))
@@ -66,7 +66,7 @@ def test_a_world_of_another_package_gets_its_group_and_makes_its_thumbnail(
     assert group.cards[0].thumbnail.image.startswith("data:image/webp")
 
 
-def test_without_other_packages_there_are_ours(install: Install) -> None:
+def test_without_other_packages_only_bundled_worlds_are_available(install: Install) -> None:
     assert set(names()) == set(REGISTRY)
     with pytest.raises(BadSpec, match=r"Expected one of .*clevr.*, got 'marbles'"):
         get_world("marbles")
@@ -86,7 +86,7 @@ def test_without_other_packages_there_are_ours(install: Install) -> None:
         ("stones:WORLD", NAMED, r"Expected the world at stones:WORLD \(stones\) to go by its name, got 'pebbles'"),
     ],
 )
-def test_a_broken_world_is_told_and_passed_over(install: Install, value: str, source: str, said: str) -> None:
+def test_a_broken_world_is_reported_and_skipped(install: Install, value: str, source: str, said: str) -> None:
     install("stones", {"marbles": value}, source)
     with pytest.raises(BrokenWorld, match=said) as told:
         get_world("marbles")
@@ -96,14 +96,16 @@ def test_a_broken_world_is_told_and_passed_over(install: Install, value: str, so
     assert (warning.id, warning.msg) == ("generation.W001", str(told.value))
 
 
-def test_two_worlds_of_one_name_are_refused(install: Install) -> None:
+def test_two_worlds_with_the_same_name_are_refused(install: Install) -> None:
     install("stones", {"marbles": WHERE})
     install("stones_too", {"marbles": "stones_too:WORLD"}, "from tests.worlds.marbles import WORLD")
     with pytest.raises(BrokenWorld, match=r"Expected one world of that name, got 2: .*\(stones.*\) and .*\(stones"):
         get_world("marbles")
 
 
-def test_of_two_worlds_with_one_name_ours_counts(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bundled_world_hides_one_of_another_package_with_the_same_name(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(REGISTRY, "marbles", WHERE)
     install("stones", {"marbles": "stones:WORLD"}, "1 / 0")
     assert get_world("marbles") is marbles.WORLD
@@ -111,12 +113,12 @@ def test_of_two_worlds_with_one_name_ours_counts(install: Install, monkeypatch: 
 
 
 @pytest.mark.django_db
-def test_pages_stand_without_a_broken_world(install: Install, client: Client) -> None:
+def test_pages_work_without_a_broken_world(install: Install, client: Client) -> None:
     install("stones", {"marbles": "stones:WORLD"}, "1 / 0")
     page = client.get("/datasets/?world=clevr").text
     assert "CLEVR" in page and "Marbles" not in page
 
 
-def test_earlier_names_of_the_base_classes_still_work() -> None:
+def test_earlier_names_of_base_classes_are_available() -> None:
     plain = importlib.import_module("generation.engine.worlds.plain")
     assert (plain.PlainWorld, plain.PlainMaker, plain.PlainScene) == (base.World, base.SceneMaker, base.FieldScene)

@@ -1,4 +1,4 @@
-"""A site does with every world what it does with any; each rule of that can be broken."""
+"""The site works the same for every world, and each rule about this can fail."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.worlds.site import RULES, Rule, Site, made
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SMALL = {marbles.NAME: marbles.WHERE, baskets.NAME: baskets.WHERE, "starter": "generation.starter.world:WORLD"}
-SLOW = {"babi", "clevr", "shapeworld"}  # full proofs: they take long, and much else is tested with them
+SLOW = {"babi", "clevr", "shapeworld"}  # complete proofs of these worlds take long, and other tests cover much of them
 WORLDS = [pytest.param(name, marks=[pytest.mark.full] if name in SLOW else []) for name in sorted({*names(), *SMALL})]
 
 
@@ -36,7 +36,7 @@ def _small_worlds() -> Iterator[None]:
 def kept(
     request: pytest.FixtureRequest, _small_worlds: None, django_db_setup: None, django_db_blocker: DjangoDbBlocker
 ) -> Iterator[tuple[Case, int]]:
-    """Give a world's case, and the key of a dataset that stays for all rules; what a rule changes of it is undone."""
+    """A world's case and the key of a dataset for all rules. Changes of a rule are rolled back."""
     case = Case(get_world(request.param))
     with django_db_blocker.unblock():
         key = made(case, slug=f"of-{request.param}").pk
@@ -47,16 +47,16 @@ def kept(
 
 @pytest.fixture
 def site(kept: tuple[Case, int], tmp_path: Path) -> Site:
-    """Give the site of a rule."""
+    """The site for a rule."""
     return Site(kept[0], Dataset.objects.get(pk=kept[1]), tmp_path)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_a_site_does_with_every_world(site: Site, rule: Rule) -> None:
+def test_the_site_works_for_every_world(site: Site, rule: Rule) -> None:
     rule(site)
 
 
-# What a site would do wrong
+# Errors that a site could have
 
 
 def make_another(patch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ BREAKING: list[tuple[Rule, Callable[[pytest.MonkeyPatch], None]]] = [
 
 @pytest.mark.parametrize("kept", [marbles.NAME], indirect=True)
 @pytest.mark.parametrize(("rule", "breaks"), BREAKING, ids=lambda one: one.__name__)
-def test_rule_can_fail(
+def test_a_rule_can_fail(
     site: Site, rule: Rule, breaks: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     breaks(monkeypatch)
@@ -122,5 +122,5 @@ def test_rule_can_fail(
         answer_forms._form.cache_clear()
 
 
-def test_every_rule_is_shown_to_fail() -> None:
+def test_every_rule_is_tested_to_fail() -> None:
     assert {rule for rule, _ in BREAKING} == set(RULES)

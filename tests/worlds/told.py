@@ -16,14 +16,14 @@ SPLITS = {"train": {"scenes": 4}, "val": {"scenes": 3}, "test": {"scenes": 2, "w
 
 @contextmanager
 def registered() -> Iterator[None]:
-    """Let there be the world."""
+    """Register the world within this context."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(REGISTRY, baskets.NAME, baskets.WHERE)
         yield
 
 
 def made(slug: str = "tales") -> Dataset:
-    """Return a complete public dataset; the answers of its split test are withheld."""
+    """Return a complete public dataset. The answers of its test split are withheld."""
     spec = {"world": baskets.NAME, "title": "Tales", "splits": SPLITS}
     dataset = dataset_jobs.start(spec, slug=slug, visibility="public", secrets={"test": SECRET})
     dataset_jobs.work(dataset=dataset)

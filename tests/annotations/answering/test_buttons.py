@@ -1,4 +1,4 @@
-"""Which buttons give an answer, and where they stand."""
+"""Which buttons give an answer, and at which places they are."""
 
 import pytest
 

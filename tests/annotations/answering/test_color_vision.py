@@ -1,4 +1,4 @@
-"""The palette check: pairs of a dataset's own colours."""
+"""The palette check: pairs of colours of the dataset."""
 
 from collections.abc import Callable
 from io import BytesIO
@@ -21,23 +21,23 @@ Joined = Callable[[], Participant]
 CLEVR = {name: rgb for name, rgb in COLOURS.items() if name != "orange"}
 
 
-def test_half_of_the_pairs_are_the_same(joined: Joined) -> None:
+def test_the_fixed_number_of_pairs_has_two_equal_colours(joined: Joined) -> None:
     pairs = color_vision.pairs_for(joined(), CLEVR)
     assert len(pairs) == color_vision.PAIRS
     assert sum(pair.is_same for pair in pairs) == color_vision.PAIRS - color_vision.DIFFERENT
 
 
-def test_a_participant_meets_the_same_pairs_again_and_others_meet_others(joined: Joined) -> None:
+def test_a_participant_gets_the_same_pairs_again_and_others_get_other_pairs(joined: Joined) -> None:
     one, other = joined(), joined()
     assert color_vision.pairs_for(one, CLEVR) == color_vision.pairs_for(one, CLEVR)
     assert color_vision.pairs_for(one, CLEVR) != color_vision.pairs_for(other, CLEVR)
 
 
-def test_what_red_blind_and_green_blind_people_mistake_is_among_them(joined: Joined) -> None:
+def test_pairs_include_colours_that_red_blind_and_green_blind_people_confuse(joined: Joined) -> None:
     pairs = {frozenset((pair.left, pair.right)) for pair in color_vision.pairs_for(joined(), CLEVR)}
     for name, other in (("red", "brown"), ("green", "brown"), ("red", "green")):
         assert frozenset((CLEVR[name], CLEVR[other])) in pairs
-    assert frozenset((CLEVR["yellow"], CLEVR["blue"])) not in pairs  # whom nobody mistakes
+    assert frozenset((CLEVR["yellow"], CLEVR["blue"])) not in pairs  # nobody confuses these two
 
 
 def test_two_colours_are_enough(joined: Joined) -> None:
@@ -45,7 +45,7 @@ def test_two_colours_are_enough(joined: Joined) -> None:
     assert [pair.is_same for pair in pairs].count(False) == 1 and len(pairs) == color_vision.PAIRS
 
 
-def test_mistakes_are_counted_both_ways() -> None:
+def test_mistakes_on_equal_and_on_different_pairs_are_counted() -> None:
     red, green = (255, 0, 0), (0, 255, 0)
     pairs = [ColourPair(red, red), ColourPair(red, green), ColourPair(green, green)]
     assert color_vision.mistakes(pairs, [True, False, True]) == 0
@@ -53,19 +53,19 @@ def test_mistakes_are_counted_both_ways() -> None:
 
 
 @pytest.mark.parametrize(("mistaken", "expected"), [(None, False), (0, False), (1, False), (2, True), (12, True)])
-def test_one_slip_passes(mistaken: int | None, expected: bool) -> None:
+def test_one_mistake_is_allowed(mistaken: int | None, expected: bool) -> None:
     assert color_vision.is_mistaken(mistaken) is expected
 
 
-def opened(pair: ColourPair, split: Split) -> NDArray[np.int16]:
+def open_pair(pair: ColourPair, split: Split) -> NDArray[np.int16]:
     with Image.open(BytesIO(color_vision.draw_pair(pair, split))) as image:
         return np.asarray(image.convert("RGB"), np.int16)
 
 
-def test_a_pair_is_two_things_of_the_datasets_own_material_and_light(shapes: Dataset) -> None:
+def test_a_pair_shows_two_objects_in_the_material_and_light_of_the_dataset(shapes: Dataset) -> None:
     split = shapes.splits.get(name="val")
     seen = swatches_of(split)
-    rubber, metal = (opened(ColourPair(seen["red"], seen["cyan"], which), split) for which in (0, 1))
+    rubber, metal = (open_pair(ColourPair(seen["red"], seen["cyan"], which), split) for which in (0, 1))
     assert rubber.shape == (color_vision.SIZE, 2 * color_vision.SIZE, 3)
     side = color_vision.SIZE // 2
     for picture in (rubber, metal):
@@ -74,21 +74,21 @@ def test_a_pair_is_two_things_of_the_datasets_own_material_and_light(shapes: Dat
         ground = picture[2, 2]
         assert ground.max() - ground.min() < 12
     assert np.abs(rubber - metal).mean() > 5
-    same = opened(ColourPair(seen["red"], seen["red"]), split)
+    same = open_pair(ColourPair(seen["red"], seen["red"]), split)
     assert (same[:, : color_vision.SIZE] == same[:, color_vision.SIZE :]).all()
 
 
-def test_where_the_world_draws_nothing_plain_balls_stand_in(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_balls_are_drawn_if_the_world_draws_no_colours(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     split = shapes.splits.get(name="val")
     seen = swatches_of(split)
     monkeypatch.setattr(ClevrWorld, "draw_colour", lambda *_, **__: None)
     color_vision.draw_sample.cache_clear()
-    picture = opened(ColourPair(seen["red"], seen["cyan"]), split)
+    picture = open_pair(ColourPair(seen["red"], seen["cyan"]), split)
     color_vision.draw_sample.cache_clear()
     middle = color_vision.SIZE // 2
     assert tuple(picture[0, 0]) == color_vision.GROUND
     assert picture[middle, middle][0] > 2 * picture[middle, middle][1]
 
 
-def test_pairs_show_both_ways_in_which_colours_look(joined: Joined) -> None:
+def test_pairs_show_both_materials(joined: Joined) -> None:
     assert {pair.which for pair in color_vision.pairs_for(joined(), CLEVR)} == {0, 1}

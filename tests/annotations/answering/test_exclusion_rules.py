@@ -1,4 +1,4 @@
-"""Rules of exclusion: stated before anybody is asked, frozen with time and hash, applied, and told of."""
+"""Rules of exclusion: stated before a study opens, frozen with time and hash, applied, and reported."""
 
 import hashlib
 import json
@@ -42,14 +42,14 @@ def colour(place: int) -> PressedButtons:
     return PressedButtons(COLOURS, (place,))
 
 
-def mixed(place: int, times: int) -> list[PressedButtons]:
-    """Return the same place so often, now among these and now among those buttons, after another place."""
+def press_one_place(place: int, times: int) -> list[PressedButtons]:
+    """Return a press of another place, then `times` presses of `place` that alternate between two groups of buttons."""
     numbers = tuple(map(str, range(11)))
     return [colour((place + 1) % 3), *(PressedButtons((COLOURS, numbers)[one % 2], (place,)) for one in range(times))]
 
 
 def always_yes(times: int) -> list[PressedButtons]:
-    """Return yes so often, and another colour after each."""
+    """Return `times` presses of "yes", each followed by a press of a colour other than the one before."""
     return [one for number in range(times) for one in (yes(0), colour(1 + number % 2))]
 
 
@@ -59,7 +59,7 @@ def asked(made: Dataset) -> Study:
     return answered.opened(made.splits.get(name="train"), [0, 1, 2], per_question=2, completed="C1DONE")
 
 
-def state(study: Study, stated: ExclusionRules) -> Study:
+def open_with_rules(study: Study, stated: ExclusionRules) -> Study:
     """Return a study that was opened with these rules."""
     text = exclusion_rules.text_of(study, stated)
     digest = hashlib.sha256(text.encode()).hexdigest()
@@ -80,7 +80,7 @@ def person_in(study: Study, person: Participant) -> Person:
     return found
 
 
-def at_work(study: Study, **more: Any) -> Participant:
+def join_at_questions(study: Study, **more: Any) -> Participant:
     return Participant.objects.create(study=study, stage=Stage.QUESTIONS, **more)
 
 
@@ -92,7 +92,7 @@ def text_of(study: Study) -> str:
     return methods_text(study, sides_of(study), people_of(study))
 
 
-# Stating them
+# Stating rules
 
 
 def test_opening_freezes_the_rules_with_time_and_hash(shapes: Dataset) -> None:
@@ -108,9 +108,7 @@ def test_opening_freezes_the_rules_with_time_and_hash(shapes: Dataset) -> None:
     assert draft.rules == json.dumps(json.loads(draft.rules), sort_keys=True, separators=(",", ":"))
 
 
-def test_what_was_frozen_stands_whatever_becomes_of_fields_or_of_the_code(
-    shapes: Dataset, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_frozen_rules_stay_even_if_fields_or_the_code_change(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     draft = make(shapes, out_attention=2, out_straight=True)
     lifecycle.open_study(draft)
     frozen = (draft.rules, draft.rules_digest, draft.rules_frozen)
@@ -134,7 +132,7 @@ def test_a_rule_about_what_a_study_does_not_have_is_off(shapes: Dataset, asked: 
     assert (exclusion_rules.draft_rules(asked).colours, exclusion_rules.draft_rules(draft).colours) == (
         None,
         2,
-    )  # numbers have no colours
+    )  # the questions about numbers have no colours
     assert exclusion_rules.rules_of(make(shapes, out_attention=2, out_checks=1, easy=None)).on == ["attention"]
 
 
@@ -147,13 +145,13 @@ def test_rules_are_read_back_as_they_were_written(stated: ExclusionRules) -> Non
     assert list(exclusion_rules.in_words(stated)) == stated.on
 
 
-def test_rules_that_were_fixed_before_there_was_a_rule_on_buttons_are_read() -> None:
+def test_rules_from_before_the_rule_on_buttons_are_read() -> None:
     whole = json.loads(exclusion_rules.text_of(Study(code="abc"), ALL))
     del whole["left_out"]["same_button"]
     assert exclusion_rules.read(json.dumps(whole)) == ALL._replace(buttons=None)
 
 
-# Judging by them
+# Breaking rules
 
 
 @pytest.mark.parametrize(
@@ -165,8 +163,8 @@ def test_rules_that_were_fixed_before_there_was_a_rule_on_buttons_are_read() -> 
         ("fast", {"times": [1500] * 10}, {"times": [1400] * 6 + [9000] * 4}),
         ("straight", {"said": ["yes"] * 11 + ["no"]}, {"said": ["no"] + ["yes"] * 12}),
         ("straight", {"said": [""] * 40}, {"said": (["yes"] * 10 + ["no"]) * 2}),
-        ("buttons", {"pressed": mixed(0, 11)}, {"pressed": mixed(0, 12)}),
-        ("buttons", {"pressed": mixed(2, 11)}, {"pressed": mixed(2, 12)}),
+        ("buttons", {"pressed": press_one_place(0, 11)}, {"pressed": press_one_place(0, 12)}),
+        ("buttons", {"pressed": press_one_place(2, 11)}, {"pressed": press_one_place(2, 12)}),
         ("buttons", {"pressed": always_yes(11)}, {"pressed": always_yes(12)}),
         ("colours", {"pairs": 1}, {"pairs": 2}),
         ("colours", {"pairs": None}, {"pairs": 12}),
@@ -174,7 +172,7 @@ def test_rules_that_were_fixed_before_there_was_a_rule_on_buttons_are_read() -> 
         ("unfinished", {"stage": Stage.COMPLETED}, {"stage": Stage.PRACTICE}),
     ],
 )
-def test_each_rule_leaves_out_from_its_threshold_on(name: str, spared: dict[str, Any], out: dict[str, Any]) -> None:
+def test_each_rule_excludes_from_its_threshold_on(name: str, spared: dict[str, Any], out: dict[str, Any]) -> None:
     def broken(
         failed: int = 0,
         mistaken: int = 0,
@@ -192,9 +190,9 @@ def test_each_rule_leaves_out_from_its_threshold_on(name: str, spared: dict[str,
     assert (broken(**spared), broken(**out)) == ([], [name])
 
 
-def test_nothing_is_judged_before_the_session_has_ended(asked: Study) -> None:
-    state(asked, ALL)
-    person = at_work(asked)
+def test_no_rule_is_applied_before_the_session_has_ended(asked: Study) -> None:
+    open_with_rules(asked, ALL)
+    person = join_at_questions(asked)
     easy(person, "attention", wrong=2)
     answered.put(person, asked, 0, "yes", number=0)
     assert not person_in(asked, person).is_due
@@ -206,54 +204,54 @@ def test_nothing_is_judged_before_the_session_has_ended(asked: Study) -> None:
 
 
 def test_being_wrong_on_every_question_of_the_sample_breaks_no_rule(asked: Study) -> None:
-    state(asked, ALL)
-    person = at_work(asked)
+    open_with_rules(asked, ALL)
+    person = join_at_questions(asked)
     for position in range(3):
         answered.put(person, asked, position, f"wrong {position}", number=0)
     participant_flow.finish_questions(Sitting(person))
     assert (person.stage, person.excluded) == (Stage.COMMENT, None)
 
 
-# Applying them
+# Applying rules
 
 
 @pytest.fixture
 def careless(asked: Study) -> Participant:
-    """Give somebody who answered two of three questions of a study with rules, and a check question wrongly."""
-    state(asked, ALL)
-    person = at_work(asked, identity="5f0", session="s1")
+    """Give a participant of a study with rules who answered two of three questions, and one check question wrongly."""
+    open_with_rules(asked, ALL)
+    person = join_at_questions(asked, identity="5f0", session="s1")
     easy(person, "check", wrong=1)
     for position in range(2):
         answered.put(person, asked, position, "yes", number=0)
     return person
 
 
-def test_whom_the_rules_leave_out_is_left_out_as_the_session_ends(asked: Study, careless: Participant) -> None:
+def test_rules_exclude_a_participant_when_the_session_ends(asked: Study, careless: Participant) -> None:
     participant_flow.finish_questions(Sitting(careless))
     assert careless.excluded is not None
     assert (careless.by_rule, careless.reason, careless.stage) == (True, "1 check question wrong", Stage.COMMENT)
     assert not Answer.objects.counted().filter(participant=careless).exists()
-    assert Slot.objects.free().filter(study=asked).count() == 6  # others are asked in their place
+    assert Slot.objects.free().filter(study=asked).count() == 6  # their slots are free for others
     participant_flow.comment(careless, "Bye.")
     assert careless.stage == Stage.COMPLETED
 
 
-def test_who_is_left_out_is_paid_like_everybody_else(asked: Study, careless: Participant) -> None:
+def test_excluded_participants_are_paid_like_everybody_else(asked: Study, careless: Participant) -> None:
     participant_flow.finish_questions(Sitting(careless))
     row = PlatformRow("s1", "5f0", "AWAITING REVIEW", "C1DONE", 600)
     assert reconcile(asked, [row], people_of(asked)).approve == ["s1"]
 
 
-def test_without_rules_nobody_is_left_out(asked: Study, careless: Participant) -> None:
-    state(asked, ExclusionRules())
+def test_without_rules_nobody_is_excluded(asked: Study, careless: Participant) -> None:
+    open_with_rules(asked, ExclusionRules())
     careless.refresh_from_db()
     participant_flow.finish_questions(Sitting(careless))
     assert careless.excluded is None
 
 
-def test_who_came_by_the_test_link_is_never_judged(asked: Study) -> None:
-    state(asked, ALL)
-    tester = at_work(asked, is_test=True)
+def test_rules_never_exclude_participants_of_the_test_link(asked: Study) -> None:
+    open_with_rules(asked, ALL)
+    tester = join_at_questions(asked, is_test=True)
     easy(tester, "check", wrong=1)
     answered.put(tester, asked, 0, "yes")
     participant_flow.finish_questions(Sitting(tester))
@@ -264,7 +262,7 @@ def test_who_came_by_the_test_link_is_never_judged(asked: Study) -> None:
     assert sides_of(asked).by_rules.left_out == 0
 
 
-def test_who_is_taken_back_stays_and_it_counts_as_after_the_fact(asked: Study, careless: Participant) -> None:
+def test_rules_do_not_exclude_again_a_participant_who_was_included_again(asked: Study, careless: Participant) -> None:
     participant_flow.finish_questions(Sitting(careless))
     slot_assignment.take_back(careless)
     participant_flow.comment(careless, "")
@@ -280,9 +278,9 @@ def test_who_is_taken_back_stays_and_it_counts_as_after_the_fact(asked: Study, c
     assert "1 participant whom the rules exclude was included again and counts." in text_of(asked)
 
 
-def test_the_unfinished_are_left_out_by_the_button_and_count_once_they_finish(asked: Study) -> None:
-    state(asked, ExclusionRules(unfinished=True))
-    person = at_work(asked)
+def test_the_button_excludes_unfinished_participants_until_they_finish(asked: Study) -> None:
+    open_with_rules(asked, ExclusionRules(unfinished=True))
+    person = join_at_questions(asked)
     answered.put(person, asked, 0, "yes", number=0, received=timezone.now() - timedelta(hours=4))
     assert [one.pseudonym for one in apply(asked)] == ["P001"]
     assert apply(asked) == []
@@ -293,10 +291,10 @@ def test_the_unfinished_are_left_out_by_the_button_and_count_once_they_finish(as
     assert Answer.objects.counted().filter(participant=person).count() == 1
 
 
-def test_the_button_leaves_out_so_many_at_a_time(asked: Study) -> None:
-    state(asked, ExclusionRules(unfinished=True))
+def test_the_button_excludes_a_limited_number_at_a_time(asked: Study) -> None:
+    open_with_rules(asked, ExclusionRules(unfinished=True))
     long_ago = timezone.now() - timedelta(hours=4)
-    for number, person in enumerate([at_work(asked), at_work(asked), at_work(asked)]):
+    for number, person in enumerate([join_at_questions(asked), join_at_questions(asked), join_at_questions(asked)]):
         answered.put(person, asked, number, "yes", number=0, received=long_ago)
     assert [[one.pseudonym for one in apply(asked, most=2)] for _ in range(3)] == [
         ["P001", "P002"],
@@ -305,9 +303,9 @@ def test_the_button_leaves_out_so_many_at_a_time(asked: Study) -> None:
     ]
 
 
-def test_whom_somebody_left_out_by_hand_the_rules_do_not_take_back(asked: Study) -> None:
-    state(asked, ExclusionRules(unfinished=True))
-    person = at_work(asked)
+def test_rules_do_not_include_again_a_participant_who_was_excluded_by_hand(asked: Study) -> None:
+    open_with_rules(asked, ExclusionRules(unfinished=True))
+    person = join_at_questions(asked)
     answered.put(person, asked, 0, "yes", number=0)
     slot_assignment.exclude(person, reason="took part twice")
     participant_flow.finish_questions(Sitting(person))
@@ -315,11 +313,11 @@ def test_whom_somebody_left_out_by_hand_the_rules_do_not_take_back(asked: Study)
     assert [one.pseudonym for one in sides_of(asked).extra] == ["P001"]
 
 
-# Telling of them
+# Reporting exclusions
 
 
-class Twin:
-    """A study's answers counted one after the other, with some people left out."""
+class CountedByHand:
+    """A study's answers counted one by one, without the excluded participants."""
 
     def __init__(self, study: Study, out: set[int], *, counted_alone: bool = False) -> None:
         index = SplitIndex.open(study.split)
@@ -342,12 +340,12 @@ class Twin:
 
 
 @pytest.mark.slow
-def test_three_accuracies_stand_side_by_side_as_counted_by_hand(made: Dataset) -> None:
-    """With nobody left out, by the rules, and as it stands after somebody was left out and somebody taken back."""
+def test_three_accuracies_are_equal_to_counting_by_hand(made: Dataset) -> None:
+    """The accuracies: of all participants, without those whom the rules exclude, and with the current exclusions."""
     differ = 0
     for seed in range(proof.size(100, least=8, name="studies with people left out three ways")):
         chance = random.Random(seed)
-        study = state(answered.answered(made, chance), ExclusionRules(checks=1))
+        study = open_with_rules(answered.answered(made, chance), ExclusionRules(checks=1))
         crowd = list(study.participants.filter(is_test=False))
         Participant.objects.filter(study=study).update(stage=Stage.COMPLETED)
         due = {one.pk for one in crowd if chance.random() < 0.4}
@@ -363,7 +361,7 @@ def test_three_accuracies_stand_side_by_side_as_counted_by_hand(made: Dataset) -
         out = set(study.participants.exclude(excluded=None).values_list("pk", flat=True))
         worked = set(Answer.objects.filter(participant__in=crowd).values_list("participant", flat=True))
         found = sides_of(study)
-        hand = [Twin(study, set()), Twin(study, due), Twin(study, out, counted_alone=True)]
+        hand = [CountedByHand(study, set()), CountedByHand(study, due), CountedByHand(study, out, counted_alone=True)]
         for side, twin, people_out in zip(found[:3], hand, (set(), due, out), strict=True):
             assert (side.headline.majority, side.headline.single) == (twin.majority, twin.single)
             assert side.left_out == len(people_out & worked)
@@ -375,23 +373,23 @@ def test_three_accuracies_stand_side_by_side_as_counted_by_hand(made: Dataset) -
 
 
 def text_after_exclusions(asked: Study, careless: Participant) -> str:
-    """Return the text after a rule has left out one participant, and the researcher another."""
+    """Return the methods text after a rule has excluded one participant, and the researcher another."""
     participant_flow.finish_questions(Sitting(careless))
-    other = at_work(asked)
+    other = join_at_questions(asked)
     for position in range(2):
         answered.put(other, asked, position, "no", number=1)
     slot_assignment.exclude(other, reason="Took part twice.")
     return text_of(asked)
 
 
-def test_methods_text_tells_rules_hash_date_and_figures(asked: Study, careless: Participant) -> None:
+def test_methods_text_states_rules_hash_date_and_figures(asked: Study, careless: Participant) -> None:
     said = text_after_exclusions(asked, careless)
     assert asked.rules_frozen is not None and asked.rules_digest in said
     assert f"The exclusion rules were fixed on {asked.rules_frozen.day} {asked.rules_frozen:%B %Y}" in said
     assert "wrong answers to 1 or more check questions; a median answer time below 1.5 s, with at least 10" in said
     assert "They exclude 1 participant: 2 or more failed attention items (n = 0); wrong answers to 1 or" in said
     assert "The answers of 1 participant were excluded after the fact: Took part twice (n = 1)." in said
-    assert "The accuracy of the majority" not in said  # of so few questions none is stated
+    assert "The accuracy of the majority" not in said  # no accuracy is stated for so few questions
 
 
 def test_methods_text_has_the_accuracy_three_ways(
@@ -405,17 +403,17 @@ def test_methods_text_has_the_accuracy_three_ways(
     assert f"and {shares[2]} as reported here." in said
 
 
-def test_methods_text_says_that_no_rule_was_stated_and_that_nobody_was_left_out(asked: Study) -> None:
-    state(asked, ExclusionRules())
-    answered.put(at_work(asked), asked, 0, "yes", number=0)
+def test_methods_text_says_that_no_rule_was_stated_and_that_nobody_was_excluded(asked: Study) -> None:
+    open_with_rules(asked, ExclusionRules())
+    answered.put(join_at_questions(asked), asked, 0, "yes", number=0)
     said = text_of(asked)
     assert "No exclusion rule was stated" in said and asked.rules_digest in said
     assert "Nobody’s answers were excluded." in said
 
 
-def test_the_erased_count_as_before(asked: Study, careless: Participant) -> None:
+def test_erased_participants_count_as_before(asked: Study, careless: Participant) -> None:
     participant_flow.finish_questions(Sitting(careless))
-    other = at_work(asked, identity="5f1")
+    other = join_at_questions(asked, identity="5f1")
     answered.put(other, asked, 0, "yes", number=1)
     before = sides_of(asked)
     for one in (careless, other):

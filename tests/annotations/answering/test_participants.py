@@ -1,4 +1,4 @@
-"""Participants: what to look at, whom to pay, and forgetting who they are."""
+"""Participants: flags, payment, and erasing personal data."""
 
 import csv
 import io
@@ -45,7 +45,7 @@ def asked(made: Dataset) -> Study:
     return answered.opened(made.splits.get(name="train"), [0, 1], per_question=3, completed="C1DONE")
 
 
-# What they did
+# What participants did
 
 
 @pytest.mark.parametrize(
@@ -53,24 +53,24 @@ def asked(made: Dataset) -> Study:
     [
         (["yes"] * 11 + ["no"], False),
         (["no"] + ["yes"] * 12, True),
-        ((["yes"] * 9 + ["no"]) * 2, False),  # nine tenths are not more than nine tenths
+        ((["yes"] * 9 + ["no"]) * 2, False),  # the share must be more than nine tenths, and here it is nine tenths
         ((["yes"] * 10 + ["no"]) * 2, True),
         (["yes"] * 11, False),
         ([], False),
     ],
 )
-def test_the_same_answer_over_and_over_is_seen(said: list[str], straight: bool) -> None:
+def test_the_same_answer_again_and_again_is_detected(said: list[str], straight: bool) -> None:
     assert is_straight_lining(said) is straight
 
 
 @pytest.mark.parametrize(
     ("times", "fast"), [([1499] * 10, True), ([1500] * 10, False), ([100] * 9, False), ([900] * 5 + [9000] * 6, False)]
 )
-def test_answers_faster_than_reading_are_seen(times: list[int], fast: bool) -> None:
+def test_answers_that_are_faster_than_reading_are_detected(times: list[int], fast: bool) -> None:
     assert is_too_fast(times) is fast
 
 
-def test_checks_and_attention_items_are_counted_apart(asked: Study) -> None:
+def test_checks_and_attention_items_are_counted_separately(asked: Study) -> None:
     person = Participant.objects.create(study=asked)
     for kind, rights in (("check", [True, False]), ("attention", [False, True, False]), ("practice", [False] * 4)):
         for number, right in enumerate(rights):
@@ -80,14 +80,14 @@ def test_checks_and_attention_items_are_counted_apart(asked: Study) -> None:
     assert found.flags == ["2 attention items failed"]
 
 
-def test_one_attention_item_failed_is_flagged_and_refuses_nobody(asked: Study) -> None:
+def test_one_failed_attention_item_is_flagged_but_does_not_allow_a_refusal(asked: Study) -> None:
     person = Participant.objects.create(study=asked)
     easy(person, "attention", 0, right=False)
     assert not person_of(person).may_be_refused
     assert person_of(person).flags == ["1 attention item failed"]
 
 
-def test_failed_check_questions_are_flagged_though_no_rule_says_so(asked: Study) -> None:
+def test_failed_check_questions_are_flagged_without_a_rule(asked: Study) -> None:
     only, half, both = (Participant.objects.create(study=asked) for _ in range(3))
     easy(only, "check", 0, right=False)
     for person, right in ((half, True), (both, False)):
@@ -102,7 +102,7 @@ def test_failed_check_questions_are_flagged_though_no_rule_says_so(asked: Study)
 
 @pytest.fixture
 def crowd(shapes: Dataset) -> tuple[Study, list[Participant]]:
-    """Give a study that three people answered rightly, and two who have not begun."""
+    """Give a study that three participants answered correctly, and its five participants; two have not begun."""
     split = shapes.splits.get(name="train")
     index = SplitIndex.open(split)
     study = answered.opened(split, list(range(index.n)), per_question=5)
@@ -115,7 +115,7 @@ def crowd(shapes: Dataset) -> tuple[Study, list[Participant]]:
 
 
 def press(person: Participant, study: Study, *, number: int, text: str = "") -> list[str]:
-    """Let somebody answer all questions by the first button, or by this one where there is one; return the flags."""
+    """Answer all questions with `text` if it is a choice, otherwise with the first choice; return the flags."""
     keys = dict(study.questions.values_list("pk", "position"))
     for key, form in forms_of(study, keys).items():
         said = text if text in form.choices else form.choices[0]
@@ -123,7 +123,7 @@ def press(person: Participant, study: Study, *, number: int, text: str = "") -> 
     return person_of(person).flags
 
 
-def test_who_always_presses_the_first_button_is_flagged(crowd: tuple[Study, list[Participant]]) -> None:
+def test_participants_who_always_press_the_first_button_are_flagged(crowd: tuple[Study, list[Participant]]) -> None:
     study, participants = crowd
     flags = press(participants[3], study, number=3)
     assert "the first button in 16 of 16 answers" in flags
@@ -135,7 +135,7 @@ def test_who_always_presses_the_first_button_is_flagged(crowd: tuple[Study, list
     assert [one.pseudonym for one in baseline.flagged] == ["P004"]
 
 
-def test_who_always_says_yes_is_flagged(crowd: tuple[Study, list[Participant]]) -> None:
+def test_participants_who_always_answer_yes_are_flagged(crowd: tuple[Study, list[Participant]]) -> None:
     study, participants = crowd
     right = people_of(study)[0]
     either = [one for one in right.pressed if one.buttons == ("yes", "no")]
@@ -152,11 +152,11 @@ def test_who_always_says_yes_is_flagged(crowd: tuple[Study, list[Participant]]) 
     [
         (Share(4, 12), Share(60, 66), True),
         (Share(11, 12), Share(66, 66), False),
-        (Share(80, 100), Share(90, 100), False),  # below, but not far
+        (Share(80, 100), Share(90, 100), False),  # below the others, but not far
         (Share(70, 100), Share(95, 100), True),
-        (Share(1, 2), Share(66, 66), False),  # too few to tell
-        (Share(4, 12), Share(9, 9), False),  # too few others
-        (Share(4, 12), Share(6, 10), False),  # nobody agrees with anybody
+        (Share(1, 2), Share(66, 66), False),  # too few answers of this person
+        (Share(4, 12), Share(9, 9), False),  # too few answers of the others
+        (Share(4, 12), Share(6, 10), False),  # the others hardly agree with one another
         (Share(0, 0), Share(66, 66), False),
     ],
 )
@@ -168,7 +168,7 @@ def test_agreement_far_below_the_others_is_flagged_with_its_interval(mine: Share
 
 
 @pytest.mark.slow
-def test_agreement_is_with_most_of_the_others(made: Dataset) -> None:
+def test_agreement_is_with_the_majority_of_the_others(made: Dataset) -> None:
     for number in range(3):
         study = answered.answered(made, random.Random(number))
         for person in people_of(study):
@@ -189,7 +189,7 @@ def test_agreement_is_with_most_of_the_others(made: Dataset) -> None:
             assert person.given == sum(row.participant == person.participant for row in rows)
 
 
-def test_who_is_excluded_is_nobodys_measure(asked: Study) -> None:
+def test_excluded_participants_do_not_count_in_the_agreement_of_others(asked: Study) -> None:
     mine, other = (Participant.objects.create(study=asked) for _ in range(2))
     answered.put(mine, asked, 0, "yes", number=0)
     answered.put(other, asked, 0, "no", number=1)
@@ -199,7 +199,7 @@ def test_who_is_excluded_is_nobodys_measure(asked: Study) -> None:
     assert person_of(other).agreement == Share(0, 1)
 
 
-def test_erasing_leaves_answers_and_no_word_of_who_it_was(asked: Study) -> None:
+def test_erasing_keeps_answers_and_removes_all_personal_data(asked: Study) -> None:
     named = {"identity": "5f0", "session": "s1", "study_there": "st1", "comment": "Rosa, from Ulm"}
     person = Participant.objects.create(study=asked, **named)
     answered.put(person, asked, 0, "yes", number=0)
@@ -209,7 +209,7 @@ def test_erasing_leaves_answers_and_no_word_of_who_it_was(asked: Study) -> None:
     assert Answer.objects.counted().filter(participant=person).count() == 1
 
 
-# Paying
+# Payment
 
 
 def file_of(*rows: tuple[str, ...]) -> bytes:
@@ -218,20 +218,20 @@ def file_of(*rows: tuple[str, ...]) -> bytes:
     return ("\ufeff" + text.getvalue()).encode()
 
 
-def came(study: Study, identity: str, stage: str, **more: object) -> Participant:
+def create_participant(study: Study, identity: str, stage: str, **more: object) -> Participant:
     return Participant.objects.create(study=study, identity=identity, session=f"s-{identity}", stage=stage, **more)
 
 
-def reconciled(study: Study, *rows: tuple[str, ...]) -> Payment:
+def reconcile_rows(study: Study, *rows: tuple[str, ...]) -> Payment:
     return reconcile(study, read_export(file_of(*rows)), people_of(study))
 
 
-def test_everybody_who_did_the_work_is_approved_with_a_code_or_without(asked: Study) -> None:
+def test_everybody_who_finished_is_approved_with_or_without_a_code(asked: Study) -> None:
     for identity in ("done", "nocode", "early", "paid", "nowhere"):
-        came(asked, identity, "completed")
-    came(asked, "out", "screened-out")
+        create_participant(asked, identity, "completed")
+    create_participant(asked, "out", "screened-out")
     Participant.objects.filter(identity="early").update(stage="comment")
-    found = reconciled(
+    found = reconcile_rows(
         asked,
         ("s-done", "done", AWAITING, "", "600", "C1DONE"),
         ("s-nocode", "nocode", AWAITING, "", "1200", "NOCODE"),
@@ -250,35 +250,35 @@ def test_everybody_who_did_the_work_is_approved_with_a_code_or_without(asked: St
     assert found.hourly(Decimal("2.00")) == Decimal("12.00")  # the median of 600, 300 and 1200 seconds
 
 
-def test_the_code_that_counts_is_the_one_that_somebody_was_given(asked: Study) -> None:
-    came(asked, "before", "completed", ending="OLD-CODE")
-    came(asked, "after", "completed", ending="https://example.org/?cc=NEW")
+def test_the_code_is_compared_with_the_one_that_the_participant_was_given(asked: Study) -> None:
+    create_participant(asked, "before", "completed", ending="OLD-CODE")
+    create_participant(asked, "after", "completed", ending="https://example.org/?cc=NEW")
     rows = [
         ("s-before", "before", AWAITING, "", "600", "OLD-CODE"),
         ("s-after", "after", AWAITING, "", "600", "OLD-CODE"),
     ]
-    found = reconciled(asked, *rows)
+    found = reconcile_rows(asked, *rows)
     assert [row.person for row in found.finished] == ["before"]
     assert [row.person for row in found.no_code] == ["after"]
 
 
-def test_who_came_when_the_study_was_closed_had_no_place(asked: Study) -> None:
+def test_somebody_who_was_given_the_full_code_had_no_place(asked: Study) -> None:
     asked.full = "https://example.org/?cc=FULL"
-    found = reconciled(
+    found = reconcile_rows(
         asked, ("s-late", "late", AWAITING, "", "9", "FULL"), ("s-odd", "odd", AWAITING, "", "9", "C1DONE")
     )
     assert [[row.person for row in rows] for rows in (found.left, found.unknown)] == [["late"], ["odd"]]
 
 
-def test_the_unfinished_are_paid_for_what_they_did(asked: Study) -> None:
+def test_unfinished_participants_are_paid_for_their_time(asked: Study) -> None:
     asked.hourly_pay = Decimal(12)
-    began = came(asked, "began", "questions")
+    began = create_participant(asked, "began", "questions")
     answered.put(began, asked, 0, "yes", number=0, visible=60_000)
     easy(began, "practice", 0, right=True, visible=31_000)
-    forged = came(asked, "forged", "questions")
+    forged = create_participant(asked, "forged", "questions")
     answered.put(forged, asked, 0, "yes", number=1, visible=2**31 - 1)
-    came(asked, "never", "consent")
-    found = reconciled(
+    create_participant(asked, "never", "consent")
+    found = reconcile_rows(
         asked,
         ("s-began", "began", "RETURNED", "", "", ""),
         ("s-forged", "forged", "TIMED-OUT", "", "90", ""),
@@ -290,29 +290,29 @@ def test_the_unfinished_are_paid_for_what_they_did(asked: Study) -> None:
     assert found.hourly(Decimal(2)) is None
 
 
-def test_nobody_finishes_in_less_than_a_second(asked: Study) -> None:
-    came(asked, "fast", "completed")
-    assert reconciled(asked, ("s-fast", "fast", AWAITING, "", "1e-300", "C1DONE")).hourly(Decimal(2)) is None
+def test_a_session_of_less_than_a_second_gives_no_hourly_pay(asked: Study) -> None:
+    create_participant(asked, "fast", "completed")
+    assert reconcile_rows(asked, ("s-fast", "fast", AWAITING, "", "1e-300", "C1DONE")).hourly(Decimal(2)) is None
 
 
-def test_who_failed_two_attention_items_is_for_the_researcher_to_decide(asked: Study) -> None:
-    person = came(asked, "careless", "completed")
+def test_the_researcher_decides_about_participants_who_failed_two_attention_items(asked: Study) -> None:
+    person = create_participant(asked, "careless", "completed")
     for number in range(2):
         easy(person, "attention", number, right=False)
-    found = reconciled(asked, ("s-careless", "careless", AWAITING, "", "600", "C1DONE"))
+    found = reconcile_rows(asked, ("s-careless", "careless", AWAITING, "", "600", "C1DONE"))
     assert [row.person for row in found.to_decide] == ["careless"]
     assert found.approve == []
 
 
-def test_excluding_from_the_data_refuses_no_pay(asked: Study) -> None:
-    person = came(asked, "odd", "completed")
+def test_excluded_participants_are_still_approved_for_pay(asked: Study) -> None:
+    person = create_participant(asked, "odd", "completed")
     slot_assignment.exclude(person, reason="does not see colours")
-    assert reconciled(asked, ("s-odd", "odd", AWAITING, "", "600", "C1DONE")).approve == ["s-odd"]
+    assert reconcile_rows(asked, ("s-odd", "odd", AWAITING, "", "600", "C1DONE")).approve == ["s-odd"]
 
 
-def test_who_came_by_the_test_link_is_unknown(asked: Study) -> None:
-    came(asked, "rosa", "completed", is_test=True)
-    found = reconciled(asked, ("s-rosa", "rosa", AWAITING, "", "600", "C1DONE"))
+def test_participants_of_the_test_link_are_unknown_in_the_payment(asked: Study) -> None:
+    create_participant(asked, "rosa", "completed", is_test=True)
+    found = reconcile_rows(asked, ("s-rosa", "rosa", AWAITING, "", "600", "C1DONE"))
     assert ([row.person for row in found.unknown], found.missing) == (["rosa"], [])
 
 
@@ -326,7 +326,7 @@ def test_who_came_by_the_test_link_is_unknown(asked: Study) -> None:
         (file_of(("1", "2", AWAITING, "", "nan", "")), "got 'nan' in row 2"),
     ],
 )
-def test_what_is_no_export_is_refused_with_the_place(content: bytes, said: str) -> None:
+def test_a_bad_export_is_refused_with_the_place_of_the_error(content: bytes, said: str) -> None:
     with pytest.raises(BadPlatformFile, match=said):
         read_export(content)
 

@@ -1,4 +1,4 @@
-"""What a question costs a slow network: its page and its picture together, whatever the dataset's pictures are."""
+"""The page and the picture of a question are small enough for a slow network, whatever pictures a dataset has."""
 
 import io
 import re
@@ -16,7 +16,7 @@ from tests.annotations.visitors import Visitor, study_of
 from tests.generation import small
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-MOST = 250_000  # bytes for a question
+MOST = 250_000  # bytes of the page and the picture of a question together
 FULL_SIZE: dict[str, Any] = {"images": {}, "splits": {"train": {"scenes": 1}, "val": {"scenes": 3}}}
 
 
@@ -29,7 +29,7 @@ def picture_of(visitor: Visitor) -> HttpResponse:
 
 
 def noise(width: int, height: int, *, kind: str = "PNG", **options: Any) -> bytes:
-    """Return a picture that hardly becomes smaller, with soft shapes in it."""
+    """Return a picture of soft shapes with noise, which hardly compresses."""
     chance = np.random.default_rng(5)
     soft = np.asarray(Image.fromarray(chance.integers(0, 256, (16, 24, 3), np.uint8)).resize((width, height)))
     grain = chance.integers(-12, 13, (height, width, 3))
@@ -38,14 +38,14 @@ def noise(width: int, height: int, *, kind: str = "PNG", **options: Any) -> byte
     return file.getvalue()
 
 
-def put(dataset: Dataset, content: bytes) -> None:
-    """Let all pictures of the split that is asked about be this one."""
+def replace_pictures(dataset: Dataset, content: bytes) -> None:
+    """Replace all pictures of split val by this content."""
     for scene in Scene.objects.filter(split__dataset=dataset, split__name="val").select_related("split"):
         files.drop(pictures.name_of(scene))
         files.put(scene.image, content)
 
 
-def test_drawn_pictures_are_sent_as_they_are_and_light_enough() -> None:
+def test_drawn_pictures_are_sent_unchanged_and_are_small_enough() -> None:
     dataset = small.made("drawn", **FULL_SIZE)
     scene = Scene.objects.filter(split__dataset=dataset, split__name="val").first()
     assert scene is not None and (scene.width, scene.height) == (480, 320)
@@ -60,10 +60,10 @@ def test_drawn_pictures_are_sent_as_they_are_and_light_enough() -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1024, 683), (2000, 1333)])
-def test_heavy_pictures_are_encoded_anew_and_look_the_same(shapes: Dataset, width: int, height: int) -> None:
+def test_large_pictures_are_encoded_again_and_look_the_same(shapes: Dataset, width: int, height: int) -> None:
     original = noise(width, height)
     assert len(original) > 1_000_000
-    put(shapes, original)
+    replace_pictures(shapes, original)
     visitor = Visitor(study_of(shapes))
     visitor.to_questions()
     response = picture_of(visitor)
@@ -77,8 +77,8 @@ def test_heavy_pictures_are_encoded_anew_and_look_the_same(shapes: Dataset, widt
     assert np.abs(shown - there).mean() < 2
 
 
-def test_a_heavy_picture_is_encoded_once(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(shapes, noise(1024, 683))
+def test_a_large_picture_is_encoded_once(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_pictures(shapes, noise(1024, 683))
     visitor = Visitor(study_of(shapes))
     visitor.to_questions()
     first = picture_of(visitor).content
@@ -86,8 +86,8 @@ def test_a_heavy_picture_is_encoded_once(shapes: Dataset, monkeypatch: pytest.Mo
     assert picture_of(visitor).content == first
 
 
-def test_a_disk_that_takes_nothing_costs_no_picture(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(shapes, noise(1024, 683))
+def test_a_picture_is_sent_even_if_the_disk_is_full(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_pictures(shapes, noise(1024, 683))
     visitor = Visitor(study_of(shapes))
     visitor.to_questions()
 
@@ -98,37 +98,37 @@ def test_a_disk_that_takes_nothing_costs_no_picture(shapes: Dataset, monkeypatch
     assert picture_of(visitor).status_code == 200
 
 
-def test_a_photograph_that_lies_on_its_side_is_put_upright() -> None:
+def test_a_photograph_is_rotated_by_its_exif_orientation() -> None:
     turned = Image.Exif()
-    turned[0x0112] = 6  # orientation: a quarter to the right
+    turned[0x0112] = 6  # orientation: a quarter turn to the right
     made = pictures.light(noise(900, 600, kind="JPEG", quality=100, exif=turned))
     with Image.open(io.BytesIO(made)) as image:
         assert image.width < image.height
 
 
 @pytest.mark.parametrize("content", [b"no picture" * 30_000, noise(1024, 683)[:300_000]])
-def test_a_broken_heavy_picture_is_missing(shapes: Dataset, content: bytes) -> None:
-    put(shapes, content)
+def test_a_broken_large_picture_gets_404(shapes: Dataset, content: bytes) -> None:
+    replace_pictures(shapes, content)
     visitor = Visitor(study_of(shapes))
     visitor.to_questions()
     assert picture_of(visitor).status_code == 404
 
 
-def test_a_picture_that_a_page_named_is_sent_without_asking_the_database(
+def test_a_picture_that_a_page_links_to_is_sent_without_a_database_query(
     shapes: Dataset, django_assert_num_queries: Any
 ) -> None:
-    put(shapes, noise(120, 80))
+    replace_pictures(shapes, noise(120, 80))
     visitor = Visitor(study_of(shapes, questions=4))
     visitor.to_questions()
     ahead = re.search(r'data-ahead="([^"]+)"', visitor.page)
     assert ahead is not None
-    visitor.client.get(ahead[1])  # the words and where the picture lies are read once a process
+    visitor.client.get(ahead[1])  # this process reads the vocabulary and the place of the picture only once
     with django_assert_num_queries(0):
         assert picture_of(visitor).status_code == visitor.client.get(ahead[1]).status_code == 200
 
 
 def test_another_process_finds_the_same_picture(shapes: Dataset) -> None:
-    put(shapes, noise(120, 80))
+    replace_pictures(shapes, noise(120, 80))
     visitor = Visitor(study_of(shapes, questions=4))
     visitor.to_questions()
     named = picture_of(visitor)
@@ -137,7 +137,7 @@ def test_another_process_finds_the_same_picture(shapes: Dataset) -> None:
     assert picture_of(visitor).content == named.content
 
 
-def test_an_address_with_somebody_elses_secret_has_no_picture(shapes: Dataset) -> None:
+def test_a_picture_address_with_the_secret_of_another_participant_gets_404(shapes: Dataset) -> None:
     study = study_of(shapes, questions=4)
     one, other = Visitor(study), Visitor(study)
     for visitor in (one, other):
@@ -148,7 +148,7 @@ def test_an_address_with_somebody_elses_secret_has_no_picture(shapes: Dataset) -
     assert one.client.get(found[1] + theirs[1] + found[3]).status_code == 404
 
 
-def test_no_more_addresses_are_known_than_there_is_room_for(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_of_picture_addresses_has_a_limit(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scene_cache, "MOST", 3)
     split = shapes.splits.get(name="val")
     for number in range(20):

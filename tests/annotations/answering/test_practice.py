@@ -1,4 +1,4 @@
-"""Easy questions: short ones about something in plain sight."""
+"""Easy questions: short questions about objects that are clearly visible."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -25,8 +25,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def anew() -> Iterator[None]:
-    """Let nothing be known from before."""
+def clear_caches() -> Iterator[None]:
+    """Clear what other tests have put into the caches."""
     questions._found.cache_clear()
     cache.clear()
     yield
@@ -35,7 +35,7 @@ def anew() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def many(django_db_setup: None, django_db_blocker: Any) -> Iterator[int]:
-    """Give a split of thirty CLEVR scenes without pictures, of the size that CLEVR has."""
+    """Give a split of thirty CLEVR scenes without pictures, whose pictures would have the size of CLEVR's."""
     images = {"width": 480, "height": 320, "samples": 1}
     with django_db_blocker.unblock():
         dataset = small.made(
@@ -50,8 +50,8 @@ def train(many: int, db: None) -> Split:
     return Split.objects.for_browse().get(pk=many)
 
 
-def shown_of(scene: Scene, split: Split) -> list[float]:
-    """Return what each object of a scene shows of itself, in the picture's own size."""
+def visible_shares(scene: Scene, split: Split) -> list[float]:
+    """Return the visible share of each object of a scene, counted in pixels at the size of the picture."""
     world, words = split.dataset.get_world(), split.read_spec().vocabulary  # type: ignore[attr-defined]
     item = item_of(scene, world=world)
     view, objects = item.view, item.scene.objects  # type: ignore[union-attr]
@@ -62,7 +62,7 @@ def shown_of(scene: Scene, split: Split) -> list[float]:
 
 
 def numbers_of(split: Split, name: str) -> list[float]:
-    """Return the number that each question of a split has by a facet."""
+    """Return the number that a facet gives to each question of a split, infinity if it gives none."""
     facet = SplitIndex.open(split).facets[name]
     return [int(facet.values[code]) if code < facet.none else math.inf for code in facet.codes.tolist()]
 
@@ -72,20 +72,20 @@ def texts_of(split: Split, positions: Iterable[int]) -> list[str]:
     return list(rows.values_list("text", flat=True))
 
 
-def test_easy_questions_are_short_as_asked_and_every_object_is_well_seen(train: Split) -> None:
+def test_easy_questions_are_short_and_every_object_is_clearly_visible(train: Split) -> None:
     found, index = questions.positions(train, least=1), SplitIndex.open(train)
     assert max(len(text.split()) for text in texts_of(train, found)) <= 12
     for name, most in (("effective", 6), ("length", 8)):
         assert max(numbers_of(train, name)[one] for one in found.tolist()) <= most
-    shown = {scene.position: min(shown_of(scene, train)) for scene in Scene.objects.filter(split=train)}
+    shown = {scene.position: min(visible_shares(scene, train)) for scene in Scene.objects.filter(split=train)}
     taken = set(index.scenes[found].tolist())
     assert min(shown[one] for one in taken) > 0.75
-    assert taken < set(shown)  # others hide something
+    assert taken < set(shown)  # the other scenes have partly hidden objects
     hidden = [one for one, share in shown.items() if share < 0.7]
     assert hidden and not taken & set(hidden)
 
 
-def test_a_short_equivalent_makes_no_long_question_easy(train: Split) -> None:
+def test_a_long_question_with_a_short_equivalent_is_not_easy(train: Split) -> None:
     effective, length, words = (numbers_of(train, name) for name in ("effective", "length", "words"))
     short = set(questions._found(train.pk, train.index_digest).short.tolist())
     assert short == {
@@ -94,7 +94,7 @@ def test_a_short_equivalent_makes_no_long_question_easy(train: Split) -> None:
     assert any(one <= 6 and of > 12 for one, of in zip(effective, words, strict=True))
 
 
-def test_too_few_give_way_to_short_ones_and_these_to_the_shortest(train: Split) -> None:
+def test_too_few_easy_questions_are_replaced_by_short_ones_and_these_by_the_shortest(train: Split) -> None:
     clear, short, _ = questions._found(train.pk, train.index_digest)
     assert set(clear.tolist()) < set(short.tolist())
     assert len(questions.positions(train, least=len(clear) + 1)) == len(short)
@@ -123,17 +123,17 @@ def test_other_worlds_have_easy_questions_too(preset: str, most: dict[str, int],
     assert max(len(text.split()) for text in texts_of(train, found)) <= 12
 
 
-def test_they_are_found_once_a_process_and_pictures_looked_at_once_a_site(
+def test_questions_are_found_once_per_process_and_scenes_are_examined_once_per_site(
     train: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = questions.positions(train, least=1)
     monkeypatch.setattr(ClevrWorld, "is_clear", lambda *_: 1 / 0)
     assert questions.positions(train, least=1) is first
-    questions._found.cache_clear()  # another process
+    questions._found.cache_clear()  # as in another process
     assert questions.positions(train, least=1).tolist() == first.tolist()
 
 
-def test_of_a_large_split_so_many_scenes_are_looked_at(train: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limited_number_of_scenes_of_a_large_split_is_examined(train: Split, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[object] = []
     monkeypatch.setattr(questions, "LOOKED_AT", 7)
     monkeypatch.setattr(ClevrWorld, "is_clear", lambda self, spec, item: looked.append(item))
@@ -141,7 +141,7 @@ def test_of_a_large_split_so_many_scenes_are_looked_at(train: Split, monkeypatch
     assert len(looked) == 7 == len(set(SplitIndex.open(train).scenes[found].tolist()))
 
 
-def test_a_world_that_can_not_say_has_its_questions_all_the_same(made: Dataset) -> None:
+def test_all_questions_are_easy_if_the_world_cannot_judge_scenes(made: Dataset) -> None:
     val = made.splits.get(name="val")
     assert len(questions.positions(val, least=1)) == val.questions
 
@@ -154,13 +154,13 @@ def sphere(x: float, y: float, size: str = "large") -> SceneObject:
     ("things", "clear"),
     [
         ((sphere(2, 2), sphere(-2, -2)), True),
-        ((sphere(0, 0), sphere(1.15, -1)), False),  # one before the other, as the camera sees them
+        ((sphere(0, 0), sphere(1.15, -1)), False),  # one is in front of the other in the camera's view
         ((sphere(-9, 9, "small"),), False),
     ],
 )
-def test_what_is_hidden_or_small_is_not_clear(things: tuple[SceneObject, ...], clear: bool) -> None:
+def test_a_scene_with_a_hidden_or_small_object_is_not_clear(things: tuple[SceneObject, ...], clear: bool) -> None:
     world = get_world("clevr")
     spec = world.read_spec({"base": "clevr-mini"})
     scene = ClevrScene(things, {}, {})
     assert world.is_clear(spec, Item(scene, View(), ())) is clear
-    assert world.is_clear(spec, Item(scene, None, ())) is None  # nobody knows from where it is seen
+    assert world.is_clear(spec, Item(scene, None, ())) is None  # the view of the camera is unknown

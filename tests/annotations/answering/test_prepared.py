@@ -1,4 +1,4 @@
-"""Queries whose SQL is made once give what the query sets give that they are made of."""
+"""Prepared queries, whose SQL is compiled once, give the same rows as the query sets that they are made of."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ def slots_of(who: int, *, seconds: float) -> "QuerySet[Slot, tuple[Any, ...]]":
     return rows.values_list("pk", "claimed", "answered", "is_sure")
 
 
-def test_the_same_rows_come_for_everybody(study: Study, joined: Joined) -> None:
+def test_a_prepared_query_gives_the_rows_of_its_query_set_for_each_participant(study: Study, joined: Joined) -> None:
     people = [joined() for _ in range(3)]
     for person in people:
         slot_assignment.claim(person)
@@ -41,7 +41,7 @@ def test_texts_are_values_and_never_sql(study: Study) -> None:
         assert prepared.ask(hostile, study.pk) == []
 
 
-def test_a_change_says_how_many_rows_it_met(study: Study, joined: Joined) -> None:
+def test_an_update_returns_the_number_of_changed_rows(study: Study, joined: Joined) -> None:
     first, second = joined(), joined()
     prepared = PreparedUpdate(
         lambda slot, who: (Slot.objects.free().filter(pk=slot), {"participant": who, "claimed": Now()})
@@ -53,7 +53,7 @@ def test_a_change_says_how_many_rows_it_met(study: Study, joined: Joined) -> Non
     assert (one.participant, other.participant) == (first, second) and one.claimed is not None
 
 
-def test_sql_is_made_once(study: Study, joined: Joined) -> None:
+def test_sql_is_compiled_once(study: Study, joined: Joined) -> None:
     made = []
 
     def build(who: int) -> "QuerySet[Slot, tuple[Any, ...]]":
@@ -66,7 +66,7 @@ def test_sql_is_made_once(study: Study, joined: Joined) -> None:
     assert len(made) == 1
 
 
-def test_a_change_and_a_row_are_stored_together_or_not_at_all(study: Study, joined: Joined) -> None:
+def test_an_update_and_a_new_row_are_stored_together_or_not_at_all(study: Study, joined: Joined) -> None:
     first, second = joined(), joined()
     hold = PreparedUpdate(
         lambda slot, who: (Slot.objects.free().filter(pk=slot), {"participant": who, "claimed": Now()})
@@ -84,7 +84,7 @@ def test_a_change_and_a_row_are_stored_together_or_not_at_all(study: Study, join
     assert (other.participant, Given.objects.count()) == (None, 1)
 
 
-def test_what_is_asked_together_is_what_is_asked_one_by_one(study: Study, joined: Joined) -> None:
+def test_queries_asked_together_give_the_same_rows_as_one_by_one(study: Study, joined: Joined) -> None:
     person = joined()
     slot_assignment.claim(person)
     several = (

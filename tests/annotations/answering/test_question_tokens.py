@@ -1,4 +1,4 @@
-"""Tokens: what shows that something was given to a participant."""
+"""Tokens: the proof that an item was given to a participant."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 THINGS = ("question:1", "question:2", "check:0")
 
 
-def test_a_token_names_one_thing_of_one_participant(joined: Callable[[], Participant]) -> None:
+def test_a_token_names_one_item_of_one_participant(joined: Callable[[], Participant]) -> None:
     one, other = joined(), joined()
     token = question_tokens.token_of(one, "question:2")
     assert question_tokens.find(one, token, among=THINGS) == "question:2"
@@ -20,7 +20,7 @@ def test_a_token_names_one_thing_of_one_participant(joined: Callable[[], Partici
     assert question_tokens.find(other, token, among=THINGS) is None
 
 
-def test_a_token_says_nothing_to_its_reader(joined: Callable[[], Participant]) -> None:
+def test_a_token_does_not_reveal_its_item(joined: Callable[[], Participant]) -> None:
     person = joined()
     token = question_tokens.token_of(person, "check:0")
     assert len(token) == len(question_tokens.token_of(person, "question:123456"))

@@ -1,4 +1,4 @@
-"""Slots: who is asked what, and which answers count."""
+"""Slots: who is asked which question, and which answers count."""
 
 import random
 import uuid
@@ -21,7 +21,7 @@ Joined = Callable[[], Participant]
 
 
 def claim(participant: Participant) -> Slot | None:
-    """Return the slot that somebody claims."""
+    """Claim a slot for a participant and return it, or None if there is none."""
     found = assign.claim(participant)
     return None if found is None else Slot.objects.select_related("question").get(pk=found.pk)
 
@@ -34,13 +34,13 @@ def say(
     return assign.answer(participant, slot.question_id, reply, held=held)
 
 
-def run_out(*slots: Slot) -> None:
-    """Let claims end."""
+def expire_leases(*slots: Slot) -> None:
+    """Make the leases of these slots expire."""
     Slot.objects.filter(pk__in=[slot.pk for slot in slots]).update(lease=from_now(-1))
 
 
-def claimed(participant: Participant, question: int | None = None) -> Slot:
-    """Return a slot of a participant, of one question if that is said."""
+def claim_slot(participant: Participant, question: int | None = None) -> Slot:
+    """Return a claimed slot of a participant; if a question is given, answer others until it comes."""
     for _ in range(20):
         slot = claim(participant)
         assert slot is not None
@@ -55,19 +55,19 @@ def test_a_study_is_laid_out_once(study: Study) -> None:
     assert (study.state, study.questions.count(), study.slots.count()) == (Study.State.OPEN, 4, 8)
 
 
-def test_somebody_is_asked_every_question_once(study: Study, joined: Joined) -> None:
+def test_a_participant_is_asked_every_question_once(study: Study, joined: Joined) -> None:
     person = joined()
     asked = []
     while (slot := claim(person)) is not None:
         asked.append(slot.question.position)
         say(person, slot)
     assert sorted(asked) == [0, 1, 2, 3]
-    assert asked[0] // 2 != asked[1] // 2  # another scene, as long as there is one
+    assert asked[0] // 2 != asked[1] // 2  # the second question is about another scene, because there is one
 
 
-def test_what_is_held_comes_again(study: Study, joined: Joined) -> None:
+def test_a_slot_that_a_participant_holds_is_given_again(study: Study, joined: Joined) -> None:
     person = joined()
-    first = claimed(person)
+    first = claim_slot(person)
     assert claim(person) == first
     now, ahead = assign.claims(person, most=2, held=assign.held_by(person), given=assign.given_to(person))
     assert now.pk == first.pk and ahead.question_id != first.question_id
@@ -75,7 +75,7 @@ def test_what_is_held_comes_again(study: Study, joined: Joined) -> None:
     assert Given.objects.filter(participant=person).count() == 2
 
 
-def test_a_session_has_an_end(begin_study: Begin) -> None:
+def test_a_session_ends_after_its_number_of_questions(begin_study: Begin) -> None:
     study = begin_study(questions=9, per_session=3)
     person = Participant.objects.create(study=study)
     for _ in range(3):
@@ -83,13 +83,13 @@ def test_a_session_has_an_end(begin_study: Begin) -> None:
     assert claim(person) is None
 
 
-def test_the_least_answered_come_first(study: Study, joined: Joined) -> None:
+def test_the_questions_with_the_fewest_answers_come_first(study: Study, joined: Joined) -> None:
     for _ in range(4):
         say(person := joined(), claim(person))
     assert sorted(Slot.objects.filter(answered=True).values_list("question__position", flat=True)) == [0, 1, 2, 3]
 
 
-def test_nothing_is_left_when_all_have_their_answers(study: Study, joined: Joined) -> None:
+def test_no_slot_is_left_when_all_questions_have_their_answers(study: Study, joined: Joined) -> None:
     people = [joined(), joined()]
     for person in people:
         while (slot := claim(person)) is not None:
@@ -98,38 +98,38 @@ def test_nothing_is_left_when_all_have_their_answers(study: Study, joined: Joine
     assert Answer.objects.counted().count() == 8
 
 
-def test_a_closed_study_gives_nothing_and_takes_what_it_gave(study: Study, joined: Joined) -> None:
+def test_a_closed_study_gives_no_slots_but_accepts_answers_to_given_ones(study: Study, joined: Joined) -> None:
     person = joined()
-    slot = claimed(person)
+    slot = claim_slot(person)
     Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED, closed=Now())
     assert claim(joined()) is None
     assert say(person, slot).slot == slot
 
 
-def test_a_claim_that_ran_out_goes_to_somebody_else(begin_study: Begin) -> None:
+def test_a_slot_with_an_expired_lease_goes_to_another_participant(begin_study: Begin) -> None:
     study = begin_study(questions=1, per_question=1)
     early, late = (Participant.objects.create(study=study) for _ in range(2))
-    slot = claimed(early)
+    slot = claim_slot(early)
     assert claim(late) is None
-    run_out(slot)
+    expire_leases(slot)
     assert claim(late) == slot
-    assert claim(early) is None  # was given it, and will not be again
+    assert claim(early) is None  # a question is given to a participant only once
 
 
-def test_a_late_answer_takes_the_slot_while_it_is_free(begin_study: Begin) -> None:
+def test_a_late_answer_fills_the_slot_if_it_is_still_free(begin_study: Begin) -> None:
     study = begin_study(questions=1, per_question=1)
     person = Participant.objects.create(study=study)
-    slot = claimed(person)
-    run_out(slot)
+    slot = claim_slot(person)
+    expire_leases(slot)
     assert say(person, slot).slot == slot
 
 
-def test_a_late_answer_is_surplus_where_the_slot_is_somebody_elses(begin_study: Begin) -> None:
+def test_a_late_answer_is_surplus_if_another_participant_holds_the_slot(begin_study: Begin) -> None:
     study = begin_study(questions=1, per_question=1)
     early, late = (Participant.objects.create(study=study) for _ in range(2))
-    slot = claimed(early)
-    run_out(slot)
-    claimed(late)
+    slot = claim_slot(early)
+    expire_leases(slot)
+    claim_slot(late)
     kept = say(early, slot)
     assert (kept.slot, list(Answer.objects.surplus())) == (None, [kept])
     assert say(late, slot).slot == slot
@@ -137,20 +137,20 @@ def test_a_late_answer_is_surplus_where_the_slot_is_somebody_elses(begin_study: 
 
 def test_the_same_reply_again_is_the_same_answer(study: Study, joined: Joined) -> None:
     person = joined()
-    slot, client = claimed(person), uuid.uuid4()
+    slot, client = claim_slot(person), uuid.uuid4()
     assert say(person, slot, client=client) == say(person, slot, "no", client=client)
     assert Answer.objects.get().text == "yes"
 
 
 def test_an_id_belongs_to_one_question(study: Study, joined: Joined) -> None:
     person, client = joined(), uuid.uuid4()
-    say(person, claimed(person), client=client)
+    say(person, claim_slot(person), client=client)
     with pytest.raises(NotGiven, match="a new id"):
-        say(person, claimed(person), client=client)
+        say(person, claim_slot(person), client=client)
 
 
-def test_what_was_not_given_is_not_taken(study: Study, joined: Joined) -> None:
-    slot = claimed(joined())
+def test_an_answer_to_a_question_that_was_not_given_is_refused(study: Study, joined: Joined) -> None:
+    slot = claim_slot(joined())
     with pytest.raises(NotGiven, match="a question that was not given to you"):
         say(joined(), slot)
     assert not Answer.objects.exists()
@@ -158,24 +158,24 @@ def test_what_was_not_given_is_not_taken(study: Study, joined: Joined) -> None:
 
 def test_an_answer_that_is_undone_is_superseded(study: Study, joined: Joined) -> None:
     person = joined()
-    slot = claimed(person)
+    slot = claim_slot(person)
     first, second = say(person, slot), say(person, slot, "no", turn=1)
     first.refresh_from_db()
     assert (first.superseded, first.slot, second.superseded, second.slot) == (True, None, False, slot)
     assert second.claimed == first.claimed
 
 
-def test_of_replies_out_of_order_the_later_turn_stands(study: Study, joined: Joined) -> None:
+def test_if_replies_arrive_out_of_order_the_later_turn_counts(study: Study, joined: Joined) -> None:
     person = joined()
-    slot = claimed(person)
+    slot = claim_slot(person)
     second, first = say(person, slot, "no", turn=1), say(person, slot, "yes", turn=0)
     second.refresh_from_db()
     assert (first.superseded, second.superseded, second.slot) == (True, False, slot)
 
 
-def test_the_database_refuses_what_must_not_be(study: Study, joined: Joined) -> None:
+def test_the_database_refuses_inconsistent_rows(study: Study, joined: Joined) -> None:
     person = joined()
-    slot = claimed(person)
+    slot = claim_slot(person)
     row = say(person, slot)
     other = Slot.objects.exclude(pk=slot.pk).filter(question=slot.question_id).get()
     wrong = [
@@ -196,14 +196,14 @@ def test_the_database_refuses_what_must_not_be(study: Study, joined: Joined) -> 
             change()
 
 
-def test_leaving_somebody_out_opens_their_slots_and_taking_them_in_makes_others_surplus(begin_study: Begin) -> None:
+def test_excluding_frees_slots_and_including_again_makes_later_answers_surplus(begin_study: Begin) -> None:
     study = begin_study(questions=1, per_question=2)
     first, second, third = (Participant.objects.create(study=study) for _ in range(3))
-    mine = say(first, claimed(first))
-    say(second, claimed(second))
+    mine = say(first, claim_slot(first))
+    say(second, claim_slot(second))
     assert claim(third) is None
     assign.exclude(first, reason="answered at random")
-    instead = say(third, claimed(third))
+    instead = say(third, claim_slot(third))
     mine.refresh_from_db()
     assert (mine.slot, instead.slot is not None, first.reason) == (None, True, "answered at random")
     assign.take_back(first)
@@ -212,28 +212,28 @@ def test_leaving_somebody_out_opens_their_slots_and_taking_them_in_makes_others_
     assert (mine.slot is not None, instead.slot, first.excluded) == (True, None, None)
 
 
-def test_surplus_counts_where_somebody_is_left_out(begin_study: Begin) -> None:
+def test_a_surplus_answer_counts_if_another_participant_is_excluded(begin_study: Begin) -> None:
     study = begin_study(questions=1, per_question=1)
     early, late = (Participant.objects.create(study=study) for _ in range(2))
-    slot = claimed(early)
-    run_out(slot)
-    say(late, claimed(late))
+    slot = claim_slot(early)
+    expire_leases(slot)
+    say(late, claim_slot(late))
     surplus = say(early, slot)
     assign.exclude(late, reason="too fast")
     surplus.refresh_from_db()
     assert surplus.slot == slot
 
 
-def test_who_is_left_out_goes_on_without_filling_slots(study: Study, joined: Joined) -> None:
+def test_excluded_participants_go_on_without_filling_slots(study: Study, joined: Joined) -> None:
     person = joined()
-    slot = claimed(person)
+    slot = claim_slot(person)
     assign.exclude(person, reason="too fast")
     assert say(person, slot).slot is None
     assert Slot.objects.free().count() == 8
 
 
 class Crowd:
-    """People who do anything in any order; after each step what must hold is looked up."""
+    """People who act at random in any order; `check` looks up after each step whether the rows are consistent."""
 
     def __init__(self, study: Study, chance: random.Random) -> None:
         self.study, self.chance = study, chance
@@ -256,18 +256,18 @@ class Crowd:
         assert slot is not None or not new or person.given.count() >= self.study.per_session
         if slot is not None and slot.question_id not in [one.question_id for one in self.given[person.pk]]:
             self.given[person.pk].append(slot)
-        elif slot is not None:  # comes again only unanswered
+        elif slot is not None:  # a question is given again only if it is unanswered
             assert not Answer.objects.filter(participant=person, question=slot.question_id).exists()
 
     def answer(self, person: Participant) -> None:
         if self.given[person.pk]:
             slot = self.chance.choice(self.given[person.pk])
-            held = self.held[person.pk].get(slot.question_id)  # as it was some time ago
+            held = self.held[person.pk].get(slot.question_id)  # the claim as it was some time ago
             row = say(person, slot, self.chance.choice(["yes", "no"]), held=held, turn=self.chance.randint(0, 3))
             self.acknowledged[row.pk] = (row.text, person.pk)
 
     def lapse(self, person: Participant) -> None:
-        run_out(*Slot.objects.filter(participant=person, answered=False))
+        expire_leases(*Slot.objects.filter(participant=person, answered=False))
 
     def judge(self, person: Participant) -> None:
         person.refresh_from_db()
@@ -277,7 +277,7 @@ class Crowd:
             assign.take_back(person)
         else:
             return
-        for slot in self.given[person.pk]:  # settled: the first valid ones, in order of claim
+        for slot in self.given[person.pk]:  # the first valid answers count, in the order of their claims
             valid = Answer.objects.valid().filter(question=slot.question_id).order_by("claimed", "pk")
             first = [row.pk for row in valid[: self.study.per_question]]
             counted = Answer.objects.counted().filter(question=slot.question_id)
@@ -304,7 +304,7 @@ class Crowd:
                 assert all(row.turn <= standing[0].turn for row in mine)
 
 
-def test_whatever_people_do_in_any_order_what_is_promised_holds(begin_study: Begin) -> None:
+def test_slots_and_answers_stay_consistent_for_any_order_of_actions(begin_study: Begin) -> None:
     for number in range(proof.size(400, name="crowds that did anything")):
         chance = random.Random(number)
         options = {"per_question": chance.randint(1, 3), "per_session": chance.choice([2, 100])}
@@ -314,7 +314,7 @@ def test_whatever_people_do_in_any_order_what_is_promised_holds(begin_study: Beg
             crowd.check()
 
 
-def test_who_tries_out_a_study_takes_no_slot_and_never_counts(study: Study) -> None:
+def test_a_test_participant_takes_no_slot_and_never_counts(study: Study) -> None:
     person = Participant.objects.create(study=study, is_test=True)
     asked = []
     while questions := assign.try_out(person, most=2):
@@ -327,9 +327,9 @@ def test_who_tries_out_a_study_takes_no_slot_and_never_counts(study: Study) -> N
     assert not Answer.objects.valid().exists() and not Answer.objects.surplus().exists()
 
 
-def test_what_was_claimed_at_one_moment_comes_again_in_the_order_it_was_given(begin_study: Begin) -> None:
+def test_questions_claimed_at_the_same_time_are_given_again_in_their_order(begin_study: Begin) -> None:
     study = begin_study(questions=40, per_question=1)
-    for _ in range(12):  # of which half are given a later slot first
+    for _ in range(12):  # for about half of them the first slot has the larger id
         participant = Participant.objects.create(study=study)
         first, second = claims_of(participant, most=2)
         Slot.objects.filter(participant=participant).update(claimed=Now())

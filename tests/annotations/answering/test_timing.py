@@ -1,4 +1,4 @@
-"""What counts of the time that browsers report: never more than passed by the site's clock."""
+"""How much of the time that browsers report counts: never more than the time that passed by the site's clock."""
 
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -44,14 +44,14 @@ STRANGE = [
 
 @pytest.fixture
 def worker(shapes: Dataset) -> Visitor:
-    """Give somebody of a study that pays by the hour, at the first question."""
+    """Give a participant at the first question of a study that pays by the hour."""
     visitor = Visitor(study_of(shapes, hourly_pay=Decimal(12), per_question=3), "?PROLIFIC_PID=p1&SESSION_ID=v1")
     visitor.to_questions()
     return visitor
 
 
 def push_back(seconds: float) -> None:
-    """Let everything that happened have happened so much earlier: the participant lets time pass."""
+    """Move all stored times back, as if so many seconds had passed since then."""
     span = timedelta(seconds=seconds)
     for model, names in (
         (Answer, ("received", "claimed")),
@@ -67,7 +67,7 @@ def push_back(seconds: float) -> None:
 
 
 def bonus(study: Study, *, seconds: float | None = None) -> Decimal:
-    """Return what an unfinished session is paid, as the platform's export has it."""
+    """Return the bonus of an unfinished session; `seconds` is the time taken that the platform exports."""
     row = PlatformRow("v1", "p1", "RETURNED", "", seconds)
     return sum((amount for _, amount in reconcile(study, [row], people_of(study)).bonuses), Decimal(0))
 
@@ -76,15 +76,15 @@ pages = [pytest.mark.django_db, pytest.mark.slow]
 
 
 class TestAttacks:
-    """A client reports what it likes."""
+    """A client that reports false times."""
 
     pytestmark = pages
 
-    def test_two_answers_of_a_day_each_are_not_paid_two_days(self, worker: Visitor) -> None:
+    def test_two_answers_that_report_a_day_each_are_not_paid_as_two_days(self, worker: Visitor) -> None:
         for _ in range(2):
             assert worker.send("answer", answer=worker.choices()[0], visible=str(A_DAY)).status_code == 303
             worker.look()
-        assert bonus(worker.study) <= Decimal("0.10")  # it was 576.00
+        assert bonus(worker.study) <= Decimal("0.10")  # without a limit by the clock, it was 576.00
 
     def test_answers_that_were_replaced_are_not_paid_twice(self, worker: Visitor) -> None:
         push_back(60)
@@ -99,12 +99,12 @@ class TestAttacks:
         assert 110_000 <= sum(line.counted_ms for line in standing) < 120_000
         assert {line.counted_ms for line in lines(worker.study) if line.superseded} == {0}
 
-    def test_an_idle_night_is_worth_no_more_than_a_question_waits(self, worker: Visitor) -> None:
+    def test_an_idle_night_counts_at_most_the_length_of_a_lease(self, worker: Visitor) -> None:
         push_back(8 * 3600)
         worker.send("answer", answer=worker.choices()[0], visible=str(8 * 3_600_000))
         assert payment.seconds_worked(worker.study) == {worker.participant.pk: LEASE / 1000}
 
-    def test_a_slow_look_that_was_never_taken_makes_no_fast_answer_slow(self, worker: Visitor) -> None:
+    def test_a_false_report_of_a_long_time_does_not_make_a_fast_answer_slow(self, worker: Visitor) -> None:
         for _ in range(6):
             worker.send("answer", answer=worker.choices()[0], visible="20000")
             worker.look()
@@ -112,25 +112,25 @@ class TestAttacks:
         assert exclusion_rules.is_too_fast(person.times * 2)
         times = timing.count_time(worker.study)
         assert (study_statistics.median_seconds(study_statistics.gather(worker.study), times) or 0) < 1.5
-        assert max(times_of(worker.study)) < 15_000  # of 20,000 reported; a busy machine may take seconds for one
+        assert max(times_of(worker.study)) < 15_000  # 20,000 were reported; a busy machine may need seconds
         assert {line.visible_ms for line in lines(worker.study)} == {20_000}
 
     @pytest.mark.parametrize("text", STRANGE)
-    def test_what_is_no_number_of_milliseconds_is_no_report(self, worker: Visitor, text: str) -> None:
+    def test_a_report_that_is_not_a_number_of_milliseconds_is_ignored(self, worker: Visitor, text: str) -> None:
         push_back(20)
         sent = {"visible": text, "idle": text, "answer": worker.choices()[0]}
         assert worker.send("answer", **sent).status_code == 303
         [line] = lines(worker.study)
         assert (line.visible_ms, line.idle_ms) == (None, None)
-        assert 20_000 <= line.counted_ms < 30_000  # by the site's clock alone
+        assert 20_000 <= line.counted_ms < 30_000  # counted by the site's clock only
 
-    def test_an_honest_report_counts_as_it_is(self, worker: Visitor) -> None:
+    def test_an_honest_report_counts_unchanged(self, worker: Visitor) -> None:
         push_back(20)
         worker.send("answer", answer=worker.choices()[0], visible="7000", idle="13000")
         [line] = lines(worker.study)
         assert (line.visible_ms, line.idle_ms, line.counted_ms) == (7000, 13_000, 7000)
 
-    def test_a_page_that_is_loaded_again_goes_on_with_its_time(self, worker: Visitor) -> None:
+    def test_loading_a_page_again_does_not_restart_its_time(self, worker: Visitor) -> None:
         push_back(20)
         worker.look()
         worker.look("?zoom=2")
@@ -145,14 +145,14 @@ class TestAttacks:
         second, choices = worker.fields(), worker.choices()
         Answer.objects.all().delete()
         Slot.objects.update(answered=False)
-        push_back(60)  # both are shown in tabs now, and nothing is answered
+        push_back(60)  # now both questions are shown in tabs, and none is answered
         worker.page = page
         for fields in (first, second):
             sent = {**fields, "client": str(uuid.uuid4()), "answer": choices[0], "visible": str(A_DAY)}
             worker.client.post(f"{worker.address}answer/", sent)
         assert payment.seconds_worked(worker.study)[worker.participant.pk] < 70
 
-    def test_what_was_never_shown_counts_nothing(self, worker: Visitor) -> None:
+    def test_an_answer_to_a_question_that_was_never_shown_counts_no_time(self, worker: Visitor) -> None:
         push_back(30)
         Showing.objects.all().delete()
         worker.send("answer", answer=worker.choices()[0], visible="20000")
@@ -167,7 +167,7 @@ class TestAttacks:
             visitor.look()
         assert payment.seconds_worked(study)[visitor.participant.pk] < 10
 
-    def test_a_script_s_answers_are_shown_with_the_answer_before(self, worker: Visitor) -> None:
+    def test_a_question_that_a_script_receives_with_a_reply_is_recorded_as_shown(self, worker: Visitor) -> None:
         for _ in range(3):
             sent = {**worker.fields(), "answer": worker.choices()[0]}
             reply = worker.client.post(f"{worker.address}answer/", sent, headers={"Accept": "application/json"})
@@ -175,12 +175,12 @@ class TestAttacks:
         assert Showing.objects.filter(kind=QUESTION).count() == 4
 
 
-# Whatever is reported
+# Any report
 
 
 @st.composite
 def sessions(draw: st.DrawFn) -> tuple[list[ReportedAnswer], dict[SessionItem, datetime]]:
-    """Return answers with any times reported, and when their items were shown, by the site's clock."""
+    """Return answers with arbitrary reported times, and when their items were shown by the site's clock."""
     moments = sorted(draw(st.lists(st.integers(0, 5_000_000), min_size=2, max_size=40)))
     shown: dict[SessionItem, datetime] = {}
     rows: list[ReportedAnswer] = []
@@ -199,7 +199,7 @@ def sessions(draw: st.DrawFn) -> tuple[list[ReportedAnswer], dict[SessionItem, d
 
 
 @given(sessions())
-def test_paid_time_is_at_most_the_clock_whatever_is_reported(
+def test_paid_time_is_at_most_the_time_by_the_clock_for_any_report(
     session: tuple[list[ReportedAnswer], dict[SessionItem, datetime]],
 ) -> None:
     rows, shown = session
@@ -232,7 +232,7 @@ def test_the_clock_is_the_database_s(worker: Visitor) -> None:
 
 
 @pytest.mark.django_db
-def test_somebody_elses_time_is_their_own(shapes: Dataset) -> None:
+def test_times_of_two_participants_are_counted_separately(shapes: Dataset) -> None:
     study = study_of(shapes, per_question=3)
     visitors = [Visitor(study) for _ in range(2)]
     for visitor in visitors:

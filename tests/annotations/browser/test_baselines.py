@@ -1,4 +1,4 @@
-"""Publishing a human baseline in a real browser, and what everybody reads then; a study of what a filter finds."""
+"""Publishing a human baseline in a real browser, its public pages, and a study of the questions that a filter finds."""
 
 import random
 from collections.abc import Sequence
@@ -39,12 +39,12 @@ def rosa(transactional_db: None) -> User:
 
 @pytest.fixture
 def shapes(rosa: User) -> Dataset:
-    """Give a complete public dataset of hers."""
+    """Give a complete public dataset of the researcher."""
     return small.made(owner=rosa, splits=SPLITS)
 
 
-def answered(dataset: Dataset, name: str, owner: User, **options: Any) -> Study:
-    """Return a closed study of all questions of a split, which five people answered, mostly rightly."""
+def make_answered_study(dataset: Dataset, name: str, owner: User, **options: Any) -> Study:
+    """Return a closed study of all questions of a split, which five people answered, mostly correctly."""
     split, chance = dataset.splits.get(name=name), random.Random(7)
     ends = {"completed": "DONE", "screened_out": "OUT", "full": "FULL", "consent": "May we?", "instructions": "Look."}
     few = {"wanted": split.questions, "easy": dataset.splits.get(name="val"), "practice": 0, "practice_right": 0}
@@ -61,7 +61,7 @@ def answered(dataset: Dataset, name: str, owner: User, **options: Any) -> Study:
     return study
 
 
-def published(study: Study) -> None:
+def publish(study: Study) -> None:
     baseline.publish(study, by=study.owner_id, seal=baseline.draft(study).seal)
 
 
@@ -69,7 +69,7 @@ def published(study: Study) -> None:
 def test_a_closed_study_becomes_the_human_row(
     browser: Browser, live_server: Any, shapes: Dataset, rosa: User, scripts: bool
 ) -> None:
-    study = answered(shapes, "train", rosa)
+    study = make_answered_study(shapes, "train", rosa)
     context = signed_in(browser, rosa, live_server, java_script_enabled=scripts)
     page = context.new_page()
     page.goto(f"/studies/{study.code}/results/")
@@ -87,7 +87,7 @@ def test_a_closed_study_becomes_the_human_row(
 
 
 @pytest.mark.parametrize("scripts", WAYS)
-def test_what_a_filter_finds_is_asked_about(
+def test_a_study_asks_only_questions_that_a_filter_finds(
     browser: Browser, live_server: Any, shapes: Dataset, rosa: User, scripts: bool
 ) -> None:
     context = signed_in(browser, rosa, live_server, java_script_enabled=scripts)
@@ -105,8 +105,8 @@ def test_what_a_filter_finds_is_asked_about(
     context.close()
 
 
-def complaints(context: BrowserContext, addresses: Sequence[str], *, width: int) -> list[str]:
-    """Return what is wrong with pages: what the browser says, what doesn't fit, and barriers."""
+def find_problems(context: BrowserContext, addresses: Sequence[str], *, width: int) -> list[str]:
+    """Return the problems of pages: messages of the browser, pages that are too wide, and barriers."""
     found: list[str] = []
     page = context.new_page()
     page.on("console", lambda message: found.append(message.text))
@@ -127,9 +127,9 @@ EVERY = tuple(pytest.param(*one.values, None, marks=pytest.mark.full) for one in
 def test_pages_of_baselines_fit_and_have_no_serious_barrier(
     browser: Browser, live_server: Any, shapes: Dataset, rosa: User, width: int, theme: Any, most: int | None
 ) -> None:
-    study, withheld, again = (answered(shapes, name, rosa) for name in ("train", "test", "train"))
+    study, withheld, again = (make_answered_study(shapes, name, rosa) for name in ("train", "test", "train"))
     for one in (study, withheld, again):
-        published(one)
+        publish(one)
     first = study.baselines.get()
     baseline.withdraw(again.baselines.get(), "Half of the pictures were black, and nobody could have answered.")
     look = {"viewport": {"width": width, "height": 800}, "color_scheme": theme}
@@ -143,5 +143,5 @@ def test_pages_of_baselines_fit_and_have_no_serious_barrier(
                "/studies/new/?split=shapes/train&filter=colour%3Dred"]  # fmt: skip
     public = (people.format("train"), people.format("test"), f"{people.format('train')}2/", "/datasets/shapes/",
               "/datasets/shapes/train/", "/datasets/shapes/train/q/0/")  # fmt: skip
-    found = complaints(hers, private[:most], width=width)
-    assert [*found, *complaints(everybody, public[:most], width=width)] == []
+    found = find_problems(hers, private[:most], width=width)
+    assert [*found, *find_problems(everybody, public[:most], width=width)] == []

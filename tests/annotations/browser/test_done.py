@@ -1,10 +1,10 @@
-"""A study from its form to its figures, in real browsers, held against what the people of this test themselves pressed.
+"""A study from its form to its figures, in real browsers, compared with the buttons that were pressed in this test.
 
-A researcher sets it up and opens it. Ann answers by touch on a small screen, Bob by keyboard alone, Cleo drops out and
-comes back on another device, Dan mistakes colours and leaves. Bob is left out, Eve answers some of what is open again,
-Bob is taken back. Then results, the file of answers, the payment and the text for a paper are compared with a count
-that knows only pressed buttons, and the dataset's own answers. At last the study is closed and its human baseline
-published: what everybody reads then is the same count.
+A researcher sets up a study and opens it. Ann answers by touch on a small screen. Bob uses only the keyboard. Cleo
+drops out and comes back on another device. Dan confuses colours and leaves. The researcher excludes Bob, Eve answers
+some of the questions that are open again, and Bob is included again. Then the results, the file of answers, the payment
+and the text for a paper are compared with a count that uses only the pressed buttons and the answers of the dataset. At
+the end the study is closed and its human baseline is published, and its public pages must have the same count.
 """
 
 import csv
@@ -32,7 +32,7 @@ from webapp.models import User
 
 pytestmark = [pytest.mark.slow, pytest.mark.full]
 
-QUESTIONS, WANTED = 32, 3  # all there are; of fewer than 30 no share is told in public
+QUESTIONS, WANTED = 32, 3  # all questions; no share is public for fewer than 30 questions
 SMALL: dict[str, Any] = {"splits": {"train": {"scenes": 6}, "val": {"scenes": 8}}, "questions": {"per_scene": 4}}
 SETTINGS = {
     "Title": "How well people see shapes",
@@ -43,8 +43,8 @@ SETTINGS = {
     "Right answers needed in practice": "1",
     "Check questions per session": "2",
     "Attention items per session": "2",
-    "Failed attention items, at least": "",  # Bob is to be left out by hand
-    "Median answer time below": "",  # nobody here reads
+    "Failed attention items, at least": "",  # because Bob is to be excluded by hand
+    "Median answer time below": "",  # because nobody here spends time on reading
     "Pay per hour": "12",
     "Pay for a session": "2",
     "Completed": "DONE-1",
@@ -52,24 +52,24 @@ SETTINGS = {
     "Full": "FULL-1",
 }
 ITEMS = QUESTIONS + 4
-SOME = 7  # questions that Cleo answers before she drops out
-FEW = 3  # that Eve answers
+SOME = 7  # the number of questions that Cleo answers before she drops out
+FEW = 3  # the number of questions that Eve answers
 IS_ANOTHER_PAGE = """old => document.readyState === "complete" && document.querySelector("main h1")
     && document.querySelector("input[name=client]")?.value !== old"""
 REASON = "Failed both attention items"
 PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True}
 
 
-class Known(NamedTuple):
-    """What only the researcher knows of a question on a page."""
+class QuestionFacts(NamedTuple):
+    """What only the researcher knows about a question on a page."""
 
     kind: str
     position: int | None
     right: str
 
 
-class Said(NamedTuple):
-    """What somebody pressed, as the file of answers should have it."""
+class PressedAnswer(NamedTuple):
+    """An answer that somebody pressed, as the file of answers should have it."""
 
     kind: str
     position: int | None
@@ -79,16 +79,16 @@ class Said(NamedTuple):
     superseded: bool = False
 
 
-Rule = Callable[[Known, list[str]], str]
-"""What somebody answers: one of the choices, or "" for the reason "unclear"."""
+Rule = Callable[[QuestionFacts, list[str]], str]
+"""Return the answer of a person: one of the choices, or "" for the reason "unclear"."""
 
 
 @dataclass
 class Key:
-    """The right answers, by picture and words; and the pages on which axe has been."""
+    """The right answers by the digest of the picture and the text; and the pages that axe has checked."""
 
-    known: dict[tuple[str, str], Known]
-    met: set[tuple[str, str]] = field(default_factory=set)
+    known: dict[tuple[str, str], QuestionFacts]
+    checked_pages: set[tuple[str, str]] = field(default_factory=set)
     barriers: list[str] = field(default_factory=list)
 
     @classmethod
@@ -97,14 +97,14 @@ class Key:
         known = {}
         for row in rows:
             kind = "sample" if row.split.name == "val" else "easy"
-            known[_digest(files.get(row.scene.image)), row.text] = Known(kind, row.position, str(row.answer))
+            known[_digest(files.get(row.scene.image)), row.text] = QuestionFacts(kind, row.position, str(row.answer))
         return cls(known)
 
-    def look_up(self, page: Page) -> Known:
-        """Return what is known of the question on a page."""
+    def look_up(self, page: Page) -> QuestionFacts:
+        """Return the facts about the question on a page."""
         text = page.locator("#asked").inner_text()
         if wanted := re.search("please press “(.*?)”", text):
-            return Known("attention", None, wanted[1])
+            return QuestionFacts("attention", None, wanted[1])
         source = page.locator(".shown img").get_attribute("src")
         assert source is not None
         found = self.known[_digest(page.request.get(source).body()), text]
@@ -112,12 +112,12 @@ class Key:
             return found
         return found._replace(kind="practice" if "Practice" in page.locator(".way").inner_text() else "check")
 
-    def look_over(self, page: Page, who: str) -> None:
-        """Let axe see a page, each kind of page once for everybody."""
+    def check_page(self, page: Page, who: str) -> None:
+        """Check a page with axe, and check its width: once per person for each kind of page."""
         kind = re.sub(r".*/s/[^/]+/[^/]+/", "/s/", page.url) + "|" + page.title()
-        if (who, kind) in self.met:
+        if (who, kind) in self.checked_pages:
             return
-        self.met.add((who, kind))
+        self.checked_pages.add((who, kind))
         found = Axe().run(page).response["violations"]
         self.barriers += [f"{kind}: {one['id']}" for one in found if one["impact"] in ("serious", "critical")]
         width = page.viewport_size["width"] if page.viewport_size else 0
@@ -133,9 +133,9 @@ class Person:
     page: Page
     key: Key
     by: str = "mouse"
-    said: list[Said] = field(default_factory=list)
+    said: list[PressedAnswer] = field(default_factory=list)
 
-    # Hands
+    # Input
 
     def press(self, target: Locator) -> None:
         if self.by == "touch":
@@ -157,10 +157,10 @@ class Person:
         button = self.page.get_by_role("button", name=name)
         expect(button).to_be_visible()
         self.page.wait_for_load_state()
-        self.key.look_over(self.page, self.name)
+        self.key.check_page(self.page, self.name)
         self.press(button)
 
-    # From stage to stage
+    # Stages
 
     def join(self, address: str, *, sees_colours: bool = True) -> None:
         self.page.goto(address)
@@ -168,10 +168,10 @@ class Person:
         self.go_on("I agree and take part")
         expect(self.page.get_by_role("heading", level=1)).to_have_text("Colours on your screen")
         for pair in self.page.locator(".pair").all():
-            self.tell_apart(pair, rightly=sees_colours)
+            self.judge_pair(pair, rightly=sees_colours)
         self.go_on("Continue")
 
-    def tell_apart(self, pair: Locator, *, rightly: bool) -> None:
+    def judge_pair(self, pair: Locator, *, rightly: bool) -> None:
         source = pair.locator("img").get_attribute("src")
         assert source is not None
         is_same = _is_same(self.page.request.get(source).body())
@@ -184,13 +184,13 @@ class Person:
         expect(wanted).to_be_checked()
 
     def practise(self, rule: Rule) -> None:
-        """Go through practice, however many tries that takes."""
+        """Answer practice questions until practice is passed."""
         self.go_on("Practise")
         expect(self.page.locator("#asked")).to_be_visible()
         while "Practice" in self.page.title():
             self.answer(rule)
             expect(self.page.locator(".verdict")).to_be_visible()
-            self.key.look_over(self.page, self.name)
+            self.key.check_page(self.page, self.name)
             onward = self.page.get_by_role("link", name=re.compile("Continue|Try again"))
             if self.by == "keyboard":
                 self.page.wait_for_load_state()
@@ -199,11 +199,11 @@ class Person:
                 self.press(onward)
             expect(self.page.locator("#asked")).to_be_visible()
 
-    def answer(self, rule: Rule) -> Said:
-        """Answer what is asked, by the rule."""
+    def answer(self, rule: Rule) -> PressedAnswer:
+        """Answer the question on the page by the rule."""
         self.page.wait_for_load_state()
         expect(self.page.locator(".choice").first).to_be_enabled()
-        self.key.look_over(self.page, self.name)
+        self.key.check_page(self.page, self.name)
         before = self.page.locator("input[name=client]").get_attribute("value")
         known = self.key.look_up(self.page)
         choices = [str(one.get_attribute("value")) for one in self.page.locator(".choice").all()]
@@ -215,7 +215,7 @@ class Person:
             self.press(self.page.get_by_role("button", name="The question is not clear"))
         self.page.wait_for_function(IS_ANOTHER_PAGE, arg=before)
         correct = None if not text and known.kind == "sample" else text == known.right
-        self.said.append(Said(known.kind, known.position, text, "" if text else "unclear", correct))
+        self.said.append(PressedAnswer(known.kind, known.position, text, "" if text else "unclear", correct))
         return self.said[-1]
 
     def choose(self, text: str) -> None:
@@ -226,14 +226,14 @@ class Person:
             self.press(button)
 
     def answer_sample(self, rule: Rule, *, most: int = QUESTIONS) -> None:
-        """Answer so many questions of the sample, and whatever stands between them."""
+        """Answer `most` questions of the sample, and the checks and attention items between them."""
         already = self.answered
         while self.answered < already + most:
             expect(self.page.locator(".way")).to_contain_text(f"{self.items + 1} of {ITEMS}")
             self.answer(rule)
 
     def undo(self, rule: Rule) -> None:
-        """Answer the question before once more."""
+        """Undo the last answer and answer its question again."""
         old = self.said.pop()
         self.press(self.page.get_by_role("link", name="Undo the last answer"))
         expect(self.page.locator(".way")).to_contain_text("Your last question again")
@@ -241,7 +241,7 @@ class Person:
         assert self.answer(rule).position == old.position
 
     @property
-    def standing(self) -> list[Said]:
+    def standing(self) -> list[PressedAnswer]:
         return [one for one in self.said if one.kind == "sample" and not one.superseded]
 
     @property
@@ -263,37 +263,37 @@ class Person:
         else:
             self.page.locator("textarea").fill(comment)
         self.go_on("Finish and see the completion code")
-        self.is_given("DONE-1")
+        self.expect_code("DONE-1")
 
-    def is_given(self, code: str) -> None:
+    def expect_code(self, code: str) -> None:
         expect(self.page.locator(".code-given")).to_have_text(code)
-        self.key.look_over(self.page, self.name)
+        self.key.check_page(self.page, self.name)
 
 
 # What people answer
 
 
-def right(known: Known, choices: list[str]) -> str:
+def right(known: QuestionFacts, choices: list[str]) -> str:
     return known.right
 
 
-def wrong(known: Known, choices: list[str]) -> str:
+def wrong(known: QuestionFacts, choices: list[str]) -> str:
     return next(choice for choice in choices if choice != known.right)
 
 
-def anns(known: Known, choices: list[str]) -> str:
-    """Return the right answer, but for every fifth question, which she does not understand."""
+def answer_of_ann(known: QuestionFacts, choices: list[str]) -> str:
+    """Return the right answer, but "" (unclear) for every fifth question of the sample."""
     return "" if known.kind == "sample" and known.position is not None and known.position % 5 == 0 else known.right
 
 
-def bobs(known: Known, choices: list[str]) -> str:
-    """Return a wrong answer to every third question, and whenever it is only to see whether he reads."""
+def answer_of_bob(known: QuestionFacts, choices: list[str]) -> str:
+    """Return a wrong answer to every third question of the sample and to each attention item."""
     is_wrong = known.kind == "attention" or (known.kind == "sample" and (known.position or 0) % 3 == 0)
     return wrong(known, choices) if is_wrong else known.right
 
 
-def cleos(known: Known, choices: list[str]) -> str:
-    """Return what Bob does to every third question, and a wrong answer to every fourth."""
+def answer_of_cleo(known: QuestionFacts, choices: list[str]) -> str:
+    """Return a wrong answer to every third and to every fourth question of the sample."""
     is_wrong = known.kind == "sample" and 0 in ((known.position or 0) % 3, (known.position or 0) % 4)
     return wrong(known, choices) if is_wrong else known.right
 
@@ -303,13 +303,13 @@ def cleos(known: Known, choices: list[str]) -> str:
 
 @dataclass
 class Count:
-    """What should come out, from who pressed what."""
+    """The expected results, counted from the pressed answers of the people who count."""
 
     people: dict[str, Person]
     counted: tuple[str, ...]
 
     def votes(self) -> dict[int, list[str]]:
-        """Return by position what was answered, refusals left out."""
+        """Return the answers to each question by its position, without refusals."""
         found: dict[int, list[str]] = {}
         for name in self.counted:
             for said in self.people[name].standing:
@@ -318,12 +318,12 @@ class Count:
         return found
 
     def rights(self) -> dict[int, str]:
-        """Return the right answer by position."""
+        """Return the right answer to each question by its position."""
         known = self.people["Ann"].key.known.values()
         return {one.position: one.right for one in known if one.kind == "sample" and one.position is not None}
 
     def majority(self) -> dict[int, str | None]:
-        """Return by position what most say, None for a tie; of questions that somebody could answer."""
+        """Return the majority answer, or None for a tie, by position; questions with only refusals are left out."""
         found: dict[int, str | None] = {}
         for position, said in self.votes().items():
             ranked = Counter(said).most_common()
@@ -333,7 +333,7 @@ class Count:
         return found
 
     def right_by_majority(self) -> int:
-        """Return of how many questions most answers are right."""
+        """Return the number of questions whose majority answer is right."""
         rights = self.rights()
         return sum(text == rights[position] for position, text in self.majority().items())
 
@@ -373,7 +373,7 @@ def _is_same(picture: bytes) -> bool:
         return left.tobytes() == right.tobytes()
 
 
-# Who is there
+# People and dataset
 
 
 @pytest.fixture
@@ -392,7 +392,7 @@ def rosa(shapes: Dataset) -> User:
 
 @pytest.fixture
 def opened(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page]]:
-    """Give a function that opens a page in a browser of somebody's own."""
+    """Give a function that opens a page in a new browser context."""
     contexts: list[BrowserContext] = []
 
     def open_one(**options: Any) -> Page:
@@ -405,7 +405,7 @@ def opened(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page]]:
 
 
 def set_up(page: Page) -> str:
-    """Return the address for the platform of a study that was set up by its form and opened."""
+    """Set up a study by its form and open it; return its address for the platform."""
     page.goto("/studies/new/?split=shapes/val")
     page.get_by_text("All settings").click()
     for label, value in SETTINGS.items():
@@ -419,8 +419,8 @@ def set_up(page: Page) -> str:
     return page.locator(".address code").first.inner_text()
 
 
-def filled_in(address: str, name: str) -> str:
-    """Return the address as Prolific gives it to somebody."""
+def fill_in_names(address: str, name: str) -> str:
+    """Return the address with its placeholders filled in, as Prolific does it for a participant."""
     for placeholder, value in (("PROLIFIC_PID", f"pid-{name}"), ("STUDY_ID", "st"), ("SESSION_ID", f"sub-{name}")):
         address = address.replace(f"{{{{%{placeholder}%}}}}", value)
     assert "{{" not in address
@@ -428,11 +428,11 @@ def filled_in(address: str, name: str) -> str:
 
 
 def open_part(page: Page, name: str, key: Key) -> None:
-    """Go to a part of the study's pages from its overview."""
+    """Open one of the study's pages from its overview."""
     page.goto("/studies/")
     page.get_by_role("link", name=SETTINGS["Title"]).click()
     page.get_by_role("link", name=name, exact=True).click()
-    key.look_over(page, "Rosa")
+    key.check_page(page, "Rosa")
 
 
 def leave_out(page: Page, pseudonym: str, key: Key) -> None:
@@ -450,7 +450,7 @@ def take_back(page: Page, pseudonym: str, key: Key) -> None:
     expect(page.locator(f"#{pseudonym}")).not_to_contain_text("Excluded")
 
 
-# The day
+# The whole story
 
 
 def test_a_study_from_its_form_to_its_figures(
@@ -464,42 +464,42 @@ def test_a_study_from_its_form_to_its_figures(
     cleo = Person("Cleo", opened(color_scheme="dark"), key)
     bob = Person("Bob", opened(viewport={"width": 1280, "height": 800}), key, by="keyboard")
     dan, eve = Person("Dan", opened(), key), Person("Eve", opened(), key)
-    people = {person.name: person for person in (ann, cleo, bob, dan, eve)}  # in the order they come
+    people = {person.name: person for person in (ann, cleo, bob, dan, eve)}  # in the order in which they join
 
-    ann.join(filled_in(address, "Ann"))
+    ann.join(fill_in_names(address, "Ann"))
     ann.practise(right)
-    ann.answer_sample(anns, most=2)
+    ann.answer_sample(answer_of_ann, most=2)
     while ann.said[-1].kind != "sample":
         ann.answer(right)
     ann.undo(wrong)
-    ann.answer_sample(anns, most=QUESTIONS - 2)
+    ann.answer_sample(answer_of_ann, most=QUESTIONS - 2)
     ann.finish("Nice pictures.")
 
-    cleo.join(filled_in(address, "Cleo"))
+    cleo.join(fill_in_names(address, "Cleo"))
     cleo.practise(right)
-    cleo.answer_sample(cleos, most=SOME)
+    cleo.answer_sample(answer_of_cleo, most=SOME)
     cleo.press(cleo.page.get_by_role("link", name="Stop now"))
-    key.look_over(cleo.page, "Cleo")
+    key.check_page(cleo.page, "Cleo")
     resume = cleo.page.locator(".resume code").inner_text()
     cleo.page.context.close()
 
-    bob.join(filled_in(address, "Bob"))
-    bob.practise(_failing_first(bob))
-    bob.answer_sample(bobs)
+    bob.join(fill_in_names(address, "Bob"))
+    bob.practise(_fail_first_try(bob))
+    bob.answer_sample(answer_of_bob)
     bob.finish("")
 
-    dan.join(filled_in(address, "Dan"), sees_colours=False)
-    dan.is_given("OUT-1")
+    dan.join(fill_in_names(address, "Dan"), sees_colours=False)
+    dan.expect_code("OUT-1")
 
     cleo.page, cleo.by = opened(**PHONE), "touch"
     cleo.page.goto(resume)
-    cleo.answer_sample(cleos, most=QUESTIONS - SOME)
+    cleo.answer_sample(answer_of_cleo, most=QUESTIONS - SOME)
     cleo.finish("I was on a train.")
     check_figures(researcher, key, Count(people, ("Ann", "Bob", "Cleo")))
 
     leave_out(researcher, "P003", key)
     check_progress(researcher, key, (WANTED - 1) * QUESTIONS)
-    eve.join(filled_in(address, "Eve"))
+    eve.join(fill_in_names(address, "Eve"))
     eve.practise(right)
     eve.answer_sample(right, most=FEW)
     check_progress(researcher, key, (WANTED - 1) * QUESTIONS + FEW)
@@ -517,8 +517,8 @@ def test_a_study_from_its_form_to_its_figures(
     assert key.barriers == []
 
 
-def _failing_first(person: Person) -> Rule:
-    """Return how somebody answers who fails the first try at practice."""
+def _fail_first_try(person: Person) -> Rule:
+    """Return a rule that answers the first two questions wrongly, so that the first try at practice fails."""
     return lambda known, choices: (wrong if len(person.said) < 2 else right)(known, choices)
 
 
@@ -528,7 +528,7 @@ def check_progress(page: Page, key: Key, answers: int) -> None:
 
 
 def check_figures(page: Page, key: Key, count: Count) -> None:
-    """Compare the page of results, and the text for a paper, with the count."""
+    """Compare the page of results and the text for a paper with the count."""
     check_progress(page, key, QUESTIONS * WANTED)
     majority, rights = count.majority(), count.rights()
     assert len(majority) == QUESTIONS
@@ -537,7 +537,7 @@ def check_figures(page: Page, key: Key, count: Count) -> None:
     single = percent(sum(text == rights[position] for position, text in votes), len(votes))
     ties = sum(text is None for text in majority.values())
     refusals = QUESTIONS * WANTED - len(votes)
-    assert good != "100.0 %" and refusals and ties  # or there is little to agree on
+    assert good != "100.0 %" and refusals and ties  # otherwise the comparison below would show little
     shown = re.sub(r"\s+", " ", page.locator("main").inner_text())
     assert f"{good} n = {QUESTIONS}" in shown and f"{single} n = {len(votes)}" in shown
     assert f"{ties} of {QUESTIONS} questions" in shown
@@ -576,7 +576,7 @@ def check_file(page: Page, key: Key, people: dict[str, Person]) -> list[dict[str
 
 
 def check_payment(page: Page, key: Key, lines: list[dict[str, str]]) -> None:
-    """Upload what Prolific would export, and compare what is to be paid."""
+    """Upload an export as Prolific makes it, and compare the payments that the page lists."""
     rows = [
         ("Submission id", "Participant id", "Status", "Started at", "Time taken", "Completion code"),
         ("sub-Ann", "pid-Ann", "AWAITING REVIEW", "", "600", "DONE-1"),
@@ -603,28 +603,28 @@ def check_payment(page: Page, key: Key, lines: list[dict[str, str]]) -> None:
     expect(page.get_by_text("You decide about these submissions: sub-Bob.")).to_be_visible()
     hourly = page.locator("dl div", has_text="Median pay per hour").locator("dd")
     expect(hourly).to_have_text("GBP 12.00 GBP 2.00 a session")  # 2 for 600 seconds, the median of three
-    key.look_over(page, "Rosa")
+    key.check_page(page, "Rosa")
 
 
 def publish(page: Page, key: Key) -> None:
-    """Close the study, look at what becomes public, and publish it."""
+    """Close the study, check the page that shows what becomes public, and publish it."""
     page.goto("/studies/")
     page.get_by_role("link", name=SETTINGS["Title"]).click()
     page.get_by_role("button", name="Close", exact=True).click()
     open_part(page, "Results", key)
     page.get_by_role("link", name="Publish the human baseline").click()
-    key.look_over(page, "Rosa")
+    key.check_page(page, "Rosa")
     page.get_by_label("I have read what becomes public").check()
     page.get_by_role("button", name="Publish").click()
     expect(page.locator("h1")).to_have_text("Human baseline of Some shapes/val")
-    key.look_over(page, "Rosa")
+    key.check_page(page, "Rosa")
 
 
 def check_baseline(page: Page, key: Key, count: Count) -> None:
-    """Compare what a visitor reads of people, and the file of what most of them say, with the count."""
+    """Compare the public page of the human baseline, and its file of majority answers, with the count."""
     page.goto("/datasets/shapes/val/")
     page.get_by_role("link", name="People: ").click()
-    key.look_over(page, "a visitor")
+    key.check_page(page, "a visitor")
     majority, rights = count.majority(), count.rights()
     good = percent(count.right_by_majority(), QUESTIONS)
     votes = [(position, text) for position, said in count.votes().items() for text in said]
@@ -644,8 +644,8 @@ def check_baseline(page: Page, key: Key, count: Count) -> None:
 
 
 def check_board(page: Page, key: Key, count: Count) -> None:
-    """Compare the row of people on the board, where no model was handed in yet, with the count."""
+    """Compare the row of people with the count, on a board without submitted models."""
     page.goto("/leaderboards/shapes/val/")
-    good = percent(count.right_by_majority(), QUESTIONS).removesuffix(" %")  # the column is in percent
+    good = percent(count.right_by_majority(), QUESTIONS).removesuffix(" %")  # the column is given in percent
     expect(page.locator("tr.people")).to_contain_text(good)
-    key.look_over(page, "a visitor")
+    key.check_page(page, "a visitor")

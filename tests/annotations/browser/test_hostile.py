@@ -1,6 +1,6 @@
-"""Scripts in every field, read by those who run the study and by those who take part, in a real browser.
+"""Scripts in every field, on the pages for researchers and for participants, in a real browser.
 
-The browser is told to forget the site's content security policy: nothing may run even without it.
+The browser ignores the site's content security policy, because no script may run even without this policy.
 """
 
 import html
@@ -26,7 +26,7 @@ ATTACK = (
     "<script>attacked('script')</script><img src=x onerror=attacked('picture')>\"><svg onload=attacked('svg')>"
     "</textarea></title><a href=\"javascript:attacked('link')\">x</a>{{ 7|add:7 }}"
 )
-SHORT = "<img src=x onerror=attacked('name')>"  # what a platform may be made to call somebody
+SHORT = "<img src=x onerror=attacked('name')>"  # a participant id that an attacker may make the platform send
 MARKDOWN = f"{ATTACK}\n\n[x](javascript:attacked('markdown')) ![x](x\"onerror=\"attacked('image'))"
 STRANGE = "script:not([src]), main :is([onerror], [onload], [href^='javascript:'], script), svg[onload]"
 EXPORT = (
@@ -37,7 +37,7 @@ EXPORT = (
 
 @pytest.fixture
 def study(shapes: Dataset, rosa: User) -> Study:
-    """Give an open study with scripts in all that anybody writes, of questions that are scripts."""
+    """Give an open study with scripts in every text, also in the texts of its questions."""
     Question.objects.filter(split__dataset=shapes).update(text=ATTACK)
     splits = {"split": shapes.splits.get(name="train"), "easy": shapes.splits.get(name="val")}
     ends = {
@@ -61,13 +61,13 @@ def study(shapes: Dataset, rosa: User) -> Study:
 
 @pytest.fixture
 def attacked() -> list[str]:
-    """Give the list of scripts that ran."""
+    """Give a list that will hold the scripts that ran."""
     return []
 
 
 @pytest.fixture
 def page(browser: Browser, live_server: Any, rosa: User, attacked: list[str]) -> Iterator[Page]:
-    """Give a page of the researcher's, in which scripts can tell that they ran."""
+    """Give a page of the researcher that records each script that runs."""
     context = signed_in(browser, rosa, live_server, bypass_csp=True)
     page = context.new_page()
     page.expose_function("attacked", lambda what: attacked.append(what))
@@ -76,8 +76,8 @@ def page(browser: Browser, live_server: Any, rosa: User, attacked: list[str]) ->
     context.close()
 
 
-def look(page: Page, address: str) -> None:
-    """Open a page, and let whatever could run run."""
+def open_page(page: Page, address: str) -> None:
+    """Open a page and check that its HTML contains no attack."""
     page.goto(address)
     assert page.locator(STRANGE).count() == 0, (address, page.locator(STRANGE).first.evaluate("one => one.outerHTML"))
 
@@ -90,15 +90,15 @@ def test_the_browser_would_run_what_is_not_escaped(page: Page, attacked: list[st
     assert "picture" in attacked
 
 
-def test_no_script_runs_on_pages_of_those_who_run_a_study(page: Page, study: Study, attacked: list[str]) -> None:
+def test_no_script_runs_on_pages_for_researchers(page: Page, study: Study, attacked: list[str]) -> None:
     other = Study.objects.create(split=study.split, owner=study.owner, title="Another")
     home = f"/studies/{study.code}/"
     for address in (
         "/studies/", home, f"{home}edit/", f"{home}results/?flag=every", f"{home}people/",
         f"/studies/{other.code}/edit/", "/studies/new/",
     ):  # fmt: skip
-        look(page, address)
-    look(page, f"{home}people/")
+        open_page(page, address)
+    open_page(page, f"{home}people/")
     expect(page.get_by_text("<script>attacked('script')</script>").first).to_be_visible()
     page.get_by_label("Prolific’s export").set_input_files(
         {"name": "x.csv", "mimeType": "text/csv", "buffer": EXPORT.encode()}
@@ -109,12 +109,12 @@ def test_no_script_runs_on_pages_of_those_who_run_a_study(page: Page, study: Stu
     assert attacked == []
 
 
-def test_no_script_runs_on_pages_of_those_who_take_part(page: Page, study: Study, attacked: list[str]) -> None:
+def test_no_script_runs_on_pages_for_participants(page: Page, study: Study, attacked: list[str]) -> None:
     for stage in Participant.Stage:
         person = Participant.objects.create(study=study, stage=stage, identity=f"{SHORT}{stage}", session=SHORT)
         odd = ("?again=1", f"?zoom={SHORT}", f"?seen={SHORT}") if stage == Participant.Stage.QUESTIONS else ()
         for query in (*odd, "?stop=1", ""):
-            look(page, f"/s/{study.code}/{person.secret}/{query}")
+            open_page(page, f"/s/{study.code}/{person.secret}/{query}")
         if stage in (Participant.Stage.CONSENT, Participant.Stage.INSTRUCTIONS, Participant.Stage.QUESTIONS):
             expect(page.get_by_text("7|add:7").first).to_be_visible()
         if stage == Participant.Stage.QUESTIONS:
@@ -122,8 +122,8 @@ def test_no_script_runs_on_pages_of_those_who_take_part(page: Page, study: Study
             expect(page.locator(".way")).to_contain_text("2 of 4")
             assert page.locator(STRANGE).count() == 0
     for query in (f"?PROLIFIC_PID={SHORT}", f"?PROLIFIC_PID={SHORT}%0a", f"?test={SHORT}"):
-        look(page, f"/s/{study.code}/{query}")
-    look(page, f"/s/{html.escape(SHORT)}/x/")
+        open_page(page, f"/s/{study.code}/{query}")
+    open_page(page, f"/s/{html.escape(SHORT)}/x/")
     page.wait_for_timeout(300)
     assert attacked == []
 

@@ -1,4 +1,4 @@
-"""What came out of a study, in a real browser: figures that move by themselves, rules, links to questions."""
+"""The results of a study in a real browser: figures that update by themselves, rules, links to questions."""
 
 import random
 import uuid
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def run(shapes: Dataset, rosa: User) -> Study:
-    """Give a study with rules that random people have answered, of whom one breaks a rule."""
+    """Give a study with rules that was answered at random; one participant breaks a rule."""
     study = answered.answered(shapes, random.Random(5), split="train")
     Study.objects.filter(pk=study.pk).update(owner=rosa, out_attention=1, out_fast="1.5", out_unfinished=True)
     study.refresh_from_db()
@@ -37,12 +37,12 @@ def run(shapes: Dataset, rosa: User) -> Study:
 
 
 def poll(page: Page) -> None:
-    """Let the page ask for its figures now, as it does when it is looked at again."""
+    """Make the page request its figures now, as it does when its tab becomes visible again."""
     with page.expect_response(lambda response: "/results/live/" in response.url):
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
-def test_figures_move_and_leave_alone_what_the_reader_has_at_hand(
+def test_figures_update_without_changing_focus_scrolling_or_open_details(
     browser: Browser, live_server: Any, run: Study, rosa: User
 ) -> None:
     context = signed_in(browser, rosa, live_server)
@@ -57,7 +57,7 @@ def test_figures_move_and_leave_alone_what_the_reader_has_at_hand(
     link = page.locator("#figures a[href*='by=']").first
     link.focus()
     page.evaluate("window.kept = document.activeElement; window.scrollTo(0, 600)")
-    poll(page)  # nothing new
+    poll(page)  # nothing has changed yet
     expect(answers).to_have_text(before)
 
     question = run.slots.filter(answered=False).select_related("question").first()
@@ -80,7 +80,7 @@ def test_figures_move_and_leave_alone_what_the_reader_has_at_hand(
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with JavaScript", "without JavaScript"])
-def test_rules_are_applied_and_a_value_leads_to_its_questions(
+def test_rules_are_applied_and_a_value_links_to_its_questions(
     browser: Browser, live_server: Any, run: Study, rosa: User, scripts: bool
 ) -> None:
     context = signed_in(browser, rosa, live_server, java_script_enabled=scripts)

@@ -1,4 +1,4 @@
-"""A study of stories in a real browser: answers of several words by keys and by touch, with scripts and without."""
+"""A study of stories in a real browser: answers of several words by keys and by touch, with and without scripts."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,7 +16,7 @@ from tests.worlds.baskets import TEXTS
 __all__ = ["open_browser"]
 pytestmark = pytest.mark.slow
 Open = Callable[..., BrowserContext]
-FINGER = 44  # pixels
+FINGER = 44  # pixels: the least height of a button
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def begin(page: Page, study: Study) -> None:
     page.get_by_role("button", name="Begin").click()
 
 
-def usable(page: Page) -> None:
-    """Hold a page to what axe finds, to its width, and to fingers."""
+def check_page(page: Page) -> None:
+    """Check that axe finds no serious problem, that the page fits the screen, and that buttons are large enough."""
     found = Axe().run(page).response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
@@ -41,18 +41,18 @@ def usable(page: Page) -> None:
 
 
 def stored(study: Study) -> dict[str, str]:
-    """Return what was answered, by the kind of question."""
+    """Return the answers by the kind of their question."""
     rows = Answer.objects.filter(slot__question__study=study).select_related("slot__question")
     kinds = dict(study.split.question_set.values_list("position", "kind"))
     return {kinds[row.slot.question.position]: row.text for row in rows}
 
 
 def answer_by_keys(page: Page) -> None:
-    """Answer what is asked by keys alone."""
+    """Answer the question on the page only with keys."""
     text = page.locator("#asked").inner_text()
-    page.wait_for_timeout(350)  # a second tap that was meant for the page before is passed over
+    page.wait_for_timeout(350)  # a new page ignores early input, which may be a second tap on the old page
     if text == TEXTS["inside"]:
-        page.keyboard.press("4")  # nothing, which what comes next takes away
+        page.keyboard.press("4")  # "nothing", which the next key deselects
         page.keyboard.press("3")
         page.keyboard.press("1")
         expect(page.locator(".part :checked")).to_have_count(2)
@@ -70,7 +70,7 @@ def test_sets_and_sequences_are_answered_by_keys(open_browser: Open, study: Stud
     page.on("pageerror", lambda error: pytest.fail(str(error)))
     begin(page, study)
     for _ in TEXTS:
-        usable(page)
+        check_page(page)
         before = page.locator("#asked").inner_text()
         answer_by_keys(page)
         page.wait_for_function("text => document.querySelector('#asked')?.innerText !== text", arg=before)
@@ -88,7 +88,7 @@ def test_sets_and_sequences_are_answered_by_touch(open_browser: Open, study: Stu
         story = page.locator(".story-box").bounding_box()
         assert story is not None and story["height"] < 0.55 * 740
         if scripts:
-            usable(page)
+            check_page(page)
         if text == TEXTS["inside"]:
             page.get_by_label("pear").tap()
             page.get_by_label("apple").tap()
@@ -103,7 +103,7 @@ def test_sets_and_sequences_are_answered_by_touch(open_browser: Open, study: Stu
     assert stored(study) == {"inside": "apple,pear", "first": "pear,apple", "count": "one"}
 
 
-def test_nothing_chosen_is_said_beside_the_button(open_browser: Open, study: Study) -> None:
+def test_an_answer_without_a_choice_gets_a_message_beside_the_button(open_browser: Open, study: Study) -> None:
     page = open_browser().new_page()
     begin(page, study)
     while page.locator(".part").count() == 0:

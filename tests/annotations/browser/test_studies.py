@@ -49,7 +49,7 @@ def test_a_study_is_set_up_and_opened(browser: Browser, live_server: Any, rosa: 
     page.goto(NEW)
     page.get_by_label("Questions", exact=True).fill("8")
     page.get_by_label("Questions per session", exact=True).fill("8")
-    page.keyboard.press("Tab" if scripts else "Enter")  # without scripts Enter works the plan out
+    page.keyboard.press("Tab" if scripts else "Enter")  # without scripts, Enter updates the plan
     expect(page.locator("#plan dd").first).to_have_text("24")
     expect(page.get_by_label("Questions", exact=True)).to_have_value("8")
     page.get_by_role("button", name="Make the study").click()

@@ -1,4 +1,4 @@
-"""Taking part in a real browser: by touch on a small screen, by keyboard, through a tunnel."""
+"""Taking part in a real browser: by touch on a small screen, by keyboard, without a connection for a while."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,11 +10,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotations.models import Answer, Participant, Study
 from generation.models import Scene, from_now
-from tests.annotations.visitors import study_of, told_apart
+from tests.annotations.visitors import answer_pairs, study_of
 from tests.generation import small
 
 pytestmark = pytest.mark.slow
-FINGER = 44  # pixels
+FINGER = 44  # pixels: the least height of a button
 MIDDLE = """() => {{
   const pane = document.querySelector(".pane");
   return Math.abs((pane.{start} + pane.{size} / 2) / pane.{whole} - {expected}) < 0.02;
@@ -30,7 +30,7 @@ def study(transactional_db: None) -> Study:
 
 @pytest.fixture
 def open_browser(browser: Browser, live_server: Any) -> Iterator[Open]:
-    """Give a function that opens a browser of somebody's own."""
+    """Give a function that opens a new browser context."""
     opened = []
 
     def open_one(**options: Any) -> BrowserContext:
@@ -43,24 +43,24 @@ def open_browser(browser: Browser, live_server: Any) -> Iterator[Open]:
 
 
 def begin(page: Page, study: Study) -> Participant:
-    """Return somebody who is at the first question now."""
+    """Join a study, go to the first question and return the participant."""
     page.goto(f"/s/{study.code}/")
     page.get_by_role("button", name="Take part").click()
     person = study.participants.latest("pk")
-    for name, value in told_apart(person).items():
+    for name, value in answer_pairs(person).items():
         page.locator(f"input[name={name}][value={value}]").check()
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name="Begin").click()
     return person
 
 
-def troubles(page: Page) -> list[str]:
-    """Return what keeps somebody from using the page, as far as axe finds it."""
+def find_barriers(page: Page) -> list[str]:
+    """Return the serious barriers that axe finds on a page."""
     found = Axe().run(page).response["violations"]
     return [f"{one['id']}: {one['help']}" for one in found if one["impact"] in ("serious", "critical")]
 
 
-def test_by_touch_on_a_small_screen(study: Study, open_browser: Open) -> None:
+def test_a_session_works_by_touch_on_a_small_screen(study: Study, open_browser: Open) -> None:
     page = open_browser(viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True).new_page()
     begin(page, study)
     for number in range(1, 7):
@@ -68,24 +68,24 @@ def test_by_touch_on_a_small_screen(study: Study, open_browser: Open) -> None:
         sizes = [button.bounding_box() for button in page.locator("main :is(.choice, .button, summary)").all()]
         assert all(box is not None and box["height"] >= FINGER for box in sizes)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        assert troubles(page) == []
+        assert find_barriers(page) == []
         page.locator(".choice").first.tap()
     expect(page.get_by_role("heading", level=1)).to_have_text("One last thing")
-    assert troubles(page) == []
+    assert find_barriers(page) == []
     page.get_by_role("button", name="Finish").tap()
     expect(page.locator(".code-given")).to_have_text("DONE-1")
-    assert troubles(page) == []
+    assert find_barriers(page) == []
     assert Answer.objects.counted().count() == 6
     assert all(answer.visible > 0 for answer in Answer.objects.all())
 
 
-def test_by_keyboard(study: Study, open_browser: Open) -> None:
+def test_a_session_works_by_keyboard(study: Study, open_browser: Open) -> None:
     page = open_browser().new_page()
     begin(page, study)
     pressed = []
     for number in range(1, 7):
         expect(page.locator(".way")).to_contain_text(f"{number} of 6")
-        page.wait_for_load_state()  # before, keys are nobody's
+        page.wait_for_load_state()  # the page handles keys only after it is loaded
         last = page.locator(".choice").last
         expect(last).to_be_enabled()
         pressed.append(last.get_attribute("value"))
@@ -94,7 +94,7 @@ def test_by_keyboard(study: Study, open_browser: Open) -> None:
     assert list(Answer.objects.counted().order_by("pk").values_list("text", flat=True)) == pressed
 
 
-def test_an_answer_in_a_tunnel_is_kept_and_sent(study: Study, open_browser: Open) -> None:
+def test_an_answer_without_a_connection_is_kept_and_sent_later(study: Study, open_browser: Open) -> None:
     context = open_browser()
     page = context.new_page()
     begin(page, study)
@@ -110,7 +110,7 @@ def test_an_answer_in_a_tunnel_is_kept_and_sent(study: Study, open_browser: Open
     assert Answer.objects.count() == 1
 
 
-def test_what_was_not_sent_is_sent_when_the_page_is_loaded_again(study: Study, open_browser: Open) -> None:
+def test_an_unsent_answer_is_sent_when_the_page_is_loaded_again(study: Study, open_browser: Open) -> None:
     context = open_browser()
     page = context.new_page()
     begin(page, study)
@@ -125,7 +125,7 @@ def test_what_was_not_sent_is_sent_when_the_page_is_loaded_again(study: Study, o
     assert Answer.objects.count() == 1
 
 
-def test_a_second_tap_at_once_answers_nothing(study: Study, open_browser: Open) -> None:
+def test_an_immediate_second_tap_does_not_answer_the_next_question(study: Study, open_browser: Open) -> None:
     page = open_browser().new_page()
     begin(page, study)
     page.locator(".choice").first.dblclick()
@@ -137,22 +137,22 @@ def test_a_second_tap_at_once_answers_nothing(study: Study, open_browser: Open) 
 
 @pytest.mark.full
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_can_be_used_by_everybody(study: Study, open_browser: Open, scheme: Any) -> None:
+def test_no_page_has_a_serious_barrier(study: Study, open_browser: Open, scheme: Any) -> None:
     page = open_browser(color_scheme=scheme, viewport={"width": 1280, "height": 800}).new_page()
     for address, stage in (("", "consent"), ("", "palette"), ("", "instructions"), ("?zoom=4", "questions")):
         person, _ = Participant.objects.get_or_create(study=study, identity="p")
         Participant.objects.filter(pk=person.pk).update(stage=stage)
         page.goto(f"/s/{study.code}/{person.secret}/{address}")
-        assert troubles(page) == [], stage
+        assert find_barriers(page) == [], stage
     for address in ("?stop=1", "?again=1"):
         page.goto(f"/s/{study.code}/{person.secret}/{address}")
-        assert troubles(page) == [], address
+        assert find_barriers(page) == [], address
     page.goto(f"/s/{study.code}/?PROLIFIC_PID=p")
     expect(page.get_by_role("heading", level=1)).to_have_text("This link was used before")
-    assert troubles(page) == []
+    assert find_barriers(page) == []
 
 
-def test_nothing_is_sent_on_as_a_referrer(study: Study, open_browser: Open) -> None:
+def test_a_link_to_the_platform_sends_no_referrer(study: Study, open_browser: Open) -> None:
     person = Participant.objects.create(study=study, stage="completed", ending="https://platform.example/done")
     page = open_browser().new_page()
     sent: list[dict[str, str]] = []
@@ -178,7 +178,7 @@ def test_the_next_question_comes_without_another_page(study: Study, open_browser
     assert Answer.objects.count() == 5
 
 
-def test_loading_a_question_again_goes_on_with_its_time(study: Study, open_browser: Open) -> None:
+def test_loading_a_question_again_does_not_restart_its_time(study: Study, open_browser: Open) -> None:
     page = open_browser().new_page()
     begin(page, study)
     page.wait_for_timeout(700)
@@ -192,10 +192,10 @@ def test_loading_a_question_again_goes_on_with_its_time(study: Study, open_brows
 
 
 def test_an_enlarged_picture_shows_what_was_tapped(study: Study, open_browser: Open) -> None:
-    Scene.objects.update(image="", linked="a.png", width=480, height=320)  # only its place matters
+    Scene.objects.update(image="", linked="a.png", width=480, height=320)  # only the place of the picture matters
     page = open_browser(viewport={"width": 360, "height": 640}).new_page()
     begin(page, study)
-    page.wait_for_load_state("networkidle")  # without its script the page enlarges about the middle
+    page.wait_for_load_state("networkidle")  # without its script, the page enlarges the middle
     box = page.locator(".pane img").bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 0.5 * box["height"])
@@ -206,7 +206,7 @@ def test_an_enlarged_picture_shows_what_was_tapped(study: Study, open_browser: O
     page.wait_for_function(MIDDLE.format(start="scrollTop", size="clientHeight", whole="scrollHeight", expected=0.5))
 
 
-def test_who_has_to_wait_or_shares_a_name_can_use_the_page(study: Study, open_browser: Open) -> None:
+def test_pages_for_waiting_and_for_a_shared_id_work_on_a_small_screen(study: Study, open_browser: Open) -> None:
     study.slots.exclude(number=0).delete()
     first = open_browser().new_page()
     begin(first, study)
@@ -221,7 +221,7 @@ def test_who_has_to_wait_or_shares_a_name_can_use_the_page(study: Study, open_br
         sizes = [button.bounding_box() for button in page.locator("main :is(button, .button)").all()]
         assert all(box is not None and box["height"] >= FINGER for box in sizes)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        assert troubles(page) == []
+        assert find_barriers(page) == []
         page.goto(f"/s/{study.code}/?PROLIFIC_PID=p1&SESSION_ID=v2")
     page.get_by_role("button", name="It was not me: start").tap()
     expect(page.get_by_role("heading", level=1)).to_have_text("Please wait a moment")

@@ -1,4 +1,4 @@
-"""Answers as files: every one of them, and nobody's name."""
+"""Files of answers: each answer is a line, and no line has personal data."""
 
 import csv
 import json
@@ -19,14 +19,14 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def asked(made: Dataset) -> Study:
-    """Give a study of two questions for one person each, with easy questions of another split."""
+    """Give a study of two questions, one answer each, with easy questions from another split."""
     return answered.opened(
-        made.splits.get(name="val"), known(made)[:2], per_question=1, easy=made.splits.get(name="train")
+        made.splits.get(name="val"), with_answers(made)[:2], per_question=1, easy=made.splits.get(name="train")
     )
 
 
-def known(dataset: Dataset) -> list[int]:
-    """Return the questions of split val that have an answer."""
+def with_answers(dataset: Dataset) -> list[int]:
+    """Return the positions of the questions of split val that have an answer."""
     index = SplitIndex.open(dataset.splits.get(name="val"))
     return [one for one in range(index.n) if int(index.answers[one]) < len(index.answer_values)]
 
@@ -62,7 +62,7 @@ def test_each_answer_is_a_line(asked: Study) -> None:
     ]
 
 
-def test_who_is_excluded_says_so_and_who_tests_is_left_out(asked: Study) -> None:
+def test_excluded_participants_are_marked_and_test_participants_are_left_out(asked: Study) -> None:
     first, _ = asked.questions.values_list("position", flat=True)
     tester = Participant.objects.create(study=asked, is_test=True)
     person = Participant.objects.create(study=asked)
@@ -73,7 +73,7 @@ def test_who_is_excluded_says_so_and_who_tests_is_left_out(asked: Study) -> None
     assert (line.participant, line.excluded, line.slot, line.surplus) == ("P002", True, None, False)
 
 
-def test_what_may_not_be_told_is_not(asked: Study) -> None:
+def test_lines_without_permission_do_not_say_what_is_correct(asked: Study) -> None:
     first, _ = asked.questions.values_list("position", flat=True)
     person = Participant.objects.create(study=asked)
     EasyAnswer.objects.create(
@@ -83,7 +83,7 @@ def test_what_may_not_be_told_is_not(asked: Study) -> None:
     assert [line.correct for line in lines(asked, correct=False, easy_correct=False)] == [None, None]
 
 
-def test_nothing_in_a_file_says_who_it_was(asked: Study) -> None:
+def test_files_contain_no_personal_data(asked: Study) -> None:
     first, _ = asked.questions.values_list("position", flat=True)
     named = {"identity": "5f0c0ffee", "session": "5e5510", "study_there": "57d1e", "comment": "Rosa from Ulm"}
     person = Participant.objects.create(study=asked, **named)

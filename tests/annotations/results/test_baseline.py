@@ -1,4 +1,4 @@
-"""The published human baseline: predictions like any model's, which stay as they were."""
+"""The published human baseline: predictions in the form of a model's, which never change."""
 
 import json
 import random
@@ -26,11 +26,11 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def run(made: Dataset) -> Study:
-    """Give a closed study that random people answered."""
-    return closed(answered.answered(made, random.Random(3)))
+    """Give a closed study that was answered at random."""
+    return close_study(answered.answered(made, random.Random(3)))
 
 
-def closed(study: Study) -> Study:
+def close_study(study: Study) -> Study:
     assert lifecycle.close(study)
     return study
 
@@ -39,7 +39,7 @@ def publish(study: Study) -> Baseline:
     return baseline.publish(study, by=study.owner_id, seal=baseline.draft(study).seal)
 
 
-def test_what_is_published_scores_as_a_models_predictions_do(run: Study) -> None:
+def test_a_published_baseline_is_scored_like_the_predictions_of_a_model(run: Study) -> None:
     row = publish(run)
     arrays, index = baseline.load(row), SplitIndex.open(run.split)
     assert len(arrays.predictions) == index.n
@@ -51,7 +51,7 @@ def test_what_is_published_scores_as_a_models_predictions_do(run: Study) -> None
     assert row.ties == int((arrays.predictions == TIE).sum()) > 0
 
 
-def test_single_answers_stand_beside_the_majority(run: Study) -> None:
+def test_single_answers_are_stored_with_the_majority(run: Study) -> None:
     arrays = baseline.load(publish(run))
     counted = Answer.objects.counted().filter(question__study=run).exclude(text="")
     said = sorted(counted.values_list("question__position", "text"))
@@ -62,7 +62,7 @@ def test_single_answers_stand_beside_the_majority(run: Study) -> None:
     assert sum(times for _, times in arrays.said(position)) == sum(one == position for one, _ in said)
 
 
-def test_figures_are_those_of_the_results(run: Study) -> None:
+def test_published_figures_are_equal_to_the_results(run: Study) -> None:
     row = publish(run)
     figures, top = json.loads(row.figures), results.headline(results.gather(run))
     assert figures["majority"] == [top.majority.right, top.majority.n] == [row.right, row.asked]
@@ -75,14 +75,14 @@ def test_figures_are_those_of_the_results(run: Study) -> None:
     assert {one["name"] for one in figures["facets"] if one["reveals"]} == {one.name for one in facets if one.reveals}
 
 
-def test_it_is_found_by_who_looks_for_human_rows(run: Study) -> None:
+def test_published_baselines_lists_it_by_split(run: Study) -> None:
     assert not baseline.published_baselines().exists()
     row = publish(run)
     assert list(baseline.published_baselines()) == list(baseline.published_baselines(run.split)) == [row]
     assert not baseline.published_baselines(run.split.dataset.splits.get(name="train")).exists()
 
 
-# Only what is settled
+# What can be published
 
 
 def test_an_open_study_and_a_draft_are_not_published(made: Dataset) -> None:
@@ -94,7 +94,7 @@ def test_an_open_study_and_a_draft_are_not_published(made: Dataset) -> None:
     assert not Baseline.objects.exists()
 
 
-def test_what_its_publisher_did_not_see_is_not_published(run: Study) -> None:
+def test_figures_that_changed_after_the_preview_are_not_published(run: Study) -> None:
     seal = baseline.draft(run).seal
     first = run.participants.filter(is_test=False, answers__slot__isnull=False).first()
     assert first is not None
@@ -105,12 +105,12 @@ def test_what_its_publisher_did_not_see_is_not_published(run: Study) -> None:
 
 
 def test_a_study_without_answers_is_not_published(made: Dataset) -> None:
-    study = closed(answered.opened(made.splits.get(name="val"), [0, 1]))
+    study = close_study(answered.opened(made.splits.get(name="val"), [0, 1]))
     with pytest.raises(NotPublished, match="Expected a study with answers that count"):
         publish(study)
 
 
-def test_what_is_still_open_is_counted(run: Study) -> None:
+def test_missing_answers_and_unanswered_questions_are_counted(run: Study) -> None:
     still = baseline.still_open(run, participants.people_of(run))
     assert still.missing == run.slots.filter(answered=False).count() > 0
     assert still.under_way == 0
@@ -122,10 +122,10 @@ def test_what_is_still_open_is_counted(run: Study) -> None:
     assert baseline.still_open(run, participants.people_of(run)).under_way == 1
 
 
-# It stays as it was
+# A published version does not change
 
 
-def test_excluding_later_leaves_what_is_published_and_makes_another_version(run: Study) -> None:
+def test_a_later_exclusion_keeps_the_published_version_and_allows_another(run: Study) -> None:
     first = publish(run)
     before = {name: value for name, value in vars(first).items() if name != "_state"}
     content = files.get(baseline.name_of(first.digest))
@@ -159,7 +159,7 @@ def test_publishing_twice_makes_one_version(run: Study) -> None:
     assert len(default_storage.listdir(baseline.FOLDER)[1]) >= 1
 
 
-def test_a_withdrawn_one_keeps_its_row_and_stands_no_longer(run: Study) -> None:
+def test_a_withdrawn_version_keeps_its_row_and_is_no_longer_listed(run: Study) -> None:
     row = publish(run)
     assert baseline.withdraw(row, "Half the pictures were black.")
     assert not baseline.withdraw(row, "again")
@@ -169,7 +169,7 @@ def test_a_withdrawn_one_keeps_its_row_and_stands_no_longer(run: Study) -> None:
     assert (again.number, list(baseline.published_baselines())) == (2, [again])
 
 
-def test_a_version_stands_again_where_the_one_after_it_is_withdrawn(run: Study) -> None:
+def test_a_version_is_current_again_if_the_next_one_is_withdrawn(run: Study) -> None:
     first = publish(run)
     someone = Participant.objects.filter(answers__slot__isnull=False, study=run).first()
     assert someone is not None
@@ -178,21 +178,21 @@ def test_a_version_stands_again_where_the_one_after_it_is_withdrawn(run: Study) 
     assert list(baseline.published_baselines()) == [first]
 
 
-def test_versions_of_several_studies_of_a_split_are_counted_together(made: Dataset) -> None:
-    one, other = (closed(answered.answered(made, random.Random(seed))) for seed in (3, 5))
+def test_versions_of_several_studies_of_a_split_share_one_numbering(made: Dataset) -> None:
+    one, other = (close_study(answered.answered(made, random.Random(seed))) for seed in (3, 5))
     rows = [publish(one), publish(other)]
     assert [row.number for row in rows] == [1, 2]
     assert set(baseline.published_baselines(one.split)) == set(rows)
 
 
 @pytest.mark.parametrize("change", [{"withdrawn": "2026-01-01T00:00:00Z"}, {"reason": "x"}, {"right": 10**6}])
-def test_the_database_keeps_rows_sound(run: Study, change: dict[str, Any]) -> None:
+def test_the_database_refuses_inconsistent_rows(run: Study, change: dict[str, Any]) -> None:
     publish(run)
     with pytest.raises(IntegrityError), transaction.atomic():
         Baseline.objects.update(**change)
 
 
-def test_a_file_that_was_changed_is_not_taken_for_it(run: Study) -> None:
+def test_a_changed_file_raises_damaged_baseline(run: Study) -> None:
     row = publish(run)
     arrays = baseline.load(row)
     baseline.load_digest.cache_clear()
@@ -206,7 +206,7 @@ def test_a_file_that_was_changed_is_not_taken_for_it(run: Study) -> None:
     assert baseline.load(row).words == arrays.words
 
 
-def test_what_a_published_study_asked_about_is_not_deleted(run: Study) -> None:
+def test_the_split_of_a_published_study_cannot_be_deleted(run: Study) -> None:
     from generation import extension_points
 
     publish(run)

@@ -1,4 +1,4 @@
-"""Publishing a study, and the public page of what was published: who sees what of which split."""
+"""Publishing a human baseline, and its public page: who sees which figures of which split."""
 
 import csv
 import io
@@ -41,8 +41,8 @@ def browser_of(user: User | None) -> Client:
     return client
 
 
-def everywhere(dataset: Dataset, *, split: str = "val", wrong: int = 3) -> Study:
-    """Return a closed study of every question of a split, whose three people err on so many."""
+def make_closed_study(dataset: Dataset, *, split: str = "val", wrong: int = 3) -> Study:
+    """Return a closed study of every question of a split; its three people give `wrong` wrong answers each."""
     chosen = dataset.splits.get(name=split)
     index = answered.SplitIndex.open(chosen)
     known = [one for one in range(index.n) if int(index.answers[one]) < len(index.answer_values)]
@@ -59,7 +59,7 @@ def everywhere(dataset: Dataset, *, split: str = "val", wrong: int = 3) -> Study
 
 @pytest.fixture
 def public(begin: Callable[..., Dataset]) -> Dataset:
-    """Give a public dataset of which split test is withheld, with enough questions to tell shares of."""
+    """Give a public dataset with a withheld split test; its splits have enough questions for shares to be shown."""
     from generation.making import dataset_jobs
 
     splits = {"val": {"scenes": 24}, "test": {"scenes": 24, "withheld": True}}
@@ -71,7 +71,7 @@ def public(begin: Callable[..., Dataset]) -> Dataset:
 
 @pytest.fixture
 def run(public: Dataset) -> Study:
-    return everywhere(public)
+    return make_closed_study(public)
 
 
 @pytest.fixture
@@ -81,18 +81,18 @@ def rosa(public: Dataset) -> Client:
 
 @pytest.fixture
 def others(db: None) -> list[Client]:
-    """Give browsers of a visitor and of somebody with another account."""
+    """Give a browser that is not logged in, and one of another account."""
     return [Client(), browser_of(User.objects.create_user("member", "member@example.org", "x"))]
 
 
-def published(study: Study) -> Baseline:
+def publish(study: Study) -> Baseline:
     return baseline.publish(study, by=study.owner_id, seal=baseline.draft(study).seal)
 
 
 # Publishing
 
 
-def test_publishing_shows_first_what_becomes_public_and_then_does_it(rosa: Client, run: Study) -> None:
+def test_publishing_first_shows_what_becomes_public(rosa: Client, run: Study) -> None:
     at = f"/studies/{run.code}/publish/"
     assert "Publish the human baseline" in text(rosa.get(f"/studies/{run.code}/results/"))
     page = rosa.get(at)
@@ -110,7 +110,7 @@ def test_publishing_shows_first_what_becomes_public_and_then_does_it(rosa: Clien
     assert Baseline.objects.count() == 1
 
 
-def test_the_page_names_what_is_missing_and_who_to_look_at(rosa: Client, public: Dataset) -> None:
+def test_the_page_asks_to_close_the_study_and_names_missing_answers(rosa: Client, public: Dataset) -> None:
     study = answered.answered(public, random.Random(3))
     at = f"/studies/{study.code}/publish/"
     page = text(rosa.get(at))
@@ -121,7 +121,7 @@ def test_the_page_names_what_is_missing_and_who_to_look_at(rosa: Client, public:
     assert f"{missing} answers are missing" in text(rosa.get(at))
 
 
-def test_what_changed_meanwhile_is_shown_before_it_is_published(rosa: Client, run: Study) -> None:
+def test_figures_that_changed_in_the_meantime_are_shown_before_they_are_published(rosa: Client, run: Study) -> None:
     at = f"/studies/{run.code}/publish/"
     seal = rosa.get(at).context["draft"].seal
     person = run.participants.first()
@@ -133,8 +133,8 @@ def test_what_changed_meanwhile_is_shown_before_it_is_published(rosa: Client, ru
     assert answer.context["draft"].seal != seal
 
 
-def test_results_say_that_the_published_one_differs_now(rosa: Client, run: Study) -> None:
-    row = published(run)
+def test_results_say_that_the_published_baseline_differs_from_them(rosa: Client, run: Study) -> None:
+    row = publish(run)
     at = f"/studies/{run.code}/results/"
     assert f'href="{AT}1/"' in text(rosa.get(at)) and "differs from the current results" not in text(rosa.get(at))
     person = run.participants.first()
@@ -147,7 +147,7 @@ def test_results_say_that_the_published_one_differs_now(rosa: Client, run: Study
 
 @pytest.mark.parametrize("page", ["publish/", "withdraw/1/"])
 def test_strangers_publish_and_withdraw_nothing(others: list[Client], rosa: Client, run: Study, page: str) -> None:
-    row = published(run)
+    row = publish(run)
     for client in others:
         for answer in (client.get, client.post):
             assert answer(f"/studies/{run.code}/{page}", {"confirm": "yes", "reason": "x"}).status_code == 404
@@ -156,10 +156,8 @@ def test_strangers_publish_and_withdraw_nothing(others: list[Client], rosa: Clie
     assert not row.is_withdrawn and Baseline.objects.count() == 1
 
 
-def test_withdrawing_needs_a_reason_which_stands_in_place_of_the_figures(
-    rosa: Client, others: list[Client], run: Study
-) -> None:
-    row = published(run)
+def test_withdrawing_needs_a_reason_which_replaces_the_figures(rosa: Client, others: list[Client], run: Study) -> None:
+    row = publish(run)
     at = f"/studies/{run.code}/withdraw/1/"
     assert rosa.post(at, {"reason": " "}).status_code == 400
     assert rosa.get(f"/studies/{run.code}/withdraw/2/").status_code == 404
@@ -177,21 +175,21 @@ def test_withdrawing_needs_a_reason_which_stands_in_place_of_the_figures(
 
 
 def test_everybody_reads_the_human_row_of_an_open_split(others: list[Client], run: Study) -> None:
-    row = published(run)
+    row = publish(run)
     for client in others:
         page = text(client.get(AT))
         assert client.get(f"{AT}1/").status_code == 200
         assert f"<b>{100 * row.right / row.asked:.1f} %</b> <span>of {row.asked} questions answered correctly" in page
         for said in ("Krippendorff’s alpha", "Wrong answers", "majority by slice", "We drew", "GBP 12.00 an hour"):
             assert said in page
-        assert run.code not in page  # nobody is led into the study
+        assert run.code not in page  # the public page must not lead visitors into the study
 
 
-def test_the_overview_and_the_split_say_it_in_a_line(others: list[Client], run: Study) -> None:
+def test_the_pages_of_dataset_and_split_have_a_line_about_it(others: list[Client], run: Study) -> None:
     client = others[0]
     for address in ("/datasets/rows/", "/datasets/rows/val/"):
         assert "People:" not in text(client.get(address))
-    row = published(run)
+    row = publish(run)
     line = f'href="{AT}">People: {100 * row.right / row.asked:.1f} % (n = {row.asked})</a>'
     for address in ("/datasets/rows/", "/datasets/rows/val/"):
         assert line in text(client.get(address))
@@ -200,7 +198,7 @@ def test_the_overview_and_the_split_say_it_in_a_line(others: list[Client], run: 
 def test_predictions_are_a_line_for_each_question_that_was_asked(others: list[Client], public: Dataset) -> None:
     study = answered.answered(public, random.Random(3))
     lifecycle.close(study)
-    row = published(study)
+    row = publish(study)
     response = others[0].get(f"{AT}1/predictions.jsonl")
     lines = [json.loads(line) for line in b"".join(response).decode().splitlines()]
     right = answered.SplitIndex.open(study.split)
@@ -210,7 +208,7 @@ def test_predictions_are_a_line_for_each_question_that_was_asked(others: list[Cl
 
 
 def test_slices_agree_as_csv_and_json(others: list[Client], run: Study) -> None:
-    row = published(run)
+    row = publish(run)
     rows = list(csv.DictReader(io.StringIO(b"".join(others[0].get(f"{AT}1/slices.csv")).decode())))
     data = others[0].get(f"{AT}1/slices.json").json()
     assert (data["n"], data["correct"], data["accuracy"]) == (row.asked, row.right, round(row.right / row.asked, 3))
@@ -222,13 +220,13 @@ def test_slices_agree_as_csv_and_json(others: list[Client], run: Study) -> None:
         assert ("accuracy" in part) == (part["n"] >= 30) == bool(one["accuracy"])
 
 
-def test_what_people_said_stands_with_a_question_for_who_may_see_it(
+def test_a_question_shows_answers_of_people_to_those_who_may_see_them(
     others: list[Client], rosa: Client, public: Dataset
 ) -> None:
-    open_one, withheld = everywhere(public), everywhere(public, split="test")
+    open_one, withheld = make_closed_study(public), make_closed_study(public, split="test")
     said = {one: re.compile(r"People answered</span> \w+ × 3") for one in (open_one, withheld)}
     for study in said:
-        published(study)
+        publish(study)
     number = open_one.questions.values_list("position", flat=True)[0]
     assert said[open_one].search(text(others[0].get(f"/datasets/rows/val/q/{number}/")))
     hidden = text(others[0].get(f"/datasets/rows/val/q/{number}/?ask=1"))
@@ -241,10 +239,8 @@ def test_what_people_said_stands_with_a_question_for_who_may_see_it(
 # Withheld splits
 
 
-def test_of_a_withheld_split_one_share_rounded_down_is_shown(
-    others: list[Client], rosa: Client, public: Dataset
-) -> None:
-    row = published(everywhere(public, split="test"))
+def test_a_withheld_split_shows_one_share_rounded_down(others: list[Client], rosa: Client, public: Dataset) -> None:
+    row = publish(make_closed_study(public, split="test"))
     step = least_step(row.asked)
     share = 1000 * row.right // row.asked // step * step / 1000
     assert share != row.right / row.asked
@@ -266,32 +262,32 @@ def test_of_a_withheld_split_one_share_rounded_down_is_shown(
     assert rosa.get(f"{at}1/predictions.jsonl").status_code == 200
 
 
-def test_a_human_row_that_is_published_after_the_budget_is_spent_opens_with_the_answers(
+def test_a_human_row_after_the_budget_is_spent_is_shown_when_the_answers_are_opened(
     others: list[Client], public: Dataset
 ) -> None:
     DisclosureSettings.objects.create(split=public.splits.get(name="test"), budget=0)
-    row = published(everywhere(public, split="test"))
+    row = publish(make_closed_study(public, split="test"))
     page = text(others[0].get("/datasets/rows/test/people/"))
     assert f"until the answers are opened: n = {row.asked}" in page
     assert not re.search(r"\d\.\d %", page.partition("<main")[2])
     assert f"People: shown when the answers are opened (n = {row.asked})" in text(others[0].get("/datasets/rows/"))
 
 
-def test_opening_the_answers_opens_what_people_said(others: list[Client], public: Dataset) -> None:
-    study = everywhere(public, split="test")
-    published(study)
+def test_opening_the_answers_opens_the_answers_of_people(others: list[Client], public: Dataset) -> None:
+    study = make_closed_study(public, split="test")
+    publish(study)
     public.splits.filter(name="test").update(withheld=False)
     assert others[0].get("/datasets/rows/test/people/1/predictions.jsonl").status_code == 200
 
 
-# Who may come
+# Access
 
 
 @pytest.mark.parametrize("rest", ["", "1/", *(f"1/{name}" for name in FILES)])
-def test_who_may_not_open_the_dataset_gets_404(
+def test_users_who_may_not_open_the_dataset_get_404(
     others: list[Client], rosa: Client, admin_client: Client, run: Study, rest: str
 ) -> None:
-    published(run)
+    publish(run)
     Dataset.objects.update(visibility="private")
     statuses = [client.get(AT + rest).status_code for client in (rosa, admin_client, *others)]
     assert statuses == [200, 200, 404, 404]
@@ -299,12 +295,12 @@ def test_who_may_not_open_the_dataset_gets_404(
 
 
 @pytest.mark.parametrize("rest", ["", "1/", "2/", "1/slices.csv", "999999999/", "1234567890/", "x/"])
-def test_what_nobody_published_is_404(others: list[Client], public: Dataset, rest: str) -> None:
+def test_an_unpublished_baseline_gets_404(others: list[Client], public: Dataset, rest: str) -> None:
     assert others[0].get(AT + rest).status_code == 404
 
 
 def test_pages_need_few_queries(run: Study, django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
-    published(run)
+    publish(run)
     client = Client()
     with django_assert_max_num_queries(4):
         client.get(AT)

@@ -1,4 +1,4 @@
-"""Figures of a study, held against counting by hand."""
+"""Figures of a study, compared with counting by hand."""
 
 import random
 from collections import Counter, defaultdict
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 class ByHand:
-    """A study's answers, counted one after the other from rows."""
+    """A study's answers, counted one by one from the rows of the database."""
 
     def __init__(self, study: Study, *, everyone: bool = False) -> None:
         self.study, self.source = study, study.split.source
@@ -67,7 +67,7 @@ class ByHand:
 
 @pytest.fixture
 def three(made: Dataset) -> tuple[Study, list[Participant], list[int]]:
-    """Give a study of three yes-no questions for three people each, whom it gives too."""
+    """Give a study of three yes-no questions with three answers each, three participants, and the positions."""
     split = made.splits.get(name="train")
     asked = [one.position for one in Question.objects.filter(split=split, kind="odd", answer="yes")[:3]]
     study = answered.opened(split, asked)
@@ -90,7 +90,7 @@ def test_a_majority_counts_and_a_tie_is_wrong(three: tuple[Study, list[Participa
     assert np.count_nonzero(codes != NONE) == 2
 
 
-def test_a_word_that_the_vocabulary_lacks_is_wrong_and_outside(
+def test_a_word_outside_the_vocabulary_is_wrong(
     three: tuple[Study, list[Participant], list[int]],
 ) -> None:
     study, people, (first, *_) = three
@@ -102,7 +102,7 @@ def test_a_word_that_the_vocabulary_lacks_is_wrong_and_outside(
     ]
 
 
-def test_nothing_answered_is_no_figure(three: tuple[Study, list[Participant], list[int]]) -> None:
+def test_a_study_without_answers_has_no_figures(three: tuple[Study, list[Participant], list[int]]) -> None:
     study, _, _ = three
     found = study_statistics.gather(study)
     top = study_statistics.headline(found)
@@ -112,7 +112,7 @@ def test_nothing_answered_is_no_figure(three: tuple[Study, list[Participant], li
     assert dawid_skene.estimate(found, dawid_skene.kinds_of(study, three[2])) == []
 
 
-def test_what_came_in_the_last_hour_is_the_pace(three: tuple[Study, list[Participant], list[int]]) -> None:
+def test_progress_counts_the_answers_of_the_last_hour(three: tuple[Study, list[Participant], list[int]]) -> None:
     study, people, (first, second, _) = three
     now = timezone.now()
     answered.put(people[0], study, first, "yes", number=0, received=now)
@@ -123,7 +123,7 @@ def test_what_came_in_the_last_hour_is_the_pace(three: tuple[Study, list[Partici
     assert study_statistics.progress(study) == (2, 9, 0, 3, 2)
 
 
-def test_excluding_changes_the_stated_figure_alone(three: tuple[Study, list[Participant], list[int]]) -> None:
+def test_excluding_does_not_change_the_figure_with_everybody(three: tuple[Study, list[Participant], list[int]]) -> None:
     study, people, asked = three
     for position in asked:
         answered.put(people[0], study, position, "yes", number=0)
@@ -136,7 +136,7 @@ def test_excluding_changes_the_stated_figure_alone(three: tuple[Study, list[Part
     assert study_statistics.headline(study_statistics.gather(study, everyone=True)).majority == Share(0, 3)
 
 
-def test_a_question_set_is_scored_as_its_parent_says(made: Dataset) -> None:
+def test_a_question_set_is_scored_by_the_answers_of_its_parent(made: Dataset) -> None:
     train = made.splits.get(name="train")
     odd = dataset_jobs.derive(train, name="odd", recipe=read_recipe({"parent": "train", "filter": "?type=odd"}))
     index = SplitIndex.open(odd)
@@ -162,7 +162,7 @@ def test_integers_are_broken_down_by_bins() -> None:
     assert (slicing.codes.tolist(), slicing.values, slicing.is_flags) == ([0, 1, 1, 2, 2, 255, 2], 3, False)
 
 
-def test_too_few_say_so() -> None:
+def test_shares_of_few_questions_have_no_figure() -> None:
     assert (Share(9, 29).text, Share(9, 29).interval_text) == ("too few (n = 29)", "")
     low, high = wilson(15, 30)
     assert Share(15, 30).text == "50.0 %"
@@ -170,7 +170,7 @@ def test_too_few_say_so() -> None:
 
 
 @pytest.mark.slow
-def test_figures_are_what_counting_by_hand_gives(made: Dataset) -> None:
+def test_figures_are_equal_to_counting_by_hand(made: Dataset) -> None:
     for number in range(proof.size(100, name="studies counted by hand")):
         chance = random.Random(number)
         study = answered.answered(made, chance)
@@ -178,11 +178,11 @@ def test_figures_are_what_counting_by_hand_gives(made: Dataset) -> None:
         for person in chance.sample(people, chance.randint(0, 2)):
             slot_assignment.exclude(person, reason="by chance")
         for everyone in (False, True):
-            same_as_by_hand(study, everyone=everyone)
+            check_figures(study, everyone=everyone)
         Answer.objects.filter(question__study=study).delete()
 
 
-def same_as_by_hand(study: Study, *, everyone: bool) -> None:
+def check_figures(study: Study, *, everyone: bool) -> None:
     found, hand = study_statistics.gather(study, everyone=everyone), ByHand(study, everyone=everyone)
     top, asked = study_statistics.headline(found), sorted(hand.said)
     assert found.asked.nonzero()[0].tolist() == asked
@@ -192,7 +192,7 @@ def same_as_by_hand(study: Study, *, everyone: bool) -> None:
     assert study_statistics.ties(found) == [one for one in asked if hand.majority(one) is None]
     assert (top.people, top.refusals) == (len(hand.people), hand.refused)
     assert top.answers == len(given) + hand.refused
-    same_breakdown(found, hand)
+    check_breakdown(found, hand)
     wrong = Counter((hand.right(one), text) for one, text in given if text != hand.right(one))
     assert {(row.right, row.given): row.times for row in study_statistics.confusion(found)} == wrong
     for row in question_review.by_question(found):
@@ -213,7 +213,7 @@ def same_as_by_hand(study: Study, *, everyone: bool) -> None:
         )
 
 
-def same_breakdown(found: study_statistics.GatheredAnswers, hand: ByHand) -> None:
+def check_breakdown(found: study_statistics.GatheredAnswers, hand: ByHand) -> None:
     index = SplitIndex.open(hand.study.split)
     parts = {part.name: dict(part.rows) for part in study_statistics.break_down(found, list(index.facets.values()))}
     by_type: dict[str, list[int]] = defaultdict(list)

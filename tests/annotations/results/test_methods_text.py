@@ -1,4 +1,4 @@
-"""The text for a paper says what happened, and nothing that did not."""
+"""The text for a paper: it describes only what happened in the study."""
 
 from datetime import UTC, datetime
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def asked(made: Dataset) -> Study:
-    """Give a study of forty questions for one person each."""
+    """Give a study of forty questions with one answer each."""
     return study_of(made, 40)
 
 
@@ -44,7 +44,7 @@ def answer_all(study: Study, person: Participant, *, wrong: int, received: datet
         answered.put(person, study, question.position, "x" if number < wrong else right, number=0, received=received)
 
 
-def test_it_tells_of_questions_people_and_figures(asked: Study) -> None:
+def test_it_describes_questions_people_and_figures(asked: Study) -> None:
     person = Participant.objects.create(study=asked)
     Participant.objects.create(study=asked, stage="screened-out")
     Participant.objects.create(study=asked, is_test=True)
@@ -59,10 +59,10 @@ def test_it_tells_of_questions_people_and_figures(asked: Study) -> None:
     assert "Nobody’s answers were excluded." in said
     assert "is right on 75.0 % (n = 40) of questions; there were no ties." in said
     assert "over questions only (Wilson), it is 59.8–85.8 %" in said  # 30 of 40, by statsmodels
-    assert "alpha" not in said  # nobody to agree with
+    assert "alpha" not in said  # one participant cannot agree with others
 
 
-def test_it_names_reasons_and_what_would_be_with_everybody(asked: Study) -> None:
+def test_it_names_reasons_and_the_accuracy_with_everybody_included(asked: Study) -> None:
     bad, good = (Participant.objects.create(study=asked) for _ in range(2))
     answer_all(asked, bad, wrong=40, received=datetime(2026, 3, 2, 12, tzinfo=UTC))
     slot_assignment.exclude(bad, reason="Pressed one key.")
@@ -86,7 +86,7 @@ def test_few_questions_have_no_accuracy(made: Dataset) -> None:
     assert "%" not in said
 
 
-def test_of_nothing_it_tells_what_was_planned_alone(asked: Study) -> None:
+def test_without_answers_it_describes_only_the_plan(asked: Study) -> None:
     said = text_of(asked)
     assert said.startswith("We drew 40 questions")
     assert "\n\n" not in said

@@ -1,4 +1,4 @@
-"""Pages of what came out of a study: for those who run it, and nobody else."""
+"""Pages with the results of a study: only its owner and staff may see them."""
 
 import csv
 import json
@@ -38,7 +38,7 @@ def text(response: Any) -> str:
 
 @pytest.fixture
 def run(made: Dataset) -> Study:
-    """Give a study of three questions for three people each, whose owner owns the dataset too."""
+    """Give a study that was answered at random, whose owner also owns the dataset."""
     Dataset.objects.filter(pk=made.pk).update(owner=answered.owner())
     split = made.splits.get(name="val")
     found = answered.answered(made, random.Random(3))
@@ -68,17 +68,17 @@ def first(run: Study) -> Participant:
 
 @pytest.fixture
 def others(db: None) -> list[Client]:
-    """Give browsers of a visitor and of somebody with another account."""
+    """Give a browser that is not logged in, and one of another account."""
     member = Client()
     member.force_login(User.objects.create_user("member", "member@example.org", "x"))
     return [Client(), member]
 
 
-# Who sees what
+# Access
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_owner_and_staff_get_it_and_strangers_404(
+def test_owner_and_staff_get_the_page_and_strangers_404(
     rosa: Client, admin_client: Client, others: list[Client], at: str, page: str
 ) -> None:
     assert [client.get(at + page).status_code for client in (rosa, admin_client, *others)] == [200, 200, 404, 404]
@@ -96,12 +96,12 @@ def test_strangers_change_nothing(others: list[Client], rosa: Client, at: str, b
 
 
 @pytest.mark.parametrize("number", ["0", "7", "9" * 400, "x", "٣"])
-def test_nobody_of_that_number_is_404(rosa: Client, at: str, number: str) -> None:
+def test_an_unknown_participant_number_gets_404(rosa: Client, at: str, number: str) -> None:
     for button in ("exclude", "take-back", "erase"):
         assert rosa.post(f"{at}people/{number}/{button}/", {"reason": "x", "confirm": "yes"}).status_code == 404
 
 
-def test_the_owner_of_a_study_sees_nothing_of_a_dataset_that_became_private(rosa: Client, run: Study, at: str) -> None:
+def test_the_owner_of_a_study_gets_404_if_the_dataset_became_private(rosa: Client, run: Study, at: str) -> None:
     Dataset.objects.update(owner=None)
     assert [rosa.get(at + page).status_code for page in PAGES] == [404] * len(PAGES)
 
@@ -109,7 +109,7 @@ def test_the_owner_of_a_study_sees_nothing_of_a_dataset_that_became_private(rosa
 # Results
 
 
-def test_results_say_what_was_counted(rosa: Client, run: Study, at: str) -> None:
+def test_results_show_the_counted_figures(rosa: Client, run: Study, at: str) -> None:
     page = text(rosa.get(f"{at}results/"))
     top, far = study_statistics.headline(study_statistics.gather(run)), study_statistics.progress(run)
     assert f"{far.answers} of {run.slots.count()}" in page
@@ -121,7 +121,7 @@ def test_results_say_what_was_counted(rosa: Client, run: Study, at: str) -> None
     assert "Nobody is excluded." in page
 
 
-def test_what_is_excluded_stands_beside_what_is_not(rosa: Client, run: Study, at: str) -> None:
+def test_figures_with_and_without_exclusions_are_shown_together(rosa: Client, run: Study, at: str) -> None:
     rosa.post(f"{at}people/2/exclude/", {"reason": "Pressed one key."})
     page = text(rosa.get(f"{at}results/"))
     assert re.findall(r'<th scope="row">([^<]*)</th><td class="num">(\d+)</td>', page) == 2 * [
@@ -155,7 +155,7 @@ def test_questions_to_look_at_are_linked_and_filtered(rosa: Client, run: Study, 
     assert every == set(counted.values_list("question__position", flat=True))
 
 
-def test_a_draft_and_a_study_without_answers_say_so(rosa: Client, run: Study) -> None:
+def test_pages_of_a_draft_and_of_a_study_without_answers_have_a_message(rosa: Client, run: Study) -> None:
     draft = Study.objects.create(split=run.split, owner=run.owner, title="Draft")
     assert "No participants yet" in text(rosa.get(f"/studies/{draft.code}/results/"))
     assert rosa.get(f"/studies/{draft.code}/results/live/").status_code == 404
@@ -164,7 +164,7 @@ def test_a_draft_and_a_study_without_answers_say_so(rosa: Client, run: Study) ->
     assert "No answers yet" in text(rosa.get(f"/studies/{empty.code}/results/"))
 
 
-def test_pages_ask_the_database_as_often_however_many_came(
+def test_pages_need_a_limited_number_of_queries(
     rosa: Client, run: Study, at: str, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for page in ("results/", "people/"):
@@ -173,10 +173,10 @@ def test_pages_ask_the_database_as_often_however_many_came(
             rosa.get(at + page)
 
 
-# People
+# Participants
 
 
-def test_people_are_listed_with_what_they_did(rosa: Client, run: Study, at: str) -> None:
+def test_participants_are_listed_with_their_number_of_answers(rosa: Client, run: Study, at: str) -> None:
     page = text(rosa.get(f"{at}people/"))
     for number, person in enumerate(run.participants.order_by("pk"), start=1):
         given = Answer.objects.current().filter(participant=person).count()
@@ -184,15 +184,13 @@ def test_people_are_listed_with_what_they_did(rosa: Client, run: Study, at: str)
     assert page.count("(test link)") == 1
 
 
-def test_what_the_platform_calls_people_and_the_study_stands_with_them(
-    rosa: Client, first: Participant, at: str
-) -> None:
+def test_participants_are_listed_with_their_ids_on_the_platform(rosa: Client, first: Participant, at: str) -> None:
     Participant.objects.filter(pk=first.pk).update(identity="5f0c0ffee", study_there="57d1e")
     page = text(rosa.get(f"{at}people/"))
     assert "5f0c0ffee" in page and "57d1e" in page
 
 
-def test_excluding_needs_a_reason_and_is_taken_back(rosa: Client, run: Study, first: Participant, at: str) -> None:
+def test_excluding_needs_a_reason_and_can_be_undone(rosa: Client, run: Study, first: Participant, at: str) -> None:
     refused = rosa.post(f"{at}people/1/exclude/", {"reason": "  "})
     first.refresh_from_db()
     assert (refused.status_code, first.excluded) == (400, None)
@@ -217,7 +215,7 @@ def test_excluding_again_changes_neither_time_nor_reason(rosa: Client, first: Pa
     assert Participant.objects.get(pk=first.pk).reason == "does not see colours"
 
 
-def test_erasing_needs_a_tick(rosa: Client, first: Participant, at: str) -> None:
+def test_erasing_needs_a_ticked_box(rosa: Client, first: Participant, at: str) -> None:
     Participant.objects.filter(pk=first.pk).update(identity="5f0c0ffee", comment="I am Rosa")
     assert "I am Rosa" in text(rosa.get(f"{at}people/"))
     assert rosa.post(f"{at}people/1/erase/").status_code == 400
@@ -227,7 +225,7 @@ def test_erasing_needs_a_tick(rosa: Client, first: Participant, at: str) -> None
     assert "5f0c0ffee" not in page and "I am Rosa" not in page
 
 
-def test_an_export_says_whom_to_approve_and_stores_nothing(rosa: Client, first: Participant, at: str) -> None:
+def test_an_export_lists_submissions_to_approve_and_stores_nothing(rosa: Client, first: Participant, at: str) -> None:
     Participant.objects.filter(pk=first.pk).update(identity="5f0", session="s-1", stage="completed")
     before = list(Participant.objects.order_by("pk").values())
     rows = "Submission id,Participant id,Status,Completion code,Time taken\ns-1,5f0,AWAITING REVIEW,,600\ns-2,5f1,,,\n"
@@ -239,7 +237,7 @@ def test_an_export_says_whom_to_approve_and_stores_nothing(rosa: Client, first: 
     assert list(Participant.objects.order_by("pk").values()) == before
 
 
-def test_pay_below_what_was_stated_is_said(rosa: Client, first: Participant, at: str) -> None:
+def test_pay_below_the_stated_pay_gets_a_warning(rosa: Client, first: Participant, at: str) -> None:
     Participant.objects.filter(pk=first.pk).update(identity="5f0", session="s-1", stage="completed")
     Study.objects.update(reward="1.50", hourly_pay=12)
     rows = "Submission id,Participant id,Status,Completion code,Time taken\ns-1,5f0,AWAITING REVIEW,,601\n"
@@ -249,7 +247,7 @@ def test_pay_below_what_was_stated_is_said(rosa: Client, first: Participant, at:
     assert "a session should pay GBP 2.01" in page  # 601 s at 12 an hour are 2.0033, rounded up
 
 
-def test_what_is_no_export_is_refused_beside_the_field(rosa: Client, at: str) -> None:
+def test_a_bad_export_is_refused_with_a_message(rosa: Client, at: str) -> None:
     sent = {"file": SimpleUploadedFile("export.csv", b"a,b\n1,2\n")}
     refused = rosa.post(f"{at}people/", sent)
     assert refused.status_code == 400
@@ -273,13 +271,13 @@ def test_files_have_every_answer(rosa: Client, run: Study, at: str) -> None:
 
 
 def freeze(run: Study, **fields: Any) -> None:
-    """Let a study be one that was opened with these rules."""
+    """Freeze these rules for a study, as opening does."""
     Study.objects.filter(pk=run.pk).update(rules="", easy=run.split, **fields)
     exclusion_rules.freeze(Study.objects.get(pk=run.pk))
     run.refresh_from_db()
 
 
-def test_the_rules_stand_with_time_and_hash_and_how_to_check_them(rosa: Client, run: Study, at: str) -> None:
+def test_pages_show_rules_with_hash_and_the_command_that_checks_it(rosa: Client, run: Study, at: str) -> None:
     freeze(run, out_fast="2.5")
     for page in (text(rosa.get(at)), text(rosa.get(f"{at}results/")), text(rosa.get(f"{at}people/"))):
         assert "a median answer time below 2.5 s, with at least 10 answers" in page
@@ -289,7 +287,7 @@ def test_the_rules_stand_with_time_and_hash_and_how_to_check_them(rosa: Client, 
         assert f'SHA-256 <code class="hash">{run.rules_digest}</code>' in page
 
 
-def test_people_says_whom_the_rules_leave_out_before_it_does(rosa: Client, run: Study, at: str) -> None:
+def test_the_page_names_whom_the_rules_exclude_before_it_excludes_them(rosa: Client, run: Study, at: str) -> None:
     freeze(run, out_unfinished=True)
     Participant.objects.update(stage="completed")
     Participant.objects.filter(pk=run.participants.order_by("pk")[1].pk).update(stage="questions")
@@ -311,48 +309,48 @@ def test_people_says_whom_the_rules_leave_out_before_it_does(rosa: Client, run: 
 # The list of questions
 
 
-def listed(page: str) -> list[int]:
+def listed_questions(page: str) -> list[int]:
     return sorted(int(number) for number in re.findall(r'<tr id="q(\d+)"', page))
 
 
-def test_every_row_of_a_breakdown_leads_to_the_questions_behind_it(rosa: Client, run: Study, at: str) -> None:
+def test_every_row_of_a_breakdown_links_to_its_questions(rosa: Client, run: Study, at: str) -> None:
     page = text(rosa.get(f"{at}results/"))
     rows = re.findall(r'<a href="(\?by=[^"#]*)#look">.*?</th><td class="num" colspan="2">too few \(n = (\d+)\)', page)
     rows += re.findall(r'<a href="(\?by=[^"#]*)#look">[^<]*</a></th><td class="num"><b>.*?n = (\d+)<', page)
     assert len({query.split("&")[0] for query, _ in rows}) == 3
     for query, n in rows:
         found = text(rosa.get(f"{at}results/{query}"))
-        assert len(listed(found)) == int(n), query
+        assert len(listed_questions(found)) == int(n), query
         assert found.count("chip remove") == 1
     index = SplitIndex.open(run.split)
     facet = index.facets["type"]
     asked = study_statistics.gather(run).asked.nonzero()[0].tolist()
     for code, value in enumerate(facet.values):
         page = text(rosa.get(f"{at}results/", {"by": "type", "value": value, "flag": "every"}))
-        assert set(listed(page)) >= {one for one in asked if facet.codes[one] == code}
+        assert set(listed_questions(page)) >= {one for one in asked if facet.codes[one] == code}
 
 
-def test_every_row_of_the_confusion_leads_to_the_questions_behind_it(rosa: Client, run: Study, at: str) -> None:
+def test_every_row_of_the_wrong_answers_links_to_its_questions(rosa: Client, run: Study, at: str) -> None:
     found = study_statistics.gather(run)
     truth = {position: found.vocabulary[int(found.truth[position])] for position in found.votes.questions.tolist()}
     for row in study_statistics.confusion(found):
         page = text(rosa.get(f"{at}results/", {"right": row.right, "given": row.given, "flag": "every"}))
         rows = Answer.objects.counted().filter(question__study=run, text=row.given)
         positions = set(rows.values_list("question__position", flat=True))
-        assert listed(page) == sorted(one for one in positions if truth[one] == row.right)
+        assert listed_questions(page) == sorted(one for one in positions if truth[one] == row.right)
         assert page.count("chip remove") == 2
 
 
-def test_flags_and_filters_go_together_and_each_can_be_taken_away(rosa: Client, run: Study, at: str) -> None:
+def test_flags_and_filters_combine_and_each_can_be_removed(rosa: Client, run: Study, at: str) -> None:
     value = SplitIndex.open(run.split).facets["type"].values[0]
     page = rosa.get(f"{at}results/", {"by": "type", "value": value, "flag": "wrong"}).content.decode()
     assert f'href="?by=type&amp;value={value}&amp;flag=split#look"' in page or (
         f'href="?flag=split&amp;by=type&amp;value={value}#look"' in page
     )
     assert '<a class="chip remove" href="?flag=wrong#look"' in page
-    wrong = set(listed(text(rosa.get(f"{at}results/?flag=wrong"))))
-    of_type = set(listed(text(rosa.get(f"{at}results/", {"by": "type", "value": value, "flag": "every"}))))
-    assert set(listed(page)) == wrong & of_type
+    wrong = set(listed_questions(text(rosa.get(f"{at}results/?flag=wrong"))))
+    of_type = set(listed_questions(text(rosa.get(f"{at}results/", {"by": "type", "value": value, "flag": "every"}))))
+    assert set(listed_questions(page)) == wrong & of_type
 
 
 @pytest.mark.parametrize(
@@ -369,7 +367,7 @@ def test_flags_and_filters_go_together_and_each_can_be_taken_away(rosa: Client, 
         ({"flag": "x"}, "Expected flag to be one of"),
     ],
 )
-def test_what_there_is_not_is_said_and_no_more(rosa: Client, at: str, query: dict[str, str], said: str) -> None:
+def test_unknown_filters_are_refused_in_short_messages(rosa: Client, at: str, query: dict[str, str], said: str) -> None:
     answer = rosa.get(f"{at}results/", query)
     assert answer.status_code == 400
     assert said in text(answer)
@@ -377,7 +375,7 @@ def test_what_there_is_not_is_said_and_no_more(rosa: Client, at: str, query: dic
     assert b"data-live" not in answer.content
 
 
-def test_facets_that_are_withheld_are_neither_shown_nor_filtered_by(
+def test_withheld_facets_are_not_shown_and_not_accepted_as_filters(
     rosa: Client, run: Study, at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(views, "may_see_facet", lambda user, split, facet: facet.name != "type")
@@ -388,11 +386,11 @@ def test_facets_that_are_withheld_are_neither_shown_nor_filtered_by(
     )
 
 
-def test_each_question_has_its_raw_answers_with_who_gave_them(rosa: Client, run: Study, at: str) -> None:
+def test_each_question_has_its_raw_answers_with_their_participants(rosa: Client, run: Study, at: str) -> None:
     rosa.post(f"{at}people/2/exclude/", {"reason": "odd"})
     page = text(rosa.get(f"{at}results/?flag=every"))
     names = {one.pk: f"P{number:03}" for number, one in enumerate(run.participants.order_by("pk"), start=1)}
-    shown = set(listed(page))
+    shown = set(listed_questions(page))
     rows = Answer.objects.current().filter(question__study=run, question__position__in=shown)
     for row in rows.select_related("participant", "question"):
         said = row.text or row.get_refusal_display()
@@ -403,17 +401,17 @@ def test_each_question_has_its_raw_answers_with_who_gave_them(rosa: Client, run:
             assert "excluded" in part.split(line)[1].split("</li>")[0]
 
 
-# Live
+# Live updates
 
 
-def live_of(page: str) -> str:
+def find_live_address(page: str) -> str:
     found = re.search(r'data-live="([^"]*)"', page)
     return unescape(found[1]) if found else ""
 
 
-def test_the_moving_part_is_the_one_of_the_page(rosa: Client, run: Study, at: str) -> None:
+def test_the_live_part_is_equal_to_the_part_of_the_page(rosa: Client, run: Study, at: str) -> None:
     page = rosa.get(f"{at}results/?flag=every").content.decode()
-    address = live_of(page)
+    address = find_live_address(page)
     assert "js/live.js" in page and "flag=every" in address
     part = rosa.get(address.replace("seen=", "seen=x")).content.decode()
     assert part.strip() in page
@@ -421,10 +419,10 @@ def test_the_moving_part_is_the_one_of_the_page(rosa: Client, run: Study, at: st
 
 
 @pytest.mark.parametrize("what", ["answer", "undo", "exclude", "take back", "check", "finish", "close"])
-def test_the_moving_part_moves_once_something_happens(rosa: Client, run: Study, at: str, what: str) -> None:
+def test_the_live_part_is_sent_again_after_each_kind_of_change(rosa: Client, run: Study, at: str, what: str) -> None:
     person, question = run.participants.order_by("pk")[0], run.questions.all()[0]
     slot_assignment.exclude(run.participants.order_by("pk")[2], reason="odd")
-    address = live_of(rosa.get(f"{at}results/").content.decode())
+    address = find_live_address(rosa.get(f"{at}results/").content.decode())
     assert rosa.get(address).status_code == 204
     match what:
         case "answer":
@@ -447,18 +445,18 @@ def test_the_moving_part_moves_once_something_happens(rosa: Client, run: Study, 
             lifecycle.close(run)
     part = rosa.get(address)
     assert part.status_code == 200
-    assert (live_of(part.content.decode()) == "") is (what == "close")
+    assert (find_live_address(part.content.decode()) == "") is (what == "close")
 
 
-def test_the_moving_part_is_cheap_while_nothing_happens(
+def test_the_live_part_needs_few_queries_if_nothing_changed(
     rosa: Client, run: Study, at: str, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    address = live_of(rosa.get(f"{at}results/").content.decode())
+    address = find_live_address(rosa.get(f"{at}results/").content.decode())
     with django_assert_max_num_queries(10):
         assert rosa.get(address).status_code == 204
 
 
-def test_a_closed_study_does_not_move(rosa: Client, run: Study, at: str) -> None:
+def test_the_page_of_a_closed_study_has_no_live_part(rosa: Client, run: Study, at: str) -> None:
     lifecycle.close(run)
     page = text(rosa.get(f"{at}results/"))
     assert "data-live" not in page and "live.js" not in page

@@ -1,4 +1,4 @@
-"""What has to be right before people are asked; opening, closing, opening again."""
+"""The conditions for opening a study; opening it, closing it, and opening it again."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -17,7 +17,7 @@ from webapp.models import User
 
 @pytest.fixture
 def ready(shapes: Dataset) -> Study:
-    """Give a draft that may be opened: four questions of train, practice from val."""
+    """Give a draft that may be opened: it asks four questions of train and practises with questions of val."""
     return make(shapes)
 
 
@@ -35,14 +35,14 @@ def wrong(study: Study) -> list[str]:
     return [problem.where for problem in lifecycle.problems(study)]
 
 
-def test_a_study_that_is_opened_has_a_slot_for_every_answer(ready: Study) -> None:
+def test_an_opened_study_has_a_slot_for_every_answer(ready: Study) -> None:
     lifecycle.open_study(ready)
     assert (ready.state, ready.questions.count(), ready.slots.count()) == (Study.State.OPEN, 4, 12)
     assert ready.opened is not None
     assert set(ready.slots.values_list("rank", flat=True)) == {0, 1, 2, 3}
 
 
-def test_what_a_session_pays_is_fixed_when_it_opens(ready: Study, shapes: Dataset) -> None:
+def test_the_pay_for_a_session_is_fixed_when_a_study_is_opened(ready: Study, shapes: Dataset) -> None:
     worth = planning.plan(ready).pay
     lifecycle.open_study(ready)
     ready.refresh_from_db()
@@ -75,7 +75,7 @@ def test_a_study_is_opened_once(ready: Study) -> None:
         ({"opens": datetime(2026, 5, 2, tzinfo=UTC), "closes": datetime(2026, 5, 1, tzinfo=UTC)}, "closes"),
     ],
 )
-def test_what_is_missing_or_wrong_keeps_it_closed(shapes: Dataset, options: dict[str, Any], field: str) -> None:
+def test_a_study_with_a_wrong_field_is_not_opened(shapes: Dataset, options: dict[str, Any], field: str) -> None:
     study = make(shapes, **options)
     assert wrong(study) == [field]
     with pytest.raises(NotReady):
@@ -84,7 +84,7 @@ def test_what_is_missing_or_wrong_keeps_it_closed(shapes: Dataset, options: dict
     assert (study.state, study.slots.count()) == (Study.State.DRAFT, 0)
 
 
-def test_all_problems_are_told_at_once(shapes: Dataset) -> None:
+def test_all_problems_are_reported_together(shapes: Dataset) -> None:
     assert wrong(make(shapes, wanted=99, completed="", consent="")) == ["completed", "consent", "wanted"]
 
 
@@ -94,13 +94,13 @@ def test_practice_never_comes_from_withheld_answers(shapes: Dataset) -> None:
     assert [split.name for split in lifecycle.easy_splits(study.split)] == ["val"]
 
 
-def test_practice_never_has_a_question_that_is_asked(shapes: Dataset) -> None:
+def test_practice_never_has_a_question_of_the_sample(shapes: Dataset) -> None:
     train = shapes.splits.get(name="train")
     assert wrong(make(shapes, easy=train)) == ["easy"]
-    first = derived(train, "first", first=8)
+    first = derive_split(train, "first", first=8)
     assert wrong(make(shapes, easy=first, wanted=16)) == ["easy"]
-    rest = derived(train, "rest", filter="q=metal")
-    asked = derived(train, "asked", filter="q=sphere")
+    rest = derive_split(train, "rest", filter="q=metal")
+    asked = derive_split(train, "asked", filter="q=sphere")
     expected = [] if not set(places(rest)) & set(places(asked)) else ["easy"]
     assert wrong(make(shapes, split=asked, easy=rest, wanted=asked.questions)) == expected
 
@@ -109,14 +109,14 @@ def test_without_practice_and_checks_no_other_split_is_needed(shapes: Dataset) -
     assert wrong(make(shapes, easy=None, practice=0, practice_right=0, checks=0)) == []
 
 
-def test_a_split_that_withholds_answers_is_its_owners_to_study(shapes: Dataset) -> None:
+def test_only_the_owner_of_a_withheld_split_may_study_it(shapes: Dataset) -> None:
     study = make(shapes, split=shapes.splits.get(name="test"))
     assert wrong(study) == ["split"]
     Dataset.objects.filter(pk=shapes.pk).update(owner=study.owner)
     assert wrong(Study.objects.get(pk=study.pk)) == []
 
 
-def test_people_need_something_to_look_at(ready: Study) -> None:
+def test_a_study_needs_a_dataset_with_pictures(ready: Study) -> None:
     Dataset.objects.filter(pk=ready.split.dataset_id).update(with_images=False)
     assert wrong(Study.objects.get(pk=ready.pk)) == ["split"]
 
@@ -131,7 +131,7 @@ def test_a_study_is_closed_and_opened_again(ready: Study) -> None:
     assert not lifecycle.reopen(ready)
 
 
-def test_what_people_were_told_stays_on_record(ready: Study) -> None:
+def test_all_versions_of_the_texts_for_participants_are_kept(ready: Study) -> None:
     lifecycle.keep_texts(ready)
     assert ready.texts.count() == 0
     lifecycle.open_study(ready)
@@ -145,7 +145,7 @@ def test_what_people_were_told_stays_on_record(ready: Study) -> None:
     assert ready.texts.filter(kind="instructions").count() == 1
 
 
-def derived(parent: Split, name: str, **recipe: Any) -> Split:
+def derive_split(parent: Split, name: str, **recipe: Any) -> Split:
     split = dataset_jobs.derive(parent, name=name, recipe=read_recipe({"parent": parent.name, **recipe}))
     split.refresh_from_db()
     return split

@@ -1,4 +1,4 @@
-"""What a study will take and give."""
+"""The plan of a study: its sessions, minutes, cost and intervals."""
 
 from decimal import Decimal
 from typing import Any
@@ -14,16 +14,16 @@ from webapp.models import User
 
 
 def draft(**options: Any) -> Study:
-    """Return a study that nobody stored, with no question but those of the sample."""
+    """Return a study that is not stored, without practice, checks and attention items."""
     return Study(**({"practice": 0, "checks": 0, "attention": 0} | options))
 
 
-def test_as_the_paper_takes_16500_answers_in_413_sessions() -> None:
+def test_the_numbers_of_the_paper_need_16500_answers_in_413_sessions() -> None:
     planned = plan(draft(wanted=5500, per_question=3, per_session=40))
     assert (planned.questions, planned.answers, planned.sessions) == (5500, 16_500, 413)
 
 
-def test_minutes_and_cost_follow_from_what_a_session_asks() -> None:
+def test_minutes_and_cost_follow_from_the_number_of_items_in_a_session() -> None:
     planned = plan(draft(wanted=500, per_question=3, per_session=40, practice=6, checks=2, attention=2, hourly_pay=12))
     assert planned.asked == 50
     assert planned.minutes == pytest.approx((120 + 50 * 12) / 60)
@@ -31,7 +31,7 @@ def test_minutes_and_cost_follow_from_what_a_session_asks() -> None:
     assert (planned.pay, planned.cost) == (Decimal("2.40"), Decimal("91.20"))
 
 
-def test_a_stated_pay_for_a_session_is_what_it_costs_and_is_held_against_the_hour() -> None:
+def test_a_stated_pay_for_a_session_is_its_cost_and_is_compared_with_the_hourly_pay() -> None:
     asked = {"wanted": 500, "per_question": 3, "per_session": 40, "practice": 6, "checks": 2, "attention": 2}
     planned = plan(draft(**asked, hourly_pay=12, reward=Decimal("2.39")))
     assert (planned.pay, planned.cost, planned.worth) == (Decimal("2.39"), Decimal("90.82"), Decimal("2.40"))
@@ -40,29 +40,29 @@ def test_a_stated_pay_for_a_session_is_what_it_costs_and_is_held_against_the_hou
     assert not plan(draft(**asked, hourly_pay=12)).pays_too_little
 
 
-def test_nobody_is_asked_more_than_there_is() -> None:
+def test_a_session_asks_no_more_questions_than_there_are() -> None:
     planned = plan(draft(wanted=10, per_question=3, per_session=40))
     assert (planned.asked, planned.sessions) == (10, 3)
 
 
-def test_pay_is_never_below_what_an_hour_is_worth() -> None:
+def test_pay_is_never_below_the_hourly_pay() -> None:
     assert planning.pay_of(Decimal(10), 1.0) == Decimal("0.17")
     assert planning.pay_of(Decimal(12), 5.0) == Decimal("1.00")
 
 
-def test_the_median_answer_counts_once_there_are_enough() -> None:
+def test_the_median_time_is_used_if_there_are_enough_answers() -> None:
     few, many = plan(draft(), times=[4000] * 29), plan(draft(), times=[4000] * 20 + [90_000] * 10)
     assert (few.seconds, few.is_measured) == (12.0, False)
     assert (many.seconds, many.is_measured) == (4.0, True)
 
 
-def test_the_interval_is_wilsons_at_what_is_expected() -> None:
+def test_the_interval_is_wilsons_at_the_expected_accuracy() -> None:
     low, high = plan(draft(wanted=500)).interval
-    assert (low, high) == (pytest.approx(0.8929, abs=1e-4), pytest.approx(0.9407, abs=1e-4))  # 460 of 500
+    assert (low, high) == (pytest.approx(0.8929, abs=1e-4), pytest.approx(0.9407, abs=1e-4))  # of 460 of 500
     assert plan(draft(wanted=500)).interval_text == "89.3 to 94.1 %"
 
 
-def test_the_plan_foretells_no_interval_that_results_withhold() -> None:
+def test_the_plan_shows_no_interval_that_results_do_not_show() -> None:
     for n in (1, 12, 20, 29, 30, 31):
         is_shown = not Share(n // 2, n).is_too_small
         assert (plan(draft(wanted=n)).interval_text != f"too few (n = {n})") is is_shown is (n >= 30)
@@ -91,7 +91,7 @@ SHORT = {"wanted": 12, "per_session": 12, "practice": 3, "checks": 2, "attention
     ],
 )
 @pytest.mark.parametrize("field", ["consent", "instructions"])
-def test_a_text_that_states_another_duration_is_found(text: str, warned: bool, field: str) -> None:
+def test_a_text_that_states_another_duration_is_detected(text: str, warned: bool, field: str) -> None:
     study = draft(**SHORT, **{field: text})
     found = planning.contradictions(study, plan(study))
     assert [name for name, _ in found] == ([field] if warned else [])

@@ -1,4 +1,4 @@
-"""Studies of what a filter finds: the plan, the sample, and the question set that opening makes."""
+"""Studies of the questions that a filter finds: the plan, the sample, and the question set that opening makes."""
 
 import copy
 from typing import Any
@@ -31,21 +31,21 @@ NEW = "/studies/new/?split=shapes/train"
 
 @pytest.fixture
 def mine(shapes: Dataset) -> Dataset:
-    """Give a dataset of the researcher's own."""
+    """Give a dataset that the researcher owns."""
     owner, _ = User.objects.get_or_create(username="rosa")
     Dataset.objects.filter(pk=shapes.pk).update(owner=owner)
     shapes.refresh_from_db()
     return shapes
 
 
-def found_by(dataset: Dataset, text: str = FILTER) -> set[int]:
+def find_positions(dataset: Dataset, text: str = FILTER) -> set[int]:
     index = SplitIndex.open(dataset.splits.get(name="train"))
     query = question_filter.Chooser(dataset.splits.get(name="train"), index).read_filter(text)
     return set(index.select(query.filters).tolist())
 
 
 def study_of(dataset: Dataset, **options: Any) -> Study:
-    wanted = min(3, len(found_by(dataset)))
+    wanted = min(3, len(find_positions(dataset)))
     return make(dataset, **{"filter": FILTER, "wanted": wanted} | options)
 
 
@@ -53,23 +53,23 @@ def sets_of(dataset: Dataset) -> list[Split]:
     return list(dataset.splits.filter(kind=Split.Kind.DERIVED))
 
 
-# What is drawn
+# Sampling
 
 
-def test_a_sample_comes_from_what_the_filter_finds(mine: Dataset) -> None:
-    everything = found_by(mine)
+def test_a_sample_comes_from_the_questions_that_the_filter_finds(mine: Dataset) -> None:
+    everything = find_positions(mine)
     assert 0 < len(everything) < 16
     study = study_of(mine, wanted=len(everything))
     assert set(sampling.draw(study).positions.tolist()) == everything
     slices = {one.label: one.slices for one in planning.breakdowns(study, sampling.draw(study))}
-    assert "group" not in slices  # all of one
+    assert "group" not in slices  # a facet with one value has no slices
     study.wanted += 1
     with pytest.raises(BadSample, match="that the filter finds, got") as error:
         sampling.draw(study)
     assert error.value.where == "wanted"
 
 
-def test_opening_asks_what_the_draft_foretold(mine: Dataset) -> None:
+def test_opening_asks_the_sample_of_the_draft(mine: Dataset) -> None:
     study = study_of(mine)
     foretold = sampling.draw(study)
     lifecycle.open_study(study)
@@ -79,12 +79,12 @@ def test_opening_asks_what_the_draft_foretold(mine: Dataset) -> None:
     asked = study.questions.order_by("position").values_list("position", flat=True)
     assert index.in_source(asked) == foretold.positions.tolist()
     assert sampling.draw(study).ranks == foretold.ranks
-    assert set(index.in_source(range(index.n))) == found_by(mine)
+    assert set(index.in_source(range(index.n))) == find_positions(mine)
     assert read_recipe(made.recipe).filter == study.filter
-    assert study.code not in made.name  # the set is for all to see, the study's address is not
+    assert study.code not in made.name  # the question set is public, and the study's address is secret
 
 
-def test_results_and_links_hold_for_the_question_set(mine: Dataset, rosa: Client) -> None:
+def test_results_and_links_are_those_of_the_question_set(mine: Dataset, rosa: Client) -> None:
     study = study_of(mine, per_question=1)
     lifecycle.open_study(study)
     index, person = SplitIndex.open(study.split), study.participants.create()
@@ -94,7 +94,7 @@ def test_results_and_links_hold_for_the_question_set(mine: Dataset, rosa: Client
     assert (found.majority.right, found.majority.n) == (study.wanted, study.wanted)
     page = text_of(rosa.get(f"/studies/{study.code}/results/?flag=every"))
     assert f'href="/datasets/shapes/{study.split.name}/q/' in page
-    assert f"a question set: {len(found_by(mine))} of 16 questions of train where group is count" in page
+    assert f"a question set: {len(find_positions(mine))} of 16 questions of train where group is count" in page
     lines = b"".join(rosa.get(f"/studies/{study.code}/answers.jsonl")).decode().splitlines()
     assert all(f'"split": "shapes/{study.split.name}"' in line for line in lines) and lines
     overview = text_of(rosa.get(f"/studies/{study.code}/"))
@@ -104,7 +104,7 @@ def test_results_and_links_hold_for_the_question_set(mine: Dataset, rosa: Client
         extension_points.check_split_unreferred(study.split)
 
 
-# Once
+# Made only once
 
 
 def test_opening_twice_makes_one_question_set(mine: Dataset) -> None:
@@ -128,16 +128,16 @@ def test_two_tabs_at_once_make_one_question_set(mine: Dataset, monkeypatch: pyte
 
     monkeypatch.setattr(question_filter.question_sets, "create", create)
     question_filter.freeze(study)
-    lifecycle.open_study(other)  # which knows nothing of the set yet
+    lifecycle.open_study(other)  # this object was loaded before the question set was made
     lifecycle.open_study(study)
     assert len(begun) == len(sets_of(mine)) == 1
     assert other.split == study.split and study.questions.count() == study.wanted
 
 
-def test_killed_in_the_middle_it_goes_on(mine: Dataset, monkeypatch: pytest.MonkeyPatch, rosa: Client) -> None:
+def test_opening_goes_on_after_a_killed_process(mine: Dataset, monkeypatch: pytest.MonkeyPatch, rosa: Client) -> None:
     study = study_of(mine)
     with monkeypatch.context() as patch:
-        patch.setattr(Runner, "run_now", lambda self, job: False)  # as a process that ended here
+        patch.setattr(Runner, "run_now", lambda self, job: False)  # as if the process had ended here
         with pytest.raises(NotReady, match=r"Open the study when .* is complete") as error:
             lifecycle.open_study(study)
     assert error.value.where == "split"
@@ -164,7 +164,7 @@ def test_a_question_set_that_failed_is_made_again(mine: Dataset, monkeypatch: py
     assert (study.state, len(sets_of(mine))) == ("open", 1)
 
 
-def test_a_large_question_set_is_left_to_background_processes(mine: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_question_set_is_made_by_background_processes(mine: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     study = study_of(mine)
     woken: list[str] = []
     monkeypatch.setattr(question_filter.question_sets, "AT_ONCE", 0)
@@ -178,7 +178,7 @@ def test_a_large_question_set_is_left_to_background_processes(mine: Dataset, mon
     assert Study.objects.get(pk=study.pk).state == "open" and len(sets_of(mine)) == 1
 
 
-def test_its_name_gives_way_to_one_that_is_taken(mine: Dataset) -> None:
+def test_the_question_set_gets_another_name_if_its_name_is_taken(mine: Dataset) -> None:
     study = study_of(mine)
     recipe = read_recipe({"parent": "train", "first": 2})
     dataset_jobs.derive(
@@ -188,7 +188,7 @@ def test_its_name_gives_way_to_one_that_is_taken(mine: Dataset) -> None:
     assert study.split.name == f"study-{study.pk}-2"
 
 
-# What is refused
+# Refusals
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_its_name_gives_way_to_one_that_is_taken(mine: Dataset) -> None:
         ("q=%00", "got a zero character"),
     ],
 )
-def test_a_filter_that_makes_no_sense_is_said_at_its_field(
+def test_a_bad_filter_gets_a_message_at_its_field(
     rosa: Client, mine: Dataset, form: dict[str, Any], text: str, said: str
 ) -> None:
     answer = rosa.post(NEW, form | {"filter": text, "wanted": 1})
@@ -213,13 +213,13 @@ def test_a_filter_that_makes_no_sense_is_said_at_its_field(
     assert (Study.objects.count(), sets_of(mine)) == (0, [])
 
 
-def test_too_few_questions_are_said_at_their_field(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
+def test_too_few_questions_get_a_message_at_their_field(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
     answer = rosa.post(NEW, form | {"filter": FILTER, "wanted": 16})
     assert (answer.status_code, list(answer.context["form"].errors)) == (400, ["wanted"])
     assert "all of shapes/train that the filter finds, got 16" in text_of(answer)
 
 
-def test_a_filter_that_would_tell_what_is_withheld_is_refused(mine: Dataset) -> None:
+def test_a_filter_that_would_reveal_withheld_answers_is_refused(mine: Dataset) -> None:
     test, owner = mine.splits.get(name="test"), User.objects.get(username="rosa")
     with pytest.raises(BadFilter, match="a filter by answer would reveal part of them"):
         question_filter.plain(test, "answer=yes", user=owner)
@@ -231,7 +231,7 @@ def test_a_filter_that_would_tell_what_is_withheld_is_refused(mine: Dataset) -> 
     assert (study.state, sets_of(mine)) == ("draft", [])
 
 
-def test_a_question_set_is_not_filtered_once_more(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
+def test_a_question_set_is_not_filtered_again(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
     recipe = read_recipe({"parent": "train", "first": 12})
     dataset_jobs.derive(Split.objects.for_browse().get(dataset=mine, name="train"), name="few", recipe=recipe)
     answer = rosa.post("/studies/new/?split=shapes/few", form | {"filter": FILTER, "wanted": 1})
@@ -240,13 +240,13 @@ def test_a_question_set_is_not_filtered_once_more(rosa: Client, mine: Dataset, f
     assert rosa.post("/studies/new/?split=shapes/few", form | {"filter": "", "wanted": 4}).status_code == 302
 
 
-def test_of_somebody_elses_dataset_nothing_is_filtered(rosa: Client, shapes: Dataset, form: dict[str, Any]) -> None:
+def test_a_dataset_of_somebody_else_is_not_filtered(rosa: Client, shapes: Dataset, form: dict[str, Any]) -> None:
     answer = rosa.post(NEW, form | {"filter": FILTER, "wanted": 1})
     assert (answer.status_code, list(answer.context["form"].errors)) == (400, ["filter"])
     assert "Expected one of your datasets" in text_of(answer)
 
 
-def test_an_opened_studys_filter_stays(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
+def test_the_filter_of_an_opened_study_cannot_be_changed(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
     study = study_of(mine)
     lifecycle.open_study(study)
     before = copy.copy(study.filter)
@@ -256,7 +256,7 @@ def test_an_opened_studys_filter_stays(rosa: Client, mine: Dataset, form: dict[s
     assert (study.title, study.filter, study.split) == ("Others", before, sets_of(mine)[0])
 
 
-def test_what_was_opened_meanwhile_is_not_changed_by_an_old_form(
+def test_an_old_form_does_not_change_a_study_that_was_opened_in_the_meantime(
     rosa: Client, mine: Dataset, form: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = study_of(mine)
@@ -264,12 +264,12 @@ def test_what_was_opened_meanwhile_is_not_changed_by_an_old_form(
 
     find = study_form.find_study
 
-    def found_before_it_opened(*parts: Any) -> Study:
+    def find_before_it_opens(*parts: Any) -> Study:
         found = find(*parts)
         lifecycle.open_study(study)
         return found
 
-    monkeypatch.setattr(study_form, "find_study", found_before_it_opened)
+    monkeypatch.setattr(study_form, "find_study", find_before_it_opens)
     answer = rosa.post(f"/studies/{study.code}/edit/", form | {"filter": "", "wanted": 9, "title": "Others"})
     assert answer.status_code == 409
     stored = Study.objects.get(pk=study.pk)
@@ -279,12 +279,12 @@ def test_what_was_opened_meanwhile_is_not_changed_by_an_old_form(
 # From the page of the split
 
 
-def test_the_page_of_what_is_found_leads_to_a_study_of_it(rosa: Client, mine: Dataset) -> None:
+def test_the_page_of_found_questions_links_to_a_study_of_them(rosa: Client, mine: Dataset) -> None:
     page = rosa.get("/datasets/shapes/train/?group=count&length=..12")
     [offer] = page.context["links"]
     assert offer.label == "Make a study of what is found"
     assert parse_qs(urlsplit(offer.address).query) == {"split": ["shapes/train"], "filter": [FILTER]}
-    n = len(found_by(mine))
+    n = len(find_positions(mine))
     shown = text_of(rosa.get(f"{offer.address}&wanted=1"))
     assert (
         f"The sample is drawn from {n} of 16 questions of train where group is count and program length is at most 12."

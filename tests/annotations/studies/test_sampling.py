@@ -1,4 +1,4 @@
-"""Which questions a study asks."""
+"""The choice of the questions that a study asks."""
 
 from collections import Counter
 from typing import Any
@@ -38,7 +38,7 @@ def test_a_sample_has_distinct_questions_in_order_with_their_scenes(train: Split
     assert all(scenes[position] == scene for position, scene in sample.places)
 
 
-def test_the_order_in_which_questions_are_given_is_a_shuffle(train: Split) -> None:
+def test_questions_are_given_in_random_order(train: Split) -> None:
     sample = sampling.draw(draft(train, wanted=16))
     assert sorted(sample.ranks) == list(range(16))
     assert list(sample.ranks) != list(range(16))
@@ -53,13 +53,13 @@ def test_a_smaller_sample_is_part_of_a_larger_one(train: Split) -> None:
     assert set(positions(draft(train, wanted=5))) < set(positions(draft(train, wanted=12)))
 
 
-def test_every_question_is_as_likely(train: Split) -> None:
+def test_every_question_is_equally_likely(train: Split) -> None:
     drawn = Counter(position for seed in range(400) for position in positions(draft(train, wanted=4, seed=seed)))
     assert len(drawn) == 16
-    assert all(60 < times < 140 for times in drawn.values())  # 100 expected; more than four deviations are allowed
+    assert all(60 < times < 140 for times in drawn.values())  # 100 are expected; this allows four deviations
 
 
-def test_more_than_there_are_is_refused_in_one_message(train: Split) -> None:
+def test_a_sample_larger_than_the_split_is_refused(train: Split) -> None:
     with pytest.raises(
         BadSample, match=r"Expected at most 16 questions, which are all of shapes/train, got 17\."
     ) as refused:
@@ -67,7 +67,7 @@ def test_more_than_there_are_is_refused_in_one_message(train: Split) -> None:
     assert refused.value.where == "wanted"
 
 
-def test_an_even_sample_has_values_equally_often_or_all_they_have(train: Split) -> None:
+def test_an_even_sample_has_each_value_equally_often_or_all_its_questions(train: Split) -> None:
     there = Counter(Question.objects.filter(split=train).values_list("answer", flat=True))
     study = draft(train, wanted=10, evenly="answer")
     answers = dict(Question.objects.filter(split=train).values_list("position", "answer"))
@@ -77,19 +77,19 @@ def test_an_even_sample_has_values_equally_often_or_all_they_have(train: Split) 
     assert all(drawn[value] in (n, most, most - 1) for value, n in there.items())
 
 
-def test_a_facet_that_is_not_there_is_refused(train: Split) -> None:
+def test_an_unknown_facet_is_refused(train: Split) -> None:
     with pytest.raises(BadSample, match="got weather"):
         sampling.draw(draft(train, wanted=4, evenly="weather"))
 
 
-def test_what_is_withheld_is_no_reason_to_draw_a_question(shapes: Dataset) -> None:
+def test_a_sample_cannot_be_even_over_withheld_answers(shapes: Dataset) -> None:
     test = shapes.splits.get(name="test")
     assert "answer" not in {facet.name for facet in sampling.facets_of(test, SplitIndex.open(test))}
     with pytest.raises(BadSample, match="got answer"):
         sampling.draw(draft(test, wanted=2, evenly="answer"))
 
 
-def test_a_question_set_is_drawn_from_like_any_split(train: Split) -> None:
+def test_a_question_set_is_sampled_like_any_split(train: Split) -> None:
     few = dataset_jobs.derive(train, name="few", recipe=read_recipe({"parent": "train", "sample": 6}))
     few.refresh_from_db()
     sample = sampling.draw(draft(few, wanted=6))
@@ -106,7 +106,7 @@ def test_quotas_of_some_groups_by_hand() -> None:
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=9), st.data())
-def test_quotas_are_as_equal_as_can_be(sizes: list[int], data: st.DataObject) -> None:
+def test_quotas_are_as_equal_as_possible(sizes: list[int], data: st.DataObject) -> None:
     wanted = data.draw(st.integers(0, sum(sizes)))
     quotas = even_quotas(sizes, wanted)
     assert sum(quotas) == wanted

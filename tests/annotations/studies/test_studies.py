@@ -1,4 +1,4 @@
-"""Studies, and what they hold on to."""
+"""Studies: they protect their datasets, and each has its own address."""
 
 import pytest
 from django.db.models import ProtectedError
@@ -12,7 +12,7 @@ from generation.models import Dataset
 pytestmark = pytest.mark.django_db
 
 
-def test_a_dataset_that_a_study_asks_about_is_not_deleted(study: Study) -> None:
+def test_the_dataset_of_a_study_cannot_be_deleted(study: Study) -> None:
     dataset = study.split.dataset
     with pytest.raises(Referred, match="study How well people count refers to"):
         dataset_jobs.delete(dataset)
@@ -24,7 +24,7 @@ def test_a_dataset_that_a_study_asks_about_is_not_deleted(study: Study) -> None:
     extension_points.check_unreferred(other)
 
 
-def test_each_study_has_an_address_of_its_own(study: Study) -> None:
+def test_each_study_has_its_own_address(study: Study) -> None:
     twin = Study.objects.create(split=study.split, owner=study.owner, title=study.title)
     assert len(study.code) == len(twin.code) == 10
     assert study.code != twin.code

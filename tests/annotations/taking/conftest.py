@@ -1,4 +1,4 @@
-"""Somebody who takes part."""
+"""A participant of a study."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.annotations.visitors import Visitor, study_of
 
 @pytest.fixture
 def asked_one(shapes: Dataset) -> Visitor:
-    """Give somebody who is at the first question."""
+    """Give a visitor who is at the first question of a study."""
     visitor = Visitor(study_of(shapes))
     visitor.to_questions()
     return visitor

@@ -1,4 +1,4 @@
-"""The palette check, and what becomes of who takes colours for one another."""
+"""The palette check, and its result for participants who confuse colours."""
 
 import re
 
@@ -6,28 +6,28 @@ import pytest
 
 from annotations.models import Study
 from generation.models import Dataset
-from tests.annotations.visitors import Visitor, study_of, told_apart
+from tests.annotations.visitors import Visitor, answer_pairs, study_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
-def test_who_mistakes_colours_leaves_where_the_study_says_so(shapes: Dataset) -> None:
+def test_participants_who_confuse_colours_are_screened_out_if_the_study_says_so(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes, palette=Study.Palette.SCREEN_OUT))
     visitor.look()
     visitor.go_on()
-    assert "OUT-1" in visitor.go_on(**told_apart(visitor.participant, wrong=3))
+    assert "OUT-1" in visitor.go_on(**answer_pairs(visitor.participant, wrong=3))
     assert (visitor.participant.stage, visitor.participant.mistaken) == ("screened-out", 3)
 
 
-def test_mistaken_colours_are_else_only_recorded(shapes: Dataset) -> None:
+def test_confused_colours_are_only_recorded_by_default(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     visitor.look()
     visitor.go_on()
-    assert "How it works" in visitor.go_on(**told_apart(visitor.participant, wrong=3))
+    assert "How it works" in visitor.go_on(**answer_pairs(visitor.participant, wrong=3))
     assert visitor.participant.mistaken == 3
 
 
-def test_half_a_palette_check_is_none(shapes: Dataset) -> None:
+def test_an_incomplete_palette_check_is_refused(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     visitor.look()
     visitor.go_on()
@@ -35,7 +35,7 @@ def test_half_a_palette_check_is_none(shapes: Dataset) -> None:
     assert (visitor.participant.stage, visitor.participant.mistaken) == ("palette", None)
 
 
-def test_who_mistakes_colours_may_be_given_only_questions_without(shapes: Dataset) -> None:
+def test_participants_who_confuse_colours_may_get_only_questions_without_colours(shapes: Dataset) -> None:
     easy = shapes.splits.get(name="val")  # train has no question without a colour
     study = study_of(shapes, questions=8, palette=Study.Palette.COLOUR_FREE, practice=1, practice_right=0, easy=easy)
     names = re.compile(r"\b(gray|red|blue|green|brown|purple|cyan|yellow|color)\b")
@@ -45,9 +45,9 @@ def test_who_mistakes_colours_may_be_given_only_questions_without(shapes: Datase
     visitor = Visitor(study)
     visitor.look()
     visitor.go_on()
-    visitor.go_on(**told_apart(visitor.participant, wrong=2))
+    visitor.go_on(**answer_pairs(visitor.participant, wrong=2))
     visitor.to_questions()
-    assert not names.search(visitor.asked())  # nor at practice
+    assert not names.search(visitor.asked())  # practice questions have no colours either
     visitor.answer()
     visitor.look()
     while visitor.choices():
@@ -56,7 +56,7 @@ def test_who_mistakes_colours_may_be_given_only_questions_without(shapes: Datase
     assert "One last thing" in visitor.page
 
 
-def test_who_tells_colours_apart_is_given_all_questions(shapes: Dataset) -> None:
+def test_participants_who_pass_the_palette_check_get_all_questions(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes, questions=8, palette=Study.Palette.COLOUR_FREE))
     visitor.to_questions()
     while visitor.choices():

@@ -1,4 +1,4 @@
-"""How taking part ends: completed, full, stopped, and what code or link is shown."""
+"""How a session ends: completed, full or stopped, and which code or link the page shows."""
 
 import pytest
 
@@ -10,10 +10,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 PROLIFIC = "?PROLIFIC_PID=p1&STUDY_ID=s1&SESSION_ID=v1"
 
 
-def test_who_finds_nothing_left_gets_the_full_code(shapes: Dataset) -> None:
+def test_a_participant_who_finds_no_questions_left_gets_the_full_code(shapes: Dataset) -> None:
     study = study_of(shapes, questions=2, per_question=1)
     late, early = Visitor(study), Visitor(study)
-    early.to_questions()  # has the last question ahead
+    early.to_questions()  # the page already holds the next and last question
     assert "Please wait a moment" in late.to_questions()
     early.answer()
     early.answer()
@@ -22,7 +22,7 @@ def test_who_finds_nothing_left_gets_the_full_code(shapes: Dataset) -> None:
     assert "FULL-1" in Visitor(study).look()
 
 
-def test_who_answered_something_completes_when_nothing_is_left(shapes: Dataset) -> None:
+def test_a_participant_with_answers_completes_when_no_questions_are_left(shapes: Dataset) -> None:
     study = study_of(shapes, questions=3, per_question=1)
     early, late = Visitor(study), Visitor(study)
     early.to_questions()
@@ -32,7 +32,7 @@ def test_who_answered_something_completes_when_nothing_is_left(shapes: Dataset) 
     assert "One last thing" in early.answer()
 
 
-def test_https_addresses_become_links_and_others_codes(shapes: Dataset) -> None:
+def test_https_addresses_become_links_and_other_texts_codes(shapes: Dataset) -> None:
     for code, shown in (("https://example.org/?cc=1", '<a class="button" href="https'), ("javascript:1", "<code>")):
         study = study_of(shapes, full=code)
         study.slots.all().delete()
@@ -40,7 +40,7 @@ def test_https_addresses_become_links_and_others_codes(shapes: Dataset) -> None:
         assert shown in page and 'href="javascript' not in page
 
 
-def test_what_somebody_was_given_at_the_end_stays_theirs_whatever_becomes_of_the_study(shapes: Dataset) -> None:
+def test_a_participant_keeps_the_code_they_were_given_if_the_study_changes(shapes: Dataset) -> None:
     study = study_of(shapes, questions=1, per_question=1)
     visitor = Visitor(study, PROLIFIC)
     visitor.to_questions()
@@ -51,7 +51,7 @@ def test_what_somebody_was_given_at_the_end_stays_theirs_whatever_becomes_of_the
     assert "DONE-1" in Visitor(study, PROLIFIC).look()
 
 
-def test_stopping_says_what_it_means_and_changes_nothing(shapes: Dataset) -> None:
+def test_the_page_for_stopping_explains_it_and_changes_nothing(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     visitor.to_questions()
     visitor.answer()

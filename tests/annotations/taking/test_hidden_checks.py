@@ -1,4 +1,4 @@
-"""Somebody who knows the address, the code of this site and every public file, and wants to know what is checked."""
+"""Checks stay hidden from somebody who knows their address, the code of this site and every public file."""
 
 import random
 import re
@@ -16,7 +16,7 @@ from annotations.answering.session import QUESTION, SessionItem, Sitting
 from annotations.models import EasyAnswer, Participant, Study
 from annotations.studies import sampling
 from generation.models import Dataset
-from tests.annotations.visitors import Visitor, study_of, told_apart
+from tests.annotations.visitors import Visitor, answer_pairs, study_of
 from webapp.models import User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -26,7 +26,7 @@ PICTURE = re.compile(r'<img[^>]* src="([^"]*/picture/[^"]*)"')
 
 
 def guessed_places(visitor: Visitor, *, asked_at_most: int) -> list[tuple[int, SessionItem]]:
-    """Return where checks would stand, were they drawn from the address alone."""
+    """Return the places that checks would have if they were drawn from the address alone."""
     secret = visitor.address.split("/")[3]
     items = [SessionItem("check", 0), SessionItem("check", 1), SessionItem("attention", 0), SessionItem("attention", 1)]
     chance = random.Random(f"places {secret}")
@@ -35,7 +35,7 @@ def guessed_places(visitor: Visitor, *, asked_at_most: int) -> list[tuple[int, S
 
 
 def guessed_pairs(visitor: Visitor, study: Study) -> dict[str, str]:
-    """Return the answers to the pairs of colours, were they drawn from the address alone."""
+    """Return the answers to the pairs of colours if the pairs were drawn from the address alone."""
     chance = random.Random(f"palette {visitor.address.split('/')[3]}")
     colours = sorted(set(swatches_of(study.split).values()))
     pairs: list[Any] = [chance.sample(pair, 2) for pair in color_vision.hardest(colours)]
@@ -44,8 +44,8 @@ def guessed_pairs(visitor: Visitor, study: Study) -> dict[str, str]:
     return {f"pair-{number}": "same" if one == two else "different" for number, (one, two) in enumerate(pairs)}
 
 
-def places_met(visitor: Visitor) -> list[tuple[int, SessionItem]]:
-    """Return after how many answers each check comes, as somebody meets it who answers everything."""
+def find_check_places(visitor: Visitor) -> list[tuple[int, SessionItem]]:
+    """Answer everything and return each check with the number of answers before it."""
     visitor.to_questions()
     found, answered = [], 0
     while visitor.choices():
@@ -58,17 +58,17 @@ def places_met(visitor: Visitor) -> list[tuple[int, SessionItem]]:
     return found
 
 
-def test_checks_are_not_where_the_address_says(shapes: Dataset) -> None:
+def test_places_of_checks_cannot_be_guessed_from_the_address(shapes: Dataset) -> None:
     study = study_of(shapes, **CHECKS, per_question=30)
     right = 0
     for _ in range(6):
         visitor = Visitor(study)
         guessed = guessed_places(visitor, asked_at_most=8)
-        right += [item for _, item in places_met(visitor)] == [item for _, item in guessed]
-    assert right <= 2  # of 24 orders one
+        right += [item for _, item in find_check_places(visitor)] == [item for _, item in guessed]
+    assert right <= 2  # a guess is right in one of 24 orders
 
 
-def test_colours_are_not_told_apart_without_a_look(shapes: Dataset) -> None:
+def test_answers_to_colour_pairs_cannot_be_guessed_from_the_address(shapes: Dataset) -> None:
     study = study_of(shapes)
     for _ in range(8):
         visitor = Visitor(study)
@@ -78,7 +78,7 @@ def test_colours_are_not_told_apart_without_a_look(shapes: Dataset) -> None:
         assert color_vision.is_mistaken(visitor.participant.mistaken)
 
 
-def test_pictures_of_pairs_differ_in_nothing_but_what_is_seen(shapes: Dataset) -> None:
+def test_pairs_differ_only_in_the_content_of_their_pictures(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     visitor.look()
     page = visitor.go_on()
@@ -90,7 +90,7 @@ def test_pictures_of_pairs_differ_in_nothing_but_what_is_seen(shapes: Dataset) -
     assert len({re.sub(r"Pair \d+|pair-\d+|/pair/\d+", "", part) for part in fields}) == 1
 
 
-def test_a_padded_picture_is_still_one(shapes: Dataset, tmp_path: Any) -> None:
+def test_a_padded_picture_can_still_be_read(shapes: Dataset, tmp_path: Any) -> None:
     split = shapes.splits.get(name="val")
     red, cyan = (swatches_of(split)[name] for name in ("red", "cyan"))
     for number, pair in enumerate((color_vision.ColourPair(red, red), color_vision.ColourPair(red, cyan))):
@@ -101,14 +101,14 @@ def test_a_padded_picture_is_still_one(shapes: Dataset, tmp_path: Any) -> None:
 
 
 def pages(visitor: Visitor) -> Iterator[tuple[SessionItem, str]]:
-    """Yield each item that is asked, with its page, until the session ends."""
+    """Answer everything until the session ends, and yield each item with its page."""
     visitor.to_questions()
     while visitor.choices():
         yield questions.next_items(Sitting(visitor.participant))[0], visitor.page
         visitor.answer()
 
 
-def test_the_picture_that_is_fetched_ahead_does_not_tell_a_check_from_a_question(shapes: Dataset) -> None:
+def test_the_prefetched_picture_does_not_reveal_whether_the_next_item_is_a_check(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes, **CHECKS, per_question=30))
     announced, seen = "", 0
     for item, page in pages(visitor):
@@ -131,11 +131,11 @@ def test_participants_who_began_before_the_update_keep_their_checks(shapes: Data
     visitor.go_on()
     visitor.go_on(**guessed_pairs(visitor, study))
     assert visitor.participant.mistaken == 0
-    assert places_met(visitor) == guessed_places(visitor, asked_at_most=8)
+    assert find_check_places(visitor) == guessed_places(visitor, asked_at_most=8)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_update_marks_who_was_there_before_it(shapes: Dataset) -> None:
+def test_the_migration_marks_participants_who_joined_before_it(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     try:
         MigrationExecutor(connection).migrate([("annotations", "0001_initial")])
@@ -148,7 +148,7 @@ def test_the_update_marks_who_was_there_before_it(shapes: Dataset) -> None:
     assert Visitor(visitor.study).participant.drawing == Participant.Drawing.BY_KEY
 
 
-def test_another_key_draws_other_checks_and_the_same_key_the_same(shapes: Dataset, settings: Any) -> None:
+def test_pairs_depend_on_the_key_of_the_site(shapes: Dataset, settings: Any) -> None:
     visitor = Visitor(study_of(shapes))
     person, swatches = visitor.participant, swatches_of(visitor.study.split)
     before = color_vision.pairs_for(person, swatches)
@@ -166,9 +166,9 @@ def test_the_order_in_which_questions_are_given_does_not_follow_from_the_seed(sh
     assert sampling.draw(one).ranks == sampling.draw(one).ranks
 
 
-def test_right_answers_pass(shapes: Dataset) -> None:
+def test_right_answers_pass_the_palette_check(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     visitor.look()
     visitor.go_on()
-    visitor.go_on(**told_apart(visitor.participant))
+    visitor.go_on(**answer_pairs(visitor.participant))
     assert visitor.participant.mistaken == 0

@@ -1,4 +1,4 @@
-"""From the platform's link to a seat in a study: names, sessions, test links, closed doors."""
+"""Joining a study by the platform's link: ids, sessions, test links, and studies that are not open."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,18 +9,18 @@ from django.test import Client
 from annotations.answering import participant_flow, question_tokens, throttle
 from annotations.models import Answer, Participant, Slot, Study
 from generation.models import Dataset
-from tests.annotations.visitors import Visitor, study_of, told_apart
+from tests.annotations.visitors import Visitor, answer_pairs, study_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 PROLIFIC = "?PROLIFIC_PID=p1&STUDY_ID=s1&SESSION_ID=v1"
 
 
-def test_somebody_goes_from_the_link_to_the_code(shapes: Dataset) -> None:
+def test_a_participant_goes_from_the_link_to_the_completion_code(shapes: Dataset) -> None:
     study = study_of(shapes, questions=6, per_session=4, consent="**Yes?**", instructions="Look *well*.")
     visitor = Visitor(study, PROLIFIC)
     assert "<strong>Yes?</strong>" in visitor.look() and visitor.address in visitor.page
     assert "pair-11" in visitor.go_on()
-    assert "Look <em>well</em>." in visitor.go_on(**told_apart(visitor.participant))
+    assert "Look <em>well</em>." in visitor.go_on(**answer_pairs(visitor.participant))
     assert "1 of 4" in visitor.go_on()
     for number in (2, 3, 4):
         assert f"{number} of 4" in visitor.answer()
@@ -34,7 +34,7 @@ def test_somebody_goes_from_the_link_to_the_code(shapes: Dataset) -> None:
     assert Slot.objects.filter(answered=True, participant=person).count() == 4
 
 
-def test_the_address_has_no_name_and_the_page_sends_none_on(shapes: Dataset) -> None:
+def test_addresses_contain_no_ids_and_pages_send_no_referrer(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes), PROLIFIC)
     assert visitor.joined.status_code == 303
     person = visitor.participant
@@ -45,7 +45,7 @@ def test_the_address_has_no_name_and_the_page_sends_none_on(shapes: Dataset) -> 
         assert not response.cookies
 
 
-def test_the_same_session_goes_on_where_it_was(shapes: Dataset) -> None:
+def test_the_same_session_continues_where_it_stopped(shapes: Dataset) -> None:
     study = study_of(shapes)
     first = Visitor(study, PROLIFIC)
     first.to_questions()
@@ -57,7 +57,7 @@ def test_the_same_session_goes_on_where_it_was(shapes: Dataset) -> None:
 
 
 @pytest.mark.parametrize("again", ["?PROLIFIC_PID=p1", "?PROLIFIC_PID=p1&SESSION_ID=v2"])
-def test_a_bare_name_opens_one_session_and_is_sent_to_the_own_link(shapes: Dataset, again: str) -> None:
+def test_a_second_session_of_an_id_is_asked_to_use_its_own_link(shapes: Dataset, again: str) -> None:
     study = study_of(shapes)
     assert Visitor(study, "?PROLIFIC_PID=p1").joined.status_code == 303
     second = Visitor(study, again).joined
@@ -66,7 +66,7 @@ def test_a_bare_name_opens_one_session_and_is_sent_to_the_own_link(shapes: Datas
     assert Participant.objects.count() == 1
 
 
-def test_whoever_has_no_name_is_somebody_new_each_time(shapes: Dataset) -> None:
+def test_each_visit_without_an_id_is_a_new_participant(shapes: Dataset) -> None:
     study = study_of(shapes)
     one, other = Visitor(study), Visitor(study)
     assert one.address != other.address
@@ -88,7 +88,7 @@ DRAFT = {"state": Study.State.DRAFT}
         (DRAFT, "This study has not opened yet"),
     ],
 )
-def test_who_comes_to_a_study_that_is_not_open_gets_the_full_code(
+def test_visitors_of_a_study_that_is_not_open_get_the_full_code(
     shapes: Dataset, changed: dict[str, Any], title: str
 ) -> None:
     study = study_of(shapes)
@@ -112,9 +112,7 @@ def test_the_full_code_may_be_an_address_or_missing(shapes: Dataset) -> None:
 
 
 @pytest.mark.parametrize("stage", ["consent", "palette", "instructions", "practice"])
-def test_who_has_not_come_to_the_questions_of_a_closed_study_gets_the_full_code_at_once(
-    shapes: Dataset, stage: str
-) -> None:
+def test_participants_before_the_questions_of_a_closed_study_get_the_full_code(shapes: Dataset, stage: str) -> None:
     study = study_of(shapes, practice=2, practice_right=1)
     visitor = Visitor(study, PROLIFIC)
     Participant.objects.update(stage=stage)
@@ -138,7 +136,7 @@ def test_the_page_of_a_deleted_study_says_what_to_do(shapes: Dataset, address: s
     assert "This study was not found" in page and "return your place there" in page
 
 
-def test_who_comes_by_the_test_link_never_counts(shapes: Dataset) -> None:
+def test_participants_of_the_test_link_never_count(shapes: Dataset) -> None:
     study = study_of(shapes, questions=4, per_question=1)
     visitor = Visitor(study, f"?test={question_tokens.test_token(study)}")
     assert "This is a test" in visitor.to_questions()
@@ -159,23 +157,23 @@ def test_a_forged_test_link_is_an_ordinary_visit(shapes: Dataset) -> None:
 
 
 @pytest.mark.parametrize("query", ["?PROLIFIC_PID=%00", "?PROLIFIC_PID=" + "x" * 5000, "?SESSION_ID=%0a"])
-def test_names_that_are_none_are_refused(shapes: Dataset, query: str) -> None:
+def test_bad_ids_are_refused(shapes: Dataset, query: str) -> None:
     assert Visitor(study_of(shapes), query).joined.status_code == 400
     assert not Participant.objects.exists()
 
 
-def test_two_first_visits_at_once_are_one_participant(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_simultaneous_first_visits_are_one_participant(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     study = study_of(shapes)
     first = participant_flow.join(study, identity="p1", session="v1")
     known = participant_flow._known
     calls = iter([lambda *_: None, known])
     monkeypatch.setattr(
         participant_flow, "_known", lambda *parts: next(calls)(*parts)
-    )  # the first look comes too early
+    )  # the first lookup finds nothing, as if the other visit were not stored yet
     assert participant_flow.join(study, identity="p1", session="v1") == first
 
 
-def test_so_many_at_once_are_no_people(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_first_visits_at_once_get_429(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "JOINING", 2)
     study, calm = study_of(shapes), study_of(shapes)
     came = [Client().get(f"/s/{study.code}/") for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Practice with feedback, and the checks that stand between the questions."""
+"""Practice with feedback, and the checks that are asked between the questions."""
 
 import re
 import uuid
@@ -12,7 +12,7 @@ from tests.annotations.visitors import Visitor, right_answer, study_of, wrong_an
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
-def test_practice_says_what_is_right_and_lets_go_on(shapes: Dataset) -> None:
+def test_practice_shows_the_right_answer_and_continues(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes, practice=2, practice_right=1))
     visitor.to_questions()
     wrong, right = wrong_answer(visitor), right_answer(visitor)
@@ -26,7 +26,7 @@ def test_practice_says_what_is_right_and_lets_go_on(shapes: Dataset) -> None:
     assert Answer.objects.count() == 0
 
 
-def test_two_failed_tries_at_practice_end_it(shapes: Dataset) -> None:
+def test_two_failed_tries_at_practice_screen_the_participant_out(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes, practice=2, practice_right=2))
     visitor.to_questions()
     asked_for = []
@@ -40,7 +40,7 @@ def test_two_failed_tries_at_practice_end_it(shapes: Dataset) -> None:
     assert (person.stage, person.tries, person.easy_answers.count()) == ("screened-out", 2, 4)
 
 
-def test_checks_and_attention_items_stand_between_the_questions(shapes: Dataset) -> None:
+def test_checks_and_attention_items_are_asked_between_the_questions(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes, checks=2, attention=1, questions=4))
     visitor.to_questions()
     for number in range(1, 8):
@@ -54,7 +54,7 @@ def test_checks_and_attention_items_stand_between_the_questions(shapes: Dataset)
     assert Answer.objects.count() == 4
 
 
-def test_what_only_checks_who_reads_can_be_undone_like_everything_else(shapes: Dataset) -> None:
+def test_answers_to_checks_and_attention_items_can_be_undone_too(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes, checks=1, attention=1, questions=4))
     visitor.to_questions()
     for _ in range(6):
@@ -71,7 +71,7 @@ def test_what_only_checks_who_reads_can_be_undone_like_everything_else(shapes: D
     assert list(stored) == [("attention", 0, True), ("attention", 1, False), ("check", 0, True), ("check", 1, False)]
 
 
-def test_of_two_answers_to_a_check_the_later_turn_stands_whichever_comes_first(shapes: Dataset) -> None:
+def test_the_later_turn_of_two_answers_to_a_check_counts_in_any_order(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes, checks=1, questions=2))
     visitor.to_questions()
     visitor.answer()

@@ -1,4 +1,4 @@
-"""Being asked, answering, changing one's mind: without scripts, and what a script is sent."""
+"""Questions, answers and changed answers without scripts, and the replies that a script gets."""
 
 import re
 import uuid
@@ -34,7 +34,7 @@ def test_the_same_form_sent_twice_is_one_answer(shapes: Dataset) -> None:
     assert "2 of 6" in visitor.look()
 
 
-def test_undo_asks_once_more_and_the_new_answer_stands(shapes: Dataset) -> None:
+def test_undo_asks_the_question_again_and_the_new_answer_counts(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     visitor.to_questions()
     question, (first, second) = visitor.asked(), visitor.choices()[:2]
@@ -48,7 +48,7 @@ def test_undo_asks_once_more_and_the_new_answer_stands(shapes: Dataset) -> None:
     assert answers == [(first, 0, True), (second, 1, False)]
 
 
-def test_who_cannot_answer_says_why(shapes: Dataset) -> None:
+def test_a_participant_can_give_a_reason_instead_of_an_answer(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     visitor.to_questions()
     assert visitor.send("answer", refusal="unclear", visible="1200", idle="30").status_code == 303
@@ -56,7 +56,7 @@ def test_who_cannot_answer_says_why(shapes: Dataset) -> None:
     assert (stored.text, stored.refusal, stored.visible, stored.idle) == ("", "unclear", 1200, 30)
 
 
-def test_the_picture_is_larger_when_asked(shapes: Dataset) -> None:
+def test_the_picture_can_be_enlarged(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     assert "zoom-2" not in visitor.to_questions()
     assert "zoom-4" in visitor.look("?zoom=4")
@@ -68,7 +68,7 @@ def test_the_picture_is_larger_when_asked(shapes: Dataset) -> None:
     assert Client().get(found[1].replace("/picture/", "/picture/x")).status_code == 404
 
 
-def test_no_page_says_what_is_right_or_how_to_find_it(shapes: Dataset) -> None:
+def test_no_page_contains_right_answers_or_programs(shapes: Dataset) -> None:
     rows = Question.objects.filter(split__dataset=shapes)
     rows.update(answer="quagga", source_id="zebra")
     visitor = Visitor(study_of(shapes, checks=1))
@@ -83,14 +83,14 @@ def test_no_page_says_what_is_right_or_how_to_find_it(shapes: Dataset) -> None:
         assert not any(program in page for program in programs)
 
 
-def test_an_id_used_again_for_another_question_is_refused(asked_one: Visitor) -> None:
+def test_a_client_id_cannot_be_used_for_another_question(asked_one: Visitor) -> None:
     client = asked_one.fields()["client"]
     asked_one.answer()
     assert asked_one.send("answer", client=client, answer=asked_one.choices()[0]).status_code == 403
     assert Answer.objects.count() == 1
 
 
-def test_a_reply_that_comes_late_does_not_undo_a_later_one(asked_one: Visitor) -> None:
+def test_a_delayed_reply_does_not_replace_a_later_one(asked_one: Visitor) -> None:
     fields, (first, second) = asked_one.fields(), asked_one.choices()[:2]
     address = f"{asked_one.address}answer/"
     asked_one.client.post(address, {**fields, "client": str(uuid.uuid4()), "turn": "1", "answer": second})
@@ -98,9 +98,9 @@ def test_a_reply_that_comes_late_does_not_undo_a_later_one(asked_one: Visitor) -
     assert Answer.objects.current().get().text == second
 
 
-def test_an_answer_after_the_lease_is_kept_and_progress_counts_it(asked_one: Visitor) -> None:
+def test_an_answer_after_its_lease_is_kept_and_counts_for_progress(asked_one: Visitor) -> None:
     Slot.objects.update(lease="2000-01-01T00:00:00Z")
-    taken = Slot.objects.get(participant=asked_one.participant, question__in=_questions(asked_one)[:1])
+    taken = Slot.objects.get(participant=asked_one.participant, question__in=_question_keys(asked_one)[:1])
     Slot.objects.filter(question=taken.question).update(participant=None, lease=None, claimed=None)
     for _ in range(asked_one.study.per_question):
         other = Participant.objects.create(study=asked_one.study)
@@ -110,7 +110,7 @@ def test_an_answer_after_the_lease_is_kept_and_progress_counts_it(asked_one: Vis
     assert Answer.objects.surplus().get().participant == asked_one.participant
 
 
-def test_a_page_asks_no_more_of_the_database_the_more_is_answered(
+def test_pages_need_no_more_queries_after_more_answers(
     shapes: Dataset, django_assert_max_num_queries: Callable[[int], AbstractContextManager[None]]
 ) -> None:
     visitor = Visitor(study_of(shapes, questions=8, checks=1))
@@ -121,7 +121,7 @@ def test_a_page_asks_no_more_of_the_database_the_more_is_answered(
         visitor.answer()
 
 
-def test_a_script_is_sent_the_next_question_with_its_answer_kept(shapes: Dataset) -> None:
+def test_the_reply_to_a_script_contains_the_next_question(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes, questions=2))
     visitor.to_questions()
     for _ in range(2):
@@ -137,7 +137,7 @@ def test_a_script_is_sent_the_next_question_with_its_answer_kept(shapes: Dataset
     assert "One last thing" in visitor.look()
 
 
-def test_only_the_last_answer_can_be_changed_and_sending_an_older_one_again_is_safe(shapes: Dataset) -> None:
+def test_only_the_last_answer_can_be_changed_and_an_older_one_can_be_sent_again(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     visitor.to_questions()
     first, sent = visitor.choices()[:2], {**visitor.fields(), "answer": visitor.choices()[0]}
@@ -151,5 +151,5 @@ def test_only_the_last_answer_can_be_changed_and_sending_an_older_one_again_is_s
     assert list(Answer.objects.values_list("pk", "text", "superseded")) == before
 
 
-def _questions(visitor: Visitor) -> list[int]:
+def _question_keys(visitor: Visitor) -> list[int]:
     return [item.number for item in questions.items_of(Sitting(visitor.participant)) if item.kind == QUESTION][::-1]

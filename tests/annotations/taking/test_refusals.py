@@ -1,4 +1,4 @@
-"""Posts and visits that make no sense, or are meant to harm: each is refused clearly, and nothing is kept."""
+"""Bad or hostile posts and visits: each is refused with a clear message, and nothing is stored."""
 
 import time
 
@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
     ],
 )
 @pytest.mark.parametrize("accept", ["text/html", "application/json"])
-def test_what_makes_no_sense_is_refused(asked_one: Visitor, changed: dict[str, str], status: int, accept: str) -> None:
+def test_bad_fields_are_refused(asked_one: Visitor, changed: dict[str, str], status: int, accept: str) -> None:
     sent = {**asked_one.fields(), "answer": asked_one.choices()[0], **changed}
     response = asked_one.client.post(f"{asked_one.address}answer/", sent, headers={"Accept": accept})
     assert response.status_code == status
@@ -43,7 +43,7 @@ def test_what_makes_no_sense_is_refused(asked_one: Visitor, changed: dict[str, s
     assert not Answer.objects.exists()
 
 
-def test_others_tokens_are_refused(asked_one: Visitor, shapes: Dataset) -> None:
+def test_tokens_of_other_participants_are_refused(asked_one: Visitor, shapes: Dataset) -> None:
     for other in (Visitor(asked_one.study), Visitor(study_of(shapes))):
         other.to_questions()
         mine = {**asked_one.fields(), "token": other.fields()["token"], "answer": asked_one.choices()[0]}
@@ -52,12 +52,12 @@ def test_others_tokens_are_refused(asked_one: Visitor, shapes: Dataset) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "x", "stage:comment"])
-def test_nobody_skips_a_stage(asked_one: Visitor, token: str) -> None:
+def test_a_stage_cannot_be_skipped(asked_one: Visitor, token: str) -> None:
     assert asked_one.send("on", token=token).status_code == 400
     assert asked_one.participant.stage == "questions"
 
 
-def test_a_page_sent_twice_moves_once(shapes: Dataset) -> None:
+def test_a_page_that_is_sent_twice_moves_one_stage(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     visitor.look()
     assert [visitor.send("on").status_code for _ in range(2)] == [303, 303]
@@ -70,7 +70,7 @@ def test_strangers_get_404(shapes: Dataset, rest: str) -> None:
     assert response.status_code in (404, 405)
 
 
-def test_scripts_in_markdown_do_not_come_through(shapes: Dataset) -> None:
+def test_scripts_in_markdown_are_removed(shapes: Dataset) -> None:
     hostile = "<script>alert(1)</script>\n\n<img src=x onerror=alert(1)>\n\n[x](javascript:alert(1))\n\n**fine**"
     page = Visitor(study_of(shapes, consent=hostile)).look()
     assert "alert(1)</" not in page and "onerror" not in page and "javascript:" not in page
@@ -85,11 +85,11 @@ def test_a_wrong_verb_is_refused(asked_one: Visitor, verb: str, rest: str) -> No
 
 
 @pytest.mark.parametrize("rest", ["pair/12/", "pair/" + "9" * 400 + "/", "?seen=0", "?seen=" + "9" * 5000, "?seen=²"])
-def test_what_was_never_given_is_not_there(asked_one: Visitor, rest: str) -> None:
+def test_pages_of_items_that_were_not_given_get_404(asked_one: Visitor, rest: str) -> None:
     assert asked_one.client.get(asked_one.address + rest).status_code == 404
 
 
-def test_who_asks_without_end_is_told_to_wait_and_others_are_not(
+def test_a_session_with_too_many_requests_must_wait_and_others_need_not(
     shapes: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = study_of(shapes)
@@ -101,7 +101,7 @@ def test_who_asks_without_end_is_told_to_wait_and_others_are_not(
     assert other.client.get(other.address).status_code == 200
 
 
-def test_a_throttle_counts_anew_after_its_span() -> None:
+def test_a_throttle_starts_again_after_its_span() -> None:
     throttled = Throttle(1, 2.0)
     assert throttled.wait("one") == 0.0 and throttled.wait("other") == 0.0
     wait = throttled.wait("one")

@@ -1,4 +1,4 @@
-"""Taking part in a study of stories: what is read, answers of several words, what they become on the server."""
+"""Taking part in a study of stories: the lines on the page, answers of several words, and how they are stored."""
 
 import html
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def study(tales: Dataset) -> Study:
 
 
 def visitor_at(study: Study, kind: str) -> Visitor:
-    """Return somebody who is asked a question of a kind, the ones before it answered rightly."""
+    """Return a visitor at a question of a kind, after right answers to the questions before it."""
     visitor = Visitor(study)
     visitor.to_questions()
     for _ in SCOPES:
@@ -55,7 +55,7 @@ def stored(study: Study) -> str:
 
 
 @pytest.mark.parametrize("kind", list(SCOPES))
-def test_somebody_reads_the_lines_that_the_question_sees(study: Study, kind: str) -> None:
+def test_the_page_shows_the_lines_of_the_story_before_the_question(study: Study, kind: str) -> None:
     visitor = visitor_at(study, kind)
     row = study.split.question_set.select_related("scene").get(kind=kind, scene__position=0)
     lines = WORLD.story(WORLD.read_scene(row.scene.scene_json or {}))
@@ -73,7 +73,7 @@ def test_a_set_is_ticked_in_any_order(study: Study, ticked: list[str]) -> None:
     assert stored(study) == "apple,pear"
 
 
-def test_nothing_is_an_answer_alone(study: Study) -> None:
+def test_the_answer_nothing_cannot_be_combined_with_others(study: Study) -> None:
     visitor = visitor_at(study, "inside")
     assert sent(visitor, part=["fig", EMPTY]).status_code == 400
     assert sent(visitor, part=[EMPTY]).status_code == 303
@@ -81,7 +81,7 @@ def test_nothing_is_an_answer_alone(study: Study) -> None:
 
 
 @pytest.mark.parametrize("ticked", [[], ["plum"], ["fig", "fig"], ["fig", "plum"]])
-def test_what_makes_no_set_is_refused_with_a_reason(study: Study, ticked: list[str]) -> None:
+def test_a_bad_set_is_refused_with_a_message(study: Study, ticked: list[str]) -> None:
     visitor = visitor_at(study, "inside")
     response = sent(visitor, part=ticked)
     assert response.status_code == 400
@@ -89,7 +89,7 @@ def test_what_makes_no_set_is_refused_with_a_reason(study: Study, ticked: list[s
     assert not Answer.objects.filter(slot__question__position=0).exists()
 
 
-def test_a_sequence_is_chosen_place_by_place(study: Study) -> None:
+def test_a_sequence_has_a_choice_for_each_place(study: Study) -> None:
     visitor = visitor_at(study, "first")
     assert visitor.parts() == [(f"part-{place}", fruit) for place in range(2) for fruit in FRUIT]
     response = sent(visitor, **{"part-1": "fig"})
@@ -98,20 +98,20 @@ def test_a_sequence_is_chosen_place_by_place(study: Study) -> None:
     assert stored(study) == "pear,fig"
 
 
-def test_a_sequence_that_is_right_nowhere_counts_as_an_answer(study: Study) -> None:
+def test_a_sequence_that_is_never_right_is_still_accepted(study: Study) -> None:
     visitor = visitor_at(study, "first")
     assert sent(visitor, **{"part-0": "fig", "part-1": "fig"}).status_code == 303
     assert stored(study) == "fig,fig"
 
 
-def test_a_reason_for_no_answer_passes_over_what_was_ticked(study: Study) -> None:
+def test_a_reason_for_no_answer_replaces_ticked_parts(study: Study) -> None:
     visitor = visitor_at(study, "inside")
     assert "The story is missing" in visitor.page
     assert sent(visitor, part=["fig"], refusal="picture").status_code == 303
     assert Answer.objects.filter(slot__question__study=study).latest("pk").refusal == "picture"
 
 
-def test_right_answers_of_every_kind_are_right(tales: Dataset) -> None:
+def test_right_answers_of_every_kind_are_stored_as_right(tales: Dataset) -> None:
     study = study_of(tales, questions=9, per_question=1)
     visitor = Visitor(study)
     visitor.to_questions()
@@ -130,13 +130,13 @@ def test_right_answers_of_every_kind_are_right(tales: Dataset) -> None:
     assert {one.slot.question.position: one.text for one in answers} == truth
 
 
-def test_pages_around_the_questions_speak_of_stories(tales: Dataset) -> None:
+def test_other_pages_mention_stories_and_no_pictures(tales: Dataset) -> None:
     study = study_of(tales, questions=3, attention=1, practice=1, practice_right=0)
     visitor = Visitor(study)
     assert "about a story" in visitor.look()
     assert "Read the story" in visitor.go_on()
     visitor.go_on()
-    assert "into the basket" in visitor.answer()  # what was right of the practice, beside the story
+    assert "into the basket" in visitor.answer()  # the feedback on practice shows the story
     visitor.look()
     seen = []
     while 'name="answer"' in visitor.page:
@@ -147,7 +147,7 @@ def test_pages_around_the_questions_speak_of_stories(tales: Dataset) -> None:
     assert "picture" not in visitor.page
 
 
-def test_an_attention_item_is_pressed_as_one_button(tales: Dataset) -> None:
+def test_an_attention_item_has_one_button_for_each_answer(tales: Dataset) -> None:
     study = study_of(tales, questions=1, attention=1)
     visitor = Visitor(study)
     visitor.to_questions()
@@ -157,7 +157,7 @@ def test_an_attention_item_is_pressed_as_one_button(tales: Dataset) -> None:
     assert 'class="story"' not in visitor.page
 
 
-def test_results_take_sets_and_sequences_as_they_are(tales: Dataset) -> None:
+def test_results_and_files_contain_sets_and_sequences_unchanged(tales: Dataset) -> None:
     study = study_of(tales, questions=3, per_question=2)
     for fruit in ("fig", "pear"):
         visitor = Visitor(study)
@@ -178,7 +178,7 @@ def test_results_take_sets_and_sequences_as_they_are(tales: Dataset) -> None:
     assert '"fig,fig"' in b"".join(told_by.streaming_content if told_by.streaming else [told_by.content]).decode()
 
 
-def test_the_form_of_a_study_speaks_of_stories_and_leaves_colours_out(tales: Dataset) -> None:
+def test_the_form_of_a_study_mentions_stories_and_no_colours(tales: Dataset) -> None:
     owner = Client()
     owner.force_login(User.objects.create_user("ada", "ada@example.org", "x", is_staff=True))
     page = owner.get("/studies/new/?split=tales/val").text

@@ -1,4 +1,4 @@
-"""Somebody who has the link of a study and wants to keep others out of it."""
+"""Somebody with the link of a study cannot keep other participants out of it."""
 
 import re
 from datetime import timedelta
@@ -18,8 +18,8 @@ from tests.annotations.visitors import Visitor, study_of
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
-def earlier(seconds: float) -> None:
-    """Let everything that is held have been held so much longer."""
+def move_claims_back(seconds: float) -> None:
+    """Move all claims and leases back in time by so many seconds."""
     for slot in Slot.objects.exclude(claimed=None):
         changes: dict[str, Any] = {"claimed": slot.claimed - timedelta(seconds=seconds)}
         if slot.lease is not None:
@@ -27,8 +27,8 @@ def earlier(seconds: float) -> None:
         Slot.objects.filter(pk=slot.pk).update(**changes)
 
 
-def to_the_end(visitor: Visitor) -> str:
-    """Return the page on which somebody ends who answers whatever they are asked."""
+def finish_session(visitor: Visitor) -> str:
+    """Answer everything that a visitor is asked, and return the last page."""
     visitor.to_questions()
     while visitor.choices():
         visitor.answer()
@@ -38,17 +38,17 @@ def to_the_end(visitor: Visitor) -> str:
 # Idle sessions
 
 
-def test_500_idle_sessions_keep_20_people_from_nothing(shapes: Dataset) -> None:
+def test_20_people_can_complete_a_study_beside_500_idle_sessions(shapes: Dataset) -> None:
     study = study_of(shapes, questions=8, per_question=20, per_session=8)
     for _ in range(500):
         assert Client().get(f"/s/{study.code}/").status_code == 303
-    assert not Slot.objects.exclude(participant=None).exists()  # who has not agreed holds nothing
+    assert not Slot.objects.exclude(participant=None).exists()  # participants hold no slots before they consent
     for visitor in [Visitor(study) for _ in range(20)]:
-        assert "DONE-1" in to_the_end(visitor)
+        assert "DONE-1" in finish_session(visitor)
     assert Slot.objects.filter(answered=False).count() == 0
 
 
-def test_sessions_that_stop_at_their_first_question_keep_20_people_from_nothing(shapes: Dataset) -> None:
+def test_20_people_can_complete_a_study_if_others_stop_at_their_first_question(shapes: Dataset) -> None:
     study = study_of(shapes, questions=8, per_question=20, per_session=8)
     idle = [Participant.objects.create(study=study, stage="questions") for _ in range(500)]
     for person in idle:
@@ -56,50 +56,50 @@ def test_sessions_that_stop_at_their_first_question_keep_20_people_from_nothing(
     assert not Slot.objects.free().exists()
     early = Visitor(study)
     assert "Please wait a moment" in early.to_questions() and "FULL-1" in early.page
-    earlier(slot_assignment.GRACE + 1)
+    move_claims_back(slot_assignment.GRACE + 1)
     for visitor in [early, *(Visitor(study) for _ in range(19))]:
-        assert "DONE-1" in to_the_end(visitor)
+        assert "DONE-1" in finish_session(visitor)
     assert Answer.objects.counted().count() == 160
     assert not Participant.objects.filter(stage="full").exists()
 
 
-def test_loading_a_question_again_and_again_does_not_keep_it(shapes: Dataset) -> None:
+def test_loading_a_question_again_and_again_does_not_hold_it(shapes: Dataset) -> None:
     study = study_of(shapes, questions=1, per_question=1)
     idle, other = Visitor(study), Visitor(study)
     idle.to_questions()
     for _ in range(10):  # a reload every six minutes
-        earlier(360)
+        move_claims_back(360)
         idle.look()
-    assert "DONE-1" in to_the_end(other)
+    assert "DONE-1" in finish_session(other)
 
 
-def test_who_has_answered_keeps_a_question_for_its_whole_time(shapes: Dataset) -> None:
+def test_participants_with_answers_hold_a_question_for_its_whole_lease(shapes: Dataset) -> None:
     study = study_of(shapes, questions=2, per_question=1)
     busy, late = Visitor(study), Visitor(study)
     busy.to_questions()
     busy.answer()
-    earlier(slot_assignment.GRACE + 60)
+    move_claims_back(slot_assignment.GRACE + 60)
     assert "Please wait a moment" in late.to_questions()
-    assert "DONE-1" in to_the_end(busy)
+    assert "DONE-1" in finish_session(busy)
     assert Answer.objects.counted().filter(participant=busy.participant).count() == 2
 
 
-def test_an_answer_counts_before_the_hold_of_somebody_idle(shapes: Dataset) -> None:
+def test_an_answer_counts_before_the_claim_of_an_idle_session(shapes: Dataset) -> None:
     study = study_of(shapes, questions=1, per_question=1)
     slow, idle = Visitor(study), Visitor(study)
     slow.to_questions()
-    earlier(slot_assignment.GRACE + 1)
+    move_claims_back(slot_assignment.GRACE + 1)
     idle.to_questions()
     assert Slot.objects.get().participant == idle.participant
-    earlier(slot_assignment.GRACE + 1)
+    move_claims_back(slot_assignment.GRACE + 1)
     slow.answer()
     assert Answer.objects.counted().get().participant == slow.participant
 
 
-# Full is not final
+# A full study can have free slots later
 
 
-def test_who_met_a_full_study_may_come_again_while_it_is_not_complete(shapes: Dataset) -> None:
+def test_a_visitor_of_a_full_study_may_try_again_if_it_is_not_complete(shapes: Dataset) -> None:
     study = study_of(shapes, questions=1, per_question=1)
     early, late = Visitor(study), Visitor(study)
     early.to_questions()
@@ -111,22 +111,22 @@ def test_who_met_a_full_study_may_come_again_while_it_is_not_complete(shapes: Da
     assert late.participant.stage == "consent" and late.participant.finished is None
     Slot.objects.update(lease="2000-01-01T00:00:00Z")
     late.look()
-    assert "DONE-1" in to_the_end(late)
+    assert "DONE-1" in finish_session(late)
 
 
-def test_who_was_full_before_the_update_may_come_again(shapes: Dataset) -> None:
+def test_participants_who_were_full_before_the_update_may_try_again(shapes: Dataset) -> None:
     study = study_of(shapes, questions=2, per_question=1)
     link = "?PROLIFIC_PID=p1&SESSION_ID=v1"
     late = Visitor(study, link)
     Participant.objects.update(stage="full", ending="FULL-1")
     assert Visitor(study, link).address == late.address
-    assert "DONE-1" in to_the_end(late)
+    assert "DONE-1" in finish_session(late)
     assert late.participant.ending == "DONE-1"
 
 
-def test_a_complete_study_is_full_for_good_and_a_closed_one_too(shapes: Dataset) -> None:
+def test_a_complete_study_and_a_closed_study_stay_full(shapes: Dataset) -> None:
     study = study_of(shapes, questions=1, per_question=1)
-    assert "DONE-1" in to_the_end(Visitor(study))
+    assert "DONE-1" in finish_session(Visitor(study))
     late = Visitor(study)
     assert "FULL-1" in late.look() and "There are no questions left" in late.page
     assert late.participant.stage == "full"
@@ -142,7 +142,7 @@ def test_a_complete_study_is_full_for_good_and_a_closed_one_too(shapes: Dataset)
 # Platform ids
 
 
-def test_a_stranger_who_types_an_id_first_does_not_take_it(shapes: Dataset) -> None:
+def test_a_stranger_cannot_block_the_platform_id_of_somebody_else(shapes: Dataset) -> None:
     study = study_of(shapes)
     stranger = Visitor(study, "?PROLIFIC_PID=p1&SESSION_ID=made-up")
     link = "?PROLIFIC_PID=p1&STUDY_ID=s1&SESSION_ID=v1"
@@ -150,16 +150,16 @@ def test_a_stranger_who_types_an_id_first_does_not_take_it(shapes: Dataset) -> N
     assert response.status_code == 409 and 'name="SESSION_ID" value="v1"' in response.content.decode()
     real = Visitor(study, f"{link}&anew=1")
     assert real.address != stranger.address and real.joined.status_code == 303
-    assert "DONE-1" in to_the_end(real)
-    assert Visitor(study, link).address == real.address  # and nobody else gets there
+    assert "DONE-1" in finish_session(real)
+    assert Visitor(study, link).address == real.address  # the link keeps leading to the session of the real participant
     seen = {person.pseudonym: person.flags for person in people_of(study)}
     assert "same platform id as P002" in seen["P001"] and "same platform id as P001" in seen["P002"]
 
 
-def test_what_the_platform_approves_is_the_work_of_its_own_session(shapes: Dataset) -> None:
+def test_the_payment_approves_only_the_session_of_the_platform(shapes: Dataset) -> None:
     study = study_of(shapes)
     Visitor(study, "?PROLIFIC_PID=p1&SESSION_ID=made-up")
-    to_the_end(Visitor(study, "?PROLIFIC_PID=p1&SESSION_ID=v1&anew=1"))
+    finish_session(Visitor(study, "?PROLIFIC_PID=p1&SESSION_ID=v1&anew=1"))
     done = PlatformRow("v1", "p1", "AWAITING REVIEW", "DONE-1", 60.0)
     rows = [done, PlatformRow("v9", "p1", "AWAITING REVIEW", "", 9.0)]
     found = reconcile(study, rows, people_of(study))
@@ -167,7 +167,7 @@ def test_what_the_platform_approves_is_the_work_of_its_own_session(shapes: Datas
     assert [row.submission for row in found.unclear] == ["v9"]
 
 
-def test_an_id_without_a_session_is_let_in_too(shapes: Dataset) -> None:
+def test_an_id_without_a_session_can_start_again_too(shapes: Dataset) -> None:
     study = study_of(shapes)
     first = Visitor(study, "?PROLIFIC_PID=p1")
     assert Visitor(study, "?PROLIFIC_PID=p1").joined.status_code == 409
@@ -178,7 +178,7 @@ def test_an_id_without_a_session_is_let_in_too(shapes: Dataset) -> None:
 # Many from one address
 
 
-def test_a_flood_from_one_address_keeps_no_other_address_out(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flood_from_one_address_blocks_no_other_address(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "arrivals", Throttle(5, 60.0))
     study = study_of(shapes)
     flood = [Client(REMOTE_ADDR=f"2001:db8:1:2::{n:x}").get(f"/s/{study.code}/") for n in range(1, 9)]
@@ -201,7 +201,7 @@ def test_a_lab_that_shares_an_address_is_not_a_flood(shapes: Dataset, monkeypatc
 # Erasing
 
 
-def test_who_was_erased_is_still_kept_out_of_later_studies(shapes: Dataset) -> None:
+def test_erased_participants_are_still_kept_out_of_later_studies(shapes: Dataset) -> None:
     study, later, free = (study_of(shapes) for _ in range(3))
     later.not_from.add(study)
     person = Visitor(study, "?PROLIFIC_PID=p1&SESSION_ID=v1").participant

@@ -1,4 +1,4 @@
-"""Datasets as formats are given them, of marbles: small, made in memory, with and without what is withheld."""
+"""Small datasets of marbles for the tests of export formats: made in memory, with or without withheld contents."""
 
 import io
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ PER_ITEM = 2
 
 
 class Marbles(MarbleWorld):
-    """Marbles with a facet of flags, which tells something, and one whose name another column has."""
+    """Marbles with a facet of flags that reveals the scene, and a facet whose name is also the name of a column."""
 
     def facets(self, spec: BaseSpec) -> tuple[Facet, ...]:
         asked, answer = super().facets(spec)
@@ -88,20 +88,20 @@ class Split:
 
     def items(self) -> Iterator[ExportItem]:
         for position, item in enumerate(self.made):
-            shown = item if self.shows else hidden(item)
+            shown = item if self.shows else withhold(item)
             name = f"{self.name}_{position:06d}.png"
             image = (lambda number=position: picture(number)) if self.images else None
             yield ExportItem(position, shown, PER_ITEM * position, name, 4 * MOST, 4, image)
 
 
-def hidden(item: Item) -> Item:
-    """Return an item without what is withheld."""
+def withhold(item: Item) -> Item:
+    """Return a copy of the item without its scene, view, answers and programs."""
     questions = tuple(replace(question, answer=None, program=None) for question in item.questions)
     return replace(item, scene=None, view=None, questions=questions)
 
 
 def picture(number: int) -> bytes:
-    """Return a PNG file: of each number another one."""
+    """Return a PNG file whose pixels depend on the number."""
     rng = np.random.default_rng(number)
     content = io.BytesIO()
     Image.fromarray(rng.integers(0, 255, (4, 4 * MOST, 3), dtype=np.uint8)).save(content, "PNG")
@@ -142,7 +142,7 @@ def marbles(
     names: tuple[str, ...] = ("train", "val"),
     imported: frozenset[str] = frozenset(),
 ) -> Dataset:
-    """Return a dataset; `hides` names the splits of which nothing withheld is shown."""
+    """Return a dataset. The splits in `hides` are withheld: they show no answers, programs or scenes."""
     sizes = {name: {"scenes": scenes if number == 0 else 3} for number, name in enumerate(names)}
     spec = WORLD.read_spec({"world": "marbles", "splits": sizes})
     splits = tuple(

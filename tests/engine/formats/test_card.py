@@ -1,4 +1,4 @@
-"""What a card counts and says: beside slow twins, and with whatever people write into a title."""
+"""The counts and texts of a dataset card: counts are compared with slow twins, and titles may hold any text."""
 
 from collections import Counter
 from dataclasses import replace
@@ -29,7 +29,7 @@ HOSTILE = "A \"title\": of\n- <script>alert(1)</script> | # {many} 'signs' --- Ã
         ("", "unknown", ""),
     ],
 )
-def test_a_licence_is_called_what_the_hub_and_croissant_call_it(stated: str, name: str, where: str) -> None:
+def test_a_licence_gets_its_names_of_the_hub_and_croissant(stated: str, name: str, where: str) -> None:
     assert (hub_name(stated), address(stated)) == (name, where)
 
 
@@ -37,7 +37,7 @@ def test_a_licence_is_called_what_the_hub_and_croissant_call_it(stated: str, nam
     ("rows", "name"),
     [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (1_000_000, "1M<n<10M"), (10**9, "100M<n<1B")],
 )
-def test_a_size_is_said_as_the_hub_says_it(rows: int, name: str) -> None:
+def test_a_size_gets_its_category_of_the_hub(rows: int, name: str) -> None:
     assert size_category(rows) == name
 
 
@@ -49,15 +49,15 @@ def test_a_version_has_three_numbers(stated: str, version: str) -> None:
 
 
 @pytest.mark.parametrize("text", [HOSTILE, "", "null", "1.0", "yes", "\t\\", "a: b # c"])
-def test_any_text_stands_in_yaml(text: str) -> None:
+def test_any_text_survives_yaml(text: str) -> None:
     assert yaml.safe_load(f"key: {yaml_text(text)}") == {"key": text}
 
 
-def test_a_cell_stays_one_cell() -> None:
+def test_a_cell_with_markup_stays_one_cell() -> None:
     assert table(["a", "b"], [["x|y\nz", "<b>"]]).splitlines()[-1] == r"| x\|y z | &lt;b> |"
 
 
-def test_answers_are_tallied_as_a_slow_count_has_them() -> None:
+def test_answers_are_counted_as_a_slow_twin_counts_them() -> None:
     [split, _] = marbles().splits
     tally = FacetCounter()
     for item in split.items():
@@ -67,11 +67,11 @@ def test_answers_are_tallied_as_a_slow_count_has_them() -> None:
     assert best is not None
     assert (best.right, best.of) == (max(Counter(answers).values()), len(answers))
     assert answers.count(best.answer) == best.right
-    assert tally.majority_by_kind() == best.right  # of one type
+    assert tally.majority_by_kind() == best.right  # all questions have one type
     assert tally.answered == len(answers)
 
 
-def test_what_is_withheld_is_not_tallied() -> None:
+def test_withheld_answers_are_not_counted() -> None:
     [split] = marbles(names=("test",), hides=frozenset({"test"})).splits
     tally = FacetCounter()
     for item in split.items():
@@ -80,7 +80,7 @@ def test_what_is_withheld_is_not_tallied() -> None:
 
 
 @pytest.mark.parametrize("name", ["color", "answer", "has"])
-def test_values_are_counted_as_a_slow_count_has_them(name: str) -> None:
+def test_facet_values_are_counted_as_a_slow_twin_counts_them(name: str) -> None:
     dataset = marbles(hides=frozenset({"val"}))
     shown, found = lines(dataset.splits, name)
     assert [split.name for split in shown] == (["train", "val"] if name == "color" else ["train"])
@@ -94,7 +94,7 @@ def test_values_are_counted_as_a_slow_count_has_them(name: str) -> None:
 
 
 class Binned(Marbles):
-    """Marbles whose answers are broken down by bins."""
+    """Marbles whose facet `answer` has bins."""
 
     def facets(self, spec: BaseSpec) -> tuple[Facet, ...]:
         return tuple(
@@ -103,7 +103,7 @@ class Binned(Marbles):
 
 
 class BinnedSplit(Split):
-    """A split of them."""
+    """A split of marbles with bins."""
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -121,7 +121,7 @@ def test_numbers_are_counted_by_bins() -> None:
     assert {line.label: line.counts[0] for line in binned} == {k: n for k, n in expected.items() if n}
 
 
-def test_no_word_of_people_is_taken_for_markup(tmp_path: Path) -> None:
+def test_markup_in_titles_and_other_texts_is_escaped(tmp_path: Path) -> None:
     given = marbles()
     dataset = Dataset(
         given.splits, title=HOSTILE, description=HOSTILE, licence=HOSTILE, citation=HOSTILE, spec_json=given.spec_json

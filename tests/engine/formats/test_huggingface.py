@@ -1,4 +1,4 @@
-"""The format `huggingface`: its files are what the libraries of other people take them for."""
+"""The format `huggingface`: the libraries of Hugging Face and of Croissant read its files as intended."""
 
 import importlib
 import json
@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(marbles(hides=frozenset({"val"})), tmp_path_factory.mktemp("exports") / "named")
 
 
-def test_every_question_is_a_row_with_what_the_dataset_says_of_it(folder: Path) -> None:
+def test_every_question_is_a_row_with_its_text_answer_choices_and_program(folder: Path) -> None:
     [split, _] = marbles().splits
     expected = [(item, number) for item in split.items() for number in range(PER_ITEM)]
     found = rows_of(folder, "questions", "train")
@@ -65,19 +65,19 @@ def test_every_question_is_a_row_with_what_the_dataset_says_of_it(folder: Path) 
         assert json.loads(row["program"])[-1] == {"function": "count", "inputs": [1], "value_inputs": []}
 
 
-def test_columns_come_in_the_order_that_is_promised(folder: Path) -> None:
+def test_columns_come_in_the_documented_order(folder: Path) -> None:
     names = pq.read_schema(next((folder / "questions/train").iterdir())).names
     assert names == [*FIRST, "color", "has", "facet_split", "prompt"]
 
 
-def test_facets_have_values_that_mean_something(folder: Path) -> None:
+def test_facets_have_named_values(folder: Path) -> None:
     first, second, *_ = rows_of(folder, "questions", "train")
     assert (first["color"], second["color"]) == ("black", "white")
     assert set(first["has"]) <= {"black", "white"}
     assert (first["facet_split"], second["facet_split"]) == (None, "white")
 
 
-def test_a_withheld_split_has_no_answers_programs_scenes_or_facets_that_tell(folder: Path) -> None:
+def test_a_withheld_split_has_no_answers_programs_scenes_or_revealing_facets(folder: Path) -> None:
     for row in rows_of(folder, "questions", "val"):
         assert (row["answer"], row["program"], row["has"]) == (None, None, None)
         assert row["choices"]
@@ -97,7 +97,7 @@ def test_a_scene_is_a_row_with_its_picture_and_its_questions(folder: Path) -> No
         assert len(json.loads(row["scene"])["marbles"]) == 9
 
 
-def test_embedded_pictures_stand_in_the_questions_too(tmp_path: Path) -> None:
+def test_embedded_pictures_are_also_in_the_rows_of_questions(tmp_path: Path) -> None:
     folder = write(marbles(), tmp_path / "embedded", embed=True)
     for row in rows_of(folder, "questions", "val"):
         assert row["image"]["bytes"] == picture(row["image_index"])
@@ -112,13 +112,13 @@ def test_the_same_dataset_gives_the_same_bytes(folder: Path, tmp_path: Path) -> 
         assert (folder / file).read_bytes() == (again / file).read_bytes(), file
 
 
-def test_an_item_ticks_once(tmp_path: Path) -> None:
+def test_tick_counts_each_item_once(tmp_path: Path) -> None:
     ticks: list[int] = []
     write(marbles(), tmp_path / "ticked", tick=ticks.append)
     assert sum(ticks) == 7 + 3
 
 
-def test_a_cancelled_export_lets_the_cancellation_through(tmp_path: Path) -> None:
+def test_a_cancelled_export_raises_the_cancellation(tmp_path: Path) -> None:
     class Cancelled(Exception):
         pass
 
@@ -139,7 +139,7 @@ def test_row_groups_have_at_most_a_hundred_images(tmp_path: Path) -> None:
             assert sum(groups) == meta.num_rows
 
 
-def test_files_stay_below_their_bound_and_keep_the_rows_in_order(tmp_path: Path) -> None:
+def test_files_stay_below_their_size_limit_and_keep_the_order_of_rows(tmp_path: Path) -> None:
     bound, footer, schema = 30_000, 10_000, schema_of(scene_features({}))
     row = {"scene": None, "questions": [], "split": "train", "view": None}
     with Shards(tmp_path / "shards", schema, rows=2, file_bytes=bound) as shards:
@@ -155,7 +155,7 @@ def test_files_stay_below_their_bound_and_keep_the_rows_in_order(tmp_path: Path)
     assert [written.path for written in shards.written] == paths
 
 
-def test_a_picture_of_many_questions_stands_in_a_file_once(tmp_path: Path) -> None:
+def test_a_picture_of_many_questions_is_stored_once_in_a_file(tmp_path: Path) -> None:
     features = {"image": parquet.IMAGE}
     noise = bytes(range(256)) * 4
     content = b"".join(picture(number) for number in range(100)) + noise
@@ -166,7 +166,7 @@ def test_a_picture_of_many_questions_stands_in_a_file_once(tmp_path: Path) -> No
     assert path.stat().st_size < 2 * len(content)
 
 
-def test_a_split_without_questions_or_scenes_has_a_file_all_the_same(tmp_path: Path) -> None:
+def test_a_split_without_questions_or_scenes_still_has_a_file(tmp_path: Path) -> None:
     with Shards(tmp_path / "none", schema_of(scene_features({})), rows=2):
         pass
     [path] = (tmp_path / "none").iterdir()
@@ -201,7 +201,7 @@ def test_no_facet_takes_the_name_of_another_column() -> None:
     }  # fmt: skip
 
 
-def test_the_card_says_in_yaml_what_the_hub_asks(folder: Path) -> None:
+def test_the_yaml_of_the_card_has_the_fields_of_the_hub(folder: Path) -> None:
     said = front_matter(folder)
     assert said["pretty_name"] == "Marbles | in <rows>"
     assert said["license"] == "cc-by-4.0"
@@ -216,7 +216,7 @@ def test_the_card_says_in_yaml_what_the_hub_asks(folder: Path) -> None:
             assert list(folder.glob(files["path"])), files
 
 
-def test_the_card_has_statistics_figures_and_the_dataset_s_own_words(folder: Path) -> None:
+def test_the_card_has_statistics_figures_and_the_texts_of_the_dataset(folder: Path) -> None:
     text = (folder / "README.md").read_text()
     for words in (
         "# Marbles | in &lt;rows>", "How many are of a colour?", "Ada Example, Bob Example", "CC BY 4.0", "1.2",
@@ -228,7 +228,7 @@ def test_the_card_has_statistics_figures_and_the_dataset_s_own_words(folder: Pat
     assert (folder / "figures/example.png").read_bytes() == picture(0)
 
 
-def test_eval_yaml_has_a_task_for_each_split_that_models_are_measured_on(tmp_path: Path) -> None:
+def test_eval_yaml_has_a_task_for_each_split_except_train(tmp_path: Path) -> None:
     folder = write(marbles(names=("train", "val", "val-2")), tmp_path / "three", embed=True)
     said = yaml.safe_load((folder / "eval.yaml").read_text())
     assert said["evaluation_framework"] == "inspect-ai"
@@ -247,7 +247,7 @@ def test_eval_yaml_has_a_task_for_each_split_that_models_are_measured_on(tmp_pat
         )
 
 
-def test_without_pictures_the_scenes_have_none_and_nothing_is_evaluated(tmp_path: Path) -> None:
+def test_without_pictures_rows_have_no_image_and_there_is_no_eval_yaml(tmp_path: Path) -> None:
     folder = write(marbles(images=False), tmp_path / "bare", embed=True)
     assert {row["image"] and row["image"]["bytes"] for row in rows_of(folder, "scenes", "val")} == {None}
     assert {row["image"] and row["image"]["bytes"] for row in rows_of(folder, "questions", "val")} == {None}
@@ -257,12 +257,12 @@ def test_without_pictures_the_scenes_have_none_and_nothing_is_evaluated(tmp_path
     assert "![Picture" not in text
 
 
-def test_where_all_is_withheld_there_is_nothing_to_evaluate(tmp_path: Path) -> None:
+def test_if_all_splits_are_withheld_there_is_no_eval_yaml(tmp_path: Path) -> None:
     folder = write(marbles(hides=frozenset({"train", "val"})), tmp_path / "hidden")
     assert not (folder / "eval.yaml").exists()
 
 
-def test_the_croissant_file_has_every_field_that_is_asked_for(folder: Path) -> None:
+def test_the_croissant_file_has_every_required_field(folder: Path) -> None:
     said = json.loads((folder / "croissant.json").read_text())
     for name in MINIMAL_RAI:
         assert said[name], name
@@ -274,7 +274,7 @@ def test_the_croissant_file_has_every_field_that_is_asked_for(folder: Path) -> N
     assert files == {path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet")}
 
 
-def test_of_an_imported_split_nothing_is_said_that_is_not_known(tmp_path: Path) -> None:
+def test_an_imported_split_is_described_without_a_seed(tmp_path: Path) -> None:
     folder = write(marbles(imported=frozenset({"train", "val"})), tmp_path / "imported")
     said = json.loads((folder / "croissant.json").read_text())
     assert "seed" not in said["rai:dataCollection"]
@@ -290,7 +290,7 @@ def test_of_an_imported_split_nothing_is_said_that_is_not_known(tmp_path: Path) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("embed", [False, True])
-def test_mlcroissant_finds_no_fault_and_reads_the_records(tmp_path: Path, embed: bool) -> None:
+def test_mlcroissant_reads_the_records_without_errors_or_warnings(tmp_path: Path, embed: bool) -> None:
     import mlcroissant
 
     folder = write(marbles(hides=frozenset({"val"})), tmp_path / "croissant", embed=embed)

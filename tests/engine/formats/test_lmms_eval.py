@@ -1,4 +1,4 @@
-"""The format `lmms-eval`: its tasks name what is there, and the functions beside them do on its rows what they say."""
+"""The format `lmms-eval`: tasks name existing files and functions, and the functions score the rows correctly."""
 
 import importlib.util
 import json
@@ -19,7 +19,7 @@ from tests.worlds.marbles import NUMBERS
 
 
 class Loader(yaml.SafeLoader):
-    """Reads the tag by which lmms-eval names functions."""
+    """Reads the YAML tag by which lmms-eval names functions."""
 
 
 Loader.add_constructor("!function", lambda loader, node: f"!function {node.value}")
@@ -32,7 +32,7 @@ def write(dataset: Dataset, folder: Path) -> Path:
 
 
 def utils_of(folder: Path) -> ModuleType:
-    """Import an export's utils.py as lmms-eval does: from its file."""
+    """Import the `utils.py` of an export from its file, as lmms-eval does."""
     spec = importlib.util.spec_from_file_location("exported_utils", folder / "utils.py")
     assert spec is not None
     assert spec.loader is not None
@@ -78,7 +78,7 @@ def test_the_group_has_every_task(folder: Path) -> None:
     assert task(folder, "marbles") == {"group": "marbles", "task": ["marbles_train", "marbles_val"]}
 
 
-def test_the_model_gets_the_picture_and_the_stated_prompt(folder: Path) -> None:
+def test_the_model_gets_the_picture_and_the_prompt_of_the_row(folder: Path) -> None:
     utils = utils_of(folder)
     for doc in docs(folder, "train"):
         [image] = utils.doc_to_visual(doc)
@@ -89,7 +89,7 @@ def test_the_model_gets_the_picture_and_the_stated_prompt(folder: Path) -> None:
         assert utils.doc_to_target(doc) == doc["answer"]
 
 
-def test_right_answers_score_one_in_every_metric_of_the_task_and_wrong_ones_none(folder: Path, tmp_path: Path) -> None:
+def test_right_answers_score_one_and_wrong_answers_zero_in_every_metric(folder: Path, tmp_path: Path) -> None:
     utils, rows = utils_of(folder), docs(folder, "train")
     metrics = {one["metric"] for one in task(folder, "marbles_train")["metric_list"]}
     right = [utils.process_results(doc, [f"The answer is {doc['answer']}."]) for doc in rows]
@@ -102,7 +102,7 @@ def test_right_answers_score_one_in_every_metric_of_the_task_and_wrong_ones_none
         assert one[f"accuracy_color_{doc['color']}"] == 1.0
 
 
-def test_beside_the_results_stands_what_each_facet_s_values_got(folder: Path, tmp_path: Path) -> None:
+def test_a_file_with_scores_by_facet_is_written_next_to_the_results(folder: Path, tmp_path: Path) -> None:
     utils, rows = utils_of(folder), docs(folder, "train")
     scored = [utils.process_results(doc, [doc["answer"] if doc["color"] == "black" else "?"]) for doc in rows]
     utils.aggregate_accuracy([one["accuracy"] for one in scored], args=SimpleNamespace(output_path=str(tmp_path)))
@@ -113,7 +113,7 @@ def test_beside_the_results_stands_what_each_facet_s_values_got(folder: Path, tm
     assert all(cell["n"] == 14 for cell in found["facets"]["has"].values())
 
 
-def test_a_withheld_split_gives_predictions_and_no_score(folder: Path, tmp_path: Path) -> None:
+def test_a_withheld_split_writes_predictions_and_has_no_score(folder: Path, tmp_path: Path) -> None:
     utils, rows = utils_of(folder), docs(folder, "val")
     assert [one["metric"] for one in task(folder, "marbles_val")["metric_list"]] == ["submission"]
     assert {doc["answer"] for doc in rows} == {None}
@@ -124,7 +124,7 @@ def test_a_withheld_split_gives_predictions_and_no_score(folder: Path, tmp_path:
     assert found == [{"question_id": number, "answer": "3"} for number in range(6)]
 
 
-def test_results_go_to_the_current_folder_where_no_other_is_named(
+def test_results_go_to_the_current_folder_if_no_other_is_given(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -141,23 +141,23 @@ def test_results_go_to_the_current_folder_where_no_other_is_named(
         ("the answer is 4, I said 3", "the answer is 4, I said 3"), ("The answer is: seven", "7"),
     ],
 )  # fmt: skip
-def test_an_answer_is_read_where_one_choice_is_named(text: str, answer: str) -> None:
+def test_an_answer_is_read_if_the_text_names_exactly_one_choice(text: str, answer: str) -> None:
     assert lmms_eval_task.read_answer(text, NUMBERS) == answer
 
 
 @pytest.mark.parametrize(
     ("text", "answer"), [("Yes.", "yes"), ("No, there is none", "no"), ("yes and no", "yes and no"), ("not", "not")]
 )
-def test_yes_and_no_are_words_of_their_own(text: str, answer: str) -> None:
+def test_yes_and_no_are_read_only_as_whole_words(text: str, answer: str) -> None:
     assert lmms_eval_task.read_answer(text, ("yes", "no")) == answer
 
 
 @pytest.mark.parametrize(("text", "answer"), [("1", "yes"), ("0.", "no"), ("True", "yes"), ("answer: false", "no")])
-def test_yes_and_no_may_be_said_as_bits_and_truths_as_in_predictions(text: str, answer: str) -> None:
+def test_bits_and_truth_values_are_read_as_yes_and_no(text: str, answer: str) -> None:
     assert lmms_eval_task.read_answer(text, ("no", "yes")) == answer
 
 
-def test_bits_are_numbers_where_there_are_numbers() -> None:
+def test_bits_are_read_as_numbers_if_numbers_are_among_the_choices() -> None:
     assert [lmms_eval_task.read_answer(text, ("no", "yes", "0", "2")) for text in ("0", "1", "2")] == ["0", "1", "2"]
 
 
@@ -165,11 +165,11 @@ def test_a_choice_keeps_its_spelling() -> None:
     assert lmms_eval_task.read_answer("it is a light blue one", ("Light Blue", "red")) == "Light Blue"
 
 
-def test_the_functions_know_which_columns_are_no_facets() -> None:
+def test_columns_that_are_no_facets_are_listed_completely() -> None:
     assert {*FIRST, PROMPT, STORY} == lmms_eval_task.NOT_FACETS
 
 
-def test_without_pictures_nothing_is_written_and_the_message_says_of_which_splits(tmp_path: Path) -> None:
+def test_without_pictures_nothing_is_written_and_the_message_names_the_splits(tmp_path: Path) -> None:
     with pytest.raises(BadExport, match=r"marbles: Expected the pictures of every split, got none of train, val"):
         write(marbles(images=False), tmp_path / "none")
     assert list((tmp_path / "none").iterdir()) == []
@@ -182,7 +182,7 @@ def test_the_same_dataset_gives_the_same_bytes(folder: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_datasets_loads_a_task_s_data_as_lmms_eval_does(
+def test_datasets_loads_the_data_of_a_task_as_lmms_eval_does(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

@@ -1,4 +1,4 @@
-"""Masks as run lengths: the fast way against the obvious one, there and back."""
+"""Masks as run lengths: the fast functions are compared with obvious ones, and run lengths are decoded again."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ LABELS = st.tuples(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**32 
 
 
 def slow_counts(mask: NDArray[np.bool_]) -> list[int]:
-    """Return run lengths, pixel by pixel down each column."""
+    """Return the run lengths of a mask, counted pixel by pixel down each column."""
     counts, inside = [0], False
     for column in range(mask.shape[1]):
         for row in range(mask.shape[0]):
@@ -26,7 +26,7 @@ def slow_counts(mask: NDArray[np.bool_]) -> list[int]:
 
 
 def slow_mask(counts: list[int], shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Return the mask that run lengths describe."""
+    """Return the mask that the run lengths describe."""
     flat: list[bool] = []
     for number, count in enumerate(counts):
         flat += [number % 2 == 1] * count
@@ -34,7 +34,7 @@ def slow_mask(counts: list[int], shape: tuple[int, int]) -> NDArray[np.bool_]:
 
 
 def read_compressed(text: str) -> list[int]:
-    """Return the run lengths of the compressed form, character by character as COCO's tools read it."""
+    """Decode compressed run lengths character by character, as the tools of COCO do."""
     counts: list[int] = []
     at = 0
     while at < len(text):
@@ -53,7 +53,7 @@ def read_compressed(text: str) -> list[int]:
 
 
 @given(LABELS)
-def test_counts_box_and_area_are_those_counted_pixel_by_pixel(labels: NDArray[np.uint16]) -> None:
+def test_counts_box_and_area_equal_those_counted_pixel_by_pixel(labels: NDArray[np.uint16]) -> None:
     found = masks(labels)
     assert set(found) == set(np.unique(labels).tolist()) - {0}
     for label, mask in found.items():
@@ -67,17 +67,17 @@ def test_counts_box_and_area_are_those_counted_pixel_by_pixel(labels: NDArray[np
 
 
 @given(LABELS)
-def test_compressed_counts_are_read_back(labels: NDArray[np.uint16]) -> None:
+def test_compressed_counts_can_be_decoded(labels: NDArray[np.uint16]) -> None:
     for mask in masks(labels).values():
         assert read_compressed(compressed(mask.counts)) == mask.counts.tolist()
 
 
 @given(st.lists(st.integers(0, 2**20), min_size=1, max_size=12))
-def test_long_runs_are_read_back(counts: list[int]) -> None:
+def test_long_runs_can_be_decoded(counts: list[int]) -> None:
     assert read_compressed(compressed(np.array(counts))) == counts
 
 
-def test_known_masks_have_the_form_that_tools_write() -> None:
+def test_known_masks_are_compressed_as_the_tools_of_coco_do() -> None:
     labels = np.zeros((3, 3), dtype=np.uint16)
     labels[1, 1] = 1
     assert compressed(masks(labels)[1].counts) == "414"

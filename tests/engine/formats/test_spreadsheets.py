@@ -1,4 +1,4 @@
-"""CSV files for spreadsheets: texts that look like formulas stay texts, and everything else is as Python writes it."""
+"""CSV files for spreadsheets: texts that look like formulas are escaped, and other cells are written as usual."""
 
 import csv
 import io
@@ -11,15 +11,15 @@ from generation.engine.formats.spreadsheets import RISKY, csv_lines
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+49", "-1", "@SUM(A1)", "\tx", "\rx", "\nx"])
-def test_a_text_that_looks_like_a_formula_has_an_apostrophe(text: str) -> None:
+def test_a_text_that_looks_like_a_formula_gets_an_apostrophe(text: str) -> None:
     assert next(csv.reader(csv_lines([[text, "a"]]))) == [f"'{text}", "a"]
 
 
-def test_numbers_are_numbers_and_none_is_empty() -> None:
+def test_numbers_are_not_escaped_and_none_is_an_empty_cell() -> None:
     assert list(csv_lines([[-1, -0.5, None, True, False, "a,b"]])) == ['-1,-0.5,,true,false,"a,b"\r\n']
 
 
 @given(st.lists(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1), max_size=5))
-def test_other_texts_come_back_as_they_were(rows: list[list[str]]) -> None:
+def test_other_texts_are_read_back_unchanged(rows: list[list[str]]) -> None:
     kept = [[text for text in row if not text.startswith(RISKY)] or ["a"] for row in rows]
     assert list(csv.reader(io.StringIO("".join(csv_lines(kept)), newline=""))) == kept

@@ -1,4 +1,4 @@
-"""The format `vlmevalkit`: a TSV that holds what the kit looks for in a dataset it doesn't know."""
+"""The format `vlmevalkit`: a TSV file with the columns that the kit expects of a custom dataset."""
 
 import base64
 from pathlib import Path
@@ -23,7 +23,7 @@ def write(dataset: Dataset, folder: Path, *, form: str = CHOICES) -> Path:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Return a file's rows as the kit reads them, pictures found as it finds them."""
+    """Return the rows of a file as the kit reads them. A short image cell is the index of a row with the image."""
     data = pd.read_csv(path, sep="\t", dtype=str)
     images = dict(zip(data["index"], data["image"], strict=True))
     for index, image in images.items():
@@ -52,12 +52,12 @@ def test_a_question_has_its_picture_and_its_choices_by_letter(tmp_path: Path) ->
         assert row["color"] in question.text
 
 
-def test_a_picture_stands_in_a_file_once(tmp_path: Path) -> None:
+def test_a_picture_is_stored_once_in_a_file(tmp_path: Path) -> None:
     text = (write(marbles(), tmp_path / "kit") / "marbles_train.tsv").read_text()
     assert text.count(base64.b64encode(picture(3)).decode()) == 1
 
 
-def test_open_answers_are_words_asked_for_by_the_stated_prompt(tmp_path: Path) -> None:
+def test_the_open_form_has_words_as_answers_and_the_full_prompt_as_question(tmp_path: Path) -> None:
     folder = write(marbles(), tmp_path / "kit", form=OPEN)
     rows = read(folder / "marbles_val_openended.tsv")
     assert not set(ascii_uppercase) & set(rows[0])
@@ -68,7 +68,7 @@ def test_open_answers_are_words_asked_for_by_the_stated_prompt(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("form", [CHOICES, OPEN])
-def test_a_withheld_split_has_no_column_of_answers(tmp_path: Path, form: str) -> None:
+def test_a_withheld_split_has_no_column_that_reveals_answers(tmp_path: Path, form: str) -> None:
     folder = write(marbles(hides=frozenset({"val"})), tmp_path / "kit", form=form)
     [path] = folder.glob("marbles_val*.tsv")
     rows = read(path)
@@ -83,7 +83,7 @@ def test_the_readme_says_where_to_put_the_files(tmp_path: Path) -> None:
 
 
 class Undecided(Marbles):
-    """Marbles with more choices than letters, or too few."""
+    """Marbles with more choices than letters, or with choices that lack the right answer."""
 
     def __init__(self, choices: tuple[str, ...]) -> None:
         self.choices = choices
@@ -102,7 +102,7 @@ class Undecided(Marbles):
         (("many", "few"), "train, question 0: Expected an answer among many, few, got '7'"),
     ],
 )
-def test_what_has_no_letters_is_refused_and_open_answers_are_offered(
+def test_questions_that_letters_cannot_answer_are_refused_with_a_hint_at_the_open_form(
     tmp_path: Path, choices: tuple[str, ...], message: str
 ) -> None:
     given = marbles()
@@ -112,12 +112,12 @@ def test_what_has_no_letters_is_refused_and_open_answers_are_offered(
     write(dataset, tmp_path / "open", form=OPEN)
 
 
-def test_another_form_is_refused() -> None:
+def test_an_unknown_form_is_refused() -> None:
     with pytest.raises(BadExport, match="form: Expected one of choices, open, got 'essay'"):
         check_options(FORMAT, {"form": "essay"})
 
 
-def test_without_pictures_there_is_nothing_to_evaluate(tmp_path: Path) -> None:
+def test_an_export_without_pictures_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadExport, match="Expected the pictures of every split"):
         write(marbles(images=False), tmp_path / "none")
 

@@ -1,4 +1,4 @@
-"""Family files: the original's format is read, and each way to be wrong is refused naming file, family and place."""
+"""Family files: the format of the original generator is read, and each error names file, family and place."""
 
 import copy
 import json
@@ -49,7 +49,7 @@ NEAR: dict[str, Any] = {
 
 
 def read(*families: Any, name: str = "own.json", language: Language = LANGUAGE) -> Any:
-    """Return a file's families as the engine reads them."""
+    """Return the families of a file, as the engine reads them."""
     return read_families({name: json.dumps(list(families))}, language=language)
 
 
@@ -64,7 +64,7 @@ def test_the_original_format_is_read():
     assert count.askable
 
 
-def test_families_without_numbers_are_numbered_in_the_releases_order():
+def test_families_without_numbers_are_numbered_in_the_order_of_the_release():
     files = {
         path.name: json.dumps(
             [
@@ -80,30 +80,30 @@ def test_families_without_numbers_are_numbered_in_the_releases_order():
     assert [family.number for family in counted] == list(range(90))
 
 
-def test_files_of_other_names_come_after_the_releases_by_name():
+def test_other_files_come_after_those_of_the_release_sorted_by_name():
     texts = {name: json.dumps([COUNT]) for name in ("b.json", "zero_hop.json", "a.json", "one_hop.json")}
     read_in = read_families(texts, language=LANGUAGE, order=FAMILY_ORDER)
     assert [family.source for family in read_in] == ["one_hop.json", "zero_hop.json", "a.json", "b.json"]
     assert read_in == read_families(dict(reversed(texts.items())), language=LANGUAGE, order=FAMILY_ORDER)
 
 
-def test_json_too_deep_to_read_is_refused():
+def test_too_deeply_nested_json_is_refused():
     with pytest.raises(BadFamily, match=r"own\.json"):
         read_families({"own.json": "[" * 100_000}, language=LANGUAGE)
 
 
-def test_stated_numbers_sort_the_families():
+def test_families_are_sorted_by_their_numbers():
     later, earlier = read({**COUNT, "family": 7}, {**NEAR, "family": 3})
     assert (later.number, earlier.number) == (3, 7)
 
 
-def test_the_published_name_for_side_inputs_is_read_too():
+def test_the_published_name_of_side_inputs_is_read_too():
     renamed = copy.deepcopy(COUNT)
     renamed["nodes"][1]["value_inputs"] = renamed["nodes"][1].pop("side_inputs")
     assert read(renamed)[0].operations == read(COUNT)[0].operations
 
 
-def test_a_byte_order_mark_or_absent_constraints_do_no_harm():
+def test_absent_constraints_are_read_as_none():
     bare = {key: value for key, value in COUNT.items() if key != "constraints"}
     assert read(bare)[0].differ == ()
 
@@ -126,7 +126,7 @@ Change = Callable[[dict[str, Any]], Any]
 
 
 def put(*path: Any, to: Any) -> Change:
-    """Return a change that puts something at a path of a family."""
+    """Return a change that sets the value at a path of a family."""
 
     def change(family: dict[str, Any]) -> Any:
         place: Any = family
@@ -142,8 +142,8 @@ def without(key: str) -> Change:
     return lambda family: {name: value for name, value in family.items() if name != key}
 
 
-def adding(kind: str, inputs: list[Any]) -> Change:
-    """Return a change that adds a node."""
+def adding_node(kind: str, inputs: list[Any]) -> Change:
+    """Return a change that adds a node to a family."""
 
     def change(family: dict[str, Any]) -> Any:
         family["nodes"].append({"type": kind, "inputs": inputs})
@@ -174,7 +174,7 @@ FAULTS: dict[str, tuple[Change, str, str]] = {
     "wrong type of input": (put("nodes", 3, "inputs", to=[0]), ", node 3", "ObjectSet"),
     "too many inputs": (put("nodes", 3, "inputs", to=[2, 1]), ", node 3", "Object, Object"),
     "too few inputs": (put("nodes", 3, "inputs", to=[]), ", node 3", "got ()"),
-    "types of a comparison": (adding("equal_size", [3, 3]), ", node 4", "Color"),
+    "types of a comparison": (adding_node("equal_size", [3, 3]), ", node 4", "Color"),
     "unknown side input": (put("nodes", 1, "side_inputs", 1, to="<C9>"), ", node 1", "<C9>"),
     "side inputs no list": (put("nodes", 1, "side_inputs", to=7), ", node 1", ""),
     "side input no string": (put("nodes", 1, "side_inputs", 1, to=[1]), ", node 1", ""),
@@ -238,7 +238,7 @@ FAULTS: dict[str, tuple[Change, str, str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_bad_family_is_refused_with_its_place(fault: str):
+def test_a_bad_family_is_refused_and_its_place_is_named(fault: str):
     change, place, message = FAULTS[fault]
     with pytest.raises(BadFamily) as refused:
         read(COUNT, change(copy.deepcopy(NEAR)))
@@ -246,19 +246,19 @@ def test_a_bad_family_is_refused_with_its_place(fault: str):
     assert message in refused.value.reason
 
 
-def test_a_number_given_twice_is_refused():
+def test_a_number_of_two_families_is_refused():
     with pytest.raises(BadFamily, match="got 4 twice") as refused:
         read({**COUNT, "family": 4}, {**NEAR, "family": 4})
     assert "own.json" in refused.value.where
 
 
-def test_a_counted_number_that_was_stated_before_is_refused():
+def test_a_default_number_that_another_family_has_is_refused():
     with pytest.raises(BadFamily, match="got 1 twice"):
         read({**COUNT, "family": 1}, NEAR)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1, 2", '{"text": []}', "null", "7", '"families"'])
-def test_a_file_that_is_no_list_is_refused_with_its_name(text: str):
+def test_a_file_without_a_list_is_refused_by_name(text: str):
     with pytest.raises(BadFamily) as refused:
         read_families({"one_hop.json": json.dumps([COUNT]), "own.json": text}, language=LANGUAGE)
     assert refused.value.where == "own.json"
@@ -270,7 +270,7 @@ def test_a_folder_without_families_is_refused(text: str):
         read_families({"own.json": text}, language=LANGUAGE)
 
 
-def test_too_long_a_family_is_refused():
+def test_a_family_of_too_many_operations_is_refused():
     long = copy.deepcopy(COUNT)
     long["nodes"] = [{"type": "scene", "inputs": []} for _ in range(60)] + [
         {"type": "filter_count", "inputs": [59], "side_inputs": ONE}

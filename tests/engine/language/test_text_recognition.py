@@ -1,4 +1,4 @@
-"""Whatever a speaker says, the listener hears; what nobody would say, it doesn't."""
+"""The listener recognises every text that the speaker can produce, and no other text."""
 
 import random
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ LEXICON = lexicon(SPEC.vocabulary)
 
 
 def random_values(family: Family, draw: random.Random) -> list[str | None]:
-    """Return a value, or nothing where nothing may be said, for each parameter."""
+    """Return a random value for each parameter. It is None for some parameters that may be unset."""
     return [
         draw.choice([*SPEC.language.values(param.type), *([] if param.type == RELATION else [None])])
         for param in family.params
     ]
 
 
-def test_whatever_is_said_is_heard():
+def test_every_spoken_text_is_recognised():
     draw, stream = random.Random(1), chance(1)
     speaker, listener = Speaker(LEXICON, optional_words=0.5), Listener(LEXICON, optional_words=0.5)
     for _ in range(size(20_000, name="texts heard again")):
@@ -46,7 +46,7 @@ def test_whatever_is_said_is_heard():
 def hears(
     text: str, wording: str, *, values: Sequence[str | None] = (), alike: bool = True, words: float = 0.5
 ) -> bool:
-    """Return whether a text says a wording of a colour and a shape."""
+    """Return whether the listener recognises the text as a wording with a colour and a shape."""
     names = [name for name in ("<C>", "<S>") if name in wording]
     types = [{"<C>": "Color", "<S>": "Shape"}[name] for name in names]
     read = read_wording(wording, params=names, where="here")
@@ -69,11 +69,11 @@ def hears(
         ("", False),
     ],
 )
-def test_every_letter_counts(text: str, heard: bool):
+def test_every_letter_matters(text: str, heard: bool):
     assert hears(text, "Is it a <C> <S>?", values=["orange", "bus"]) == heard
 
 
-def test_articles_suit_the_word_that_follows():
+def test_articles_fit_the_word_that_follows():
     assert hears("Is it an hourglass?", "Is it a <S>?", values=["hourglass"])
     assert not hears("Is it a hourglass?", "Is it a <S>?", values=["hourglass"])
     assert hears("Is it a unicycle?", "Is it an <S>?", values=["unicycle"])
@@ -84,18 +84,18 @@ def test_articles_suit_the_word_that_follows():
 @pytest.mark.parametrize(
     ("alike", "text"), [(True, "Is another bus near other things?"), (False, "Is a bus near objects?")]
 )
-def test_other_is_said_of_what_could_be_alike_alone(alike: bool, text: str):
+def test_other_is_recognised_only_if_the_objects_could_be_alike(alike: bool, text: str):
     text = text.replace("things", "objects")
     assert hears(text, "Is another <S> near other things?", values=["bus"], alike=alike)
     assert not hears(text, "Is another <S> near other things?", values=["bus"], alike=not alike)
 
 
 @pytest.mark.parametrize(("share", "with_it", "without"), [(0.0, False, True), (0.5, True, True), (1.0, True, False)])
-def test_optional_words_are_said_as_often_as_the_spec_wants(share: float, with_it: bool, without: bool):
+def test_optional_words_are_recognised_unless_their_share_is_zero_or_one(share: float, with_it: bool, without: bool):
     assert hears("Is it very near?", "Is it [very] near?", words=share) == with_it
     assert hears("Is it near?", "Is it [very] near?", words=share) == without
 
 
-def test_alternatives_are_said_one_at_a_time():
+def test_exactly_one_of_several_alternatives_is_recognised():
     for text, heard in (("Is it big?", True), ("Is it huge?", True), ("Is it big huge?", False), ("Is it ?", False)):
         assert hears(text, "Is it {big|huge}?") == heard

@@ -1,4 +1,4 @@
-"""Wordings read as English: articles, plurals, `other`, optional words, nothing of the markup left."""
+"""Wordings become correct English: articles, plurals, `other` and optional words are right, and no markup is left."""
 
 import json
 import random
@@ -47,7 +47,7 @@ def chance(seed: int = 0) -> Stream:
     return stream(seed=seed, split="words", index=0, stage=Stage.WORDS)
 
 
-def said(
+def speak(
     text: str,
     *,
     color: str | None = None,
@@ -56,7 +56,7 @@ def said(
     optional: float = 0.0,
     words: Stream | None = None,
 ) -> str:
-    """Return a text of a colour and a shape, said."""
+    """Return a sentence that the speaker produces from a text with a colour and a shape."""
     params = [name for name in ("<C>", "<S>") if name in text]
     values = {"<C>": ("Color", color), "<S>": ("Shape", shape)}
     return Speaker(PLAIN, optional_words=optional).say(
@@ -86,13 +86,13 @@ def said(
     ],
 )
 def test_sentences_by_hand(text: str, color: str | None, shape: str | None, expected: str):
-    assert said(text, color=color, shape=shape) == expected
+    assert speak(text, color=color, shape=shape) == expected
 
 
 def test_synonyms_keep_their_own_plural():
     words = chance()
-    assert {said("<C> <S>s", shape="bus", words=words) for _ in range(60)} == {"Buses", "Coaches"}
-    assert {said("<C> <S>", shape="bus", words=words) for _ in range(60)} == {"Bus", "Coach"}
+    assert {speak("<C> <S>s", shape="bus", words=words) for _ in range(60)} == {"Buses", "Coaches"}
+    assert {speak("<C> <S>", shape="bus", words=words) for _ in range(60)} == {"Bus", "Coach"}
 
 
 @pytest.mark.parametrize(
@@ -109,11 +109,11 @@ def test_synonyms_keep_their_own_plural():
         ("torus", "toruses"),
     ],
 )
-def test_plurals_by_rule(noun: str, plural: str):
+def test_regular_plurals(noun: str, plural: str):
     assert regular_plural(noun) == plural
 
 
-def test_a_stated_plural_wins():
+def test_a_plural_in_the_vocabulary_replaces_the_regular_one():
     data = json.loads(json.dumps(SPEC.vocabulary.model_dump(mode="json")))
     data["shapes"]["torus"] = {"solid": "torus", "plural": "tori", "synonyms": {"ring": "rings"}}
     forms = lexicon(ClevrVocabulary.model_validate_json(json.dumps(data))).forms["Shape"]["torus"]
@@ -132,32 +132,32 @@ def test_a_stated_plural_wins():
         ("Other things near the <S>?", False, "Objects near the bus?"),
     ],
 )
-def test_other_goes_where_two_descriptions_exclude_each_other(text: str, alike: bool, expected: str):
+def test_other_is_left_out_if_the_objects_cannot_be_alike(text: str, alike: bool, expected: str):
     for seed in range(20):
-        sentence = said(text, shape="bus", alike=alike, words=chance(seed)).replace("coach", "bus")
+        sentence = speak(text, shape="bus", alike=alike, words=chance(seed)).replace("coach", "bus")
         assert sentence == expected
 
 
 @pytest.mark.parametrize(("optional", "expected"), [(0.0, {"How many?"}), (1.0, {"How very many?"})])
-def test_optional_words_at_their_extremes(optional: float, expected: set[str]):
-    assert {said("How [very] many?", optional=optional, words=chance(seed)) for seed in range(30)} == expected
+def test_optional_words_are_never_used_at_zero_and_always_at_one(optional: float, expected: set[str]):
+    assert {speak("How [very] many?", optional=optional, words=chance(seed)) for seed in range(30)} == expected
 
 
-def test_optional_words_are_kept_as_often_as_wanted():
+def test_optional_words_are_used_as_often_as_configured():
     words, count = chance(), size(20_000)
-    kept = sum(said("How [very] many?", optional=0.25, words=words) != "How many?" for _ in range(count))
+    kept = sum(speak("How [very] many?", optional=0.25, words=words) != "How many?" for _ in range(count))
     assert abs(kept / count - 0.25) < 0.05
 
 
-def test_alternatives_are_as_likely():
+def test_alternatives_are_equally_likely():
     words = chance()
-    seen = Counter(said("{One|Two|Three [or four]}?", optional=1.0, words=words) for _ in range(900))
+    seen = Counter(speak("{One|Two|Three [or four]}?", optional=1.0, words=words) for _ in range(900))
     assert set(seen) == {"One?", "Two?", "Three or four?"}
     assert min(seen.values()) > 220
 
 
-def test_brackets_may_stand_within_brackets():
-    assert said("Is [it {a|an} [very] [orange]] thing?", optional=1.0) == "Is it a very orange object?"
+def test_brackets_may_be_nested():
+    assert speak("Is [it {a|an} [very] [orange]] thing?", optional=1.0) == "Is it a very orange object?"
 
 
 PARTS = st.recursive(
@@ -183,17 +183,17 @@ PARTS = st.recursive(
     st.sampled_from([0.0, 0.5, 1.0]),
     st.integers(0, 99),
 )
-def test_any_markup_reads_clean(
+def test_any_markup_becomes_a_correct_sentence(
     text: str, color: str | None, shape: str | None, alike: bool, optional: float, seed: int
 ):
-    sentence = said(f"Is {text}?", color=color, shape=shape, alike=alike, optional=optional, words=chance(seed))
-    hold_clean(sentence)
+    sentence = speak(f"Is {text}?", color=color, shape=shape, alike=alike, optional=optional, words=chance(seed))
+    check_sentence(sentence)
     assert alike or not re.search(r"(?i)\b(an)?other \w", sentence)
-    assert len(sentence.split()) <= most(f"Is {text}?")
+    assert len(sentence.split()) <= longest(f"Is {text}?")
 
 
-def most(text: str) -> int:
-    """Return the most words that a text of a colour and a shape can have."""
+def longest(text: str) -> int:
+    """Return the largest number of words that a text with a colour and a shape can have."""
     params = {name: kind for name, kind in (("<C>", "Color"), ("<S>", "Shape")) if name in text}
     return most_words(read_wording(text, params=list(params), where=""), PLAIN, types=list(params.values()))
 
@@ -208,16 +208,16 @@ def most(text: str) -> int:
         ("? Is it", 3),
     ],
 )
-def test_longest_sentence_is_known_before_it_is_said(text: str, words: int):
-    assert most(text) == words
+def test_the_length_of_the_longest_sentence_is_computed_from_its_text(text: str, words: int):
+    assert longest(text) == words
     color, shape = ("blue" if "<C>" in text else None), ("bus" if "<S>" in text else None)
     chances = [chance(seed) for seed in range(30)]
-    sentences = [said(text, color=color, shape=shape, optional=1.0, words=one) for one in chances]
+    sentences = [speak(text, color=color, shape=shape, optional=1.0, words=one) for one in chances]
     assert max(len(sentence.split()) for sentence in sentences) == words
 
 
-def hold_clean(sentence: str) -> None:
-    """Check what holds for every sentence."""
+def check_sentence(sentence: str) -> None:
+    """Check the rules that hold for every sentence: no markup, a capital letter, correct articles and spaces."""
     assert not re.search(r"[\[\]{}|<>]|  | [?,;.]", sentence), sentence
     assert re.match(r"[A-Z]", sentence), sentence
     assert sentence == sentence.strip()
@@ -245,7 +245,7 @@ def hold_clean(sentence: str) -> None:
         (None, "Expected a text"),
     ],
 )
-def test_broken_markup_is_refused_with_its_place(text: object, place: str):
+def test_broken_markup_is_refused_and_its_place_is_named(text: object, place: str):
     with pytest.raises(BadFamily) as refused:
         read_wording(text, params=[], where="own.json, family 3, text 1")
     assert refused.value.where == "own.json, family 3, text 1"
@@ -258,8 +258,8 @@ def test_a_missing_placeholder_is_refused():
 
 
 @pytest.mark.parametrize("text", ["How many [<C>] things?", "How many {<C>|of the} things?"])
-def test_a_placeholder_that_may_stay_unsaid_is_refused(text: str):
-    """The program would filter by what the sentence doesn't say."""
+def test_a_placeholder_in_an_optional_part_is_refused(text: str):
+    """Otherwise the program could filter by a value that the sentence does not mention."""
     with pytest.raises(BadFamily, match="<C>"):
         read_wording(text, params=["<C>"], where="own.json")
 
@@ -269,13 +269,13 @@ TEXTS = [(family, wording) for family in FAMILIES for wording in family.wordings
 
 @pytest.mark.parametrize("optional", [0.0, 1.0])
 @pytest.mark.parametrize("filled", ["bare", "full", "random"])
-def test_every_bundled_text_reads_clean(filled: str, optional: float):
+def test_every_bundled_text_becomes_a_correct_sentence(filled: str, optional: float):
     dice = random.Random(f"{filled} {optional}")
     speaker = Speaker(lexicon(SPEC.vocabulary), optional_words=optional)
     assert len(TEXTS) > 400
     for family, wording in TEXTS:
         for seed in range(size(40)):
-            values = [drawn(param.type, dice, filled) for param in family.params]
+            values = [draw_value(param.type, dice, filled) for param in family.params]
             sentence = speaker.say(
                 wording,
                 types=[param.type for param in family.params],
@@ -283,24 +283,24 @@ def test_every_bundled_text_reads_clean(filled: str, optional: float):
                 alike=dice.random() < 0.5,
                 stream=chance(seed),
             )
-            hold_clean(sentence)
+            check_sentence(sentence)
             assert sentence.endswith("?")
             assert len(sentence.split()) <= SPEC.most_words
             assert not re.search(r"\b(\w+) \1\b", sentence), sentence
             for param, value in zip(family.params, values, strict=True):
-                assert value is None or says(sentence, param.type, value), (sentence, value)
+                assert value is None or mentions(sentence, param.type, value), (sentence, value)
 
 
-def drawn(kind: str, dice: random.Random, filled: str) -> str | None:
-    """Return a value for a parameter: none where it may be unset, or any."""
+def draw_value(kind: str, dice: random.Random, filled: str) -> str | None:
+    """Return a value for a parameter. It may be None unless the parameter is a relation or all values are `full`."""
     options = SPEC.language.values(kind)
     if kind == "Relation" or filled == "full" or (filled == "random" and dice.random() < 0.5):
         return dice.choice(options)
     return None
 
 
-def says(sentence: str, kind: str, value: str) -> bool:
-    """Return whether a sentence says a value or a word for it."""
+def mentions(sentence: str, kind: str, value: str) -> bool:
+    """Return whether a sentence contains a value or one of its synonyms."""
     words: Any = SPEC.vocabulary
     if kind == "Relation":
         forms = list(words.relations[value])

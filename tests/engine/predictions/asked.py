@@ -1,4 +1,4 @@
-"""Questions to hold predictions against, and the ways to write a file of them."""
+"""Questions for the tests of prediction files, and helpers that read and write the files."""
 
 import io
 import json
@@ -16,25 +16,25 @@ SOURCES = tuple(f"q-{7 * number % 1009:04}" for number in range(300))
 
 
 def expected(n: int, *, sources: bool = False) -> ExpectedAnswers:
-    """Return `n` questions whose kinds take turns."""
+    """Return the expected answers to `n` questions. Their kinds alternate."""
     names = np.array([name.encode() for name in SOURCES[:n]]) if sources else None
     kinds = np.arange(n, dtype=np.uint8) % len(KINDS)
     return ExpectedAnswers("riddles/val", n, VOCABULARY, names, kinds, ADMITTED)
 
 
 def right(n: int) -> list[str]:
-    """Return an answer that each of `n` questions admits."""
+    """Return one admitted answer for each of `n` questions."""
     return [VOCABULARY[ADMITTED[number % len(KINDS)][number % 2]] for number in range(n)]
 
 
 def read(content: bytes | str, n: int = 4, *, sources: bool = False) -> Predictions:
-    """Return what is read of a file for `n` questions."""
+    """Read the content as a prediction file for `n` questions."""
     data = content.encode() if isinstance(content, str) else content
     return read_predictions(io.BytesIO(data), expected(n, sources=sources))
 
 
 def refusal(content: bytes | str, n: int = 4, *, sources: bool = False) -> BadPredictions:
-    """Return how a file for `n` questions is refused."""
+    """Return the error that refuses the content as a prediction file for `n` questions."""
     try:
         read(content, n, sources=sources)
     except BadPredictions as error:
@@ -43,10 +43,10 @@ def refusal(content: bytes | str, n: int = 4, *, sources: bool = False) -> BadPr
 
 
 def answers(found: Predictions) -> list[str]:
-    """Return what was read, as texts: the answers, and what is outside of the vocabulary as it was said."""
+    """Return the answers that were read, as texts; an answer outside of the vocabulary as it was written."""
     return [VOCABULARY[code] if code >= 0 else found.outside[at] for at, code in enumerate(found.codes.tolist())]
 
 
 def jsonl(rows: list[Any]) -> str:
-    """Return rows as JSON lines."""
+    """Return the rows as JSON lines."""
     return "".join(f"{json.dumps(row)}\n" for row in rows)

@@ -1,4 +1,4 @@
-"""Files that nobody should be able to hurt us with: one for each risk, and what is said of it."""
+"""Hostile files: one for each risk, and the error message that it must cause."""
 
 import gzip
 import io
@@ -18,7 +18,7 @@ DEEP = 1_000_000
 
 
 class Hostile(NamedTuple):
-    """A file, and a part of the message that it ends in."""
+    """A hostile file, and a part of the error message that it must cause."""
 
     content: Callable[[], bytes]
     says: str
@@ -46,7 +46,7 @@ def stored() -> bytes:
 
 
 def zeros(*, megabytes: int, lies: bool = False) -> bytes:
-    """Return a small zip of many zeros; its entry `lies` where it says that they are few."""
+    """Return a small zip of many zeros. If `lies`, its entry states a size of only 100 bytes."""
     file = io.BytesIO()
     packed = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
     with packed, packed.open("a.txt", "w", force_zip64=True) as entry:
@@ -59,7 +59,7 @@ def zeros(*, megabytes: int, lies: bool = False) -> bytes:
 
 
 def secret() -> bytes:
-    """Return a zip whose file claims to have a password."""
+    """Return a zip whose entry is marked as protected by a password."""
     content = bytearray(archive(("a.jsonl", GOOD)))
     content[6] |= 1
     content[content.rindex(b"PK\1\2") + 8] |= 1

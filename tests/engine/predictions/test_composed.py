@@ -1,4 +1,4 @@
-"""Answers of several parts: sets in any order, sequences in theirs, parted in whatever way."""
+"""Answers of several parts: sets in any order, sequences in fixed order, with any separator between the parts."""
 
 import io
 import json
@@ -33,8 +33,8 @@ AROUND = ("{}", "[{}]", "({})", "{{{}}}", " {} ", "[ {} ]")
 QUOTES = ("{}", '"{}"', "'{}'")
 
 
-def twin(said: str) -> int:
-    """Return the code of what a text says, by its words alone."""
+def code_by_twin(said: str) -> int:
+    """Return the code of the answer that a text means, found from its words only."""
     words = [word for word in re.split(r"[^\w]+", said.lower()) if word not in ("", "and", "then")]
     if not words:
         return ANSWERS.index(EMPTY) if re.fullmatch(r"\s*(\[\s*\]|\(\s*\)|\{\s*\})\s*", said) else OUTSIDE
@@ -57,8 +57,8 @@ def texts(draw: st.DrawFn) -> str:
 
 @settings(max_examples=proof.size(3000), deadline=None)
 @given(said=texts())
-def test_what_is_said_means_what_its_words_say(said: str) -> None:
-    assert VOCABULARY.code(said) == twin(said)
+def test_an_answer_of_several_parts_is_read_as_its_twin_reads_it(said: str) -> None:
+    assert VOCABULARY.code(said) == code_by_twin(said)
 
 
 @pytest.mark.parametrize(
@@ -98,12 +98,12 @@ def test_plain_examples(said: str, meant: str | None) -> None:
         (2, "The apple or the pear.", None),
     ],
 )
-def test_replies_name_what_a_set_has(kind: int, said: str, meant: str | None) -> None:
+def test_an_answer_of_several_parts_is_found_in_a_reply(kind: int, said: str, meant: str | None) -> None:
     assert READER.code(said, kind) == (OUTSIDE if meant is None else ANSWERS.index(meant))
 
 
 @pytest.mark.parametrize("is_object", [True, False])
-def test_json_lists_are_answers_where_there_are_parts(is_object: bool) -> None:
+def test_json_lists_are_read_as_answers_of_several_parts(is_object: bool) -> None:
     said = [["pear", "apple"], ["w", "n"], [], "three"]
     expected = ExpectedAnswers("x", 4, ANSWERS, None, np.array([0, 1, 0, 2], np.uint8), ADMITTED, FORMS)
     rows = [{"question_id": number, "answer": one} for number, one in enumerate(said)]
@@ -114,5 +114,5 @@ def test_json_lists_are_answers_where_there_are_parts(is_object: bool) -> None:
 
 @settings(max_examples=proof.size(500), deadline=None)
 @given(said=st.text(alphabet="aplefigr ,[]\"'nsew&;->", max_size=120))
-def test_no_text_is_too_strange(said: str) -> None:
+def test_any_text_gives_a_valid_code(said: str) -> None:
     assert OUTSIDE <= VOCABULARY.code(said) < len(ANSWERS)

@@ -1,4 +1,4 @@
-"""Hostile files: each ends in one clear message, quickly, in little memory, and leaves nothing behind."""
+"""Hostile files: each causes one clear error, quickly and in little memory, and leaves no files behind."""
 
 import gzip
 import io
@@ -20,7 +20,9 @@ from tests.engine.predictions.written import FORMATS, PACKINGS, zipped
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_a_hostile_file_ends_in_one_clear_message(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hostile_file_is_refused_with_one_clear_message(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hostile = FILES[name]
     content = hostile.content()
     monkeypatch.chdir(tmp_path)
@@ -37,7 +39,7 @@ def test_a_hostile_file_ends_in_one_clear_message(name: str, tmp_path: Path, mon
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_file_they_are_made_from_is_read() -> None:
+def test_the_valid_file_behind_the_hostile_ones_is_read() -> None:
     for packed in PACKINGS.values():
         assert (read(packed(GOOD), N).codes >= 0).all()
 
@@ -54,7 +56,7 @@ def test_ten_gigabytes_of_zeros_in_a_small_zip_are_not_unpacked() -> None:
     assert peak < 50 << 20
 
 
-def test_no_more_is_unpacked_than_the_message_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unpacking_stops_at_the_limit_of_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decompression, "LARGEST", 1 << 20)
     error = refusal(gzip.compress(b"[" + b"\n" * (1 << 24)), N)
     assert "expected at most 1 MB of text, got more" in str(error)
@@ -76,8 +78,8 @@ def test_memory_stays_small(name: str) -> None:
     packing=st.sampled_from(sorted(PACKINGS)),
     harms=st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=4), st.integers(0, 6)), min_size=1, max_size=4),
 )
-@example(name="csv", packing="zip", harms=[(0.75, b"\0\0\0", 0), (0.8125, b"", 3)])  # a file without a name
-def test_a_harmed_file_is_read_or_refused(name: str, packing: str, harms: list[tuple[float, bytes, int]]) -> None:
+@example(name="csv", packing="zip", harms=[(0.75, b"\0\0\0", 0), (0.8125, b"", 3)])  # a zip entry without a name
+def test_a_damaged_file_is_read_or_refused(name: str, packing: str, harms: list[tuple[float, bytes, int]]) -> None:
     text = FORMATS[name].write(range(6), ["yes", "no", "red", "3", 'a "quoted", text', "x"])
     content = PACKINGS[packing](text.encode())
     for place, new, dropped in harms:
@@ -93,7 +95,7 @@ def test_a_harmed_file_is_read_or_refused(name: str, packing: str, harms: list[t
 
 @settings(max_examples=proof.size(4000, name="prediction files made at random"), deadline=None)
 @given(content=st.binary(max_size=200) | st.text('[]{}:,"0123456789\n\\ \taequstion_id', max_size=60).map(str.encode))
-def test_anything_is_read_or_refused(content: bytes) -> None:
+def test_random_content_is_read_or_refused(content: bytes) -> None:
     for packed in PACKINGS.values():
         with suppress(BadPredictions):
             assert len(read(packed(content), 2).codes) == 2
@@ -101,7 +103,7 @@ def test_anything_is_read_or_refused(content: bytes) -> None:
 
 @settings(max_examples=proof.size(1000), deadline=None)
 @given(place=st.floats(0, 1), new=st.binary(min_size=1, max_size=3))
-def test_members_of_a_harmed_zip_are_read_or_refused(place: float, new: bytes) -> None:
+def test_members_of_a_damaged_zip_are_read_or_refused(place: float, new: bytes) -> None:
     content = bytearray(zipped(GOOD))
     at = 4 + int(place * (len(content) - 4))
     content[at : at + len(new)] = new
@@ -112,7 +114,7 @@ def test_members_of_a_harmed_zip_are_read_or_refused(place: float, new: bytes) -
         assert "Format: /docs/predictions/" in str(error)
 
 
-def test_an_error_of_the_disk_is_no_fault_of_the_file() -> None:
+def test_an_error_of_the_disk_is_raised_unchanged() -> None:
     class Broken(io.BytesIO):
         def read(self, size: int | None = -1, /) -> bytes:
             raise OSError("the disk is gone")
@@ -121,6 +123,6 @@ def test_an_error_of_the_disk_is_no_fault_of_the_file() -> None:
         read_predictions(Broken(), expected(2))
 
 
-def test_no_question_needs_no_answer_but_a_file() -> None:
+def test_a_file_for_no_questions_needs_no_answers() -> None:
     assert len(read("[]", 0).codes) == 0
     assert "no question is called 0" in str(refusal("yes\n", 0))

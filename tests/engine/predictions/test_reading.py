@@ -1,4 +1,4 @@
-"""Prediction files of every format, beside slow and obvious readers."""
+"""Prediction files of every format, compared with slow and obvious readers."""
 
 import gzip
 import io
@@ -20,7 +20,8 @@ from generation.engine.predictions import (
     reading,
     template,
 )
-from generation.engine.predictions.matching import ExpectedAnswers, Findings
+from generation.engine.predictions.findings import Findings
+from generation.engine.predictions.matching import ExpectedAnswers
 from generation.engine.predictions.packed_predictions import TextBuffer
 from generation.engine.scoring.score import OUTSIDE
 from tests import proof
@@ -45,8 +46,8 @@ TEXTS = (
 TYPED = TEXTS | st.booleans() | st.integers(-3, 12) | st.sampled_from([3.0, 10.0, 2.5])
 
 
-def meant(text: str) -> str | None:
-    """Return the answer that a text means, found by comparing it with each in every way; None for none."""
+def find_answer(text: str) -> str | None:
+    """Return the answer with a spelling that equals the text, found by comparing all of them; None if there is none."""
     said = " ".join(text.split()).casefold()
     if said.endswith(".0") and said[:-2].lstrip("+-").isdecimal() and said.isascii():
         said = said[:-2]
@@ -61,7 +62,7 @@ def meant(text: str) -> str | None:
 
 @settings(max_examples=proof.size(3000, name="prediction files beside obvious readers"), deadline=None)
 @given(data=st.data(), name=st.sampled_from(sorted(FORMATS)), packing=st.sampled_from(sorted(PACKINGS)))
-def test_what_is_read_is_what_an_obvious_reader_reads(data: st.DataObject, name: str, packing: str) -> None:
+def test_files_are_read_as_an_obvious_reader_reads_them(data: st.DataObject, name: str, packing: str) -> None:
     form = FORMATS[name]
     said = data.draw(st.lists(TYPED if form.typed else TEXTS, min_size=1, max_size=8))
     order = data.draw(st.permutations(range(len(said))))
@@ -70,7 +71,7 @@ def test_what_is_read_is_what_an_obvious_reader_reads(data: st.DataObject, name:
     mark = b"\xef\xbb\xbf" if data.draw(st.booleans()) else b""
     found = read(PACKINGS[packing](mark + text.encode()), len(said), sources=sources)
     obvious = {int(one): answer for one, answer in form.read(text)}
-    assert answers(found) == [meant(obvious[number]) or obvious[number] for number in range(len(said))]
+    assert answers(found) == [find_answer(obvious[number]) or obvious[number] for number in range(len(said))]
     assert (found.format, found.packing) == (name.partition(" ")[0], packing)
     assert list(found.outside) == np.flatnonzero(found.codes == OUTSIDE).tolist()
     assert (found.read[found.codes >= 0] == found.codes[found.codes >= 0]).all()
@@ -81,18 +82,20 @@ def test_what_is_read_is_what_an_obvious_reader_reads(data: st.DataObject, name:
 def test_lines_are_answers_in_question_order(said: list[str], end: str, last: bool) -> None:
     said = ["no", *said[:-1], "yes"]
     found = read(end.join(said) + (end if last else ""), len(said))
-    assert answers(found) == [meant(one) or one for one in said]
+    assert answers(found) == [find_answer(one) or one for one in said]
     assert found.format == "lines"
 
 
-def test_empty_lines_after_the_last_answer_are_none() -> None:
+def test_empty_lines_after_the_last_answer_are_ignored() -> None:
     assert answers(read("yes\n\n3\n\n\n\n", 4)) == ["yes", "", "3", ""]
     assert "Line 6: no question is called 5. Format" in str(refusal("yes\n\n3\n\n\nx\n", 4))
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 4096])
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_how_a_file_is_cut_into_pieces_does_not_matter(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_the_pieces_of_a_file_does_not_matter(
+    name: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said = ["a wörd", *right(30)[1:]]
     content = FORMATS[name].write(range(30), said).encode()
     monkeypatch.setattr(decompression, "PIECE", size)
@@ -103,14 +106,14 @@ def test_how_a_file_is_cut_into_pieces_does_not_matter(name: str, size: int, mon
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_questions_may_be_called_as_they_were_published(name: str) -> None:
+def test_questions_may_have_their_published_names(name: str) -> None:
     said = right(40)
     found = read(FORMATS[name].write(SOURCES[:40], said), 40, sources=True)
     assert answers(found) == said
 
 
-def turned() -> Any:
-    """Return five questions that were published under each other's positions."""
+def renumbered_questions() -> Any:
+    """Return five questions. The published name of each is the position of another one."""
     asked = expected(5)
     names = np.array([b"4", b"3", b"2", b"1", b"0"])
     return ExpectedAnswers(asked.name, 5, asked.vocabulary, names, asked.kinds, asked.admitted)
@@ -119,14 +122,14 @@ def turned() -> Any:
 @pytest.mark.parametrize(
     ("name", "is_published"), [("question_id", False), ("question_index", True), ("questionId", True)]
 )
-def test_ids_that_could_mean_either_are_told_by_their_name(name: str, is_published: bool) -> None:
+def test_the_name_of_the_id_field_decides_whether_ids_are_published_names(name: str, is_published: bool) -> None:
     said = ["yes", "no", "red", "cube", "3"]
     content = jsonl([{name: number, "answer": answer} for number, answer in enumerate(said)])
-    found = read_predictions(io.BytesIO(content.encode()), turned())
+    found = read_predictions(io.BytesIO(content.encode()), renumbered_questions())
     assert answers(found) == (said[::-1] if is_published else said)
 
 
-def test_published_ids_that_occur_twice_are_no_names() -> None:
+def test_published_names_that_occur_twice_are_not_accepted() -> None:
     asked = expected(3)
     names = np.array([b"a", b"a", b""])
     twice = ExpectedAnswers(asked.name, 3, asked.vocabulary, names, asked.kinds, asked.admitted)
@@ -135,7 +138,7 @@ def test_published_ids_that_occur_twice_are_no_names() -> None:
     assert answers(read_predictions(io.BytesIO(b'{"0": "yes", "1": "no", "2": "red"}'), twice)) == ["yes", "no", "red"]
 
 
-def test_letters_are_the_choices_that_stand_in_their_row() -> None:
+def test_a_letter_is_read_as_the_choice_in_its_row() -> None:
     table = (
         "index\tquestion\tA\tB\tC\tanswer\tprediction\n"
         "0\tIs there?\tno\tyes\t\tA\tB\n"
@@ -152,12 +155,12 @@ def test_letters_are_the_choices_that_stand_in_their_row() -> None:
     assert read(as_json).format == "vlmevalkit-json"
 
 
-def test_the_truth_beside_a_prediction_is_not_read() -> None:
+def test_the_true_answer_next_to_a_prediction_is_not_read() -> None:
     rows_of_it = [{"index": number, "answer": "yes", "prediction": "no"} for number in range(3)]
     assert answers(read(jsonl(rows_of_it), 3)) == ["no"] * 3
 
 
-def test_free_text_is_read_for_the_kind_of_its_question() -> None:
+def test_free_text_is_read_by_the_kind_of_its_question() -> None:
     said = "I see a red cube, yes, and 3 others."
     found = read(jsonl([{"question_id": number, "answer": said} for number in range(4)]))
     assert found.codes.tolist() == [OUTSIDE] * 4
@@ -165,19 +168,19 @@ def test_free_text_is_read_for_the_kind_of_its_question() -> None:
     assert dict(found.outside) == dict.fromkeys(range(4), said)
 
 
-def test_null_is_an_answer_that_says_nothing() -> None:
+def test_null_is_read_as_an_empty_answer() -> None:
     found = read('{"0": "yes", "1": null}', 2)
     assert (answers(found), found.read.tolist()) == (["yes", ""], [0, OUTSIDE])
 
 
-def test_long_texts_are_read_whole_and_kept_in_part() -> None:
+def test_long_texts_are_read_completely_and_stored_in_part() -> None:
     said = f"{'well, ' * 2000} answer: blue"
     found = read(jsonl([{"question_id": 0, "answer": said}]), 1)
     assert VOCABULARY[found.read[0]] == "blue"
     assert found.outside[0] == said[:2000]
 
 
-def test_what_is_missing_twice_or_unknown_is_named_with_its_line() -> None:
+def test_missing_duplicate_unknown_and_malformed_answers_are_named_with_their_lines() -> None:
     error = refusal(jsonl([{"question_id": one, "answer": "yes"} for one in (0, 2, 0, 9, "x\n")]) + "{\n")
     assert str(error) == (
         "riddles/val: Expected 4 answers, got 6 (2 missing, 1 duplicate, 2 unknown, 1 malformed). "
@@ -190,7 +193,7 @@ def test_what_is_missing_twice_or_unknown_is_named_with_its_line() -> None:
     assert error.findings.counts == {"missing": 2, "duplicate": 1, "unknown": 2, "malformed": 1}
 
 
-def test_spaces_around_an_id_are_no_part_of_it() -> None:
+def test_spaces_around_an_id_are_ignored() -> None:
     assert answers(read("question_id , answer\n 0, yes\n1 , no\n", 2)) == ["yes", "no"]
     said = right(2)
     assert (
@@ -198,7 +201,7 @@ def test_spaces_around_an_id_are_no_part_of_it() -> None:
     )
 
 
-def test_questions_in_a_row_without_an_answer_are_named_as_one() -> None:
+def test_a_range_of_missing_questions_is_named_as_one_gap() -> None:
     error = refusal("yes\n" * 150, 200)
     assert str(error) == (
         "riddles/val: Expected 200 answers, got 150 (50 missing). Questions 150–199 have no answer. "
@@ -208,7 +211,7 @@ def test_questions_in_a_row_without_an_answer_are_named_as_one() -> None:
     assert list(error.findings.lines()) == ["Questions 150–199 have no answer."]
 
 
-def test_a_message_names_twenty_gaps_and_the_findings_all() -> None:
+def test_the_message_names_twenty_gaps_and_the_findings_name_all() -> None:
     answered = [*range(0, 100, 2), *range(110, 200)]
     error = refusal(jsonl([{"question_id": one, "answer": "yes"} for one in answered]), 200)
     named = ", ".join(map(str, range(1, 41, 2)))
@@ -218,7 +221,7 @@ def test_a_message_names_twenty_gaps_and_the_findings_all() -> None:
     assert list(error.findings.lines()) == [*single, "Questions 99–109 have no answer."]
 
 
-def test_what_stands_in_the_file_is_named_before_what_is_missing() -> None:
+def test_errors_in_the_file_are_named_before_missing_answers() -> None:
     lines = [{"question_id": one, "answer": "yes"} for one in [*range(50), *range(300, 325)]]
     error = refusal(jsonl(lines), 100)
     assert "Line 70: no question is called 319. And 55 more. Format" in str(error)
@@ -226,7 +229,7 @@ def test_what_stands_in_the_file_is_named_before_what_is_missing() -> None:
     assert list(error.findings.lines())[-1] == "Questions 50–99 have no answer."
 
 
-def test_published_names_make_a_gap_only_where_they_follow_one_another() -> None:
+def test_published_names_are_joined_to_a_gap_only_if_they_are_consecutive_numbers() -> None:
     names = np.array([b"7", b"8", b"9", b"20", b"21", b"30"])
     missing = np.arange(1, 6, dtype=np.int32)
     assert (
@@ -242,7 +245,7 @@ def test_published_names_make_a_gap_only_where_they_follow_one_another() -> None
 
 @settings(max_examples=proof.size(500), deadline=None)
 @given(ids=st.lists(st.integers(-2, 12), max_size=14), sources=st.booleans())
-def test_every_row_is_accounted_for(ids: list[int], sources: bool) -> None:
+def test_every_row_is_counted(ids: list[int], sources: bool) -> None:
     names = [SOURCES[one] if sources and one >= 0 else one for one in ids]
     content = "question_id,answer\n" + "".join(f"{name},yes\n" for name in names)
     known = [one for one in ids if 0 <= one < 10]
@@ -259,7 +262,7 @@ def test_every_row_is_accounted_for(ids: list[int], sources: bool) -> None:
 
 @pytest.mark.parametrize("name", ["json", "jsonl", "csv"])
 @pytest.mark.parametrize("n", [1, 30])
-def test_a_template_lacks_nothing_but_answers(name: str, n: int) -> None:
+def test_a_template_becomes_valid_when_its_answers_are_filled_in(name: str, n: int) -> None:
     content = b"".join(template(expected(n), name))
     found = read(content, n)
     assert (answers(found), found.format) == ([""] * n, name)
@@ -269,12 +272,12 @@ def test_a_template_lacks_nothing_but_answers(name: str, n: int) -> None:
         assert answers(read(content, n)) == right(n)
 
 
-def test_no_template_of_a_tools_own_format() -> None:
+def test_there_is_no_template_in_the_format_of_another_tool() -> None:
     with pytest.raises(BadPredictions, match="Expected one of json, jsonl, csv, got 'lmms-eval'"):
         list(template(expected(1), "lmms-eval"))
 
 
-def test_an_upload_may_carry_several_files() -> None:
+def test_an_upload_may_contain_several_files() -> None:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("all/val.jsonl", jsonl([{"question_id": 0, "answer": "yes"}]))
@@ -288,13 +291,13 @@ def test_an_upload_may_carry_several_files() -> None:
     assert "Expected one file in the zip, got 2 (val.jsonl, test.csv.gz)" in str(refusal(file.getvalue(), 1))
 
 
-def test_an_upload_that_is_no_zip_is_its_only_file() -> None:
+def test_an_upload_that_is_no_zip_is_a_single_file() -> None:
     content = b"yes\nno\n"
     (found,) = members(io.BytesIO(content))
     assert (found.name, found.open().read(), found.open().read()) == ("", content, content)
 
 
-def test_a_zip_within_a_zip_is_not_opened() -> None:
+def test_a_zip_within_a_zip_is_refused() -> None:
     (inner,) = members(io.BytesIO(zipped(zipped(b"yes\n"))))
     with pytest.raises(BadPredictions, match="got another zip"):
         read_predictions(inner.open(), expected(1))
@@ -302,7 +305,7 @@ def test_a_zip_within_a_zip_is_not_opened() -> None:
 
 @settings(max_examples=proof.size(1000))
 @given(texts=st.dictionaries(st.integers(0, 500), st.text(st.characters(exclude_categories=["Cs"]), max_size=5)))
-def test_texts_by_position_are_those_of_a_dictionary(texts: dict[int, str]) -> None:
+def test_the_text_buffer_returns_the_texts_of_a_dictionary(texts: dict[int, str]) -> None:
     gathered = TextBuffer()
     for row, text in enumerate(texts.values()):
         gathered.add(row, text)
@@ -311,7 +314,7 @@ def test_texts_by_position_are_those_of_a_dictionary(texts: dict[int, str]) -> N
     assert [position in found for position in range(502)] == [position in texts for position in range(502)]
 
 
-def test_past_a_bound_only_the_beginnings_of_texts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_limit_only_the_beginnings_of_texts_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed_predictions, "ROOM", 300)
     found = read("\n".join(["x" * 200] * 3), 3)
     assert [len(text) for text in found.outside.values()] == [200, 200, 50]

@@ -1,4 +1,4 @@
-"""Answers read out of free text: replies as models write them, and what the rules say of them."""
+"""Answers are read from free text: examples of replies of models, and the rules for reading them."""
 
 from time import process_time
 
@@ -14,7 +14,7 @@ from tests.engine.predictions.asked import ADMITTED, KINDS, VOCABULARY
 READER = ReplyReader(AnswerVocabulary(VOCABULARY), ADMITTED)
 
 REPLIES: list[tuple[str, str, str | None]] = [
-    # said plainly, in a sentence
+    # a plain answer or a sentence
     ("exist", "Yes.", "yes"),
     ("exist", "Yes, there is a small metal sphere behind the cube.", "yes"),
     ("exist", "**No**", "no"),
@@ -49,7 +49,7 @@ REPLIES: list[tuple[str, str, str | None]] = [
     ("count", "twenty", None),
     ("count", "One, two, three.", None),
     ("count", "Zero", "0"),
-    # the last answer that is marked as such
+    # the last marked answer counts
     ("count", "There are 2 cubes and 1 sphere. Answer: 3", "3"),
     ("count", "ANSWER : five", "5"),
     ("count", "**Answer:** 7", "7"),
@@ -67,14 +67,14 @@ REPLIES: list[tuple[str, str, str | None]] = [
     ("color", "My answer: `blue`", "blue"),
     ("shape", "The answer: unknown, but there is a cube", "cube"),
     ("shape", "Answer: it can't be told", None),
-    # boxed, as in mathematics
+    # boxed answers, as in mathematics
     ("count", r"There are $2 + 1 = 3$, hence $\boxed{3}$.", "3"),
     ("count", r"\boxed{1} was wrong; \boxed{2}", "2"),
     ("color", r"The final answer is $\boxed{\text{red}}$", "red"),
     ("color", r"\boxed{\textbf{Light Blue}}", "light blue"),
     ("exist", r"Answer: \boxed{yes}", "yes"),
     ("exist", r"\boxed{no", "no"),
-    # thoughts are no answer
+    # thoughts are ignored
     ("count", "<think>I see 4, no, 5 of them. Answer: 4</think>5", "5"),
     ("count", "<think>There are two red ones.</think>\n\nThere are three.", "3"),
     ("exist", "Is there one? yes... wait. </think> No.", "no"),
@@ -89,7 +89,7 @@ def test_there_are_sixty_replies() -> None:
 
 
 @pytest.mark.parametrize(("kind", "text", "answer"), REPLIES)
-def test_replies_are_read_as_the_rules_say(kind: str, text: str, answer: str | None) -> None:
+def test_replies_are_read_by_the_rules(kind: str, text: str, answer: str | None) -> None:
     code = READER.code(text, list(KINDS).index(kind))
     assert (VOCABULARY[code] if code != OUTSIDE else None) == answer
 
@@ -99,7 +99,7 @@ PIECES = ["a", "red", "Blue", "light", "light blue", "three", "3", "cubes", ",",
 
 @settings(max_examples=proof.size(2000), deadline=None)
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=6))
-def test_the_only_answer_of_the_kind_among_the_words_is_read(pieces: list[str]) -> None:
+def test_an_answer_is_read_if_the_words_name_exactly_one_of_its_kind(pieces: list[str]) -> None:
     words = " ".join(pieces).casefold().split()
     named = set()
     while words:
@@ -115,7 +115,7 @@ def test_the_only_answer_of_the_kind_among_the_words_is_read(pieces: list[str]) 
 @given(
     text=st.text("<think>/ a", max_size=30) | st.lists(st.sampled_from(["<think>", "</think>", "a", "b"])).map("".join)
 )
-def test_thoughts_are_left_out_as_a_walk_over_the_text_does(text: str) -> None:
+def test_thoughts_are_removed_as_a_slow_twin_removes_them(text: str) -> None:
     kept, at, is_thought, start = "", 0, False, 0
     while at < len(text):
         if not is_thought and text.startswith("<think>", at):
@@ -131,7 +131,7 @@ def test_thoughts_are_left_out_as_a_walk_over_the_text_does(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["<think>", "</think>", "answer: ", r"\boxed{", "{", "red ", "a-", "1.", "*", "answer"]
 )
-def test_long_texts_take_no_longer_than_their_length(text: str) -> None:
+def test_the_time_for_long_texts_grows_with_their_length(text: str) -> None:
     said = text * (1_000_000 // len(text))
     begun = process_time()
     READER.code(said, 1)
@@ -152,11 +152,11 @@ def test_long_texts_take_no_longer_than_their_length(text: str) -> None:
         (("yes", "no"), "one", None),
     ],
 )
-def test_bits_are_yes_and_no_where_no_answer_is_a_number(answers: tuple[str, ...], said: str, meant: str | None):
+def test_bits_are_read_as_yes_and_no_if_no_answer_is_a_number(answers: tuple[str, ...], said: str, meant: str | None):
     code = AnswerVocabulary(answers).code(said)
     assert (answers[code] if code != OUTSIDE else None) == meant
 
 
 @pytest.mark.parametrize(("said", "meant"), [("Answer: 1", 0), ("No, there is only 1.", 1), ("There is 1.", OUTSIDE)])
-def test_bits_count_as_a_whole_answer_alone(said: str, meant: int):
+def test_bits_are_read_only_as_a_whole_answer(said: str, meant: int):
     assert ReplyReader(AnswerVocabulary(("yes", "no")), [(0, 1)]).code(said, 0) == meant

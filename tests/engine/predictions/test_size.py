@@ -1,4 +1,4 @@
-"""A large file needs no large memory: 100 MB in a process of its own."""
+"""Reading a prediction file of 100 MB takes little memory. It is read in a separate process."""
 
 import json
 import subprocess
@@ -22,8 +22,8 @@ print(found.format, (found.codes < 0).sum(), int(peak[1]) >> 10)
 MEGABYTES = 100
 
 
-def child(path: Path, n: int) -> tuple[str, int, int]:
-    """Return format, answers outside of the vocabulary, and the megabytes that reading them took."""
+def read_in_process(path: Path, n: int) -> tuple[str, int, int]:
+    """Return the format, the number of answers outside of the vocabulary, and the peak memory of the process in MiB."""
     ended = subprocess.run(
         [sys.executable, "-c", CHILD, str(path), str(n)], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -50,6 +50,6 @@ def test_a_file_of_100_mb_takes_less_than_300_mb(form: str, said: str, n: int, t
     path = tmp_path / "predictions"
     path.write_bytes(content)
     assert path.stat().st_size > (MEGABYTES - 10) << 20
-    found, outside, peak = child(path, n)
+    found, outside, peak = read_in_process(path, n)
     assert (found, outside) == (form, 0 if said == "yes" else n)
     assert peak < 300

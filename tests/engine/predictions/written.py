@@ -1,4 +1,4 @@
-"""Every format of prediction files twice: how it is written, and a slow and obvious reader of it."""
+"""Every format of prediction files: a writer, and a slow and obvious reader."""
 
 import csv
 import gzip
@@ -12,11 +12,11 @@ Ids = Sequence[int | str]
 
 
 class Format(NamedTuple):
-    """How a format is written, given ids and answers, and read back as pairs of texts."""
+    """A writer that takes ids and answers, and a reader that returns pairs of id and answer as texts."""
 
     write: Callable[[Ids, Sequence[Any]], str]
     read: Callable[[str], list[tuple[str, str]]]
-    typed: bool = True  # whether answers may be numbers and truth values
+    typed: bool = True  # whether the writer keeps numbers and truth values apart from texts
 
 
 def records(names: tuple[str, str], **more: Any) -> Callable[[Ids, Sequence[Any]], list[dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""Skeletons and descriptions of programs, held against readings of the published form that no engine has a part in."""
+"""Skeletons and descriptions of programs, compared with twins that read the published JSON without the engine."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -14,7 +14,7 @@ Published = list[dict[str, Any]]
 
 
 def skeleton_twin(program: Published, last: int | None = None) -> list[str]:
-    """Return a skeleton's names: those of the inputs, then one's own unless it goes on with a run of filters."""
+    """Return the names of a skeleton: those of its inputs, then its own name, unless it continues a run of filters."""
     step = program[len(program) - 1 if last is None else last]
     names = [name for source in step["inputs"] for name in skeleton_twin(program, source)]
     name = "filter" if step["function"].startswith("filter_") else step["function"]
@@ -22,7 +22,7 @@ def skeleton_twin(program: Published, last: int | None = None) -> list[str]:
 
 
 def pairs_twin(program: Published) -> set[frozenset[tuple[str, str]]]:
-    """Return every two different conditions of a run of filters: of those that lead to a filter, and its own."""
+    """Return each pair of different conditions in a run of filters."""
     found = set()
     for step in program:
         run = []
@@ -34,12 +34,12 @@ def pairs_twin(program: Published) -> set[frozenset[tuple[str, str]]]:
 
 
 @given(questions(values=FEW))
-def test_skeletons_are_the_twins(drawn: tuple[Published, Mapping[str, Any]]):
+def test_skeletons_equal_those_of_the_twin(drawn: tuple[Published, Mapping[str, Any]]):
     assert skeleton(from_json(drawn[0])) == "-".join(skeleton_twin(drawn[0]))
 
 
 @given(questions(values=FEW))
-def test_pairs_are_the_twins(drawn: tuple[Published, Mapping[str, Any]]):
+def test_pairs_equal_those_of_the_twin(drawn: tuple[Published, Mapping[str, Any]]):
     found = pairs(from_json(drawn[0]))
     assert len(found) == len(set(found))
     split = {frozenset(tuple(one.split("=")) for one in pair.split("&")) for pair in found}
@@ -62,7 +62,7 @@ def test_a_skeleton_drops_values_and_merges_filters():
     assert pairs(from_json(program)) == ["shape=cube&size=large"]
 
 
-def test_skeletons_are_said_with_branches_apart():
+def test_branches_of_a_skeleton_are_described_separately():
     assert (
         describe_skeleton("scene-filter-count-scene-count-less_than")
         == "scene → filter → count; scene → count → less than"

@@ -1,4 +1,4 @@
-"""Checking JSON before it is parsed."""
+"""JSON is checked against limits before it is parsed."""
 
 import io
 import json
@@ -15,7 +15,7 @@ SMALL = Bounds(depth=3, text=5, number=4)
 
 
 def first_fault(text: bytes, bounds: Bounds) -> int | None:
-    """Return the byte, from 0, at which a text goes beyond the bounds: the guard's slow twin."""
+    """Return the byte (from 0) at which a text exceeds the limits, or None. This is the slow twin of the guard."""
     depth, inside, run, escaped = 0, -1, 0, False
     for place, code in enumerate(text):
         sign, was_escaped = chr(code), escaped
@@ -39,7 +39,7 @@ def first_fault(text: bytes, bounds: Bounds) -> int | None:
 
 
 def fault_of(pieces: list[bytes], bounds: Bounds) -> tuple[int, int] | None:
-    """Return byte and line, both from 1, of the guard's refusal."""
+    """Return the byte and the line (both from 1) at which the guard refuses the text; None if it accepts it."""
     guard = Guard(bounds)
     try:
         for piece in pieces:
@@ -56,7 +56,7 @@ TEXTS = st.lists(st.sampled_from([*'[]{}"\\12.e-: ,\nax', '""', "123", '\\"', "\
 @example(text='"\\\\"[[[[', cuts=[2])
 @example(text="12345", cuts=[2, 4])
 @example(text="]]]][[[[[[[[", cuts=[])
-def test_guard_refuses_at_the_byte_that_its_slow_twin_names(text: str, cuts: list[int]) -> None:
+def test_the_guard_refuses_at_the_same_byte_as_its_slow_twin(text: str, cuts: list[int]) -> None:
     content = text.encode()
     edges = [0, *sorted(cuts), len(content)]
     pieces = [content[start:end] for start, end in pairwise(edges)] if edges[-2] <= len(content) else [content]
@@ -75,7 +75,7 @@ VALUES = st.recursive(
 
 
 @given(value=VALUES, indent=st.sampled_from([None, 2]), is_ascii=st.booleans())
-def test_plain_json_means_what_it_says(value: object, indent: int | None, is_ascii: bool) -> None:
+def test_valid_json_is_parsed_unchanged(value: object, indent: int | None, is_ascii: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=is_ascii)
     assert loads(text) == value
     if is_ascii:
@@ -97,7 +97,7 @@ def test_plain_json_means_what_it_says(value: object, indent: int | None, is_asc
         ("", "Expected JSON, got something else"),
     ],
 )
-def test_each_fault_has_one_message_with_its_place(text: str, message: str) -> None:
+def test_each_error_has_one_message_with_its_place(text: str, message: str) -> None:
     with pytest.raises(BadJson) as caught:
         loads(text)
     assert message in str(caught.value)
@@ -108,7 +108,7 @@ def test_other_encodings_are_refused() -> None:
         loads("[1]".encode("utf-16"))
 
 
-def test_texts_may_hold_what_would_be_too_long_or_too_deep_outside() -> None:
+def test_the_limits_of_numbers_and_depth_do_not_apply_within_texts() -> None:
     text = json.dumps(["9" * 1000, "[" * 1000, '\\"' * 500])
     assert loads(text) == json.loads(text)
 
@@ -121,7 +121,7 @@ def test_names_that_occur_twice_are_refused_in_linear_time() -> None:
     assert process_time() - before < 5
 
 
-def test_guarded_file_gives_its_bytes_until_the_fault() -> None:
+def test_a_guarded_file_returns_the_bytes_before_the_error() -> None:
     file = Guarded(io.BytesIO(b'{"a": [1]}' + b"[" * 100))
     assert file.read(10) == b'{"a": [1]}'
     with pytest.raises(BadJson, match="byte 75"):

@@ -1,4 +1,4 @@
-"""Records out of a JSON file, beside a parser that builds them from events."""
+"""Records are read from a JSON file one by one, compared with a parser that builds them from events."""
 
 import io
 import json
@@ -25,7 +25,7 @@ KEYS = st.sampled_from(["list", "info", "", "ist", "li\\st"])
 
 
 class Trickle:
-    """A file that gives a few bytes at a time, whatever is asked for."""
+    """A file that returns only a few bytes for each read, whatever size is requested."""
 
     def __init__(self, content: bytes, sizes: list[int]) -> None:
         self.content, self.sizes, self.reads = io.BytesIO(content), sizes, 0
@@ -35,15 +35,15 @@ class Trickle:
         return self.content.read(min(size, self.sizes[self.reads % len(self.sizes)]))
 
 
-def read(content: bytes, sizes: list[int]) -> list[Any]:
-    return whole(Trickle(content, sizes))
+def read_in_pieces(content: bytes, sizes: list[int]) -> list[Any]:
+    return read_all(Trickle(content, sizes))
 
 
-def whole(file: Any) -> list[Any]:
+def read_all(file: Any) -> list[Any]:
     return list(records(JsonText(Guarded(file)), "list", where="a.json"))
 
 
-def plainly(content: bytes) -> list[Any]:
+def read_by_ijson(content: bytes) -> list[Any]:
     return list(ijson.items(io.BytesIO(content), "list.item", use_float=True))
 
 
@@ -53,15 +53,15 @@ def plainly(content: bytes) -> list[Any]:
     sizes=st.lists(st.integers(1, 40), min_size=1, max_size=5),
     style=st.sampled_from([{}, {"indent": 1}, {"separators": (",", ":")}, {"ensure_ascii": False}]),
 )
-def test_records_are_those_of_a_plain_parser(data: dict[str, Any], sizes: list[int], style: dict[str, Any]) -> None:
+def test_records_equal_those_of_a_plain_parser(data: dict[str, Any], sizes: list[int], style: dict[str, Any]) -> None:
     content = json.dumps(data, **style).encode()
     if not isinstance(data["list"], list):
         with pytest.raises(BadRecord, match=r"a\.json: Expected a list 'list', got"):
-            read(content, sizes)
+            read_in_pieces(content, sizes)
         return
-    found = read(content, sizes)
-    assert found == plainly(content)
-    assert list(map(repr, found)) == list(map(repr, plainly(content)))  # 1 is not 1.0
+    found = read_in_pieces(content, sizes)
+    assert found == read_by_ijson(content)
+    assert list(map(repr, found)) == list(map(repr, read_by_ijson(content)))  # `repr` distinguishes 1 and 1.0
 
 
 @settings(max_examples=proof.size(2000))
@@ -72,7 +72,7 @@ def test_records_are_those_of_a_plain_parser(data: dict[str, Any], sizes: list[i
     style=st.sampled_from([{}, {"indent": 1}, {"ensure_ascii": False}]),
     mark=st.sampled_from([b"", b"\xef\xbb\xbf"]),
 )
-def test_a_record_is_found_again_by_its_place(
+def test_the_span_of_a_record_is_its_place_in_the_file(
     data: list[Any], info: Any, sizes: list[int], style: dict[str, Any], mark: bytes
 ) -> None:
     content = mark + json.dumps({"info": info, "list": data}, **style).encode()
@@ -81,8 +81,8 @@ def test_a_record_is_found_again_by_its_place(
     assert [json.loads(content[begin:end]) for begin, end in spans] == data
 
 
-def once(text: str) -> bool:
-    """Return whether a JSON object has the list once."""
+def has_one_list(text: str) -> bool:
+    """Return whether the name `list` occurs exactly once in a JSON object."""
     return [name for name, _ in json.loads(text, object_pairs_hook=list)].count("list") == 1
 
 
@@ -93,7 +93,7 @@ def once(text: str) -> bool:
     harm=st.sampled_from(["", "cut", *'{}[]:,"x1\\']),
     sizes=st.lists(st.integers(1, 40), min_size=1, max_size=5),
 )
-def test_what_is_broken_is_told_or_read_as_a_plain_parser_reads_it(
+def test_broken_json_is_refused_or_read_as_a_plain_parser_reads_it(
     data: dict[str, Any], place: float, harm: str, sizes: list[int]
 ) -> None:
     whole = json.dumps(data)
@@ -101,15 +101,15 @@ def test_what_is_broken_is_told_or_read_as_a_plain_parser_reads_it(
     text = whole[:at] if harm == "cut" else whole[:at] + harm + whole[at + 1 :]
     try:
         found = json.loads(text)
-        json.dumps(found, ensure_ascii=False).encode()  # refuses half of a character
+        json.dumps(found, ensure_ascii=False).encode()  # raises an error for half of a surrogate pair
         is_object = isinstance(found, dict)
     except ValueError:
         is_object = False
-    if is_object and isinstance(found.get("list"), list) and once(text):
-        assert read(text.encode(), sizes) == plainly(text.encode())
+    if is_object and isinstance(found.get("list"), list) and has_one_list(text):
+        assert read_in_pieces(text.encode(), sizes) == read_by_ijson(text.encode())
     else:
         with pytest.raises(BadRecord, match=r"a\.json(, list\[\d\])?: Expected (JSON|a value|(a|one) list)"):
-            read(text.encode(), sizes)
+            read_in_pieces(text.encode(), sizes)
 
 
 @pytest.mark.parametrize(
@@ -131,25 +131,25 @@ def test_what_is_broken_is_told_or_read_as_a_plain_parser_reads_it(
         ('{"list": ["\n"]}', "Invalid control character"),
     ],
 )  # fmt: skip
-def test_what_is_no_json_is_told(text: str, message: str) -> None:
+def test_invalid_json_is_refused_with_a_message(text: str, message: str) -> None:
     with pytest.raises(BadRecord) as caught:
-        whole(io.BytesIO(text.encode()))
+        read_all(io.BytesIO(text.encode()))
     assert message in caught.value.reason
 
 
-def test_bytes_that_are_no_text_are_told() -> None:
+def test_bytes_that_are_not_utf_8_are_refused() -> None:
     with pytest.raises(BadRecord, match=r"Expected UTF-8, got another byte \(line 1, byte 12\)"):
-        whole(io.BytesIO(b'{"list": ["\xff"]}'))
+        read_all(io.BytesIO(b'{"list": ["\xff"]}'))
 
 
-def test_a_mark_of_the_order_of_bytes_is_passed_over() -> None:
-    assert whole(io.BytesIO(b'\xef\xbb\xbf{"list": [1]}')) == [1]
+def test_a_byte_order_mark_is_skipped() -> None:
+    assert read_all(io.BytesIO(b'\xef\xbb\xbf{"list": [1]}')) == [1]
 
 
-def test_a_record_without_an_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_stops_at_a_record_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_stream, "LONGEST", 1000)
     monkeypatch.setattr(json_stream, "BUFFER", 100)
     file = io.BytesIO(b'{"list": [0, "' + b"a" * 1_000_000)
     with pytest.raises(BadRecord, match=r"list\[1\]: .*no end of it within 1,000 characters"):
-        whole(file)
+        read_all(file)
     assert file.tell() < 10_000

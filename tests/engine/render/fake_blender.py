@@ -1,8 +1,9 @@
-"""A program that behaves as `blender_script` does, or badly: what it does each time it is started stands in PLAN.
+"""A fake Blender: a program that behaves like `blender_script` or fails, as its plan says.
 
     python fake_blender.py FOLDER
 
-PLAN, a file beside this one, has one line for each start; the first is taken away by who starts.
+The plan is the file `plan` in the folder of this program. It has one line for each start. Each start takes its
+behaviour from the first line and removes it, unless it is the last line.
 """
 
 import json

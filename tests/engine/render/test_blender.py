@@ -1,4 +1,4 @@
-"""Blender as a renderer: a child that fails is replaced, and a real one draws what the tracer draws."""
+"""Blender as a renderer: a child process that fails is replaced, and real Blender draws the same as the tracer."""
 
 import json
 import os
@@ -41,7 +41,7 @@ Behave = Callable[..., Setup]
 
 @pytest.fixture
 def behave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Behave]:
-    """Return a function that lets children behave as named, one after the other; the last goes on for ever."""
+    """Return a function that sets the behaviour of each child process in turn. Later children repeat the last one."""
     child = shutil.copy(FAKE, tmp_path / "child.py")
     monkeypatch.setattr(blender, "check", lambda: None)
 
@@ -66,7 +66,7 @@ def draw(**options: object) -> tuple[np.ndarray, np.ndarray]:
     return blender.render(stage(BALL), camera(width=12, height=8), samples=1, **options)  # type: ignore[arg-type]
 
 
-def test_picture_and_ids_come_from_the_childs_files(behave: Behave) -> None:
+def test_picture_and_ids_are_read_from_the_files_of_the_child(behave: Behave) -> None:
     behave("is well")
     for _ in range(2):
         rgb, ids = draw()
@@ -97,7 +97,7 @@ def test_a_child_that_fails_is_replaced_by_another(behave: Behave, does: str) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("does", BAD)
-def test_three_that_fail_are_enough_and_the_reason_is_told(behave: Behave, does: str) -> None:
+def test_after_three_failures_an_error_with_the_reason_is_raised(behave: Behave, does: str) -> None:
     behave(does, waits=[0.2, 0.2, 0.2] if does == "hangs" else [])
     with pytest.raises(NotDrawn) as caught:
         draw()
@@ -106,7 +106,7 @@ def test_three_that_fail_are_enough_and_the_reason_is_told(behave: Behave, does:
     assert blender._STATE.child is None
 
 
-def test_a_child_that_fails_leaves_neither_process_nor_files(behave: Behave) -> None:
+def test_a_failed_child_leaves_no_process_and_no_files(behave: Behave) -> None:
     behave("complains")
     children = []
 
@@ -124,7 +124,7 @@ def test_a_child_that_fails_leaves_neither_process_nor_files(behave: Behave) -> 
         assert not child.folder.exists()
 
 
-def test_a_child_is_kept_for_the_next_picture_and_replaced_in_the_end(
+def test_a_child_is_reused_and_replaced_after_a_limit_of_pictures(
     behave: Behave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     behave("is well")
@@ -137,7 +137,7 @@ def test_a_child_is_kept_for_the_next_picture_and_replaced_in_the_end(
     assert pids[0] == pids[1] != pids[2] == pids[3]
 
 
-def test_a_surface_is_sent_once(behave: Behave) -> None:
+def test_a_surface_is_sent_once_to_a_child(behave: Behave) -> None:
     behave("is well")
     draw()
     child = blender._STATE.child
@@ -147,7 +147,7 @@ def test_a_surface_is_sent_once(behave: Behave) -> None:
     assert len(known) == 1 and len(child.known) == 6
 
 
-def test_a_forked_process_leaves_the_child_alone(behave: Behave) -> None:
+def test_a_forked_process_does_not_share_the_child(behave: Behave) -> None:
     behave("is well")
     draw()
     pid = os.fork()
@@ -157,7 +157,7 @@ def test_a_forked_process_leaves_the_child_alone(behave: Behave) -> None:
     draw()
 
 
-def test_a_child_is_told_none_of_our_secrets(behave: Behave, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_process_gets_no_secrets_in_its_environment(behave: Behave, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_KEY", "hush")
     behave("is well")
     draw()
@@ -166,14 +166,14 @@ def test_a_child_is_told_none_of_our_secrets(behave: Behave, monkeypatch: pytest
     assert b"PATH=" in told and b"hush" not in told
 
 
-def test_a_solid_that_cannot_be_drawn_is_refused_before_anybody_is_asked(behave: Behave) -> None:
+def test_an_invalid_solid_is_refused_before_a_child_starts(behave: Behave) -> None:
     behave("never begins")
     with pytest.raises(BadScene, match="above 0"):
         blender.render(stage(replace(BALL, scale=0.0)), camera())
 
 
 @pytest.mark.parametrize("python", [Path("/nowhere/python"), Path("/bin/false"), Path(sys.executable)])
-def test_a_python_without_blender_is_one_clear_line(python: Path) -> None:
+def test_a_python_without_blender_causes_an_error_of_one_line(python: Path) -> None:
     blender.configure(Setup(python=python))
     try:
         for ask in (blender.check, draw):
@@ -185,18 +185,18 @@ def test_a_python_without_blender_is_one_clear_line(python: Path) -> None:
         blender.configure(Setup())
 
 
-def test_nobody_imports_blender() -> None:
+def test_only_blender_script_imports_blender() -> None:
     for path in ROOT.joinpath("generation").rglob("*.py"):
         if path.name != "blender_script.py":
             text = path.read_text()
             assert "import bpy" not in text and "import blender_script" not in text, path
 
 
-# With a real Blender
+# With real Blender
 
 
 def overlaps(ours: np.ndarray, theirs: np.ndarray) -> list[tuple[int, float]]:
-    """Return, of each object in `theirs`, how many pixels show it, and intersection over union."""
+    """Return for each object in `theirs` its number of pixels, and the intersection over union with `ours`."""
     found = []
     for number in np.unique(theirs[theirs > 0]):
         one, other = ours == number, theirs == number
@@ -204,7 +204,7 @@ def overlaps(ours: np.ndarray, theirs: np.ndarray) -> list[tuple[int, float]]:
     return found
 
 
-def agree(drawn: Stage, view: Camera) -> None:
+def check_silhouettes(drawn: Stage, view: Camera) -> None:
     _, ids = blender.render(drawn, view, samples=1)
     wanted = tracer.object_ids(drawn, view)
     assert set(np.unique(ids)) == set(np.unique(wanted))
@@ -214,41 +214,41 @@ def agree(drawn: Stage, view: Camera) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("blender")
-def test_every_solid_has_the_silhouette_that_the_tracer_gives_it() -> None:
+def test_blender_and_tracer_draw_the_same_silhouette_of_every_solid() -> None:
     mesh = parse_mesh(sphere_obj())
     more = Stage(
         (*crowd().solids, Solid(shapes.MESH, (-3.0, -2.0, 0.5), 0.5, 300, 0, mesh=mesh)),
         crowd().materials,
         crowd().lights,
     )
-    agree(more, camera(width=240, height=160))
-    agree(more, camera(width=120, height=200))
+    check_silhouettes(more, camera(width=240, height=160))
+    check_silhouettes(more, camera(width=120, height=200))
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("blender")
-def test_sampled_scenes_have_the_tracers_silhouettes() -> None:
+def test_blender_and_tracer_draw_the_same_silhouettes_of_sampled_scenes() -> None:
     spec = get_world("clevr").read_spec({"base": "clevr-mini"})
     chance = stream(seed=5, split="silhouettes", index=0, stage=Seeds.SCENE)
     for _ in range(size(60, name="sampled scenes whose silhouettes Blender and tracer agree on")):
         sampled = sample_scene(spec, chance)  # type: ignore[arg-type]
         drawn = picture.stage_of(sampled.scene.objects, sampled.view, spec.vocabulary)  # type: ignore[attr-defined]
-        agree(drawn, picture.camera(sampled.view))
+        check_silhouettes(drawn, picture.camera(sampled.view))
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("blender")
-def test_real_scenes_have_the_tracers_silhouettes() -> None:
+def test_blender_and_tracer_draw_the_same_silhouettes_of_published_scenes() -> None:
     scenes = json.loads(shared_path("data", "clevr-v1", "CLEVR_train_scenes.json").read_text())["scenes"]
     for scene in scenes[:: len(scenes) // size(60, name="real scenes whose silhouettes Blender and tracer agree on")]:
         view = solve_view([o["3d_coords"] for o in scene["objects"]], [o["pixel_coords"] for o in scene["objects"]])
         objects = read_published(scene).objects
-        agree(picture.stage_of(objects, view, WORDS), picture.camera(view))  # type: ignore[arg-type]
+        check_silhouettes(picture.stage_of(objects, view, WORDS), picture.camera(view))  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("blender")
-def test_a_real_scene_looks_like_its_real_picture() -> None:
+def test_a_published_scene_looks_like_its_published_picture() -> None:
     scene = json.loads(shared_path("data", "clevr-v1", "CLEVR_val_000013.json").read_text())["scenes"][0]
     with Image.open(shared_path("data", "clevr-v1", "images", "CLEVR_val_000013.png")) as image:
         real = np.asarray(image.convert("RGB").resize((240, 160), Image.Resampling.BOX)).astype(float)
@@ -270,7 +270,7 @@ def test_a_real_scene_looks_like_its_real_picture() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("blender")
-def test_the_same_seed_gives_the_same_picture_whatever_was_drawn_before_and_by_however_many_threads() -> None:
+def test_a_picture_depends_on_its_seed_but_not_on_earlier_pictures_or_on_the_number_of_threads() -> None:
     small = camera(width=60, height=40)
     try:
         first, _ = blender.render(crowd(), small, samples=4, denoise=True, seed=7)
@@ -303,7 +303,7 @@ blender.render(crowd(), camera(width=480, height=320), samples=4096)
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("blender")
-def test_blender_ends_in_the_middle_of_a_picture_when_who_asked_is_killed(tmp_path: Path) -> None:
+def test_blender_stops_if_the_process_that_started_it_is_killed(tmp_path: Path) -> None:
     here = {**os.environ, "TMPDIR": str(tmp_path)}
     asker = subprocess.Popen([sys.executable, "-c", ORPHAN], cwd=ROOT, env=here, stdout=subprocess.PIPE, text=True)
     assert asker.stdout is not None
@@ -315,4 +315,4 @@ def test_blender_ends_in_the_middle_of_a_picture_when_who_asked_is_killed(tmp_pa
     while Path(f"/proc/{pid}").exists() or Path(folder).exists():
         assert time.monotonic() < end
         time.sleep(0.05)
-    assert list(tmp_path.iterdir()) == []  # nothing of Blender's own, either
+    assert list(tmp_path.iterdir()) == []  # temporary files of Blender are removed too

@@ -1,4 +1,4 @@
-"""What was compiled is used again, but never after a change to a file it was built from."""
+"""Compiled functions are cached, and compiled again after a change of any file that they depend on."""
 
 import os
 import shutil
@@ -14,14 +14,14 @@ SCRIPT = (
 
 
 def run(folder: Path) -> list[str]:
-    """Return what the script prints: a distance, and how many compiled functions it found."""
+    """Return the output of the script: a distance, and how many compiled functions came from the cache."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
 
-def test_a_constant_changed_in_another_file_counts(tmp_path):
+def test_a_changed_constant_in_another_file_causes_a_new_compilation(tmp_path):
     source = Path(generation.engine.__file__).parent
     target = tmp_path / "generation" / "engine"
     shutil.copytree(source / "render", target / "render", ignore=shutil.ignore_patterns("__pycache__"))

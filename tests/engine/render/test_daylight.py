@@ -1,4 +1,4 @@
-"""Daylight against slow twins: every ray tries every solid, every pixel looks at its neighbours, one by one."""
+"""Daylight rendering, compared with slow twins that test every solid for each ray and every neighbour of each pixel."""
 
 import math
 
@@ -61,7 +61,7 @@ kinds = some.sampled_from(sorted(PAR_OF))
 
 @some.composite
 def solids(draw: some.DrawFn) -> list[Solid]:
-    """Return up to four solids anywhere, also behind the camera and around it."""
+    """Return one to four solids at any place, also behind the camera or around it."""
     found = []
     for owner in range(draw(some.integers(1, 4))):
         kind, centre = draw(kinds), (draw(number), draw(number), draw(some.floats(-1.0, 5.0)))
@@ -73,9 +73,9 @@ def solids(draw: some.DrawFn) -> list[Solid]:
 
 @some.composite
 def cameras(draw: some.DrawFn) -> Camera:
-    """Return a camera at any place that looks anywhere, in narrow or wide angles."""
+    """Return a camera at any place with any direction and a narrow or wide angle."""
     right, up, forward = turn_of(draw(some.integers(0, 1_000)))
-    if draw(some.booleans()):  # towards the solids
+    if draw(some.booleans()):  # facing the solids
         place = -draw(some.floats(4.0, 15.0)) * forward + [0.0, 0.0, 1.0]
     else:
         place = np.array([draw(number), draw(number), draw(some.floats(0.1, 8.0))])
@@ -88,7 +88,7 @@ def pack(found: list[Solid]) -> PackedSolids:
 
 
 def ray(camera: Camera, column: float, row: float) -> np.ndarray:
-    """Return the unit direction through a point of the picture."""
+    """Return the unit direction of the ray through a point of the picture."""
     way = (
         np.array(camera.forward) * camera.focal
         + (column - camera.width / 2) * np.array(camera.right)
@@ -98,7 +98,7 @@ def ray(camera: Camera, column: float, row: float) -> np.ndarray:
 
 
 def hit_without_bevels(packed: PackedSolids, i: int, place: np.ndarray, way: np.ndarray) -> float:
-    """Return where a ray enters a solid; boxes and cylinders have no bevels, but end at the ball around the solid."""
+    """Return the distance at which a ray enters a solid. Boxes and cylinders have no bevels; their ball cuts them."""
     row = packed.solids[i]
     kind, scale = int(row[KIND]), row[SCALE]
     if kind not in (shapes.BOX, shapes.CYLINDER):
@@ -123,11 +123,11 @@ def hit_without_bevels(packed: PackedSolids, i: int, place: np.ndarray, way: np.
         under = middle**2 - flat * (start[0] ** 2 + start[1] ** 2 - a**2)
         ends += [(side * math.sqrt(under) - middle) / flat for side in (-1.0, 1.0)] if under >= 0 else []
     found = sorted(end for end in ends if within(start + end * along))
-    return found[0] if found and found[0] > shapes.NEAR else shapes.FAR  # not from inside
+    return found[0] if found and found[0] > shapes.NEAR else shapes.FAR  # a ray that starts inside hits nothing
 
 
-def brute(packed: PackedSolids, camera: Camera, *, sharp: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the solid at each pixel's centre, -1 for none, and its distance; the ground counts too."""
+def cast_all_rays(packed: PackedSolids, camera: Camera, *, sharp: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the solid at the centre of each pixel (-1 if none) and its distance. The ground also hides solids."""
     who, depth = np.full((camera.height, camera.width), -1), np.full((camera.height, camera.width), shapes.FAR)
     place = np.array(camera.place)
     for row in range(camera.height):
@@ -153,21 +153,21 @@ def ground(camera: Camera) -> np.ndarray:
 
 @settings(max_examples=EXAMPLES)
 @given(solids(), cameras())
-def test_first_hits_are_those_of_all_rays_and_all_solids(found: list[Solid], camera: Camera) -> None:
+def test_first_hits_equal_those_of_testing_all_rays_with_all_solids(found: list[Solid], camera: Camera) -> None:
     packed, depth = pack(found), ground(camera)
     who = np.full((HEIGHT, WIDTH), -1, dtype=np.int32)
     first_hits(*packed, pack_camera(camera), depth, who)
-    expected, far = brute(packed, camera, sharp=False)
-    assert (who != expected).sum() <= 1  # a ray that grazes a solid may miss it by rounding
+    expected, far = cast_all_rays(packed, camera, sharp=False)
+    assert (who != expected).sum() <= 1  # a ray that touches the edge of a solid may miss it because of rounding
     same = who == expected
     assert np.allclose(depth[same], far[same], rtol=1e-6, atol=1e-6)
 
 
 @settings(max_examples=EXAMPLES)
 @given(solids(), cameras())
-def test_object_ids_are_those_of_all_rays_and_all_solids(found: list[Solid], camera: Camera) -> None:
+def test_object_ids_equal_those_of_testing_all_rays_with_all_solids(found: list[Solid], camera: Camera) -> None:
     packed = pack(found)
-    expected, _ = brute(packed, camera, sharp=True)
+    expected, _ = cast_all_rays(packed, camera, sharp=True)
     assert (daylight.object_ids(packed, camera) != expected + 1).sum() <= 1
 
 
@@ -179,7 +179,7 @@ def test_a_rectangle_contains_every_pixel_that_shows_the_solid(found: list[Solid
         top, bottom, left, right = rectangle(alone.solids, alone.nodes, 0, frame, WIDTH, HEIGHT)
         assert top >= bottom or 0 <= top < bottom <= HEIGHT
         for sharp in (True, False):
-            shown, _ = brute(alone, camera, sharp=sharp)
+            shown, _ = cast_all_rays(alone, camera, sharp=sharp)
             shown_rows, shown_columns = np.nonzero(shown == 0)
             if len(shown_rows):
                 assert top <= shown_rows.min()
@@ -212,7 +212,7 @@ def test_a_solid_behind_the_camera_has_no_rectangle() -> None:
 
 
 def slow_edges(who: np.ndarray, depth: np.ndarray, camera: Camera) -> set[tuple[int, int]]:
-    """Return the pixels at edges, pixel by pixel."""
+    """Return the pixels at edges, found pixel by pixel."""
     height, width = who.shape
     inverse = np.empty((height, width))
     for row in range(height):
@@ -242,12 +242,12 @@ def slow_edges(who: np.ndarray, depth: np.ndarray, camera: Camera) -> set[tuple[
 
 @settings(max_examples=EXAMPLES)
 @given(solids(), cameras())
-def test_edges_are_those_that_a_look_at_each_pixel_finds(found: list[Solid], camera: Camera) -> None:
-    who, depth = brute(pack(found), camera, sharp=True)
+def test_edges_equal_those_found_pixel_by_pixel(found: list[Solid], camera: Camera) -> None:
+    who, depth = cast_all_rays(pack(found), camera, sharp=True)
     edges, numbers = pixel_hits.find_edges(who.astype(np.int32), depth, pack_camera(camera))
     came = {(int(row), int(column)) for row, column in edges}
     assert len(came) == len(edges)
-    assert len(came ^ slow_edges(who, depth, camera)) <= 1  # a bend may be at its bound
+    assert len(came ^ slow_edges(who, depth, camera)) <= 1  # a bend may be at the threshold
     for place in np.ndindex(who.shape):
         assert (numbers[place] >= 0) == (place in came)
         assert numbers[place] < 0 or tuple(edges[numbers[place]]) == place
@@ -269,11 +269,11 @@ def test_every_pixel_whose_neighbour_shows_another_solid_is_at_an_edge(seed: int
 
 
 def level(*, height: float = 2.0) -> Camera:
-    """Return a camera that looks level, so that the horizon is in the middle."""
+    """Return a camera with a horizontal direction, so that the horizon is in the middle."""
     return Camera((0.0, 0.0, height), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0), 30.0, WIDTH, HEIGHT)
 
 
-def test_the_horizon_is_an_edge_and_the_plain_is_none() -> None:
+def test_the_horizon_is_an_edge_and_the_ground_has_no_edges() -> None:
     camera = level()
     who = np.full((HEIGHT, WIDTH), -1, np.int32)
     edges, _ = pixel_hits.find_edges(who, ground(camera), pack_camera(camera))
@@ -281,14 +281,14 @@ def test_the_horizon_is_an_edge_and_the_plain_is_none() -> None:
     assert len(edges) == 2 * WIDTH
 
 
-def test_a_flat_wall_has_no_edges_inside_and_a_fold_is_one() -> None:
-    """A box that shows two of its sides bends between them."""
+def test_a_flat_wall_has_no_edges_inside_but_a_fold_is_an_edge() -> None:
+    """A box that shows two of its sides has a fold between them."""
     camera = level()
     for degrees, folded in ((0.0, False), (45.0, True)):
         cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
         turn = ((cos, -sin, 0.0), (sin, cos, 0.0), (0.0, 0.0, 1.0))
         packed = pack([Solid(shapes.BOX, (0.0, 20.0, 2.0), 1.0, 0, 0, par=(9.0, 9.0, 9.0, 0.01), turn=turn)])
-        who, depth = brute(packed, camera, sharp=True)
+        who, depth = cast_all_rays(packed, camera, sharp=True)
         assert (who == 0).any()
         edges, _ = pixel_hits.find_edges(who.astype(np.int32), depth, pack_camera(camera))
         inside = [place for place in map(tuple, edges) if place[0] == HEIGHT // 2 and 8 <= place[1] < 16]
@@ -329,7 +329,7 @@ BALL = Solid(shapes.SPHERE, (0.0, 8.0, 1.5), 1.5, 0, 0)
 @settings(max_examples=EXAMPLES)
 @given(solids(), cameras())
 def test_the_ids_of_a_picture_are_its_object_ids(found: list[Solid], camera: Camera) -> None:
-    """Although `render` sorts the solids by their distance."""
+    """This holds although `render` sorts the solids by distance."""
     light, depth, ids = picture(found, camera, samples=1)
     assert light.shape == (HEIGHT, WIDTH, 3)
     assert (light.dtype, depth.shape, ids.dtype) == (np.float32, (HEIGHT, WIDTH), np.uint16)
@@ -339,8 +339,8 @@ def test_the_ids_of_a_picture_are_its_object_ids(found: list[Solid], camera: Cam
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
-def test_what_the_sun_does_not_reach_is_darker(side: float) -> None:
-    """The shadow lies where the sun does not come from."""
+def test_a_shadow_is_darker_and_lies_opposite_to_the_sun(side: float) -> None:
+    """The other side of the ball must have almost no shadow."""
     camera = Camera((0.0, 0.0, 8.0), (1.0, 0.0, 0.0), (0.0, 0.7071, 0.7071), (0.0, 0.7071, -0.7071), 60.0, 96, 64)
     light, nowhere = light_from((0.8 * side, 0.0, 0.6)), Solid(shapes.SPHERE, (0.0, -60.0, 1.5), 1.5, 0, 0)
     with_ball, _, ids = picture([BALL], camera, light=light)
@@ -354,18 +354,18 @@ def test_what_the_sun_does_not_reach_is_darker(side: float) -> None:
     assert darker[other_side].mean() < 0.02
 
 
-def test_samples_are_rounded_up_to_a_square_and_change_edges_alone() -> None:
+def test_samples_are_rounded_up_to_a_square_and_change_only_edges() -> None:
     camera = level()
     pictures = {samples: picture([BALL], camera, samples=samples)[0] for samples in (1, 3, 4, 64, 100)}
     assert np.array_equal(pictures[3], pictures[4])
     assert np.array_equal(pictures[64], pictures[100])
-    who, depth = brute(pack([BALL]), camera, sharp=True)
+    who, depth = cast_all_rays(pack([BALL]), camera, sharp=True)
     _, numbers = pixel_hits.find_edges(who.astype(np.int32), depth, pack_camera(camera))
     assert np.array_equal(pictures[1][numbers < 0], pictures[64][numbers < 0])
     assert not np.array_equal(pictures[1][numbers >= 0], pictures[64][numbers >= 0])
 
 
-def test_haze_takes_away_contrast_with_distance() -> None:
+def test_haze_reduces_contrast_with_distance() -> None:
     camera, light = level(), {}
     for density in (0.0, 0.1):
         haze = daylight_scene.Daylight(

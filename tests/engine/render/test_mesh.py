@@ -1,4 +1,4 @@
-"""OBJ text becomes a mesh of unit size, or an error that names the line."""
+"""OBJ text becomes a mesh of unit size, or causes an error that names the line."""
 
 import math
 
@@ -12,7 +12,7 @@ SQUARE = "v 0 0 0\nv 4 0 0\nv 4 4 0\nv 0 4 0\n"
 
 
 def sphere_obj(rings: int = 24, sides: int = 48) -> str:
-    """Return a sphere of radius 3 around (5, 5, 5) as OBJ."""
+    """Return a sphere with radius 3 and centre (5, 5, 5) as OBJ text."""
     lines = []
     for ring in range(rings + 1):
         for side in range(sides):
@@ -26,19 +26,19 @@ def sphere_obj(rings: int = 24, sides: int = 48) -> str:
     return "\n".join(lines)
 
 
-def test_polygons_become_fans_of_triangles():
+def test_polygons_are_split_into_triangles():
     mesh = parse_mesh(SQUARE + "f 1 2 3 4\n", up="z")
     assert mesh.triangles.shape == (2, 9)
     assert np.allclose(np.abs(mesh.normals.reshape(-1, 3)[:, 2]), 1)
 
 
-def test_negative_indices_count_from_the_end_and_texture_and_normals_are_passed_over():
+def test_negative_indices_count_from_the_end_and_textures_and_normals_are_ignored():
     plain = parse_mesh(SQUARE + "f 1 2 3\n")
     fancy = parse_mesh("# x\no thing\n" + SQUARE + "vt 0 0\nvn 0 0 1\nusemtl red\ns 1\nf -4/1/1 2//1 -2/1 # end\n")
     assert np.array_equal(plain.triangles, fancy.triangles)
 
 
-def test_a_mesh_is_moved_and_scaled_to_stand_in_the_unit_cylinder():
+def test_a_mesh_is_moved_and_scaled_to_fit_into_the_unit_cylinder():
     points = parse_mesh(sphere_obj()).triangles.reshape(-1, 3)
     assert points[:, 2].min() == pytest.approx(-1)
     assert points[:, 2].max() == pytest.approx(1)
@@ -51,7 +51,7 @@ def test_a_flat_mesh_lies_on_the_floor_of_the_unit_cylinder():
     assert np.hypot(points[:, 0], points[:, 1]).max() == pytest.approx(1)
 
 
-def test_y_points_up_in_a_file_unless_said_otherwise():
+def test_the_y_axis_points_up_by_default():
     tower = "v 0 0 0\nv 1 0 0\nv 0 10 0\nf 1 2 3\n"
     assert parse_mesh(tower).triangles.reshape(-1, 3)[:, 2].max() == pytest.approx(1)
     assert parse_mesh(tower, up="z").triangles.reshape(-1, 3)[:, 2].max() == pytest.approx(-1)
@@ -96,7 +96,7 @@ def test_every_triangle_is_in_exactly_one_leaf_and_in_its_boxes():
         (SQUARE + "\n# text\nf 1 two 3\n", 7, "7/1/3"),
     ],
 )
-def test_a_broken_line_is_refused_with_its_number(text, line, message):
+def test_a_broken_line_is_refused_and_its_number_is_named(text, line, message):
     with pytest.raises(BadMesh, match=message) as caught:
         parse_mesh(text, name="cup.obj")
     assert caught.value.where == f"cup.obj:{line}"
@@ -111,7 +111,7 @@ def test_a_broken_line_is_refused_with_its_number(text, line, message):
         ("", "at least one face"),
     ],
 )
-def test_a_mesh_with_nothing_to_see_is_refused(text, message):
+def test_a_mesh_without_visible_faces_is_refused(text, message):
     with pytest.raises(BadMesh, match=message) as caught:
         parse_mesh(text, name="cup.obj")
     assert caught.value.where == "cup.obj"

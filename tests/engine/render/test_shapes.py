@@ -1,4 +1,4 @@
-"""Each solid against a slow twin that only knows what is inside."""
+"""Each solid is compared with a slow twin that only decides whether a point is inside."""
 
 import math
 
@@ -27,7 +27,7 @@ CASES = {
 
 
 def inside(kind: int, par: tuple[float, ...], points: np.ndarray) -> np.ndarray:
-    """Return which points, (n, 3), lie in a solid of unit space."""
+    """Return which of the points, an array of shape (n, 3), are inside a solid in unit space."""
     x, y, z = points.T
     out = np.hypot(x, y)
     if kind == shapes.SPHERE:
@@ -49,7 +49,7 @@ def turn_of(rng: np.random.Generator) -> np.ndarray:
 
 
 def rays(rng: np.random.Generator, *, count: int):
-    """Return rays that start 3 away and aim near the middle."""
+    """Return rays that start at distance 3 from the origin and aim near it."""
     for _ in range(count):
         start = rng.normal(size=3)
         start *= 3 / np.linalg.norm(start)
@@ -58,7 +58,7 @@ def rays(rng: np.random.Generator, *, count: int):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_ray_meets_a_solid_where_walking_along_it_first_gets_inside(name):
+def test_a_ray_hits_a_solid_at_its_first_point_inside(name):
     kind, par = CASES[name]
     rng = np.random.default_rng(5)
     hits = 0
@@ -84,7 +84,7 @@ def test_a_ray_meets_a_solid_where_walking_along_it_first_gets_inside(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_ray_that_stays_outside_meets_nothing(name):
+def test_a_ray_that_stays_outside_hits_nothing(name):
     kind, par = CASES[name]
     packed = pack_solids(
         Stage(solids=[Solid(kind, (0, 0, 0), 1.0, 0, 0, par=par)], materials=[SurfaceMaterial((1, 1, 1))])
@@ -102,7 +102,7 @@ def test_a_ray_that_stays_outside_meets_nothing(name):
     assert misses > 5
 
 
-def test_a_ray_that_starts_on_a_convex_surface_does_not_meet_it_again():
+def test_a_ray_that_leaves_a_convex_surface_does_not_hit_it_again():
     for kind, par in CASES.values():
         if kind == shapes.TORUS:
             continue
@@ -123,7 +123,7 @@ def test_a_ray_that_starts_on_a_convex_surface_does_not_meet_it_again():
                 assert hit_solid(*packed, 0, *(point + 2e-4 * normal), *away, shapes.FAR)[0] == shapes.FAR
 
 
-def test_a_mesh_is_met_where_the_nearest_of_all_its_triangles_is():
+def test_a_ray_hits_a_mesh_at_the_nearest_of_its_triangles():
     rng = np.random.default_rng(8)
     points, faces = rng.normal(size=(300, 3)), rng.integers(0, 300, size=(400, 3))
     faces = faces[[len(set(face)) == 3 for face in faces.tolist()]]
@@ -133,18 +133,18 @@ def test_a_mesh_is_met_where_the_nearest_of_all_its_triangles_is():
     )
     met = 0
     for start, way in rays(rng, count=150):
-        want = soup(mesh.triangles, start, way)
+        want = nearest_hit(mesh.triangles, start, way)
         got, face = hit_solid(*packed, 0, *start, *way, shapes.FAR)
         assert (got == shapes.FAR) == (want == math.inf)
         if want < math.inf:
             met += 1
             assert got == pytest.approx(want, abs=1e-9)
-            assert soup(mesh.triangles[face : face + 1], start, way) == pytest.approx(want, abs=1e-9)
+            assert nearest_hit(mesh.triangles[face : face + 1], start, way) == pytest.approx(want, abs=1e-9)
     assert met > 25
 
 
-def soup(triangles: np.ndarray, start: np.ndarray, way: np.ndarray) -> float:
-    """Return the nearest hit by solving three equations for each triangle."""
+def nearest_hit(triangles: np.ndarray, start: np.ndarray, way: np.ndarray) -> float:
+    """Return the distance of the nearest hit, found by solving three equations for each triangle."""
     best = math.inf
     for a, b, c in triangles.reshape(-1, 3, 3):
         try:
@@ -157,7 +157,7 @@ def soup(triangles: np.ndarray, start: np.ndarray, way: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_ball_around_a_solid_holds_it_and_no_more_than_needed(name):
+def test_the_ball_around_a_solid_contains_it_and_is_not_much_larger(name):
     kind, par = CASES[name]
     reach = pack_solids(
         Stage(solids=[Solid(kind, (0, 0, 0), 1.0, 0, 0, par=par)], materials=[SurfaceMaterial((1, 1, 1))])

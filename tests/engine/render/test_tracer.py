@@ -1,4 +1,4 @@
-"""Pictures of stages: which object a pixel shows, shadows, mirrors, and the same picture every time."""
+"""Pictures of stages: the object at each pixel, shadows, mirrors, and equal pictures for equal seeds."""
 
 import math
 from dataclasses import replace
@@ -22,12 +22,12 @@ LAMP = Light((-4.0, 3.0, 8.0), (40.0, 40.0, 40.0))
 
 
 def camera(*, width: int = 120, height: int = 80, far: float = 10.0) -> Camera:
-    """Return a camera at y = -far and z = 4 that looks level along y."""
+    """Return a camera at y = -far and z = 4 with a horizontal direction along y."""
     return Camera((0.0, -far, 4.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0), 100.0, width, height)
 
 
 def above(*, width: int = 120, height: int = 120) -> Camera:
-    """Return a camera 10 above the origin that looks straight down."""
+    """Return a camera 10 above the origin that points straight down."""
     return Camera((0.0, 0.0, 10.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, -1.0), 100.0, width, height)
 
 
@@ -36,7 +36,7 @@ def stage(*solids: Solid, materials=(WHITE, RED, MIRROR), lights=(LAMP,)) -> Sta
 
 
 def crowd() -> Stage:
-    """Return one of each solid."""
+    """Return a stage with one solid of each kind."""
     mesh = parse_mesh(sphere_obj())
     return stage(
         Solid(shapes.SPHERE, (-4.0, 4.0, 1.0), 1.0, 0, 0),
@@ -48,7 +48,7 @@ def crowd() -> Stage:
     )
 
 
-def test_a_ball_covers_the_pixels_whose_rays_pass_it():
+def test_a_ball_covers_the_pixels_whose_rays_hit_it():
     ids = object_ids(stage(BALL), camera())
     want = np.zeros_like(ids)
     for row in range(80):
@@ -61,7 +61,7 @@ def test_a_ball_covers_the_pixels_whose_rays_pass_it():
     assert np.array_equal(ids, want)
 
 
-def test_ids_alone_equal_the_pictures_ids():
+def test_ids_without_a_picture_equal_the_ids_of_the_picture():
     for view in (camera(width=240, height=160), above()):
         rgb, ids = render(crowd(), view)
         assert np.array_equal(ids, object_ids(crowd(), view))
@@ -70,7 +70,7 @@ def test_ids_alone_equal_the_pictures_ids():
         assert set(np.unique(ids)) == set(range(7))
 
 
-def test_rectangles_around_solids_miss_none_of_their_pixels():
+def test_the_rectangles_around_solids_contain_all_of_their_pixels():
     near = Camera((1.0, -6.0, 2.5), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0), 100.0, 160, 100)
     everything = crowd()
     for view in (camera(width=160, height=100), near):
@@ -99,23 +99,23 @@ def test_many_solids_can_be_one_object():
     assert (ids[:, 80:100] == 1).any()
 
 
-def test_solids_behind_the_camera_or_out_of_sight_are_not_seen():
+def test_solids_behind_or_beside_the_view_are_not_visible():
     gone = stage(Solid(shapes.SPHERE, (0.0, -20.0, 4.0), 1.0, 0, 0), Solid(shapes.SPHERE, (90.0, 0.0, 1.0), 1.0, 1, 0))
     assert not object_ids(gone, camera()).any()
 
 
-def test_an_empty_stage_is_ground():
+def test_an_empty_stage_shows_only_ground():
     rgb, ids = render(stage(), camera())
     assert not ids.any()
     assert rgb[-5:].min() > 20
 
 
-def test_a_camera_inside_a_ball_sees_nothing_but_it():
+def test_a_camera_inside_a_ball_shows_only_the_ball():
     ids = object_ids(stage(Solid(shapes.SPHERE, (0.0, -10.0, 4.0), 2.0, 0, 0)), camera())
     assert (ids == 1).all()
 
 
-def test_the_same_seed_gives_the_same_picture_and_another_nearly_the_same():
+def test_equal_seeds_give_equal_pictures_and_other_seeds_similar_ones():
     first, _ = render(crowd(), camera())
     again, _ = render(crowd(), camera())
     other, _ = render(crowd(), camera(), seed=1)
@@ -131,7 +131,7 @@ def test_more_samples_change_little():
 
 
 def shadow_profile(width: float) -> np.ndarray:
-    """Return how bright the ground is from 0.3 beside a wall outwards, a tenth a pixel; the lamp is behind it."""
+    """Return the brightness of the ground in the shadow of a wall, from distance 0.3 outwards in steps of 0.1."""
     wall = Solid(shapes.BOX, (0.0, 0.0, 0.0), 1.0, 0, 0, par=(0.1, 8.0, 1.0, 0.001))
     lamp = Light((-4.0, 0.0, 5.0), (60.0, 60.0, 60.0), width=width, spread=False)
     rgb, ids = render(stage(wall, lights=(lamp,)), above())
@@ -139,22 +139,22 @@ def shadow_profile(width: float) -> np.ndarray:
     return rgb[58:62, 63:].mean(axis=(0, 2))
 
 
-def between(profile: np.ndarray) -> int:
-    """Return how many pixels it takes from full shadow to full light."""
+def penumbra_width(profile: np.ndarray) -> int:
+    """Return the number of pixels between full shadow and full light."""
     return int(profile.argmax()) - int(np.flatnonzero(profile < profile[0] + 3).max())
 
 
-def test_shadows_are_dark_where_the_lamp_is_hidden_and_soft_at_their_edges():
+def test_shadows_are_dark_behind_the_wall_and_soft_at_their_edges():
     sharp, soft = shadow_profile(0.02), shadow_profile(3.0)
     assert sharp[0] < 0.6 * sharp[20]
     assert soft[0] == pytest.approx(sharp[0], abs=5)
-    assert between(sharp) <= 6
-    assert between(soft) >= between(sharp) + 5
+    assert penumbra_width(sharp) <= 6
+    assert penumbra_width(soft) >= penumbra_width(sharp) + 5
 
 
-def test_a_shadow_ends_where_the_lamps_rays_over_the_edge_meet_the_ground():
+def test_a_shadow_ends_where_the_ray_over_the_edge_reaches_the_ground():
     edge = 3 + int(np.diff(shadow_profile(0.02)).argmax())
-    assert edge == pytest.approx(11, abs=2)  # the ray from (-4, 5) over (0.1, 1) lands at x = 1.125
+    assert edge == pytest.approx(11, abs=2)  # the ray from (-4, 5) over (0.1, 1) reaches the ground at x = 1.125
 
 
 def test_the_far_side_of_a_lit_ball_is_darker():
@@ -166,7 +166,7 @@ def test_the_far_side_of_a_lit_ball_is_darker():
     assert left > right + 30
 
 
-def test_a_mirror_shows_what_stands_beside_it():
+def test_a_mirror_reflects_the_solid_next_to_it():
     ball = replace(BALL, material=2)
     neighbour = Solid(shapes.BOX, (2.2, 0.0, 1.0), 1.0, 1, 1, par=(1.0, 1.0, 1.0, 0.1))
     alone, ids = render(stage(ball), camera())
@@ -175,14 +175,14 @@ def test_a_mirror_shows_what_stands_beside_it():
     assert (red[1] - red[0] > 40).sum() > 20
 
 
-def test_a_matte_ball_takes_its_materials_colour():
+def test_a_matte_ball_has_the_colour_of_its_material():
     rgb, ids = render(stage(replace(BALL, material=1)), camera())
     red, green, blue = rgb[ids == 1].mean(axis=0)
     assert red > 2 * green
     assert green == pytest.approx(blue, abs=2)
 
 
-def test_a_metal_ball_has_a_highlight_where_it_mirrors_the_lamp():
+def test_a_metal_ball_has_a_highlight_at_the_reflection_of_the_lamp():
     lamp = Light((0.0, -10.0, 12.0), (60.0, 60.0, 60.0), width=0.3)
     rgb, ids = render(stage(replace(BALL, material=2), lights=(lamp,)), camera(width=240, height=160))
     eye, spot = np.array([0.0, -10.0, 4.0]), np.array([0.0, 0.0, 1.0])
@@ -208,7 +208,7 @@ def test_a_mesh_of_a_ball_looks_like_a_ball():
         assert abs(smooth[same].astype(float) - rough[same]).mean() < allowed
 
 
-def test_two_different_meshes_keep_apart():
+def test_two_different_meshes_are_not_confused():
     ball = parse_mesh(sphere_obj())
     roof = parse_mesh("v -1 -1 0\nv 1 -1 0\nv 0 1 0\nv 0 0 1\nf 1 2 4\nf 2 3 4\nf 3 1 4\n", up="z")
     both = stage(
@@ -232,13 +232,13 @@ def test_two_different_meshes_keep_apart():
         ({"object": -1}, "65534"),
     ],
 )
-def test_a_solid_that_cannot_be_drawn_is_refused(change, message):
+def test_an_invalid_solid_is_refused(change, message):
     with pytest.raises(BadScene, match=message) as caught:
         object_ids(stage(BALL, replace(BALL, **change)), camera())
     assert caught.value.where == "solids[1]"
 
 
-def test_chance_is_even_and_its_arguments_all_count():
+def test_the_noise_is_uniform_and_depends_on_all_of_its_arguments():
     drawn = np.array([[chance(a, 3, c) for a in range(60)] for c in range(60)])
     counts, _ = np.histogram(drawn, bins=10, range=(0, 1))
     assert counts.min() > 280
@@ -247,7 +247,7 @@ def test_chance_is_even_and_its_arguments_all_count():
     assert chance(5, 3, 7) != chance(5, 4, 7)
 
 
-def test_sky_shows_above_the_horizon():
+def test_the_sky_is_visible_above_the_horizon():
     rgb, _ = render(Stage((), (WHITE,), (LAMP,), Surroundings(zenith=(0, 0, 0.5), horizon=(0, 0, 0.5))), camera())
     assert rgb[10, 60, 2] > rgb[10, 60, 0] + 100
     assert rgb[-1, 60, 2] < rgb[-1, 60, 0] + 80

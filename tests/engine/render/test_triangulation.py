@@ -1,4 +1,4 @@
-"""Solids as triangles: they lie on the solid's surface, close it, and face outwards."""
+"""Solids as triangles: they are on the surface of the solid, cover all of it, and face outwards."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def corners_of(surface: Surface) -> np.ndarray:
 
 
 def distance(solid: Solid, point: np.ndarray) -> float:
-    """Return how far outside a solid a point is, negative inside."""
+    """Return the distance of a point from the surface of a solid; negative if the point is inside."""
     x, y, z = point
     if solid.kind == shapes.SPHERE:
         return float(np.linalg.norm(point)) - 1.0
@@ -49,7 +49,7 @@ def distance(solid: Solid, point: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("name", [name for name in SOLIDS if name != "mesh"])
-def test_corners_lie_on_the_surface_and_middles_hardly_below_it(name: str) -> None:
+def test_corners_are_on_the_surface_and_centres_of_triangles_slightly_below(name: str) -> None:
     solid, corners = SOLIDS[name], corners_of(surface_of(SOLIDS[name]))
     some = corners[:: max(1, len(corners) // 3000)]
     for triangle in some:
@@ -66,13 +66,13 @@ def test_the_surface_is_closed_and_faces_outwards(name: str) -> None:
     there = {tuple(edge) for edge in edges.tolist()}
     assert all((b, a) in there for a, b in there)
     volume = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6
-    volume = abs(volume) if name == "mesh" else volume  # the file that it is read from may have it inside out
+    volume = abs(volume) if name == "mesh" else volume  # the triangles of the OBJ file may face inwards
     assert volume == pytest.approx(VOLUMES.get(name, volume), rel=5e-3)
     assert volume > 1
 
 
 @pytest.mark.parametrize("name", SOLIDS)
-def test_normals_are_units_and_agree_with_the_triangles(name: str) -> None:
+def test_normals_have_unit_length_and_the_direction_of_their_triangles(name: str) -> None:
     surface = surface_of(SOLIDS[name])
     assert np.abs(np.linalg.norm(surface.normals, axis=1) - 1).max() < 1e-5
     corners = corners_of(surface)

@@ -1,4 +1,4 @@
-"""Majority votes, Dawid and Skene's model, agreement and the crossed bootstrap, beside slow and obvious twins."""
+"""Majority votes, the model of Dawid and Skene, agreement and the crossed bootstrap, compared with slow twins."""
 
 import math
 from collections import Counter
@@ -21,7 +21,7 @@ CELLS = st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 3))  # qu
 
 
 def votes_of(cells: Sequence[tuple[int, int, int]], n: int = 6) -> Votes:
-    """Return votes of which each person gave at most one to a question."""
+    """Return votes in which each person answers a question at most once. The last answer counts."""
     kept = {(question, person): answer for question, person, answer in cells}
     rows = [(question, person, answer) for (question, person), answer in kept.items()]
     columns = np.array(rows, np.int64).reshape(-1, 3).T
@@ -37,7 +37,7 @@ def answers_to(votes: Votes, question: int) -> list[int]:
 
 @settings(max_examples=proof.size(2000))
 @given(VOTES)
-def test_the_majority_is_the_twins(votes: Votes) -> None:
+def test_the_majority_equals_that_of_the_twin(votes: Votes) -> None:
     expected = []
     for question in range(votes.n):
         most = Counter(answers_to(votes, question)).most_common(2)
@@ -48,7 +48,7 @@ def test_the_majority_is_the_twins(votes: Votes) -> None:
 
 @settings(max_examples=proof.size(2000))
 @given(VOTES)
-def test_alpha_is_the_share_of_disagreeing_pairs_beside_that_of_all_answers(votes: Votes) -> None:
+def test_alpha_compares_disagreement_within_questions_with_that_of_all_answers(votes: Votes) -> None:
     pairable = [answers_to(votes, question) for question in range(votes.n)]
     pairable = [answers for answers in pairable if len(answers) > 1]
     every = [answer for answers in pairable for answer in answers]
@@ -64,15 +64,15 @@ def test_alpha_is_the_share_of_disagreeing_pairs_beside_that_of_all_answers(vote
     assert krippendorff_alpha(votes) == pytest.approx(alpha)
 
 
-def test_alpha_of_whole_tables_follows_from_fleiss_kappa() -> None:
+def test_alpha_of_complete_tables_follows_from_fleiss_kappa() -> None:
     votes, _ = crowd([0.9, 0.7, 0.5, 0.6], questions=60, classes=4, seed=5)
     table = np.array([np.bincount(answers_to(votes, question), minlength=4) for question in range(votes.n)])
     expected = 1 - (1 - fleiss_kappa(table)) * (table.sum() - 1) / table.sum()
     assert krippendorff_alpha(votes) == pytest.approx(expected)
 
 
-def test_alpha_of_a_published_example_comes_out() -> None:
-    """Krippendorff 2011, Computing Krippendorff's alpha-reliability, example C: nominal, four observers, gaps."""
+def test_alpha_of_a_published_example_is_correct() -> None:
+    """Krippendorff 2011, Computing Krippendorff's alpha-reliability, example C: nominal data, four observers, gaps."""
     rows = [
         [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
         [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
@@ -84,7 +84,7 @@ def test_alpha_of_a_published_example_comes_out() -> None:
 
 
 def slow_dawid_skene(votes: Votes, classes: Sequence[int], enough: int, passes: int) -> dict[int, dict[int, float]]:
-    """Return each question's beliefs, with loops over people, classes and answers."""
+    """Return the probability of each class for each question, computed in loops over people, classes and answers."""
     cells = [
         (q, p, a)
         for q, p, a in zip(votes.questions.tolist(), votes.people.tolist(), votes.answers.tolist(), strict=True)
@@ -118,8 +118,8 @@ def slow_dawid_skene(votes: Votes, classes: Sequence[int], enough: int, passes: 
 
 @settings(max_examples=proof.size(300), deadline=None)
 @given(VOTES, st.sampled_from([1, 3, 50]))
-def test_dawid_skene_is_the_twins(votes: Votes, enough: int) -> None:
-    classes = [0, 1, 2]  # answers of 3 are of another kind
+def test_dawid_skene_equals_the_slow_twin(votes: Votes, enough: int) -> None:
+    classes = [0, 1, 2]  # answer 3 belongs to another kind
     found = dawid_skene(votes, classes, enough=enough)
     slow = slow_dawid_skene(votes, classes, enough, found.passes)
     for question in range(votes.n):
@@ -132,7 +132,7 @@ def test_dawid_skene_is_the_twins(votes: Votes, enough: int) -> None:
 
 
 def crowd(people: Sequence[float], *, questions: int, classes: int, seed: int) -> tuple[Votes, np.ndarray]:
-    """Return answers of people who are right so often, all to every question, and the truth."""
+    """Return the answers of people with the given shares of right answers to all questions, and the true answers."""
     random = np.random.default_rng(seed)
     truth = random.integers(0, classes, questions)
     cells = []
@@ -143,7 +143,7 @@ def crowd(people: Sequence[float], *, questions: int, classes: int, seed: int) -
     return votes_of(cells, questions), truth
 
 
-def test_one_who_knows_outweighs_two_who_guess() -> None:
+def test_one_expert_outweighs_two_people_who_guess() -> None:
     votes, truth = crowd([0.98, 0.55, 0.55], questions=400, classes=3, seed=1)
     estimate = dawid_skene(votes, [0, 1, 2])
     by_model, by_vote = (estimate.answers == truth).mean(), (majority(votes) == truth).mean()
@@ -153,13 +153,13 @@ def test_one_who_knows_outweighs_two_who_guess() -> None:
     assert dawid_skene(votes, [0, 1, 2], enough=401).is_simple.all()
 
 
-def test_dawid_skene_of_nothing_is_nothing() -> None:
+def test_dawid_skene_without_votes_gives_no_answers() -> None:
     found = dawid_skene(votes_of([], 3), [0, 1])
     assert found.answers.tolist() == [NONE] * 3
     assert found.skill.tolist() == []
 
 
-def test_the_bootstrap_agrees_with_a_slow_one_on_the_same_draws() -> None:
+def test_the_bootstrap_equals_a_slow_one_with_the_same_draws() -> None:
     votes, truth = crowd([0.9, 0.7, 0.6, 0.8], questions=25, classes=4, seed=2)
     found = crossed_bootstrap(votes, truth, seed=3, resamples=200)
     assert found is not None
@@ -180,7 +180,7 @@ def test_the_bootstrap_agrees_with_a_slow_one_on_the_same_draws() -> None:
     assert tuple(found.single) == pytest.approx(tuple(np.quantile(single, [0.025, 0.975])))
 
 
-def test_the_bootstrap_is_wider_than_wilson_where_people_differ() -> None:
+def test_the_bootstrap_interval_is_wider_than_wilson_if_people_differ() -> None:
     votes, truth = crowd([0.95, 0.95, 0.4], questions=200, classes=4, seed=4)
     found = crossed_bootstrap(votes, truth)
     assert found is not None
@@ -197,7 +197,7 @@ def test_the_bootstrap_is_wider_than_wilson_where_people_differ() -> None:
     ),
     st.integers(0, 2**30),
 )
-def test_scores_are_those_of_counting_one_by_one(rows: list[tuple[int, int, int, int]], chosen: int) -> None:
+def test_scores_equal_those_counted_one_by_one(rows: list[tuple[int, int, int, int]], chosen: int) -> None:
     columns = np.array(rows, np.int64).reshape(-1, 4).T
     among = np.array([chosen >> number & 1 == 1 for number in range(len(rows))], np.bool_)
     slicings = {
@@ -216,16 +216,16 @@ def test_scores_are_those_of_counting_one_by_one(rows: list[tuple[int, int, int,
         assert (found.facets["flags"].n[value], found.facets["flags"].right[value]) == (len(flags), sum(flags))
 
 
-def test_no_negative_prediction_is_right() -> None:
+def test_a_negative_prediction_is_never_right() -> None:
     for code in (OUTSIDE, NONE, TIE):
         assert score(np.array([code]), np.array([code]), {}).right == 0
 
 
-def test_lengths_that_differ_are_refused() -> None:
+def test_arrays_of_different_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="Expected 2 type, got 1"):
         score(np.zeros(2), np.zeros(2), {"type": Slicing(np.zeros(1, np.uint8), 3)})
 
 
-def test_weights_count_some_answers_more() -> None:
+def test_votes_are_counted_with_their_weights() -> None:
     pairs = count_votes(votes_of([(0, 0, 1), (0, 1, 1), (0, 2, 2)]), np.array([1.0, 2.0, 5.0]))
     assert (pairs.answers.tolist(), pairs.times.tolist()) == ([1, 2], [3.0, 5.0])

@@ -1,4 +1,4 @@
-"""Two methods compared, beside statsmodels and beside twins that look at one question after the other."""
+"""The comparison of two methods, checked against statsmodels and against twins that look at each question in turn."""
 
 import itertools
 import math
@@ -20,31 +20,31 @@ TRUTH = st.lists(st.integers(0, 2), min_size=30, max_size=30)
 
 
 @given(COUNTS, COUNTS)
-def test_mcnemar_is_what_others_compute(first, second):
+def test_mcnemar_equals_that_of_statsmodels(first, second):
     wanted = mcnemar_of_others([[0, first], [second, 0]], exact=True).pvalue if first + second else 1.0
     assert mcnemar(first, second) == pytest.approx(min(1.0, wanted), rel=1e-9)
     assert mcnemar(first, second) == mcnemar(second, first)
 
 
 @pytest.mark.parametrize(("first", "second"), [(70_500, 70_000), (300_000, 298_000), (1_000_000, 999_000)])
-def test_mcnemar_holds_for_a_million_questions(first, second):
+def test_mcnemar_is_correct_for_a_million_questions(first, second):
     wanted = mcnemar_of_others([[0, first], [second, 0]], exact=True).pvalue
     assert mcnemar(first, second) == pytest.approx(wanted, rel=1e-6)
 
 
-def test_mcnemar_of_a_hopeless_difference_is_no_error():
+def test_mcnemar_of_an_extreme_difference_is_zero():
     assert mcnemar(0, 1_000_000) == 0.0
 
 
-@settings(max_examples=10)  # others take 50 ms each
+@settings(max_examples=10)  # statsmodels takes 50 ms for each example
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_holm_is_what_others_compute(values):
+def test_holm_equals_that_of_statsmodels(values):
     wanted = multipletests(values, method="holm")[1]
     assert holm(values) == pytest.approx(list(wanted), abs=1e-12)
 
 
-def swapped(first, second, answers, places):
-    """Return the share of all swaps of both methods, question by question, that give as large a difference."""
+def permutation_p_value(first, second, answers, places):
+    """Return the share of all ways to swap both methods on single questions that give at least this difference."""
     ahead = Counter({0: 1})
     steps = []
     for place in places:
@@ -60,8 +60,8 @@ def swapped(first, second, answers, places):
     return far / sum(ahead.values())
 
 
-def one_by_one(first, second, answers, places):
-    """Return n, both mean shares, and how many questions more of the one's runs have right, question by question."""
+def compare_one_by_one(first, second, answers, places):
+    """Return n, both mean shares, and on how many questions the first runs are better and worse, counted one by one."""
     shares = [[], []]
     for place in places:
         for side, runs in enumerate((first, second)):
@@ -74,7 +74,7 @@ def one_by_one(first, second, answers, places):
 
 
 @given(st.lists(RUN, min_size=1, max_size=3), st.lists(RUN, min_size=1, max_size=3), TRUTH, TRUTH, TRUTH)
-def test_each_slice_is_what_counting_one_by_one_gives(first, second, truth, facet, among):
+def test_each_slice_equals_counting_one_by_one(first, second, truth, facet, among):
     asked = np.array(among) > 0
     found = compare(
         [np.array(run) for run in first],
@@ -87,23 +87,23 @@ def test_each_slice_is_what_counting_one_by_one_gives(first, second, truth, face
     parts = [(found.whole, places)]
     parts += [(part, [p for p in places if facet[p] == value]) for value, part in enumerate(found.facets["facet"])]
     for part, among_these in parts:
-        n, one, two, better, worse = one_by_one(first, second, truth, among_these)
+        n, one, two, better, worse = compare_one_by_one(first, second, truth, among_these)
         assert (part.n, part.only_first, part.only_second) == (n, better, worse)
         assert (part.first, part.second) == pytest.approx((one, two))
-        assert part.p == pytest.approx(swapped(first, second, truth, among_these), abs=1e-9)
+        assert part.p == pytest.approx(permutation_p_value(first, second, truth, among_these), abs=1e-9)
     assert found.test == (MCNEMAR if len(first) == len(second) == 1 else PERMUTATION)
     asked_parts = [part for part in found.facets["facet"] if part.n]
     assert [part.adjusted for part in asked_parts] == pytest.approx(holm([part.p for part in asked_parts]))
 
 
 @given(RUN, TRUTH)
-def test_a_method_is_no_better_than_itself(run, truth):
+def test_a_method_compared_with_itself_has_no_difference(run, truth):
     found = compare([np.array(run)] * 2, [np.array(run)], np.array(truth), {}).whole
     assert (found.difference, found.p, tuple(found.interval)) == (0, 1, (0, 0))
 
 
 @pytest.mark.parametrize("runs", [1, 3])
-def test_the_bootstrap_is_that_of_drawing_questions_one_by_one(runs):
+def test_the_bootstrap_interval_equals_that_of_drawing_questions_one_by_one(runs):
     random = np.random.default_rng(5)
     n = 300
     truth = random.integers(0, 4, n)
@@ -117,7 +117,7 @@ def test_the_bootstrap_is_that_of_drawing_questions_one_by_one(runs):
 
 
 @given(st.lists(st.sampled_from([-3, -1, 0, 2]), min_size=2, max_size=5))
-def test_the_interval_has_the_ends_that_all_ways_of_drawing_give(ahead):
+def test_the_interval_equals_that_of_all_possible_draws(ahead):
     truth = np.zeros(len(ahead), np.int64)
     first = [np.where(np.array(ahead) > run, 0, 1) for run in range(2)]
     second = [np.where(-np.array(ahead) > run, 0, 1) for run in range(3)]
@@ -149,7 +149,7 @@ def test_interval_and_test_agree_on_several_runs():
     assert apart > 10 and together > 10
 
 
-def test_a_slice_of_too_few_questions_is_not_tried():
+def test_a_slice_of_too_few_questions_is_not_tested():
     random = np.random.default_rng(3)
     truth, codes = np.zeros(90, np.int64), np.repeat(np.array([0, 1, 2], np.uint8), [10, 40, 40])
     runs = [np.where(random.random(90) < share, 0, 1) for share in (0.9, 0.5)]
@@ -158,7 +158,7 @@ def test_a_slice_of_too_few_questions_is_not_tried():
     assert [one.adjusted, two.adjusted] == holm([one.p, two.p])
 
 
-def test_chance_is_what_is_expected_of_guesses():
+def test_guesses_count_as_their_expected_value():
     random = np.random.default_rng(2)
     n = 4000
     truth, choices = random.integers(-2, 2, n), random.choice([2, 3, 11], n)

@@ -1,4 +1,4 @@
-"""The Ladder against a slow twin, and what it promises."""
+"""The Ladder, compared with a slow twin, and the guarantees that it gives."""
 
 import math
 from fractions import Fraction
@@ -11,7 +11,7 @@ from generation.engine.scoring.ladder import climb, expected_gain, least_step, u
 
 
 def slow_climb(right: int, n: int, best: int | None, step: int) -> int:
-    """Return the figure by fractions, and by walking up the ladder rung by rung."""
+    """Return the published figure, computed with fractions and by climbing the ladder step by step."""
     score = Fraction(right, n)
     if best is not None and score - Fraction(best, 1000) < Fraction(step, 1000):
         return best
@@ -36,7 +36,7 @@ def figures(rights: list[int], n: int, step: int) -> list[int]:
 
 
 @given(scores())
-def test_figures_are_those_of_the_slow_twin(case: tuple[list[int], int, int]) -> None:
+def test_figures_equal_those_of_the_slow_twin(case: tuple[list[int], int, int]) -> None:
     rights, n, step = case
     best: int | None = None
     for right in rights:
@@ -66,25 +66,25 @@ def test_a_figure_changes_only_when_a_score_beats_it_by_a_step(case: tuple[list[
 
 
 @given(st.integers(1, 10**7))
-def test_the_least_step_is_the_smallest_that_is_no_finer_than_one_over_the_root(n: int) -> None:
+def test_the_least_step_is_the_smallest_of_at_least_one_over_the_square_root(n: int) -> None:
     step = least_step(n)
     assert Fraction(step, 1000) ** 2 >= Fraction(1, n)
     assert step == 1 or Fraction(step - 1, 1000) ** 2 < Fraction(1, n)
 
 
 @given(scores(), st.integers(1, 1000))
-def test_a_step_that_grows_takes_no_figure_back(case: tuple[list[int], int, int], other: int) -> None:
+def test_a_larger_step_does_not_lower_a_published_figure(case: tuple[list[int], int, int], other: int) -> None:
     rights, n, step = case
     best = figures(rights, n, step)[-1]
     assert all(climb(right, n, best=best, step=other) >= best for right in rights)
 
 
-def test_the_usual_budget_is_one_figure_for_a_hundred_questions() -> None:
+def test_the_default_budget_is_one_figure_for_a_hundred_questions() -> None:
     assert [usual_budget(n) for n in (1, 299, 300, 600, 15_000)] == [3, 3, 3, 6, 150]
     assert all(expected_gain(usual_budget(n), n) < 0.0401 for n in (300, 600, 15_000))
 
 
-def test_the_expected_gain_is_that_of_a_blind_attacker_with_exact_figures() -> None:
+def test_the_expected_gain_equals_that_of_a_blind_attacker_with_exact_figures() -> None:
     chance, n, k, gains = np.random.default_rng(7), 2000, 40, []
     for _ in range(200):
         truth = chance.integers(0, 2, n)

@@ -1,4 +1,4 @@
-"""Attacks on withheld answers: they win against exact scores, and gain less than five points against the Ladder."""
+"""Attacks on withheld answers: they succeed against exact scores, and gain less than five points against the Ladder."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -12,14 +12,14 @@ from tests.proof import size
 
 N = 600
 SUBMISSIONS = 1000
-SHARES = (0.5, 0.6, 0.42)  # of yes, by the question's type
+SHARES = (0.5, 0.6, 0.42)  # of the answer yes, for each type of question
 ALLOWED = 0.05
 
 Answers = NDArray[np.int64]
 
 
 class Hidden:
-    """Questions with yes or no as the answer, and a site that publishes by the Ladder until its budget is spent."""
+    """Yes-or-no questions with withheld answers, and a site that publishes figures by the Ladder within a budget."""
 
     def __init__(self, seed: int) -> None:
         self.chance = np.random.default_rng(seed)
@@ -28,7 +28,7 @@ class Hidden:
         self.room, self.best = usual_budget(N), dict[int, int]()
 
     def submit(self, method: int, answers: Answers) -> int | None:
-        """Return the figure of a method after a submission; None once the budget is spent."""
+        """Return the published figure of a method after a submission; None if the budget is spent."""
         if not self.room:
             return None
         self.room -= 1
@@ -38,23 +38,23 @@ class Hidden:
 
     @property
     def by_type(self) -> Answers:
-        """Return the guess by type."""
+        """Return the more frequent answer of each question's type."""
         return np.array([share > 0.5 for share in SHARES], np.int64)[self.kinds]
 
     def share(self, answers: Answers) -> float:
-        """Return the share that is right."""
+        """Return the share of right answers."""
         return float((answers == self.truth).mean())
 
 
 class Told(NamedTuple):
-    """Submissions, and the accuracy that was learned of each."""
+    """Submitted answers, and the accuracy that was published for each of them."""
 
     sent: Answers
     shares: NDArray[np.float64]
 
 
 def solved(told: Told, prior: Answers) -> Answers:
-    """Return the answers that fit accuracies best, by least squares, near a prior guess."""
+    """Return answers near a prior guess that fit the accuracies best by least squares."""
     signs, start = 2.0 * told.sent - 1, 2.0 * prior - 1
     start = start * 0.1
     wanted = (2 * told.shares - 1) * N - signs @ start
@@ -63,22 +63,22 @@ def solved(told: Told, prior: Answers) -> Answers:
 
 
 def voted(told: Told, prior: Answers) -> Answers:
-    """Return for each question what the better submissions say; what is not clear is guessed."""
+    """Return for each question the answer of the better submissions, or the prior guess if there is a tie."""
     weights = told.shares - told.shares.mean()
     votes = weights @ (2.0 * told.sent - 1)
     return np.where(votes == 0, prior, votes > 0).astype(np.int64)
 
 
-def apart(site: Hidden) -> Told:
-    """Submit random answers, each as another method: every figure is one measurement."""
+def submit_separately(site: Hidden) -> Told:
+    """Submit random answers, each as a new method, so that each figure is one measurement."""
     sent = site.chance.integers(0, 2, (SUBMISSIONS, N))
     figures = [site.submit(number, one) for number, one in enumerate(sent)]
     known = [number for number, figure in enumerate(figures) if figure is not None]
     return Told(sent[known], np.array([figures[number] for number in known], float) / 1000)
 
 
-def threshold(site: Hidden) -> Told:
-    """Submit as many methods what lies near one rung of the ladder: each says on which side it is."""
+def submit_near_a_step(site: Hidden) -> Told:
+    """Submit answers near one step of the ladder, each as a new method. Each figure says whether they are above it."""
     rung, sent, sides = least_step(N) / 1000, [], []
     for number in range(SUBMISSIONS):
         answers = site.by_type.copy()
@@ -91,8 +91,8 @@ def threshold(site: Hidden) -> Told:
     return Told(np.array(sent), np.array(sides))
 
 
-def climbing(site: Hidden, prior: Answers) -> Answers:
-    """Climb one method's ladder: flip a random part of the best answers, and keep what the figure rewards."""
+def climb_one_ladder(site: Hidden, prior: Answers) -> Answers:
+    """Submit everything as one method: flip random answers of the best submission; keep them if the figure rises."""
     best, figure = prior.copy(), site.submit(0, prior)
     for _ in range(SUBMISSIONS - 1):
         answers = best.copy()
@@ -107,11 +107,11 @@ def climbing(site: Hidden, prior: Answers) -> Answers:
 
 
 ATTACKS: dict[str, Callable[[Hidden], Answers]] = {
-    "least squares": lambda site: solved(apart(site), site.by_type),
-    "votes": lambda site: voted(apart(site), site.by_type),
-    "threshold and votes": lambda site: voted(threshold(site), site.by_type),
-    "threshold and least squares": lambda site: solved(threshold(site), site.by_type),
-    "climbing": lambda site: climbing(site, site.by_type),
+    "least squares": lambda site: solved(submit_separately(site), site.by_type),
+    "votes": lambda site: voted(submit_separately(site), site.by_type),
+    "threshold and votes": lambda site: voted(submit_near_a_step(site), site.by_type),
+    "threshold and least squares": lambda site: solved(submit_near_a_step(site), site.by_type),
+    "climbing": lambda site: climb_one_ladder(site, site.by_type),
 }
 
 
@@ -126,18 +126,18 @@ def test_an_attacker_gains_less_than_five_points_over_guessing_by_type(name: str
 
 
 @pytest.mark.parametrize("decide", [solved, voted])
-def test_a_blind_attacker_gains_no_more_than_the_formula_says(decide: Callable[[Told, Answers], Answers]) -> None:
+def test_the_gain_of_a_blind_attacker_is_at_most_the_expected_gain(decide: Callable[[Told, Answers], Answers]) -> None:
     gains = []
     for seed in range(60):
         site = Hidden(seed)
         blind = np.zeros(N, np.int64)
         blind[site.chance.random(N) < 0.5] = 1
-        told = apart(site)
+        told = submit_separately(site)
         gains.append(site.share(decide(told, blind)) - 0.5)
     assert np.mean(gains) < expected_gain(usual_budget(N), N) + 0.01
 
 
-def test_the_same_attacker_wins_against_scores_that_are_exact_to_a_tenth_of_a_point() -> None:
+def test_the_same_attacker_succeeds_against_scores_with_three_digits() -> None:
     site = Hidden(1)
     sent = site.chance.integers(0, 2, (SUBMISSIONS, N))
     exact = np.round((sent == site.truth).mean(axis=1), 3)

@@ -1,4 +1,4 @@
-"""Nearest questions, beside a twin that compares each with each in fractions."""
+"""The search for nearest questions, compared with a twin that compares all pairs in fractions."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from generation.engine.scoring.nearest_questions import KnownQuestions, bags_of,
 FEW, MANY = (
     [f"w{number}" for number in range(6)],
     [f"w{number}" for number in range(300)],
-)  # more than a sketch has bits
+)  # more words than a sketch has bits
 
 
 def bags_from(words):
@@ -27,44 +27,44 @@ def postings(questions, words):
     return [np.array([at for at, bag in enumerate(questions) if word in bag], dtype=np.uint32) for word in words]
 
 
-def stored(questions, words):
-    """Return the bags of questions as the search takes them; words beyond `words` have no code."""
+def make_bags(questions, words):
+    """Return the bags of questions in the form that the search expects. Words that are not in `words` have no code."""
     sizes = np.array([len(bag) for bag in questions], dtype=np.int64)
     return bags_of(postings(questions, words), questions=len(questions), sizes=sizes)
 
 
-def found_by_search(known, asked, usable, words):
+def nearest_by_search(known, asked, usable, words):
     looked = KnownQuestions(bags_of(postings(known, words), questions=len(known)), usable, words=len(words))
-    return looked.nearest(stored(asked, words), np.arange(len(asked)))
+    return looked.nearest(make_bags(asked, words), np.arange(len(asked)))
 
 
 def likeness(one, two):
     return Fraction(len(one & two), len(one | two)) if one | two else Fraction(0)
 
 
-def twin(known, asked, usable):
-    """Compare with every question; the first of the nearest."""
+def nearest_by_twin(known, asked, usable):
+    """Return the nearest of all usable questions for each bag; the first one if several are equally near."""
     places = [place for place in range(len(known)) if usable[place]]
     return [max(places, key=lambda place: (likeness(known[place], bag), -place), default=-1) for bag in asked]
 
 
 @given(PAIRS, st.integers(0, 2**12 - 1))
-def test_the_nearest_is_the_one_that_comparing_each_with_each_finds(pair, mask):
+def test_the_search_finds_the_same_question_as_comparing_all_pairs(pair, mask):
     words, known, asked = pair
     usable = np.array([bool(mask >> place & 1) for place in range(len(known))], dtype=np.bool_)
-    assert found_by_search(known, asked, usable, words).tolist() == twin(known, asked, usable)
+    assert nearest_by_search(known, asked, usable, words).tolist() == nearest_by_twin(known, asked, usable)
 
 
 @given(PAIRS, st.integers(0, 5))
-def test_words_that_the_known_questions_lack_count_as_not_shared(pair, kept):
+def test_words_that_no_known_question_has_count_as_not_shared(pair, kept):
     words, known, asked = pair
     usable = np.ones(len(known), dtype=np.bool_)
     known = [bag & set(words[:kept]) for bag in known]
-    assert found_by_search(known, asked, usable, words[:kept]).tolist() == twin(known, asked, usable)
+    assert nearest_by_search(known, asked, usable, words[:kept]).tolist() == nearest_by_twin(known, asked, usable)
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_among_hundreds_of_bags_that_are_much_alike_the_nearest_is_found(seed):
+def test_the_nearest_of_hundreds_of_similar_bags_is_found(seed):
     chance = np.random.default_rng(seed)
     words = [f"w{number}" for number in range(int(chance.integers(8, 200)))]
     often = np.sort(chance.random(len(words)) ** 3)
@@ -76,19 +76,19 @@ def test_among_hundreds_of_bags_that_are_much_alike_the_nearest_is_found(seed):
         for n in (100, 8)
     )
     usable = chance.random(len(known)) < 0.9
-    assert found_by_search(known, asked, usable, words).tolist() == twin(known, asked, usable)
+    assert nearest_by_search(known, asked, usable, words).tolist() == nearest_by_twin(known, asked, usable)
 
 
-def test_words_that_nobody_has_make_everything_less_near():
+def test_unknown_words_of_a_question_reduce_its_similarity():
     known = [{"a", "b"}, {"a", "b", "c"}]
-    assert found_by_search(known, [{"a", "x", "y"}], np.ones(2, dtype=np.bool_), ["a", "b", "c"]).tolist() == [0]
+    assert nearest_by_search(known, [{"a", "x", "y"}], np.ones(2, dtype=np.bool_), ["a", "b", "c"]).tolist() == [0]
 
 
 @given(PAIRS, st.lists(st.integers(0, 11), unique=True))
 def test_groups_are_the_questions_with_the_same_words(pair, places):
     words, questions, _ = pair
     places = sorted(place for place in places if place < len(questions))
-    firsts, numbers = group_questions(stored(questions, words), np.array(places, dtype=np.int64))
+    firsts, numbers = group_questions(make_bags(questions, words), np.array(places, dtype=np.int64))
     first_of = {}
     for place in places:
         first_of.setdefault(questions[place], place)
@@ -96,8 +96,8 @@ def test_groups_are_the_questions_with_the_same_words(pair, places):
     assert len(firsts) == len(first_of)
 
 
-def test_bags_that_look_alike_by_accident_are_not_taken_for_one(monkeypatch):
-    bags = stored([{"a"}, {"b"}, {"a"}], ["a", "b"])
+def test_bags_with_equal_hashes_are_not_grouped_if_their_words_differ(monkeypatch):
+    bags = make_bags([{"a"}, {"b"}, {"a"}], ["a", "b"])
     monkeypatch.setattr(
         "generation.engine.scoring.nearest_questions._hashes", lambda bags, places, salt: np.zeros(3, dtype=np.uint64)
     )
@@ -106,8 +106,8 @@ def test_bags_that_look_alike_by_accident_are_not_taken_for_one(monkeypatch):
 
 
 @given(PAIRS)
-def test_bags_are_the_words_of_the_questions(pair):
+def test_bags_contain_the_words_of_the_questions(pair):
     words, questions, _ = pair
-    bags = stored(questions, words)
+    bags = make_bags(questions, words)
     codes = np.split(bags.codes, bags.starts[1:-1]) if questions else []
     assert [[words[code] for code in one] for one in codes] == [sorted(bag, key=words.index) for bag in questions]

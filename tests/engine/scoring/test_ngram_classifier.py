@@ -1,4 +1,4 @@
-"""The classifier of n-grams, beside one that follows its description with strings and a solver of another kind."""
+"""The n-gram classifier, compared with a twin that follows its description with strings and another solver."""
 
 from collections import Counter
 from fractions import Fraction
@@ -18,7 +18,7 @@ LEARNED = st.lists(st.tuples(READ, st.sampled_from(("no", "so", "yes"))), max_si
 
 
 def bag_of(one: ReadQuestion) -> Counter[str]:
-    """Return how often a question has each n-gram, by its definition."""
+    """Return the count of each n-gram of a question, by the definition."""
     kept = [text.split() for text in one.sentences if set(text.split()) & set(one.question.split())]
     found = Counter[str]()
     for words in [one.question.split(), *kept]:
@@ -29,7 +29,7 @@ def bag_of(one: ReadQuestion) -> Counter[str]:
 
 
 def scores_of(learned: list[tuple[ReadQuestion, str]], asked: ReadQuestion) -> dict[str, float]:
-    """Return the score of each answer of the group: least squares of examples and of a penalty on each weight."""
+    """Return the score of each answer of the group, by least squares with a penalty on each weight."""
     mine = [(bag_of(one), answer) for one, answer in learned if one.group == asked.group]
     columns = sorted({gram for bag, _ in mine for gram in bag})
     counts = np.array([[bag[gram] for gram in columns] for bag, _ in mine], float)
@@ -46,9 +46,7 @@ def scores_of(learned: list[tuple[ReadQuestion, str]], asked: ReadQuestion) -> d
 
 @settings(deadline=None, max_examples=60)
 @given(LEARNED, st.lists(READ, max_size=6))
-def test_each_guess_is_an_answer_of_the_highest_score(
-    learned: list[tuple[ReadQuestion, str]], asked: list[ReadQuestion]
-) -> None:
+def test_each_guess_has_the_highest_score(learned: list[tuple[ReadQuestion, str]], asked: list[ReadQuestion]) -> None:
     found = list(guesses(iter(learned), iter(asked)))
     assert len(found) == len(asked)
     for one, guess in zip(asked, found, strict=True):
@@ -60,7 +58,7 @@ def test_each_guess_is_an_answer_of_the_highest_score(
             assert guess == "" if not counts else counts[guess] == max(counts.values())
 
 
-def test_what_a_bag_tells_is_learned_and_the_order_of_sentences_is_not() -> None:
+def test_the_words_of_sentences_are_learned_but_not_their_order() -> None:
     places = ("barn", "mill", "port", "well")
     learned = [
         (ReadQuestion("a", (f"anna is in the {place}", "bert naps"), "where is anna"), place) for place in places * 25
@@ -74,12 +72,12 @@ def test_what_a_bag_tells_is_learned_and_the_order_of_sentences_is_not() -> None
     assert Fraction(right, len(ordered)) <= Fraction(1, 2)
 
 
-def test_a_sentence_that_shares_no_word_with_the_question_counts_for_nothing() -> None:
+def test_a_sentence_that_shares_no_word_with_the_question_is_ignored() -> None:
     learned = [(ReadQuestion("a", ("bert naps",) * (n % 2), "where is anna"), ("no", "yes")[n % 2]) for n in range(60)]
     assert set(guesses(learned, [one for one, _ in learned])) == {"no"}
 
 
-def test_blocks_and_the_number_of_examples_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_blocks_does_not_change_the_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(3)
     made = [
         (ReadQuestion("ab"[n % 2], tuple(" ".join(chance.choice(WORDS, 3)) for _ in range(3)), "the box"), WORDS[n % 3])
@@ -90,13 +88,13 @@ def test_blocks_and_the_number_of_examples_change_nothing(monkeypatch: pytest.Mo
     assert list(guesses(made, [one for one, _ in made])) == whole
 
 
-def test_of_many_phrases_the_most_frequent_ones_are_gone_by(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_most_frequent_phrases_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     learned = [(ReadQuestion("a", (), text), text) for text in ("box",) * 5 + ("cat",) * 4 + ("door",)]
     monkeypatch.setattr(ngram_classifier, "MOST", 2)
     assert list(guesses(learned, [ReadQuestion("a", (), "door"), ReadQuestion("a", (), "cat")])) == ["box", "cat"]
 
 
-def test_it_may_be_stopped_between_models_and_blocks() -> None:
+def test_training_can_be_stopped_between_models_and_blocks() -> None:
     calls = []
 
     def check() -> None:

@@ -1,4 +1,4 @@
-"""Reweighted accuracy: against a twin, and against accuracy on questions whose values are equally frequent."""
+"""Reweighted accuracy, compared with a twin and with the accuracy on questions with equally frequent values."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.proof import size
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.booleans()), min_size=1, max_size=60))
-def test_it_is_the_weighted_mean_of_the_twin(rows: list[tuple[int, int, bool]]) -> None:
+def test_reweighted_accuracy_equals_the_weighted_mean_of_the_twin(rows: list[tuple[int, int, bool]]) -> None:
     train = (np.array([50, 20, 0, 10, 1]), np.array([40, 30, 20, 10]))
     codes = [np.array([row[facet] for row in rows]) for facet in (0, 1)]
     weights = inverse_frequencies(codes, train)
@@ -34,7 +34,7 @@ def test_it_is_the_weighted_mean_of_the_twin(rows: list[tuple[int, int, bool]]) 
     assert found.interval.low <= found.share + 1e-9 and found.share <= found.interval.high + 1e-9
 
 
-def test_a_question_without_a_value_does_not_count() -> None:
+def test_a_question_without_a_value_has_no_weight() -> None:
     weights = inverse_frequencies([np.array([0, 255, -1], np.int64)], [np.array([3, 1])])
     assert weights.tolist() == [4 / 3, 0.0, 0.0]
 
@@ -46,8 +46,8 @@ def test_equal_frequencies_give_the_plain_accuracy() -> None:
     assert (found.share, found.effective, found.unseen) == (0.75, pytest.approx(100), 0)
 
 
-def test_it_agrees_with_the_accuracy_on_uniform_questions() -> None:
-    """A model that is the better, the more often it saw a pair, is worth the same by both: within both intervals."""
+def test_reweighted_accuracy_agrees_with_the_accuracy_on_uniform_questions() -> None:
+    """The model is better on pairs that are frequent in training. The intervals of both accuracies must overlap."""
     chance = np.random.Generator(np.random.PCG64(4))
     entities, rounds = 15, size(400, name="reweighted accuracies against uniform tests", least=20)
     usual = tuple(zipf(entities, 1.0))

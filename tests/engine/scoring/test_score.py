@@ -1,4 +1,4 @@
-"""The scorer by slices, crossings, bands and runs, beside twins that look at one question after the other."""
+"""Scores by slices, crossed facets, bands and runs, compared with twins that look at each question in turn."""
 
 import statistics
 
@@ -19,7 +19,7 @@ QUESTIONS = st.lists(QUESTION, max_size=60)
 
 
 def arrays(questions):
-    """Return predictions, answers, a slicing by values, one by flags, and which questions are looked at."""
+    """Return predictions, answers, a slicing by values, a slicing by flags, and which questions count."""
     columns = list(zip(*questions, strict=True)) or [(), (), (), (), ()]
     said, true = (np.array(columns[at], np.int64) for at in (0, 1))
     plain, flags = (np.array(columns[at], np.uint8) for at in (2, 3))
@@ -27,15 +27,15 @@ def arrays(questions):
 
 
 def has(slicing, place, value):
-    """Return whether a question has a value."""
+    """Return whether a question has a value of a slicing."""
     code = int(slicing.codes[place])
     if code == NOTHING:
         return False
     return bool(code >> value & 1) if slicing.is_flags else code == value
 
 
-def counted_one_by_one(said, true, among, wanted):
-    """Return of how many questions that are wanted how many are right."""
+def count_one_by_one(said, true, among, wanted):
+    """Return how many questions are wanted, and how many of them are right."""
     n = right = 0
     for place in range(len(said)):
         if among[place] and wanted(place):
@@ -45,32 +45,32 @@ def counted_one_by_one(said, true, among, wanted):
 
 
 @given(QUESTIONS)
-def test_every_slice_is_what_counting_one_by_one_gives(questions):
+def test_every_slice_equals_counting_one_by_one(questions):
     said, true, plain, flags, among = arrays(questions)
     found = score(said, true, {"plain": plain, "flags": flags}, among=among)
-    assert (found.n, found.right) == counted_one_by_one(said, true, among, lambda place: True)
+    assert (found.n, found.right) == count_one_by_one(said, true, among, lambda place: True)
     for name, slicing in (("plain", plain), ("flags", flags)):
         for value in range(VALUES):
-            twin = counted_one_by_one(said, true, among, lambda place, s=slicing, v=value: has(s, place, v))
+            twin = count_one_by_one(said, true, among, lambda place, s=slicing, v=value: has(s, place, v))
             assert (found.facets[name].n[value], found.facets[name].right[value]) == twin
 
 
 @given(QUESTIONS, st.booleans(), st.booleans())
-def test_every_cell_of_two_facets_is_what_counting_one_by_one_gives(questions, one_is_flags, two_is_flags):
+def test_every_cell_of_two_facets_equals_counting_one_by_one(questions, one_is_flags, two_is_flags):
     said, true, plain, flags, among = arrays(questions)
     one, two = flags if one_is_flags else plain, flags if two_is_flags else plain
     found = cross_facets(said, true, one, two, among=among)
     assert found.n.shape == found.right.shape == (VALUES, VALUES)
     for a in range(VALUES):
         for b in range(VALUES):
-            twin = counted_one_by_one(
+            twin = count_one_by_one(
                 said, true, among, lambda place, a=a, b=b: has(one, place, a) and has(two, place, b)
             )
             assert (found.n[a, b], found.right[a, b]) == twin
 
 
 @given(QUESTIONS)
-def test_crossing_is_the_same_both_ways_and_adds_up(questions):
+def test_crossed_facets_are_symmetric_and_their_sum_is_the_slice(questions):
     said, true, plain, flags, _ = arrays(questions)
     there, back = cross_facets(said, true, plain, flags), cross_facets(said, true, flags, plain)
     assert np.array_equal(there.right, back.right.T)
@@ -79,7 +79,7 @@ def test_crossing_is_the_same_both_ways_and_adds_up(questions):
 
 
 @given(st.lists(st.integers(0, 9) | st.just(NOTHING), max_size=40), st.sets(st.integers(0, 11), min_size=1))
-def test_a_band_has_the_questions_whose_numbers_lie_in_it(codes, ends):
+def test_a_band_contains_the_questions_with_numbers_in_its_range(codes, ends):
     numbers = [3 * code for code in range(10)]
     firsts = sorted(ends)
     bands = list(zip(firsts, [*(first - 1 for first in firsts[1:]), 14], strict=True))
@@ -91,7 +91,7 @@ def test_a_band_has_the_questions_whose_numbers_lie_in_it(codes, ends):
 
 
 @given(st.integers(1, 50).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n), min_size=2, max_size=6))))
-def test_runs_are_averaged_as_a_textbook_does(counted):
+def test_mean_and_deviation_of_runs_equal_the_textbook_formulas(counted):
     n, rights = counted
     found = Averaged(n, tuple(rights))
     shares = [right / n for right in rights]
@@ -102,6 +102,6 @@ def test_runs_are_averaged_as_a_textbook_does(counted):
     assert low <= found.mean + 1e-12 and found.mean <= high + 1e-12
 
 
-def test_one_run_has_no_deviation_and_nothing_no_mean():
+def test_one_run_has_no_deviation_and_no_questions_have_no_mean():
     assert (Averaged(4, (1,)).mean, Averaged(4, (1,)).deviation) == (0.25, None)
     assert (Averaged(0, (0, 0)).mean, Averaged(0, (0, 0)).deviation, Averaged(0, ()).mean) == (None, None, None)

@@ -1,4 +1,4 @@
-"""What repeats in splits and what they share is counted as sets of plain keys count it."""
+"""Repeats within splits and between splits are counted correctly, compared with sets of keys."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ ROWS, QUESTIONS = Repeatable("seen_row", "rows", True), Repeatable("seen_questio
 
 
 class Rows(MarbleWorld):
-    """Marbles of which rows and questions may occur more than once."""
+    """Marbles whose rows and questions are counted if they repeat."""
 
     repeats = (ROWS, QUESTIONS)
     repeats_by = "color"
@@ -24,7 +24,7 @@ class Rows(MarbleWorld):
         return {}
 
 
-Items = list[tuple[int, list[int]]]  # of an item its key and those of its questions
+Items = list[tuple[int, list[int]]]  # the key of each item, and the keys of its questions
 ITEMS = st.lists(st.tuples(st.integers(0, 5), st.lists(st.integers(0, 8), min_size=1, max_size=3)), max_size=8)
 
 
@@ -33,12 +33,12 @@ def take(repeats: RepeatCounter, split: str, items: Items) -> None:
         repeats.add(split, {"seen_row": [key] * len(questions), "seen_question": questions, "other": [1]}, items=1)
 
 
-def said(count: int, label: str, different: int) -> str:
+def describe_count(count: int, label: str, different: int) -> str:
     return f"{count} {label}, {'all' if count == different else different} different"
 
 
 @given(ITEMS, ITEMS)
-def test_counts_are_those_of_sets(train: Items, test: Items) -> None:
+def test_counts_equal_those_of_sets(train: Items, test: Items) -> None:
     repeats, verdict = RepeatCounter(Rows()), Verdict()
     take(repeats, "train", train)
     take(repeats, "test", test)
@@ -48,8 +48,10 @@ def test_counts_are_those_of_sets(train: Items, test: Items) -> None:
     told = {"train": [key for key, _ in train], "test": [key for key, _ in test]}
     for split in ("train", "test"):
         if told[split]:
-            rows = said(len(told[split]), "rows", len(set(told[split])))
-            expected.append((split, f"{rows}; {said(len(asked[split]), 'questions', len(set(asked[split])))}"))
+            rows = describe_count(len(told[split]), "rows", len(set(told[split])))
+            expected.append(
+                (split, f"{rows}; {describe_count(len(asked[split]), 'questions', len(set(asked[split])))}")
+            )
     if train and test:
         rows, questions = set(told["train"]) & set(told["test"]), set(asked["train"]) & set(asked["test"])
         shared = f"{len(rows) or 'no'} rows, {len(questions) or 'no'} questions"
@@ -58,7 +60,7 @@ def test_counts_are_those_of_sets(train: Items, test: Items) -> None:
     assert verdict.holds
 
 
-def test_a_world_that_names_nothing_is_not_counted() -> None:
+def test_a_world_without_repeatable_things_is_not_counted() -> None:
     repeats, verdict = RepeatCounter(MarbleWorld()), Verdict()
     take(repeats, "train", [(1, [1, 1])])
     repeats.note({"train": None}, verdict)
@@ -66,7 +68,7 @@ def test_a_world_that_names_nothing_is_not_counted() -> None:
     assert not list(verdict.lines())
 
 
-def test_notes_stand_in_the_output() -> None:
+def test_notes_are_part_of_the_output() -> None:
     verdict = Verdict()
     verdict.note("train", "3 rows, 2 different")
     assert list(verdict.lines()) == ["Counted:", "  train: 3 rows, 2 different"]

@@ -1,4 +1,4 @@
-"""The check of the facets "seen in train" gives what a simple twin gives that looks at one question after the other."""
+"""The check of the facets "seen in train" agrees with a simple twin that looks at each question in turn."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +24,7 @@ def code_by_twin(keys: list[int], train: list[list[int]]) -> int:
 
 
 @given(QUESTIONS, QUESTIONS)
-def test_what_a_twin_finds_is_proved(val: list[list[int]], train: list[list[int]]) -> None:
+def test_the_codes_of_the_twin_are_proved(val: list[list[int]], train: list[list[int]]) -> None:
     verdict = Verdict()
     stated = [code_by_twin(keys, train) for keys in val]
     overlap_of(val=val, train=train).prove("val", "train", {"text": stated}, verdict)
@@ -32,7 +32,7 @@ def test_what_a_twin_finds_is_proved(val: list[list[int]], train: list[list[int]
 
 
 @given(QUESTIONS, QUESTIONS, st.data())
-def test_anything_else_is_found_where_it_stands(
+def test_any_other_code_is_found_with_its_question(
     val: list[list[int]], train: list[list[int]], data: st.DataObject
 ) -> None:
     verdict = Verdict()
@@ -43,7 +43,7 @@ def test_anything_else_is_found_where_it_stands(
     assert [(one.check, one.question) for one in verdict.findings] == [("facets", at)]
 
 
-def test_without_the_reference_nothing_is_proved() -> None:
+def test_without_the_reference_split_nothing_is_proved() -> None:
     verdict = Verdict()
     overlap_of(val=[[1]]).prove("val", "train", {"text": [0]}, verdict)
     assert verdict.holds and not verdict.proved and [row.what for row in verdict.open] == [NOT_VERIFIED]

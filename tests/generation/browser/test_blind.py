@@ -1,4 +1,4 @@
-"""The report on shortcuts in a real browser: it comes by itself, fits any screen, and has no barriers."""
+"""The report on shortcuts in a real browser: it appears by itself, fits any screen, and has no barriers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +27,7 @@ def page(
     settings: Any,
     tmp_path: Path,
 ) -> Iterator[Page]:
-    """Give a page of a site whose small dataset has questions enough for shares, and too many to be looked through."""
+    """Give a page of a site with a dataset that has enough questions for shares, and too many for a report at once."""
     settings.VAR_DIR = tmp_path
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 4)
     monkeypatch.setattr(drawing, "SECONDS", 60)
@@ -38,7 +38,7 @@ def page(
     context.close()
 
 
-def test_the_page_waits_then_shows_the_report_by_itself_on_any_screen(page: Page) -> None:
+def test_the_page_shows_the_report_without_a_reload_on_any_screen(page: Page) -> None:
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.goto(PAGE)
@@ -60,5 +60,5 @@ def test_the_page_waits_then_shows_the_report_by_itself_on_any_screen(page: Page
 
 
 def barriers(page: Page) -> list[str]:
-    """Return what keeps people from using the page."""
+    """Return the barriers that axe finds on the page."""
     return [found["id"] for found in Axe().run(page).response["violations"]]

@@ -1,4 +1,4 @@
-"""Charts in a real browser: links, tables, room, both colour schemes."""
+"""Charts in a real browser: links, tables and sizes in both colour schemes."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_charts_and_their_tables_fit_any_screen(page: Page, width: int, scheme: 
     assert complaints == []
 
 
-def test_bars_and_numbers_are_links_and_charts_are_files(page: Page) -> None:
+def test_bars_and_numbers_are_links_and_charts_can_be_downloaded(page: Page) -> None:
     page.goto(OVERVIEW)
     said, address = page.evaluate("[document.querySelector('.chart a title').textContent, BAR]".replace("BAR", BAR))
     page.locator(".chart svg a").first.click()
@@ -78,7 +78,7 @@ OUTSIDE = """() => [...document.querySelectorAll(".chart svg")].flatMap(svg => {
 
 
 def barriers(page: Page) -> list[str]:
-    """Return what axe finds serious."""
+    """Return the serious barriers that axe finds on the page."""
     found = Axe().run(page).response["violations"]
     return [
         f"{one['id']}: {node['target']} {node['failureSummary']}"

@@ -1,4 +1,4 @@
-"""A question set made in a real browser: counted while it is typed, looked at, deleted; wide and narrow."""
+"""A question set is counted, made, viewed and deleted in a real browser, wide and narrow."""
 
 import re
 from typing import Any
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.slow
 SERIOUS = ("serious", "critical")
 
 
-def holds(page: Page) -> bool:
-    """Return whether a page fits wide and narrow windows and can be used by everybody."""
+def is_usable(page: Page) -> bool:
+    """Return whether a page fits wide and narrow windows and has no serious barrier."""
     fits = []
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 900})
@@ -39,7 +39,7 @@ def test_owner_makes_and_deletes_a_question_set(transactional_db: None, browser:
     page = context.new_page()
     try:
         page.goto(f"{live_server.url}/datasets/shapes/train/?length=1..30")
-        assert holds(page)
+        assert is_usable(page)
         page.get_by_role("link", name="Make a question set from these 16 questions").press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("Make a question set")
         count = page.locator("#count")
@@ -52,21 +52,21 @@ def test_owner_makes_and_deletes_a_question_set(transactional_db: None, browser:
         page.get_by_label("How many").press_sequentially("5")
         expect(count).to_contain_text("It will have 5 of 16 questions")
         page.get_by_label("Name in web addresses").fill("few")
-        assert holds(page)
+        assert is_usable(page)
         page.get_by_role("button", name="Make the question set").press("Enter")
         expect(page).to_have_url(re.compile("/datasets/shapes/few/$"))
         expect(page.get_by_role("heading", level=1)).to_contain_text("few")
         assert Split.objects.get(name="few").questions == 5
-        assert holds(page)
+        assert is_usable(page)
         page.goto(f"{live_server.url}/datasets/shapes/few/q/2/")
         expect(page.get_by_role("link", name=re.compile("^question [0-9]+$"))).to_be_visible()
-        assert holds(page)
+        assert is_usable(page)
         page.goto(f"{live_server.url}/datasets/shapes/")
         expect(page.get_by_role("row").filter(has_text="5 of 16 questions of train")).to_be_visible()
-        assert holds(page)
+        assert is_usable(page)
         page.goto(f"{live_server.url}/datasets/shapes/few/")
         page.get_by_role("link", name="Delete …").press("Enter")
-        assert holds(page)
+        assert is_usable(page)
         page.get_by_role("button", name="Delete few").press("Enter")
         expect(page.get_by_role("status").filter(has_text="few is deleted")).to_be_visible()
         assert not Split.objects.filter(name="few").exists()

@@ -1,4 +1,4 @@
-"""Pictures of few pixels in a real browser: enlarged, each pixel a square, outlined where the object is."""
+"""Small pictures in a real browser: they are enlarged, each pixel is a square, and outlines match the objects."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -30,14 +30,14 @@ def beads(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Dataset:
 
 @pytest.fixture(params=[1280, 390])
 def page(request: pytest.FixtureRequest, browser: Browser, live_server: Any, beads: Dataset) -> Iterator[Page]:
-    """Give a page of a wide and of a narrow browser."""
+    """Give a page of a wide, then of a narrow browser."""
     context = browser.new_context(base_url=live_server.url, viewport={"width": request.param, "height": 800})
     yield context.new_page()
     context.close()
 
 
 def check(page: Page, picture: str) -> None:
-    """Hold a picture to what it should look like."""
+    """Check the size and the rendering of a picture."""
     width, height, rendering, pixels = page.locator(picture).first.evaluate(SHAPE)
     room = page.viewport_size["width"]  # type: ignore[index]
     assert rendering == "pixelated"
@@ -47,7 +47,7 @@ def check(page: Page, picture: str) -> None:
     assert barriers(page) == []
 
 
-def test_a_question_shows_squares_and_outlines_them(page: Page) -> None:
+def test_a_question_shows_pixels_as_squares_with_outlines(page: Page) -> None:
     page.goto("/datasets/beads/val/q/1/?step=0")
     check(page, ".frame-box img")
     picture, outlines = (page.locator(one).bounding_box() for one in (".frame-box img", "svg.outlines"))
@@ -55,26 +55,26 @@ def test_a_question_shows_squares_and_outlines_them(page: Page) -> None:
     assert all(abs(picture[name] - outlines[name]) < 1 for name in picture)  # type: ignore[literal-required]
 
 
-def test_presenting_fills_the_room(page: Page) -> None:
+def test_presenting_enlarges_the_picture(page: Page) -> None:
     page.goto("/datasets/beads/val/q/1/?present=1&step=0")
     width, _, rendering, _ = page.locator(".frame-box img").evaluate(SHAPE)
     assert rendering == "pixelated"
     assert width > 300
 
 
-def test_participants_see_squares(page: Page, beads: Dataset) -> None:
+def test_participants_see_pixels_as_squares(page: Page, beads: Dataset) -> None:
     visitor = Visitor(study_of(beads, questions=3))
     visitor.to_questions()
     page.goto(visitor.address)
     check(page, ".shown img")
 
 
-def test_lists_show_squares(page: Page) -> None:
+def test_lists_show_pixels_as_squares(page: Page) -> None:
     page.goto("/datasets/beads/val/")
     assert page.locator(".thumb img").first.evaluate(SHAPE)[2:] == ["pixelated", WIDTH]
 
 
-def test_participants_enlarge_them_further(page: Page, beads: Dataset) -> None:
+def test_participants_can_enlarge_pictures_further(page: Page, beads: Dataset) -> None:
     visitor = Visitor(study_of(beads, questions=3))
     visitor.to_questions()
     page.goto(f"{visitor.address}?zoom=2")

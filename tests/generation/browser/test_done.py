@@ -1,6 +1,6 @@
-"""A researcher's whole way in one real browser, on a real site: web server, background process, embedded stack.
+"""The whole work of a researcher in a real browser, on a real site: web server, background process, embedded stack.
 
-Nothing is stood in for: the site runs as people run it, in a folder of the test's own, and makes CLEVR's own scenes.
+Nothing is replaced by a fake: the site runs as people run it, in a folder for this test, and makes CLEVR scenes.
 """
 
 import re
@@ -22,7 +22,7 @@ from webapp.running.processes import command
 
 pytestmark = pytest.mark.slow
 
-LONG = 180.0  # seconds: a dataset is made in less, whatever else the machine does
+LONG = 180.0  # seconds; making a dataset takes less, even on a busy machine
 PARAMETERS = {"Questions a scene": "4", "Width": "120", "Height": "80", "Samples": "1", "Least pixels": "0"}
 PASSWORD = "much ado about 9 apples"
 SET_UP = f"""
@@ -48,7 +48,7 @@ Start = Callable[..., None]
 
 @pytest.fixture
 def start(site_environment: dict[str, str], tmp_path: Path) -> Iterator[Start]:
-    """Give a function that starts one of the site's processes; those that run are ended afterwards."""
+    """Give a function that starts one of the site's processes; running processes are ended afterwards."""
     started: list[subprocess.Popen[bytes]] = []
 
     def run(name: str, *, bind: str = "", sockets: tuple[int, ...] = ()) -> None:
@@ -78,7 +78,7 @@ def start(site_environment: dict[str, str], tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture
 def site(migrated_environment: dict[str, str], start: Start) -> Iterator[str]:
-    """Give the address of a web server whose one account, ada, is a researcher; no background process runs yet."""
+    """Give the address of a web server with one account, the researcher ada, and without a background process."""
     variables = migrated_environment | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
     subprocess.run([sys.executable, "-c", SET_UP], env=variables, cwd=ROOT, check=True, timeout=600)
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -88,7 +88,7 @@ def site(migrated_environment: dict[str, str], start: Start) -> Iterator[str]:
 
 @contextmanager
 def visitor_of(browser: Browser, site: str) -> Iterator[Page]:
-    """Give a page of a browser that nobody has signed in with."""
+    """Give a page of a browser without a signed-in account."""
     context = new_context(browser, site)
     yield context.new_page()
     context.close()
@@ -101,7 +101,7 @@ def new_context(browser: Browser, site: str) -> BrowserContext:
 
 
 def tab_to(page: Page, target: Locator) -> None:
-    """Press Tab until something has the focus, as who has no mouse does."""
+    """Press Tab until the target has the focus, as somebody without a mouse does."""
     expect(target).to_be_visible()
     for _ in range(200):
         if target.evaluate("one => one === document.activeElement"):
@@ -117,7 +117,7 @@ def enter(page: Page, target: Locator) -> None:
 
 
 def write(page: Page, target: Locator, text: str) -> None:
-    """Put a text into a field by keyboard, in place of what is in it."""
+    """Replace the text in a field by keyboard."""
     tab_to(page, target)
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.press("Delete")
@@ -132,8 +132,8 @@ def sign_in(page: Page) -> None:
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
-def describe(page: Page, *, title: str, slug: str, splits: dict[str, int], withheld: str = "") -> None:
-    """Make of the first preset a tiny public dataset, by the fields of its form alone."""
+def fill_in_form(page: Page, *, title: str, slug: str, splits: dict[str, int], withheld: str = "") -> None:
+    """Change the first preset to a tiny public dataset, only with the fields of the form."""
     page.goto("/datasets/")
     enter(page, page.get_by_role("link", name="New dataset"))
     expect(page.get_by_role("link", name="CLEVR mini")).to_have_attribute("aria-current", "true")
@@ -153,7 +153,7 @@ def describe(page: Page, *, title: str, slug: str, splits: dict[str, int], withh
 
 
 def preview(page: Page, *, scenes: int) -> None:
-    """Have the first scenes drawn; where the machine is too busy to do it in the time there is, ask once more."""
+    """Request a preview of the first scenes; request it again if a busy machine exceeds the time limit."""
     refused = page.locator("p#arrive[role=alert]")
     deadline = time.monotonic() + LONG
     while True:
@@ -170,8 +170,8 @@ def create(page: Page, title: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
 
 
-def keys_work(page: Page) -> None:
-    """Wait until the page's script listens: a key pressed before is lost."""
+def wait_for_keys(page: Page) -> None:
+    """Wait until the page's script listens to keys, because it loses keys that are pressed before."""
     expect(page.locator("#keys-button")).to_be_visible()
 
 
@@ -182,8 +182,8 @@ def number_in(shown: Locator) -> int:
     return int(found[0].replace(",", ""))
 
 
-def watch_it_finish(page: Page, split: str) -> None:
-    """Wait until the page says that the dataset is complete; nobody loads it anew."""
+def wait_for_completion(page: Page, split: str) -> None:
+    """Wait, without a reload, until the page says that the dataset is complete."""
     deadline = time.monotonic() + LONG
     while page.locator("#making").count():
         assert time.monotonic() < deadline, page.locator("#making").inner_text()
@@ -193,7 +193,7 @@ def watch_it_finish(page: Page, split: str) -> None:
 
 
 def filter_by(page: Page, facet: str, number: int) -> None:
-    """Choose one of the values of a facet that questions have, by keyboard; it becomes the filter `number`."""
+    """Choose a value of a facet by keyboard, which makes the page have `number` filters."""
     choice = page.locator(f"#facet-{facet} li:not(.none) a:not([aria-current])").first
     wanted = number_in(choice.locator(".count"))
     enter(page, choice)
@@ -202,7 +202,7 @@ def filter_by(page: Page, facet: str, number: int) -> None:
 
 
 def play(page: Page) -> None:
-    """Go through a program by keys and buttons: at each step what it gives is outlined, and nothing else."""
+    """Go through a program by keys and buttons, and check that each step outlines exactly its objects."""
     steps = page.locator(".steps > li > a").count()
     most = 0
     for number in range(steps):
@@ -211,7 +211,7 @@ def play(page: Page) -> None:
         else:
             page.keyboard.press("ArrowRight")
         expect(page.locator("[aria-current=step]")).to_have_id(f"step-{number}")
-        most = max(most, outlined(page))
+        most = max(most, count_outlined(page))
     assert most > 0
     page.keyboard.press("ArrowLeft")
     expect(page.locator("[aria-current=step]")).to_have_id(f"step-{steps - 2}")
@@ -219,10 +219,10 @@ def play(page: Page) -> None:
     expect(page.locator("[aria-current=step]")).to_have_id(f"step-{steps - 3}")
 
 
-def outlined(page: Page) -> int:
-    """Return how many objects are outlined: those that the step points at, as far as they can be seen."""
+def count_outlined(page: Page) -> int:
+    """Return how many objects are outlined, and check that they are the visible objects of the step."""
     deadline = time.monotonic() + LONG
-    while True:  # classes settle a moment after the new step stands on the page
+    while True:  # classes change a moment after the new step is shown
         outlines, pointed = map(set, page.evaluate(OUTLINED))
         if outlines == pointed:
             return len(outlines)
@@ -255,13 +255,13 @@ def test_from_the_form_to_the_opened_answers(
     page.on("pageerror", lambda error: faults.append(str(error)))
     sign_in(page)
 
-    describe(page, title="Three by hand", slug="by-hand", splits={"train": 3})
+    fill_in_form(page, title="Three by hand", slug="by-hand", splits={"train": 3})
     preview(page, scenes=3)
     expect(page.locator(".estimate")).to_contain_text(re.compile(r"Scenes\s*3\s*Questions\s*12\s*Estimated time"))
     create(page, "Three by hand")
     expect(page.locator("#making")).to_contain_text("No background process is running")
     start("generation")
-    watch_it_finish(page, "train")
+    wait_for_completion(page, "train")
 
     expect(page.locator("#facts ~ dl")).to_contain_text("Content hash")
     enter(page, page.get_by_role("link", name="Browse train"))
@@ -270,7 +270,7 @@ def test_from_the_form_to_the_opened_answers(
     filter_by(page, "length", 2)
     page.locator(".chip.remove").first.click()
     expect(page.locator(".chip.remove")).to_have_count(1)
-    keys_work(page)
+    wait_for_keys(page)
     page.keyboard.press("/")
     page.keyboard.type("the")
     page.keyboard.press("Enter")
@@ -281,32 +281,32 @@ def test_from_the_form_to_the_opened_answers(
     page.goto("/datasets/by-hand/train/")
     enter(page, page.locator(".asked a").nth(2))
     expect(page.locator(".crumbs [aria-current]")).to_have_text("Question 2")
-    keys_work(page)
+    wait_for_keys(page)
     play(page)
     ask_first_and_present(page)
 
-    describe(page, title="Kept back", slug="kept-back", splits={"train": 1, "test": 2}, withheld="test")
+    fill_in_form(page, title="Kept back", slug="kept-back", splits={"train": 1, "test": 2}, withheld="test")
     create(page, "Kept back")
-    watch_it_finish(page, "train")
+    wait_for_completion(page, "train")
     secret = page.locator("dt", has_text="Secret of test").locator("+ dd").inner_text()
     assert re.fullmatch("[0-9a-f]{32}", secret)
     answers = answers_of(page)
     with visitor_of(browser, site) as visiting:
-        nothing_is_seen(visiting, secret)
+        check_nothing_is_revealed(visiting, secret)
         enter(page, page.get_by_role("link", name="Open the answers of test"))
         expect(page.get_by_role("heading", level=1)).to_have_text("Open the answers of test?")
         enter(page, page.get_by_role("button", name="Open the answers of test"))
         expect(page.get_by_role("status").filter(has_text="The answers of test are open")).to_be_visible()
         visiting.goto("/datasets/kept-back/")
         expect(visiting.locator("section[aria-labelledby=withheld]")).to_contain_text(secret)
-        assert made_again(visiting, site_environment, tmp_path) == content_hash(visiting)
+        assert make_again(visiting, site_environment, tmp_path) == content_hash(visiting)
         assert answers_of(visiting) == answers
     assert faults == []
     context.close()
 
 
 def answers_of(page: Page) -> list[str]:
-    """Return the answers of the withheld split, as its list shows them to this reader."""
+    """Return the answers of the withheld split that its list shows to this reader."""
     before = page.url
     page.goto("/datasets/kept-back/test/")
     answers = page.locator(".asked .answer").all_inner_texts()
@@ -315,8 +315,8 @@ def answers_of(page: Page) -> list[str]:
     return answers
 
 
-def nothing_is_seen(page: Page, secret: str) -> None:
-    """Look at every page of the dataset that links lead to: what is withheld stands on none."""
+def check_nothing_is_revealed(page: Page, secret: str) -> None:
+    """Follow the links to every page of the dataset, and check that none shows anything withheld."""
     waiting, seen = ["/datasets/kept-back/", "/datasets/kept-back/test/"], set[str]()
     while waiting:
         address = waiting.pop()
@@ -341,8 +341,8 @@ def content_hash(page: Page) -> str:
     return page.locator("#facts ~ dl dt", has_text="Content hash").locator("+ dd").inner_text()
 
 
-def made_again(page: Page, environment: dict[str, str], folder: Path) -> str:
-    """Return the content hash that the command on a dataset's page prints, run with its spec on a site of its own."""
+def make_again(page: Page, environment: dict[str, str], folder: Path) -> str:
+    """Run the command from a dataset's page with its spec on another site; return the printed content hash."""
     command_line = page.locator("section[aria-labelledby=again] pre").inner_text().strip()
     program, *arguments = command_line.replace("python manage.py ", "").split()
     assert (program, arguments[0]) == ("generate", "kept-back.json")

@@ -1,4 +1,4 @@
-"""Exports in a real browser: asked for, followed while they are built, downloaded; with and without JavaScript."""
+"""Exports are requested, followed and downloaded in a real browser, with and without JavaScript."""
 
 import zipfile
 from itertools import product
@@ -21,7 +21,7 @@ PAGE = "/datasets/shapes/export/"
 
 @pytest.fixture
 def shapes(transactional_db: None) -> Dataset:
-    """Give a complete public dataset that belongs to somebody."""
+    """Give a complete public dataset that has an owner."""
     return small.made(owner=User.objects.create_user("owner", "owner@example.org", "x"))
 
 
@@ -34,7 +34,9 @@ def session(live_server: Any, shapes: Dataset) -> Any:
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with JavaScript", "without JavaScript"])
-def test_an_owner_asks_follows_and_downloads(browser: Browser, session: Any, tmp_path: Path, scripts: bool) -> None:
+def test_an_owner_requests_follows_and_downloads_an_export(
+    browser: Browser, session: Any, tmp_path: Path, scripts: bool
+) -> None:
     page = page_of(browser, session, java_script_enabled=scripts)
     page.goto(PAGE)
     page.get_by_label("COCO coco").check()
@@ -64,7 +66,7 @@ def page_of(browser: Browser, session: Any, **options: Any) -> Page:
 
 
 def test_the_page_fits_and_has_no_barrier(browser: Browser, session: Any, shapes: Dataset) -> None:
-    every_state(shapes)
+    create_every_state(shapes)
     for width, scheme in product((390, 1280), ("light", "dark")):
         page = page_of(browser, session, viewport={"width": width, "height": 900}, color_scheme=scheme)
         page.goto(PAGE)
@@ -73,8 +75,8 @@ def test_the_page_fits_and_has_no_barrier(browser: Browser, session: Any, shapes
         page.context.close()
 
 
-def every_state(shapes: Dataset) -> None:
-    """Have an export in each state."""
+def create_every_state(shapes: Dataset) -> None:
+    """Create an export in each state."""
     owner = User.objects.get(username="owner")
     for number, state in enumerate(("failed", "cancelled", "waiting")):
         message = "category: Expected an attribute (size, color, material, shape), got 'weight'." if not number else ""

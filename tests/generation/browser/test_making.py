@@ -54,7 +54,7 @@ def page(request: pytest.FixtureRequest, browser: Browser, live_server: Any, ada
 
 
 def fill(page: Page) -> None:
-    """Make the first preset a tiny dataset, by the form and then by the JSON."""
+    """Change the first preset to a tiny dataset, first in the form and then in the JSON."""
     page.goto(NEW)
     page.get_by_label("Title", exact=True).fill("Three by hand")
     page.get_by_label("Name in web addresses").fill("three-by-hand")
@@ -73,7 +73,7 @@ def fill(page: Page) -> None:
     expect(page.get_by_label("Questions a scene")).to_have_value("4")
 
 
-def test_a_dataset_is_made_by_form_and_watched_to_its_end(page: Page, child: Child) -> None:
+def test_a_dataset_is_made_with_the_form_and_its_page_shows_completion(page: Page, child: Child) -> None:
     fill(page)
     page.get_by_role("button", name="Preview four scenes").click()
     expect(page.locator(".previews img")).to_have_count(3)
@@ -84,15 +84,15 @@ def test_a_dataset_is_made_by_form_and_watched_to_its_end(page: Page, child: Chi
     end = time.monotonic() + ENOUGH / 1000
     while page.locator("#making").count():
         assert time.monotonic() < end, page.locator("#making").text_content()
-        if not _moves(page):
+        if not _runs_scripts(page):
             page.reload()
         page.wait_for_timeout(300)
     expect(page.get_by_role("link", name="Browse train")).to_be_visible()
     assert Dataset.objects.get(slug="three-by-hand").state == "complete"
 
 
-def _moves(page: Page) -> bool:
-    """Return whether the page runs scripts: only they show the theme's switch."""
+def _runs_scripts(page: Page) -> bool:
+    """Return whether the page runs scripts: without them, the switch of the theme is hidden."""
     return page.locator("[data-theme-switch]:visible").count() == 1
 
 
@@ -109,7 +109,7 @@ def test_cancel_resume_and_delete(page: Page, ada: User) -> None:
     expect(page.locator(".banner")).to_have_text("Some shapes is being deleted.")
 
 
-def test_a_mistake_is_shown_beside_its_field(page: Page) -> None:
+def test_an_error_is_shown_next_to_its_field(page: Page) -> None:
     page.goto(NEW)
     page.get_by_label("Objects, at most").fill("500")
     page.get_by_role("button", name="Create dataset").click()
@@ -118,7 +118,7 @@ def test_a_mistake_is_shown_beside_its_field(page: Page) -> None:
     expect(wrong).to_contain_text("Expected at most 40 objects in a scene, got 500.")
 
 
-def test_the_page_comes_back_at_what_is_wrong_with_its_buttons_in_view(page: Page) -> None:
+def test_a_refused_form_shows_its_errors_and_buttons_in_view(page: Page) -> None:
     page.goto(f"{NEW}?preset=clevr-mini")
     create = page.get_by_role("button", name="Create dataset")
     expect(create).to_be_in_viewport()
@@ -134,7 +134,7 @@ def test_the_page_comes_back_at_what_is_wrong_with_its_buttons_in_view(page: Pag
     expect(create).to_be_in_viewport(ratio=1)
 
 
-def test_the_page_follows_by_itself(browser: Browser, live_server: Any, ada: User) -> None:
+def test_the_page_shows_progress_without_a_reload(browser: Browser, live_server: Any, ada: User) -> None:
     dataset = small.begun(owner=ada)
     Heartbeat.objects.create(name="generation@here", host="here", pid=1, queues="generation")
     context = signed_in(browser, live_server, ada)

@@ -45,7 +45,7 @@ def shapes(transactional_db: None) -> Dataset:
     ]
 )
 def page(request: pytest.FixtureRequest, browser: Browser, live_server: Any, shapes: Dataset) -> Iterator[Page]:
-    """Give a page of a browser that runs scripts, then of one that doesn't."""
+    """Give a page of a browser that runs scripts, then of one that does not."""
     context = browser.new_context(base_url=live_server.url, java_script_enabled=request.param)
     yield context.new_page()
     context.close()
@@ -58,7 +58,7 @@ def number_of(text: str | None) -> int:
     return int(found[0])
 
 
-def test_a_filter_and_its_chip(page: Page) -> None:
+def test_a_filter_is_set_and_removed_by_its_chip(page: Page) -> None:
     page.goto(BROWSE)
     choice = page.locator(".facet li a").first
     address = choice.get_attribute("href")
@@ -73,7 +73,7 @@ def test_a_filter_and_its_chip(page: Page) -> None:
     expect(page.locator(".asked a")).to_have_count(16)
 
 
-def test_words_and_a_range_by_their_forms(page: Page) -> None:
+def test_forms_set_filters_of_words_and_of_a_range(page: Page) -> None:
     page.goto(BROWSE)
     page.get_by_label("Words in the question").fill("the")
     page.get_by_role("button", name="Find").click()
@@ -97,7 +97,7 @@ def test_going_back_undoes_a_filter(page: Page) -> None:
     expect(page.locator(".asked a")).to_have_count(16)
 
 
-def test_a_question_leads_through_its_program(page: Page) -> None:
+def test_steps_of_a_program_are_links(page: Page) -> None:
     page.goto(BROWSE)
     page.locator(".asked a").nth(5).click()
     expect(page.locator("h1")).to_have_count(1)
@@ -114,7 +114,7 @@ def test_a_question_leads_through_its_program(page: Page) -> None:
             page.locator(".step-nav [rel=next]").click()
 
 
-def test_outlines_lie_over_the_picture(page: Page) -> None:
+def test_outlines_cover_the_picture(page: Page) -> None:
     page.goto(QUESTION + "?step=0")
     picture = page.locator(".frame-box img").bounding_box()
     outlines = page.locator("svg.outlines").bounding_box()
@@ -150,7 +150,7 @@ def test_pages_fit_and_have_no_serious_barrier(
 
 
 def barriers(page: Page) -> list[str]:
-    """Return what keeps somebody from using the page, as far as axe finds it."""
+    """Return the serious barriers that axe finds on the page."""
     found = Axe().run(page).response["violations"]
     return [
         f"{one['id']}: {node['target']} {node['failureSummary']}"
@@ -160,7 +160,7 @@ def barriers(page: Page) -> list[str]:
     ]
 
 
-def test_the_sidebar_stays_as_its_reader_left_it(browser: Browser, live_server: Any, shapes: Dataset) -> None:
+def test_the_sidebar_keeps_its_open_facets_and_focus(browser: Browser, live_server: Any, shapes: Dataset) -> None:
     context = browser.new_context(base_url=live_server.url, viewport={"width": 390, "height": 800})
     page = context.new_page()
     page.goto(BROWSE)
@@ -176,7 +176,9 @@ def test_the_sidebar_stays_as_its_reader_left_it(browser: Browser, live_server: 
     context.close()
 
 
-def test_a_link_that_went_stale_shows_why(browser: Browser, live_server: Any, shapes: Dataset) -> None:
+def test_a_link_to_a_dataset_that_became_private_is_followed(
+    browser: Browser, live_server: Any, shapes: Dataset
+) -> None:
     context = browser.new_context(base_url=live_server.url)
     page = context.new_page()
     page.goto(BROWSE)
@@ -202,7 +204,7 @@ LANDMARKS = """() => [...document.querySelectorAll("nav, section[aria-labelledby
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_targets_are_large_enough_and_landmarks_stand_once_on_a_phone(
+def test_targets_are_large_enough_and_landmarks_are_unique_on_a_phone(
     name: str, browser: Browser, live_server: Any, shapes: Dataset
 ) -> None:
     page = browser.new_page(base_url=live_server.url, viewport={"width": 390, "height": 844})

@@ -1,4 +1,4 @@
-"""Playing a program, presenting and going from question to question in a real browser, by mouse, key and link."""
+"""Playing a program, presenting, and moving between questions in a real browser, by mouse, key and link."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def shapes(transactional_db: None) -> Dataset:
 
 @pytest.fixture
 def context(browser: Browser, live_server: Any, shapes: Dataset) -> Iterator[BrowserContext]:
-    """Give a browser of a test's own."""
+    """Give a browser context for this test."""
     context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 800})
     yield context
     context.close()
@@ -36,14 +36,14 @@ def context(browser: Browser, live_server: Any, shapes: Dataset) -> Iterator[Bro
 
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
-    """Give a page that fails the test when a script of ours does."""
+    """Give a page that makes the test fail if a script raises an error."""
     page = context.new_page()
     page.on("pageerror", lambda error: pytest.fail(str(error)))
     return page
 
 
 @pytest.fixture
-def plain(browser: Browser, live_server: Any, shapes: Dataset) -> Iterator[Page]:
+def page_without_scripts(browser: Browser, live_server: Any, shapes: Dataset) -> Iterator[Page]:
     """Give a page of a browser that runs no scripts."""
     context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
     yield context.new_page()
@@ -56,7 +56,7 @@ def steps_of(position: int) -> int:
 
 
 def mark(page: Page) -> None:
-    """Leave a mark that goes when the page is loaded anew."""
+    """Set a mark that disappears if the page is reloaded."""
     page.evaluate("window.isTheSamePage = true")
 
 
@@ -105,7 +105,7 @@ def test_a_program_plays_to_its_end_pauses_and_plays_on(page: Page) -> None:
     expect(page.locator("[aria-current=step]")).to_have_id("step-0")
 
 
-def test_a_step_by_hand_pauses_what_plays(page: Page) -> None:
+def test_a_manual_step_pauses_playing(page: Page) -> None:
     page.clock.install()
     page.goto(QUESTION)
     page.keyboard.press("k")
@@ -118,7 +118,7 @@ def test_a_step_by_hand_pauses_what_plays(page: Page) -> None:
     expect(page.locator("[aria-current=step]")).to_have_id("step-1")
 
 
-def test_nothing_plays_by_itself_where_people_want_less_motion(page: Page) -> None:
+def test_nothing_plays_if_the_visitor_prefers_less_motion(page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")
     page.goto(QUESTION)
     expect(page.locator("#play")).to_be_hidden()
@@ -130,7 +130,7 @@ def test_nothing_plays_by_itself_where_people_want_less_motion(page: Page) -> No
     expect(page.locator("#play")).to_be_hidden()
 
 
-def test_keys_pressed_faster_than_steps_come_all_count(page: Page) -> None:
+def test_no_key_is_lost_if_keys_are_faster_than_steps(page: Page) -> None:
     last = steps_of(5) - 1
     page.goto(QUESTION)
     for _ in range(last + 1):
@@ -138,7 +138,7 @@ def test_keys_pressed_faster_than_steps_come_all_count(page: Page) -> None:
     expect(page.locator("[aria-current=step]")).to_have_id(f"step-{last}")
 
 
-def test_arrow_keys_are_left_to_fields(page: Page) -> None:
+def test_keys_in_a_field_do_not_control_the_page(page: Page) -> None:
     page.goto(TRAIN + "?q=the")
     page.keyboard.press("/")
     expect(page.get_by_label("Words in the question")).to_be_focused()
@@ -149,7 +149,7 @@ def test_arrow_keys_are_left_to_fields(page: Page) -> None:
     expect(page.locator("#keys")).not_to_be_visible()
 
 
-def test_with_a_modifier_a_key_belongs_to_the_browser(page: Page) -> None:
+def test_keys_with_a_modifier_do_not_control_the_page(page: Page) -> None:
     page.goto(QUESTION)
     for key in ("Control+ArrowRight", "Alt+n", "Meta+a"):
         page.keyboard.press(key)
@@ -157,7 +157,7 @@ def test_with_a_modifier_a_key_belongs_to_the_browser(page: Page) -> None:
     assert page.url.endswith(QUESTION)
 
 
-def test_an_object_says_what_it_is_to_mouse_keyboard_and_finger(page: Page) -> None:
+def test_the_tip_of_an_object_is_shown_by_mouse_keyboard_and_click(page: Page) -> None:
     page.goto(QUESTION)
     area = page.locator(".area").first
     tip = area.locator(".tip")
@@ -176,7 +176,7 @@ def test_an_object_says_what_it_is_to_mouse_keyboard_and_finger(page: Page) -> N
     expect(tip).to_be_visible()
 
 
-def test_areas_lie_over_their_objects_when_presented(page: Page) -> None:
+def test_areas_cover_the_picture_when_presented(page: Page) -> None:
     page.goto(QUESTION + "?present=1")
     picture, areas = page.locator(".frame-box img").bounding_box(), page.locator("svg.areas").bounding_box()
     assert picture is not None and areas is not None
@@ -184,7 +184,7 @@ def test_areas_lie_over_their_objects_when_presented(page: Page) -> None:
         assert abs(picture[side] - areas[side]) < 1  # type: ignore[literal-required]
 
 
-def test_presenting_fills_the_screen_and_goes_on_with_the_next_question(page: Page) -> None:
+def test_presenting_fills_the_screen_and_continues_with_the_next_question(page: Page) -> None:
     page.goto(QUESTION)
     size = page.locator("h1").evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
     mark(page)
@@ -206,21 +206,21 @@ def test_presenting_fills_the_screen_and_goes_on_with_the_next_question(page: Pa
     assert page.evaluate("document.fullscreenElement === null")
 
 
-def test_asked_first_the_answer_comes_by_key(page: Page) -> None:
+def test_ask_first_hides_the_answer_until_a_key_shows_it(page: Page) -> None:
     page.goto(QUESTION)
     page.keyboard.press("a")
     expect(page.locator("#reveal")).to_be_visible()
     expect(page.locator(".steps")).to_have_count(0)
     page.keyboard.press("n")
     expect(page).to_have_url(re.compile(r"/q/6/\?ask=1$"))
-    page.goto("/datasets/shapes/train/q/7/")  # remembered
+    page.goto("/datasets/shapes/train/q/7/")  # the setting is remembered
     page.keyboard.press("s")
     expect(page.locator(".the-answer b")).to_be_visible()
     page.keyboard.press("a")
     expect(page.locator("#ask-first")).to_contain_text("off")
 
 
-def test_a_list_and_a_filter_are_followed_by_key(page: Page) -> None:
+def test_keys_follow_the_order_of_a_list(page: Page) -> None:
     page.goto("/datasets/shapes/train/q/9/?list=9,2,14")
     for position in (2, 14):
         page.keyboard.press("n")
@@ -231,7 +231,7 @@ def test_a_list_and_a_filter_are_followed_by_key(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"/datasets/shapes/train/\?list=9,2,14$"))
 
 
-def test_pages_of_the_list_turn_by_key(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrow_keys_turn_the_pages_of_the_list(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sidebar.page_of.__kwdefaults__, "size", 6)
     page.goto(TRAIN)
     mark(page)
@@ -260,7 +260,7 @@ def test_keys_are_listed_and_can_be_turned_off(page: Page) -> None:
     expect(page.get_by_label("Use these keys")).not_to_be_checked()
 
 
-def test_back_and_forth_through_questions_shows_each(page: Page) -> None:
+def test_going_back_shows_the_previous_question(page: Page) -> None:
     page.goto(QUESTION)
     for position in (6, 7):
         page.keyboard.press("n")
@@ -272,27 +272,27 @@ def test_back_and_forth_through_questions_shows_each(page: Page) -> None:
     expect(page.locator("header.site")).to_be_visible()
 
 
-def test_a_question_that_is_gone_shows_why(page: Page) -> None:
+def test_a_question_that_became_private_is_no_longer_shown(page: Page) -> None:
     page.goto(QUESTION)
     Dataset.objects.update(visibility=Dataset.Visibility.PRIVATE)
     page.keyboard.press("ArrowRight")
     expect(page.locator("#question")).to_have_count(0)
 
 
-def test_without_scripts_all_of_it_works_by_links(plain: Page) -> None:
-    plain.goto(QUESTION + "?list=5,3")
-    expect(plain.locator("[data-opens-keys]")).not_to_be_visible()
-    plain.get_by_role("link", name="Ask first: off").click()
-    expect(plain.locator(".steps")).to_have_count(0)
-    plain.get_by_role("link", name="Show the answer").click()
-    plain.get_by_role("link", name="First step").click()
-    expect(plain.locator("[aria-current=step]")).to_have_id("step-0")
-    plain.get_by_role("link", name="Present").click()
-    expect(plain.locator("header.site")).not_to_be_visible()
-    plain.get_by_role("link", name="Next question").click()
-    expect(plain).to_have_url(re.compile(r"/q/3/\?list=5,3&ask=1&present=1$"))
-    plain.locator("#reveal").click()
-    area = plain.locator(".area").first
+def test_everything_works_by_links_without_scripts(page_without_scripts: Page) -> None:
+    page_without_scripts.goto(QUESTION + "?list=5,3")
+    expect(page_without_scripts.locator("[data-opens-keys]")).not_to_be_visible()
+    page_without_scripts.get_by_role("link", name="Ask first: off").click()
+    expect(page_without_scripts.locator(".steps")).to_have_count(0)
+    page_without_scripts.get_by_role("link", name="Show the answer").click()
+    page_without_scripts.get_by_role("link", name="First step").click()
+    expect(page_without_scripts.locator("[aria-current=step]")).to_have_id("step-0")
+    page_without_scripts.get_by_role("link", name="Present").click()
+    expect(page_without_scripts.locator("header.site")).not_to_be_visible()
+    page_without_scripts.get_by_role("link", name="Next question").click()
+    expect(page_without_scripts).to_have_url(re.compile(r"/q/3/\?list=5,3&ask=1&present=1$"))
+    page_without_scripts.locator("#reveal").click()
+    area = page_without_scripts.locator(".area").first
     area.locator(".hit").hover()
     expect(area.locator(".tip")).to_be_visible()
 
@@ -313,7 +313,7 @@ def test_every_state_of_a_question_fits_and_has_no_serious_barrier(
     context.close()
 
 
-def test_questions_are_picked_out_over_pages_and_presented_by_keyboard(
+def test_questions_are_selected_on_several_pages_and_presented_by_keyboard(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sidebar.page_of.__kwdefaults__, "size", 6)
@@ -334,7 +334,7 @@ def test_questions_are_picked_out_over_pages_and_presented_by_keyboard(
     page.get_by_role("button", name="Present them").press("Enter")
     expect(page.locator("header.site")).to_be_hidden()
     expect(page.locator(".way")).to_have_text("1 of 2 chosen")
-    expect(page.locator("#keys-button")).to_be_visible()  # the new page's script listens
+    expect(page.locator("#keys-button")).to_be_visible()  # the script of the new page listens to keys
     page.keyboard.press("n")
     expect(page).to_have_url(re.compile(r"/q/8/\?list=4,8&present=1$"))
     page.keyboard.press("b")
@@ -344,14 +344,14 @@ def test_questions_are_picked_out_over_pages_and_presented_by_keyboard(
     expect(page).to_have_url(re.compile(r"/train/\?list=8$"))
 
 
-def test_questions_are_picked_out_without_scripts(plain: Page) -> None:
-    plain.goto(TRAIN + "?q=the")
-    boxes = plain.get_by_label("Choose question")
+def test_questions_are_selected_without_scripts(page_without_scripts: Page) -> None:
+    page_without_scripts.goto(TRAIN + "?q=the")
+    boxes = page_without_scripts.get_by_label("Choose question")
     first, last = boxes.first.get_attribute("value"), boxes.last.get_attribute("value")
     boxes.first.check()
-    plain.get_by_role("button", name="Keep the choice").click()
-    expect(plain).to_have_url(re.compile(rf"\?q=the&list={first}$"))
+    page_without_scripts.get_by_role("button", name="Keep the choice").click()
+    expect(page_without_scripts).to_have_url(re.compile(rf"\?q=the&list={first}$"))
     boxes.last.check()
-    plain.get_by_role("button", name="Open the chosen questions").click()
-    expect(plain).to_have_url(re.compile(rf"/q/{first}/\?list={first},{last}$"))
-    expect(plain.locator(".way")).to_have_text("1 of 2 chosen")
+    page_without_scripts.get_by_role("button", name="Open the chosen questions").click()
+    expect(page_without_scripts).to_have_url(re.compile(rf"/q/{first}/\?list={first},{last}$"))
+    expect(page_without_scripts.locator(".way")).to_have_text("1 of 2 chosen")

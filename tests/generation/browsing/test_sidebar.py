@@ -1,4 +1,4 @@
-"""The sidebar of a list: a panel for each facet that its questions have."""
+"""The sidebar of a list has a panel for each facet of its questions."""
 
 import numpy as np
 
@@ -11,19 +11,19 @@ FACETS = [
 ]
 
 
-def names(address: list[tuple[str, str]]) -> list[str]:
+def panel_names(address: list[tuple[str, str]]) -> list[str]:
     counts = {"color": np.array([3, 1]), "background": np.zeros(2, np.int64)}
     return [
         panel.name for panel in panels(FACETS, counts=counts, query=read_query(address, facets=FACETS), of_all=counts)
     ]
 
 
-def test_facets_that_no_question_has_are_left_out() -> None:
-    assert names([]) == ["color"]
+def test_facets_without_questions_are_left_out() -> None:
+    assert panel_names([]) == ["color"]
 
 
-def test_one_that_is_filtered_by_stays_so_that_it_can_be_taken_back() -> None:
-    assert names([("background", "blue")]) == ["color", "background"]
+def test_the_facet_of_a_filter_stays_even_without_questions() -> None:
+    assert panel_names([("background", "blue")]) == ["color", "background"]
 
 
 MANY = Facet("template", "Template", FacetKind.CATEGORY, tuple(f"t{n}" for n in range(40)), reveals=False)
@@ -36,7 +36,7 @@ def template_panel(address: list[tuple[str, str]], *, opened: tuple[str, ...] = 
     return panel
 
 
-def test_the_values_of_a_long_facet_are_listed_once_it_is_opened_or_used() -> None:
+def test_values_of_a_long_facet_are_listed_if_it_is_open_or_filtered() -> None:
     folded = template_panel([("q", "red")])
     assert (folded.is_open, folded.values, folded.choices, folded.address) == (False, 40, [], "?q=red&open=template")
     for panel in (template_panel([], opened=("template",)), template_panel([("template", "t3")])):

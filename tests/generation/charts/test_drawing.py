@@ -1,4 +1,4 @@
-"""Charts as they are drawn: by a process of its own, once, and kept."""
+"""Charts are drawn once, by a separate process, and kept on disk."""
 
 import fcntl
 import os
@@ -29,7 +29,7 @@ HOSTILE = ("<script>alert(1)</script>", 'a"b', "&amp;", "</svg>", "é–行")
 
 
 def chart_of(labels: tuple[str, ...], *, is_along: bool = False) -> Chart:
-    """Return a chart of two splits, in which each value is as frequent as the others."""
+    """Return a chart of two splits in which all values are equally frequent."""
     rows = [
         CountRow(
             str(at),
@@ -41,8 +41,8 @@ def chart_of(labels: tuple[str, ...], *, is_along: bool = False) -> Chart:
     return Chart(VIEW, is_along, [CountColumn("train", 100), CountColumn("val", 100)], rows, ["test"])
 
 
-def expecting(chart: Chart) -> Chart:
-    """Return a chart whose first split's shares are asked for by the spec."""
+def with_expected_shares(chart: Chart) -> Chart:
+    """Return the chart with the shares that the spec asks for in its first split."""
     rows = [
         row._replace(cells=[row.cells[0]._replace(expected=1 / len(chart.rows)), *row.cells[1:]]) for row in chart.rows
     ]
@@ -57,8 +57,8 @@ def order_of(chart: Chart, *, kind: str = "page", site: str = "") -> DrawingOrde
 
 
 @pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Iterator[None]:
-    """Keep drawings in a folder of the test's own, however long they take on a busy machine."""
+def long_time_limit(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Iterator[None]:
+    """Keep drawings in a folder for this test, and give them enough time on a busy machine."""
     monkeypatch.setattr(charts_drawing, "SECONDS", 60)
     settings.VAR_DIR = tmp_path
     yield
@@ -70,7 +70,7 @@ def refuse(*_: object, **limits: int) -> bytes:
 
 
 @pytest.mark.slow
-def test_drawings_for_a_page_for_paper_and_for_print(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawings_for_a_page_as_svg_and_as_pdf(long_time_limit: None, monkeypatch: pytest.MonkeyPatch) -> None:
     chart = chart_of(HOSTILE)
     broken = DrawingOrder({**order_of(chart).spec, "mark": "no such mark"})
     orders = [
@@ -84,8 +84,8 @@ def test_drawings_for_a_page_for_paper_and_for_print(patient: None, monkeypatch:
     page, svg, pdf, along, nothing = made
     assert page is not None and svg is not None and pdf is not None and along is not None
     assert nothing is None
-    holds_what_it_should(page, chart, site="")
-    holds_what_it_should(svg, chart, site="https://example.org")
+    check_drawing(page, chart, site="")
+    check_drawing(svg, chart, site="https://example.org")
     assert b"var(--chart-2)" in page and b"#" not in page and b"font-family" not in page
     assert b"var(--" not in svg and b"Answers &amp; more" in svg and b"test: answers withheld" in svg
     assert len(links_of(along)) == 4
@@ -99,8 +99,8 @@ def links_of(drawing: bytes) -> list[ET.Element]:
     return list(ET.fromstring(drawing).iter(f"{SVG}a"))
 
 
-def holds_what_it_should(drawing: bytes, chart: Chart, *, site: str) -> None:
-    """Check that each bar leads to its questions and says so, and that the rest is text and shapes."""
+def check_drawing(drawing: bytes, chart: Chart, *, site: str) -> None:
+    """Check that each bar has a link to its questions and a title, and that the rest is text and shapes."""
     wanted = {
         site + cell.address: f"{row.label}: 40.0 % (n = 40) of {column.split} (n = 100)"
         for row in chart.rows
@@ -119,7 +119,9 @@ def holds_what_it_should(drawing: bytes, chart: Chart, *, site: str) -> None:
     assert 350 <= float(root.attrib["width"]) <= 362
 
 
-def test_while_others_draw_a_page_waits_no_longer_than_it_must(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_stops_waiting_for_the_drawings_of_other_processes(
+    long_time_limit: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sandbox, "run", refuse)
     monkeypatch.setattr(charts_drawing, "PATIENCE", 0.1)
     folder_of("").mkdir(parents=True)
@@ -129,33 +131,35 @@ def test_while_others_draw_a_page_waits_no_longer_than_it_must(patient: None, mo
     assert not folder_of("x").exists()
 
 
-def test_a_page_waits_a_stated_time_and_the_drawing_is_there_for_the_next(
-    patient: None, monkeypatch: pytest.MonkeyPatch
+def test_a_page_waits_for_a_limited_time_and_the_next_page_has_the_drawing(
+    long_time_limit: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order, go_on = order_of(chart_of(("a",))), threading.Event()
+    order, may_continue = order_of(chart_of(("a",))), threading.Event()
 
     def drawn(orders: list[DrawingOrder]) -> dict[str, bytes | None]:
-        assert go_on.wait(60)
+        assert may_continue.wait(60)
         return {order.digest: b"<svg/>" for order in orders}
 
     monkeypatch.setattr(charts_drawing, "_drawn", drawn)
     assert drawings("x", [order], wait=0.05) == [None]
-    go_on.set()
+    may_continue.set()
     assert drawings("x", [order]) == [b"<svg/>"]
 
 
-def test_drawings_never_hold_most_of_the_threads(patient: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_drawings_never_block_most_web_threads(
+    long_time_limit: None, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     settings.WEB_THREADS = 8
-    go_on = threading.Event()
-    monkeypatch.setattr(charts_drawing, "_drawn", lambda orders: go_on.wait(60) and {})
+    may_continue = threading.Event()
+    monkeypatch.setattr(charts_drawing, "_drawn", lambda orders: may_continue.wait(60) and {})
     orders = [order_of(chart_of((str(number),))) for number in range(24)]
     with ThreadPoolExecutor(24) as pages:
         begun = [pages.submit(drawings, "x", [order]) for order in orders]
         assert len(wait(begun, timeout=5).not_done) <= 2
-        go_on.set()
+        may_continue.set()
 
 
-def test_of_the_drawings_that_are_kept_those_used_longest_ago_go(patient: None) -> None:
+def test_the_least_recently_used_drawings_are_removed(long_time_limit: None) -> None:
     folder = folder_of("x")
     folder.mkdir(parents=True)
     for age in range(10):
@@ -165,7 +169,9 @@ def test_of_the_drawings_that_are_kept_those_used_longest_ago_go(patient: None) 
     assert sorted(path.name for path in folder.iterdir()) == ["0", "1", "2"]
 
 
-def test_what_others_drew_meanwhile_is_taken(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drawing_that_another_process_made_meanwhile_is_used(
+    long_time_limit: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     order = order_of(chart_of(("a",)))
     monkeypatch.setattr(sandbox, "run", refuse)
 
@@ -179,8 +185,8 @@ def test_what_others_drew_meanwhile_is_taken(patient: None, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("error", [sandbox.TooLong("x"), sandbox.TooBig("x"), sandbox.Broken("x"), OSError("x")])
-def test_whatever_goes_wrong_there_is_no_drawing_and_no_error(
-    patient: None, monkeypatch: pytest.MonkeyPatch, error: Exception
+def test_an_error_while_drawing_gives_no_drawing(
+    long_time_limit: None, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     def run(*_: object, **limits: int) -> bytes:
         raise error
@@ -189,24 +195,26 @@ def test_whatever_goes_wrong_there_is_no_drawing_and_no_error(
     assert drawings("x", [order_of(chart_of(("a",)))]) == [None]
 
 
-def test_a_folder_that_cannot_be_written_costs_the_drawing_alone(
-    patient: None, monkeypatch: pytest.MonkeyPatch, settings: Any
+def test_a_folder_that_cannot_be_written_gives_no_drawing(
+    long_time_limit: None, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     monkeypatch.setattr(sandbox, "run", refuse)
     settings.VAR_DIR.joinpath("cache").write_text("in the way")
     assert drawings("x", [order_of(chart_of(("a",)))]) == [None]
 
 
-def test_a_disk_that_is_full_does_not_cost_the_drawing(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
+def test_a_drawing_is_returned_although_the_disk_is_full(
+    long_time_limit: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raise_no_space(*_: object) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(charts_drawing.files, "write_whole", full)
+    monkeypatch.setattr(charts_drawing.files, "write_whole", raise_no_space)
     monkeypatch.setattr(charts_drawing, "_drawn", lambda orders: {order.digest: b"<svg/>" for order in orders})
     assert drawings("x", [order_of(chart_of(("a",)))]) == [b"<svg/>"]
 
 
-def test_drawings_go_with_their_dataset(patient: None, begin: Callable[..., Dataset]) -> None:
+def test_drawings_are_deleted_with_their_dataset(long_time_limit: None, begin: Callable[..., Dataset]) -> None:
     dataset = begin()
     dataset_jobs.cancel(dataset)
     for slug in (dataset.slug, "another"):
@@ -220,7 +228,7 @@ def test_drawings_go_with_their_dataset(patient: None, begin: Callable[..., Data
 # Specifications ----------------------------------------------------------------------------------------------
 
 
-def test_of_very_many_values_the_most_frequent_are_drawn_in_their_order() -> None:
+def test_only_the_most_frequent_of_many_values_are_drawn_in_their_order() -> None:
     rows = [CountRow(str(at), f"v{at}", [CountCell(at % 50, (at % 50) / 4000, "/")]) for at in range(100)]
     drawn = most_frequent(Chart(VIEW, False, [CountColumn("train", 4000)], rows, []))
     assert len(drawn) == MOST_BARS
@@ -229,21 +237,21 @@ def test_of_very_many_values_the_most_frequent_are_drawn_in_their_order() -> Non
     assert min(row.cells[0].n for row in drawn) >= max(row.cells[0].n for row in left)
 
 
-def test_a_chart_of_nothing_has_no_specification() -> None:
+def test_an_empty_chart_has_no_specification() -> None:
     assert spec_of(chart_of(()), colors=OF_PAPER) is None
     small = chart_of(("a",))._replace(columns=[CountColumn("train", 2), CountColumn("val", 3)])
     assert spec_of(small, colors=OF_PAPER) is None
 
 
-def test_addresses_of_a_specification_name_no_site() -> None:
+def test_addresses_in_a_specification_do_not_contain_the_site() -> None:
     spec = spec_of(chart_of(("a",)), colors=OF_THE_PAGE)
     assert spec is not None
     assert all(one["address"].startswith(f"{ELSEWHERE}/datasets/x/") for one in spec["data"]["values"])
 
 
 @pytest.mark.slow
-def test_a_mark_is_drawn_for_each_share_that_the_spec_asks_for(patient: None) -> None:
-    chart = expecting(chart_of(("taxi", "bus")))
+def test_a_mark_is_drawn_for_each_share_that_the_spec_asks_for(long_time_limit: None) -> None:
+    chart = with_expected_shares(chart_of(("taxi", "bus")))
     [plain], [marked] = drawings("x", [order_of(chart_of(("taxi", "bus")))]), drawings("x", [order_of(chart)])
     assert plain is not None and marked is not None
     marks = [path for path in ET.fromstring(marked).iter(f"{SVG}path") if path.get("fill") == "var(--ink)"]
@@ -252,6 +260,6 @@ def test_a_mark_is_drawn_for_each_share_that_the_spec_asks_for(patient: None) ->
 
 
 def test_csv_has_the_shares_that_the_spec_asks_for() -> None:
-    lines = as_csv(expecting(chart_of(("taxi", "bus")))).splitlines()
+    lines = as_csv(with_expected_shares(chart_of(("taxi", "bus")))).splitlines()
     assert lines[0] == "split,answer,label,n,questions,share,expected"
     assert lines[1:3] == ["train,0,taxi,40,100,0.400000,0.500000", "val,0,taxi,40,100,0.400000,"]

@@ -1,4 +1,4 @@
-"""The charts that an export has beside its card: what everybody may know, leading nowhere that isn't there."""
+"""The charts in an export: they show only what the reader may see, and link only to a site with an address."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.django_db
 EVERYTHING = {"types.svg", "answers.svg", "words.svg", "programs.svg", "objects.svg"}
 
 
-def drawn(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
-    """Return, for each drawing, what stands in it."""
+def draw_fakes(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
+    """Return a fake drawing for each order, which contains the order's site and spec."""
     return {order.digest: f"<svg>{order.site} {order.spec}</svg>".encode() for order in orders}
 
 
 @pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
+def dataset_key(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
     with django_db_blocker.unblock():
         key = small.made("figured", visibility="private").pk
     yield key
@@ -34,17 +34,19 @@ def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
 
 
 @pytest.fixture
-def enough(kept: int, db: None, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Dataset:
-    """Give a private dataset, large enough for charts, which are drawn by nobody in particular."""
+def dataset_with_charts(
+    dataset_key: int, db: None, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
+) -> Dataset:
+    """Give a private dataset that is large enough for charts; the drawings are fake."""
     settings.VAR_DIR = tmp_path / "var"
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 4)
-    monkeypatch.setattr(drawing, "_drawn", drawn)
-    return Dataset.objects.get(pk=kept)
+    monkeypatch.setattr(drawing, "_drawn", draw_fakes)
+    return Dataset.objects.get(pk=dataset_key)
 
 
 @pytest.mark.parametrize("withheld", [False, True])
-def test_charts_tell_nothing_of_a_split_whose_answers_are_withheld(enough: Dataset, withheld: bool) -> None:
-    found = StoredDataset(enough, viewer=Viewer(withheld=withheld)).figures()
+def test_charts_show_no_answers_of_a_withheld_split(dataset_with_charts: Dataset, withheld: bool) -> None:
+    found = StoredDataset(dataset_with_charts, viewer=Viewer(withheld=withheld)).figures()
     assert set(found) >= EVERYTHING
     for name in ("answers.svg", "objects.svg"):
         assert b"train, n" in found[name]
@@ -52,26 +54,30 @@ def test_charts_tell_nothing_of_a_split_whose_answers_are_withheld(enough: Datas
     assert b"test, n" in found["types.svg"]
 
 
-def test_charts_are_of_the_splits_that_are_exported(enough: Dataset) -> None:
-    found = StoredDataset(enough, splits=["val"]).figures()
+def test_charts_show_only_exported_splits(dataset_with_charts: Dataset) -> None:
+    found = StoredDataset(dataset_with_charts, splits=["val"]).figures()
     assert b"val, n" in found["types.svg"]
     assert b"train, n" not in found["types.svg"]
 
 
 @pytest.mark.parametrize("address", ["", "https://questions.example"])
-def test_bars_lead_to_a_site_that_has_an_address(enough: Dataset, settings: Any, address: str) -> None:
+def test_bars_have_links_only_if_the_site_has_an_address(
+    dataset_with_charts: Dataset, settings: Any, address: str
+) -> None:
     settings.PUBLIC_URL = address
-    found = StoredDataset(enough).figures()["types.svg"].decode()
+    found = StoredDataset(dataset_with_charts).figures()["types.svg"].decode()
     assert found.startswith(f"<svg>{address} ")
     assert ("'href'" in found) == bool(address)
 
 
-def test_what_cannot_be_drawn_is_left_out(enough: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_charts_that_cannot_be_drawn_are_left_out(
+    dataset_with_charts: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(drawing, "_drawn", lambda orders: dict.fromkeys((one.digest for one in orders), None))
-    assert StoredDataset(enough).figures() == {}
+    assert StoredDataset(dataset_with_charts).figures() == {}
 
 
-def test_the_card_of_an_export_shows_them(enough: Dataset, tmp_path: Path) -> None:
+def test_the_card_of_an_export_shows_the_charts(dataset_with_charts: Dataset, tmp_path: Path) -> None:
     folder = tmp_path / "export"
     call_command("export", "figured", "--format", "huggingface", "--output", str(folder))
     text = (folder / "README.md").read_text()

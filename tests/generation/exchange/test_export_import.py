@@ -1,4 +1,4 @@
-"""What is exported comes back as it was: the same content hash for every split whose answers are open."""
+"""Importing an export gives the same content hash for every split whose answers are open."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ def hashes(dataset: Dataset) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("beside", [True, False])
-def test_an_export_comes_back_with_the_same_hash(tmp_path: Path, beside: bool) -> None:
+def test_an_imported_export_has_the_same_hash(tmp_path: Path, beside: bool) -> None:
     ours = small.made(splits=OPEN, with_images=False)
     folder = exported(ours, tmp_path / "out")
     theirs = imported(folder / "CLEVR_v1.0" if beside else folder)
@@ -53,7 +53,7 @@ def test_an_export_comes_back_with_the_same_hash(tmp_path: Path, beside: bool) -
     assert all(origin.report_json["faults"] == 0 for origin in ImportedSplit.objects.all())
 
 
-def test_of_a_withheld_split_the_words_come_back(tmp_path: Path) -> None:
+def test_questions_of_a_withheld_split_are_imported_without_answers(tmp_path: Path) -> None:
     ours = small.made(with_images=False)
     theirs = imported(exported(ours, tmp_path / "out"))
     back, made = hashes(theirs), hashes(ours)
@@ -63,13 +63,13 @@ def test_of_a_withheld_split_the_words_come_back(tmp_path: Path) -> None:
     assert not asked.exclude(answer=None, program=None).exists()
 
 
-def test_the_generators_dialect_comes_back_with_the_same_hash(tmp_path: Path) -> None:
+def test_an_import_in_the_generators_format_has_the_same_hash(tmp_path: Path) -> None:
     ours = small.made(splits=OPEN, with_images=False)
     assert hashes(imported(exported(ours, tmp_path / "out", name="clevr-generator"))) == hashes(ours)
 
 
 @pytest.mark.parametrize("name", ["clevr", "clevr-generator"])
-def test_published_numbers_stay_in_exports_and_come_back(tmp_path: Path, name: str) -> None:
+def test_published_numbers_are_exported_and_imported_unchanged(tmp_path: Path, name: str) -> None:
     theirs = imported(releases.release(tmp_path / "CLEVR_v1.0", ("val",), images=False))
     folder = exported(theirs, tmp_path / "out", name=name)
     [path] = folder.rglob("CLEVR*_scenes.json")
@@ -81,7 +81,7 @@ def test_published_numbers_stay_in_exports_and_come_back(tmp_path: Path, name: s
     assert hashes(imported(folder, slug="twice")) == hashes(theirs)
 
 
-def test_another_vocabulary_comes_back_with_its_spec(tmp_path: Path) -> None:
+def test_another_vocabulary_is_exported_and_imported(tmp_path: Path) -> None:
     colors = {"orange": {"rgb": [255, 128, 0]}}
     ours = small.made(splits={"val": {"scenes": 2}}, with_images=False, vocabulary={"colors": colors})
     theirs = imported(exported(ours, tmp_path / "out"))
@@ -89,7 +89,7 @@ def test_another_vocabulary_comes_back_with_its_spec(tmp_path: Path) -> None:
     assert theirs.spec_data["vocabulary"] == ours.spec_data["vocabulary"]
 
 
-def test_pictures_come_back_as_links(tmp_path: Path) -> None:
+def test_exported_pictures_are_imported_as_links(tmp_path: Path) -> None:
     ours = small.made(splits={"val": {"scenes": 2}})
     folder = exported(ours, tmp_path / "out", images=True)
     theirs = imported(folder, images="linked")
@@ -104,29 +104,29 @@ AS_PUBLISHED = {"width": 480, "height": 320, "samples": 1}
 
 
 def some_scenes() -> bytes:
-    """Return a file of two published scenes of many."""
+    """Return a file with two of many published scenes."""
     data = scenes_of("val", 2)
     for record, number, name in zip(data["scenes"], NUMBERS, NAMES, strict=True):
         record |= {"image_index": number, "image_filename": name}
     return json.dumps(data).encode()
 
 
-def asked_about(content: bytes, *, withheld: bool = False, **changes: Any) -> Dataset:
-    """Return a dataset with questions of ours about the scenes of a file."""
+def make_about(content: bytes, *, withheld: bool = False, **changes: Any) -> Dataset:
+    """Make a dataset with generated questions about the scenes of a file."""
     digest = hashlib.sha256(content).hexdigest()
     splits = {"val": {"scenes": 2, "withheld": withheld}}
     return small.made(splits=splits, scenes_from=digest, files={digest: content}, **changes)
 
 
 def pictures_of(path: Path, kind: str) -> list[tuple[int, str]]:
-    """Return number and file name of each picture that a file's records are about, each once."""
+    """Return the number and file name of each picture in a file's records, each once."""
     records = json.loads(path.read_text())[kind]
     return list(dict.fromkeys((record["image_index"], record["image_filename"]) for record in records))
 
 
 @pytest.mark.parametrize("name", ["clevr", "clevr-generator"])
-def test_scenes_of_others_keep_their_numbers_and_file_names(tmp_path: Path, name: str) -> None:
-    ours = asked_about(some_scenes(), with_images=False)
+def test_published_scenes_keep_their_numbers_and_file_names(tmp_path: Path, name: str) -> None:
+    ours = make_about(some_scenes(), with_images=False)
     folder = exported(ours, tmp_path / "out", name=name)
     kept = list(zip(NUMBERS, NAMES, strict=True))
     for path in folder.rglob("*.json"):
@@ -143,14 +143,14 @@ def test_scenes_of_others_keep_their_numbers_and_file_names(tmp_path: Path, name
         assert {**told, "info": {}} == {**told_again, "info": {}} if "info" in told else told == told_again
 
 
-def test_pictures_that_we_draw_have_the_published_names(tmp_path: Path) -> None:
-    folder = exported(asked_about(some_scenes(), images=AS_PUBLISHED), tmp_path / "out", images=True)
+def test_drawn_pictures_have_the_published_names(tmp_path: Path) -> None:
+    folder = exported(make_about(some_scenes(), images=AS_PUBLISHED), tmp_path / "out", images=True)
     assert sorted(path.name for path in folder.rglob("*.png")) == NAMES
     assert verify(Scope(folder, "clevr")).holds
 
 
-def test_of_withheld_scenes_nothing_says_which_they_are(tmp_path: Path) -> None:
-    folder = exported(asked_about(some_scenes(), withheld=True, with_images=False), tmp_path / "out")
+def test_exports_do_not_reveal_which_scenes_are_withheld(tmp_path: Path) -> None:
+    folder = exported(make_about(some_scenes(), withheld=True, with_images=False), tmp_path / "out")
     [path] = (folder / "CLEVR_v1.0").rglob("*_questions.json")
     assert pictures_of(path, "questions") == [(0, "CLEVR_val_000000.png"), (1, "CLEVR_val_000001.png")]
     assert not any(name in path.read_text() for path in folder.rglob("*.json") for name in NAMES)

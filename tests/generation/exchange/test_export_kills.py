@@ -1,4 +1,4 @@
-"""A process that is killed while it builds an export: what it left is cleared, and the export is built again."""
+"""After a process is killed while it builds an export, its files are removed and the export is built again."""
 
 import subprocess
 from collections.abc import Callable
@@ -29,7 +29,7 @@ export_jobs.RUNNER.take_turn()
 """
 
 
-def test_kill_9_while_building(begin: Callable[..., Dataset], child: Child) -> None:
+def test_an_export_whose_process_is_killed_is_built_again(begin: Callable[..., Dataset], child: Child) -> None:
     dataset = begin(splits={"train": {"scenes": 3}})
     dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()

@@ -1,4 +1,4 @@
-"""An export for everybody tells nothing that a split withholds: it is the same whatever is withheld."""
+"""An export for everybody reveals nothing withheld: it does not depend on the withheld answers."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,55 +23,58 @@ WAYS: Mapping[str, Mapping[str, object]] = {
     "vlmevalkit": {},
     "vlmevalkit, open": {"form": "open"},
 }
-SUMS = "SHA256SUMS"  # they differ where a published hash differs
+SUMS = "SHA256SUMS"  # the sums differ if a published hash differs
 
 Files = dict[str, bytes]
 
 
 class Exported(NamedTuple):
-    """The files of every way to export the withheld split, for everybody and for its owner; what may not be in them."""
+    """The files of each way to export the withheld split, for everybody and for its owner, and the secret words."""
 
     for_everybody: dict[str, Files]
     for_its_owner: dict[str, Files]
     words: set[str]
 
 
-def exported(secret: str, folder: Path) -> Exported:
+def export_all_ways(secret: str, folder: Path) -> Exported:
     with riddle_site.site(secret):
         row = Dataset.objects.get(slug="riddles")
         hashes = riddle_site.published()
         views = [
-            {way: files(row, way, folder / f"{way} {withheld}", withheld=withheld, hashes=hashes) for way in WAYS}
+            {
+                way: export_files(row, way, folder / f"{way} {withheld}", withheld=withheld, hashes=hashes)
+                for way in WAYS
+            }
             for withheld in (False, True)
         ]
         return Exported(*views, words=riddle_site.canaries())
 
 
-def files(row: Dataset, way: str, folder: Path, *, withheld: bool, hashes: Iterable[str]) -> Files:
-    """Return the files of an export, published hashes left out."""
+def export_files(row: Dataset, way: str, folder: Path, *, withheld: bool, hashes: Iterable[str]) -> Files:
+    """Return the files of an export, with published hashes replaced."""
     dataset = exports.StoredDataset(row, splits=["test"], viewer=exports.Viewer(withheld=withheld))
     format_ = formats.find(way.partition(",")[0], row.get_world())
     exports.write(dataset, folder, format_=format_, options=check_options(format_, WAYS[way]))
     paths = (path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
-    return {path.relative_to(folder).as_posix(): without(path.read_bytes(), hashes) for path in paths}
+    return {path.relative_to(folder).as_posix(): replace_hashes(path.read_bytes(), hashes) for path in paths}
 
 
-def without(content: bytes, hashes: Iterable[str]) -> bytes:
+def replace_hashes(content: bytes, hashes: Iterable[str]) -> bytes:
     for text in hashes:
         content = content.replace(text.encode(), b"#").replace(text[:16].encode(), b"#")
     return content
 
 
-def different(one: Files, other: Files) -> list[str]:
+def find_differences(one: Files, other: Files) -> list[str]:
     assert sorted(one) == sorted(other)
     return [name for name in one if one[name] != other[name]]
 
 
-def test_an_export_for_everybody_is_the_same_whatever_is_withheld_and_the_owner_s_is_not(tmp_path: Path) -> None:
-    first, second = (exported(secret, tmp_path / secret) for secret in SECRETS)
+def test_only_the_owners_export_depends_on_withheld_answers(tmp_path: Path) -> None:
+    first, second = (export_all_ways(secret, tmp_path / secret) for secret in SECRETS)
     for way in WAYS:
-        assert different(first.for_everybody[way], second.for_everybody[way]) == [], way
+        assert find_differences(first.for_everybody[way], second.for_everybody[way]) == [], way
         for site in (first, second):
             content = b"".join(site.for_everybody[way].values())
             assert [word for word in site.words if word.encode() in content] == [], way
-        assert different(first.for_its_owner[way], second.for_its_owner[way]) != [], way
+        assert find_differences(first.for_its_owner[way], second.for_its_owner[way]) != [], way

@@ -1,4 +1,4 @@
-"""Exports by command: whole or not at all, only what may be shown, and the same bytes every time."""
+"""Exports by command: complete or not at all, only what may be shown, and the same bytes every time."""
 
 import gzip
 import json
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Any:
-    """Give the key of a dataset that stays for all tests of the file."""
+def dataset_key(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Any:
+    """Give the key of a dataset that all tests of this file share."""
     with django_db_blocker.unblock():
         key = small.made().pk
     yield key
@@ -36,9 +36,9 @@ def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Any:
 
 
 @pytest.fixture
-def shapes(kept: int, db: None) -> Dataset:
+def shapes(dataset_key: int, db: None) -> Dataset:
     """Give a complete dataset; the answers of its split test are withheld."""
-    return Dataset.objects.get(pk=kept)
+    return Dataset.objects.get(pk=dataset_key)
 
 
 def export(*options: str, name: str = "jsonl", output: Path) -> str:
@@ -68,7 +68,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 # The command ------------------------------------------------------------------------------------------------
 
 
-def test_it_writes_a_folder_and_says_what_is_not_in_it(shapes: Dataset, tmp_path: Path) -> None:
+def test_the_command_writes_a_folder_and_prints_what_is_missing(shapes: Dataset, tmp_path: Path) -> None:
     said = export(output=tmp_path / "out" / "shapes", name="clevr")
     assert "The answers of test are withheld" in said
     folder = tmp_path / "out" / "shapes"
@@ -85,7 +85,7 @@ def test_it_writes_a_folder_and_says_what_is_not_in_it(shapes: Dataset, tmp_path
     assert listed == set(contents(folder)) - {"horsesense/SHA256SUMS"}
 
 
-def test_what_is_there_is_never_written_over(shapes: Dataset, tmp_path: Path) -> None:
+def test_existing_files_are_never_overwritten(shapes: Dataset, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
@@ -97,7 +97,7 @@ def test_what_is_there_is_never_written_over(shapes: Dataset, tmp_path: Path) ->
     assert contents(tmp_path / "full") == {"notes.txt": b"mine"}
 
 
-def test_bad_input_is_refused_by_name(shapes: Dataset, tmp_path: Path) -> None:
+def test_bad_input_is_refused_with_its_name(shapes: Dataset, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert "clevr-generator, coco" in refusal(name="nonsense", output=out)
     assert "--split: Expected a complete split (train, val, test), got 'nothing'." in refusal(
@@ -109,7 +109,7 @@ def test_bad_input_is_refused_by_name(shapes: Dataset, tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_nothing(shapes: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "write_sums", broken)
+    monkeypatch.setattr(exports, "write_sums", raise_no_room)
     with pytest.raises(CommandError) as caught:
         export(output=tmp_path / "out")
     assert caught.value.returncode == 1
@@ -117,7 +117,7 @@ def test_a_failure_leaves_nothing(shapes: Dataset, tmp_path: Path, monkeypatch: 
     assert list(tmp_path.iterdir()) == []
 
 
-def broken(*_: Any, **__: Any) -> None:
+def raise_no_room(*_: Any, **__: Any) -> None:
     raise OSError("no room")
 
 
@@ -133,7 +133,7 @@ def test_the_same_dataset_gives_the_same_bytes(shapes: Dataset, tmp_path: Path) 
         assert contents(tmp_path / f"{name}-a") == contents(tmp_path / f"{name}-b"), name
 
 
-def test_authors_and_all_that_is_said_of_it_go_into_every_export(shapes: Dataset, tmp_path: Path) -> None:
+def test_every_export_has_the_authors_and_the_description(shapes: Dataset, tmp_path: Path) -> None:
     said = {
         "authors": "Ada A.\nBob B.",
         "licence": "CC0",
@@ -152,7 +152,7 @@ def test_authors_and_all_that_is_said_of_it_go_into_every_export(shapes: Dataset
 # What may be shown ------------------------------------------------------------------------------------------
 
 
-def test_withheld_answers_are_in_no_export_unless_the_owner_says_so(shapes: Dataset, tmp_path: Path) -> None:
+def test_withheld_answers_are_exported_only_on_request(shapes: Dataset, tmp_path: Path) -> None:
     export(output=tmp_path / "open")
     export("--withheld", output=tmp_path / "all")
     assert {told["answer"] for told in lines(tmp_path / "open", "test")} == {None}
@@ -162,7 +162,7 @@ def test_withheld_answers_are_in_no_export_unless_the_owner_says_so(shapes: Data
     assert not any(secret.encode() in content for content in contents(tmp_path / "open").values())
 
 
-def test_the_release_folder_never_tells_what_is_withheld(shapes: Dataset, tmp_path: Path) -> None:
+def test_the_release_folder_never_has_withheld_answers(shapes: Dataset, tmp_path: Path) -> None:
     export("--withheld", name="clevr", output=tmp_path / "all")
     told = json.loads((tmp_path / "all" / "CLEVR_v1.0" / "questions" / "CLEVR_test_questions.json").read_text())
     assert len(told["questions"][0]) == 5
@@ -170,27 +170,27 @@ def test_the_release_folder_never_tells_what_is_withheld(shapes: Dataset, tmp_pa
     assert len(beside["questions"][0]) == 8
 
 
-def test_opened_answers_come_with_the_secret_that_proves_them(shapes: Dataset, tmp_path: Path) -> None:
+def test_opened_answers_are_exported_with_their_secret(shapes: Dataset, tmp_path: Path) -> None:
     Split.objects.filter(dataset=shapes, name="test").update(withheld=False)
     export(name="clevr", output=tmp_path / "out")
     about = json.loads((tmp_path / "out" / "horsesense" / "dataset.json").read_text())
     assert [split["secret"] for split in about["splits"]] == ["", "", small.SECRET]
 
 
-def test_a_private_dataset_is_exported_as_others_would_see_it(shapes: Dataset, tmp_path: Path) -> None:
+def test_withheld_answers_of_a_private_dataset_are_not_exported(shapes: Dataset, tmp_path: Path) -> None:
     Dataset.objects.filter(pk=shapes.pk).update(visibility="private")
     export(output=tmp_path / "out")
     assert None not in {told["answer"] for told in lines(tmp_path / "out", "val")}
     assert {told["answer"] for told in lines(tmp_path / "out", "test")} == {None}
 
 
-def test_pictures_that_owners_keep_to_themselves_are_left_out(shapes: Dataset, tmp_path: Path) -> None:
+def test_pictures_that_only_the_owner_sees_are_not_exported(shapes: Dataset, tmp_path: Path) -> None:
     Dataset.objects.filter(pk=shapes.pk).update(images_visible=False)
     assert "There are no images of train, val, test" in export(output=tmp_path / "out")
     assert not (tmp_path / "out" / "val" / "images.tar").exists()
 
 
-def test_facets_of_a_withheld_split_are_those_its_words_tell(shapes: Dataset) -> None:
+def test_facets_of_a_withheld_split_reveal_no_answers(shapes: Dataset) -> None:
     splits = {split.name: split for split in StoredDataset(shapes).stored}
     assert any(facet.reveals for facet in splits["val"].facets)
     assert splits["test"].facets and not any(facet.reveals for facet in splits["test"].facets)
@@ -209,7 +209,7 @@ def test_splits_and_pictures_can_be_left_out(shapes: Dataset, tmp_path: Path) ->
     assert {told["image"] for told in lines(tmp_path / "out", "val")} == {None}
 
 
-def test_a_dataset_made_without_pictures_says_so(db: None, tmp_path: Path) -> None:
+def test_an_export_says_that_a_dataset_has_no_pictures(db: None, tmp_path: Path) -> None:
     small.made("bare", with_images=False, splits={"val": {"scenes": 1}})
     errors = StringIO()
     where = str(tmp_path / "out")
@@ -219,7 +219,7 @@ def test_a_dataset_made_without_pictures_says_so(db: None, tmp_path: Path) -> No
     assert not (tmp_path / "out" / "CLEVR_v1.0" / "images").exists()
 
 
-def test_content_hashes_are_those_of_what_was_exported(shapes: Dataset) -> None:
+def test_content_hashes_equal_those_of_the_exported_items(shapes: Dataset) -> None:
     for split in StoredDataset(shapes).stored[:2]:
         fingerprint = Fingerprint()
         for entry in split.items():
@@ -229,7 +229,7 @@ def test_content_hashes_are_those_of_what_was_exported(shapes: Dataset) -> None:
         assert fingerprint.hexdigest() == split.fingerprint
 
 
-def test_a_question_set_has_its_questions_and_the_pictures_these_need(shapes: Dataset, tmp_path: Path) -> None:
+def test_an_exported_question_set_has_only_its_questions_and_pictures(shapes: Dataset, tmp_path: Path) -> None:
     recipe = read_recipe({"parent": "train", "filter": "", "sample": 3, "seed": 2})
     part = dataset_jobs.derive(Split.objects.for_browse().get(dataset=shapes, name="train"), name="part", recipe=recipe)
     export("--split", "part", output=tmp_path / "out")
@@ -243,7 +243,7 @@ def test_a_question_set_has_its_questions_and_the_pictures_these_need(shapes: Da
     assert "part" not in {split.name for split in StoredDataset(shapes).stored}
 
 
-def test_a_question_set_of_a_withheld_split_is_withheld_too(shapes: Dataset, tmp_path: Path) -> None:
+def test_a_question_set_of_a_withheld_split_is_exported_without_answers(shapes: Dataset, tmp_path: Path) -> None:
     recipe = read_recipe({"parent": "test", "filter": "", "first": 2})
     dataset_jobs.derive(Split.objects.for_browse().get(dataset=shapes, name="test"), name="few", recipe=recipe)
     Split.objects.filter(name="few").update(withheld=False)
@@ -255,7 +255,7 @@ def test_a_question_set_of_a_withheld_split_is_withheld_too(shapes: Dataset, tmp
 # Formats ----------------------------------------------------------------------------------------------------
 
 
-def test_every_format_has_a_name_and_says_who_reads_it() -> None:
+def test_every_format_has_a_label_and_a_description() -> None:
     every = formats.every()
     assert {"clevr", "clevr-generator", "coco", "huggingface", "jsonl", "lmms-eval", "vlmevalkit"} <= {
         f.name for f in every
@@ -266,7 +266,7 @@ def test_every_format_has_a_name_and_says_who_reads_it() -> None:
             assert option.about and (not option.choices or option.default in option.choices)
 
 
-def test_an_option_has_one_kind_whichever_format_has_it() -> None:
+def test_an_option_has_the_same_type_in_every_format() -> None:
     kinds: dict[str, set[type]] = {}
     for format_ in formats.every():
         for option in format_.options:

@@ -1,4 +1,4 @@
-"""Exports of a world of stories: neutral formats have the lines that a question sees, and nothing of pictures."""
+"""Exports of a world of stories: general formats have the lines that a question may use, and no pictures."""
 
 import csv
 import gzip
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module", autouse=True)
-def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+def stored_dataset(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     with told.registered():
         with django_db_blocker.unblock():
             key = told.made().pk
@@ -41,8 +41,8 @@ def exported(folder: Path, name: str, **options: Any) -> Path:
     return folder / name
 
 
-def told_to(split: str) -> list[tuple[str, list[str]]]:
-    """Return each question of a split with the lines that it sees."""
+def questions_with_lines(split: str) -> list[tuple[str, list[str]]]:
+    """Return each question of a split with the lines that it may use."""
     rows = Question.objects.filter(split__name=split).select_related("scene").order_by("position")
     return [
         (row.text, list(WORLD.story(WORLD.read_scene(row.scene.scene_json or {}))[: SCOPES[row.kind]])) for row in rows
@@ -55,15 +55,15 @@ def prompt_of(text: str, lines: list[str]) -> str:
 
 
 @pytest.mark.parametrize("split", ["val", "test"])
-def test_json_lines_have_the_story_also_where_answers_are_withheld(tmp_path: Path, split: str) -> None:
+def test_json_lines_have_the_story_also_if_answers_are_withheld(tmp_path: Path, split: str) -> None:
     with gzip.open(exported(tmp_path, "jsonl") / split / "questions.jsonl.gz", "rt") as file:
         rows = [json.loads(line) for line in file]
-    assert [(row["question"], row["story"]) for row in rows] == told_to(split)
-    assert [row["prompt"] for row in rows] == [prompt_of(*one) for one in told_to(split)]
+    assert [(row["question"], row["story"]) for row in rows] == questions_with_lines(split)
+    assert [row["prompt"] for row in rows] == [prompt_of(*one) for one in questions_with_lines(split)]
     assert all((row["answer"] is None) is (row["program"] is None) is (split == "test") for row in rows)
 
 
-def test_nothing_in_an_export_says_which_lines_an_answer_stands_on_where_it_is_withheld(tmp_path: Path) -> None:
+def test_exports_do_not_reveal_the_lines_of_withheld_answers(tmp_path: Path) -> None:
     for name in ("jsonl", "huggingface", "lmms-eval", "vlmevalkit"):
         folder = exported(tmp_path, name)
         for path in folder.rglob("*test*/*"):
@@ -76,7 +76,9 @@ def test_parquet_has_lists_of_lines_and_no_column_of_pictures(tmp_path: Path) ->
     folder = exported(tmp_path, "huggingface")
     table = parquet.read_table(next((folder / "questions" / "val").glob("*.parquet")))
     assert "image" not in table.column_names
-    assert list(zip(table["question"].to_pylist(), table["story"].to_pylist(), strict=True)) == told_to("val")
+    assert list(zip(table["question"].to_pylist(), table["story"].to_pylist(), strict=True)) == questions_with_lines(
+        "val"
+    )
     scenes = parquet.read_table(next((folder / "scenes" / "test").glob("*.parquet")))
     assert {len(lines) for lines in scenes["story"].to_pylist()} == {6}
     assert scenes["scene"].null_count == len(scenes)
@@ -97,7 +99,7 @@ def test_tasks_of_lmms_eval_ask_with_the_story_and_read_sets_in_any_order(tmp_pa
     utils = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(utils)
     docs = parquet.read_table(next((folder / "data" / "val").glob("*.parquet"))).to_pylist()
-    assert [utils.doc_to_text(doc) for doc in docs] == [prompt_of(*one) for one in told_to("val")]
+    assert [utils.doc_to_text(doc) for doc in docs] == [prompt_of(*one) for one in questions_with_lines("val")]
     for doc in docs:
         assert utils.doc_to_visual(doc) == []
         parts = doc["answer"].split(",")
@@ -107,7 +109,7 @@ def test_tasks_of_lmms_eval_ask_with_the_story_and_read_sets_in_any_order(tmp_pa
         assert "story" not in result["accuracy"]["facets"]
 
 
-def test_sequences_are_read_in_their_order_alone() -> None:
+def test_sequences_are_read_only_in_their_order() -> None:
     ways = ["n,w", "w,n", "s,n"]
     assert lmms_eval_task.read_answer("w then n", ways) == "w,n"
     assert lmms_eval_task.read_answer("n, s", ways) == "n, s"
@@ -115,17 +117,17 @@ def test_sequences_are_read_in_their_order_alone() -> None:
 
 
 @pytest.mark.parametrize("form", ["choices", "open"])
-def test_tables_of_the_kit_tell_the_story_before_the_question(tmp_path: Path, form: str) -> None:
+def test_tables_for_vlmevalkit_have_the_story_before_the_question(tmp_path: Path, form: str) -> None:
     folder = exported(tmp_path, "vlmevalkit", form=form)
     [path] = folder.glob("tales_val*.tsv")
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file, dialect="excel-tab"))
-    for row, (text, lines) in zip(rows, told_to("val"), strict=True):
+    for row, (text, lines) in zip(rows, questions_with_lines("val"), strict=True):
         whole = prompt_of(text, lines)
         assert row["question"] == (whole if form == "open" else whole.rpartition("\n")[0])
         assert row["image"] == ""
 
 
-def test_coco_has_nothing_to_say(tmp_path: Path) -> None:
+def test_coco_refuses_a_world_of_stories(tmp_path: Path) -> None:
     with pytest.raises(BadExport, match=r"Expected pictures, .* got a story: choose another format"):
         exported(tmp_path, "coco")

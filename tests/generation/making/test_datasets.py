@@ -1,4 +1,4 @@
-"""Jobs: who gets which, what becomes of them, and that the dataset is the same whatever happens."""
+"""The jobs of datasets: claims, leases, retries and failures, and that the finished dataset is always the same."""
 
 import errno
 import threading
@@ -37,7 +37,7 @@ def expire(job: Job) -> None:
 
 
 def stored_files() -> set[Path]:
-    """Return the files that belong to some dataset."""
+    """Return the stored files of all datasets."""
     folder = files.local_path("")
     assert folder is not None
     return {path for top in ("datasets", "index") for path in (folder / top).rglob("*") if path.is_file()}
@@ -50,20 +50,20 @@ def claim() -> Job:
 
 
 def run_until(dataset: Dataset, kind: str) -> Job:
-    """Return a claimed job of that kind, all before it done."""
+    """Run jobs until a job of that kind is next, and return it claimed."""
     while (job := claim()).kind != kind:
         dataset_jobs.RUNNER.run(job)
     return job
 
 
-def test_a_plan_made_twice_is_the_same_plan(begin: Begin) -> None:
+def test_planning_twice_gives_the_same_jobs(begin: Begin) -> None:
     dataset = begin()
     before = states(dataset)
     dataset_jobs.plan(dataset)
     assert states(dataset) == before == {("items", "waiting"): 5, ("seal", "waiting"): 3}
 
 
-def test_the_fingerprint_is_the_engines(made: Dataset) -> None:
+def test_the_fingerprint_equals_that_of_the_engine(made: Dataset) -> None:
     spec, maker = made.read_spec(), worlds.get_maker(made.world)
     prints = {}
     for split in made.splits.all():
@@ -77,19 +77,19 @@ def test_the_fingerprint_is_the_engines(made: Dataset) -> None:
     assert made.fingerprint == dataset_fingerprint(prints)
 
 
-def test_every_job_is_done_once(made: Dataset) -> None:
+def test_every_job_runs_once(made: Dataset) -> None:
     assert states(made) == {("items", "done"): 5, ("images", "done"): 5, ("seal", "done"): 3}
     assert set(made.jobs.values_list("attempts", flat=True)) == {1}
 
 
-def test_a_split_is_sealed_when_nothing_else_of_it_is_left(begin: Begin) -> None:
+def test_a_split_is_sealed_after_all_its_other_jobs(begin: Begin) -> None:
     dataset = begin()
     job = run_until(dataset, "seal")
     left = dataset.jobs.filter(split=job.split).exclude(pk=job.pk).exclude(state="done")
     assert not left.exists()
 
 
-def test_a_failed_neighbour_keeps_a_split_from_being_sealed(begin: Begin) -> None:
+def test_a_split_with_an_unfinished_job_is_not_sealed(begin: Begin) -> None:
     dataset = begin(splits={"train": {"scenes": 30}})
     first = claim()
     while (job := dataset_jobs.claim()) is not None:
@@ -109,7 +109,7 @@ def test_datasets_take_turns(begin: Begin) -> None:
     assert {one.slug, two.slug} == set(order)
 
 
-def test_the_urgent_goes_first(begin: Begin) -> None:
+def test_the_most_urgent_job_is_claimed_first(begin: Begin) -> None:
     begin("one")
     two = begin("two")
     last = two.jobs.filter(kind="items").order_by("-pk").first()
@@ -118,7 +118,7 @@ def test_the_urgent_goes_first(begin: Begin) -> None:
     assert claim().pk == last.pk
 
 
-def test_the_first_pictures_come_early(begin: Begin) -> None:
+def test_the_pictures_of_the_first_chunk_are_drawn_early(begin: Begin) -> None:
     begin(scenes_per_chunk=60, splits={"train": {"scenes": 180}})
     order = []
     for _ in range(3):
@@ -128,14 +128,14 @@ def test_the_first_pictures_come_early(begin: Begin) -> None:
     assert order == [("items", 0, 0), ("images", 0, 0), ("items", 0, 1)]
 
 
-def test_claims_of_one_dataset_leave_others_alone(begin: Begin) -> None:
+def test_a_claim_for_one_dataset_takes_only_its_jobs(begin: Begin) -> None:
     begin("one")
     two = begin("two")
     job = dataset_jobs.claim(dataset=two)
     assert job is not None and job.dataset == two
 
 
-def test_an_expired_lease_frees_the_job_and_the_old_holder_writes_nothing(begin: Begin) -> None:
+def test_a_job_with_an_expired_lease_is_released_and_its_old_process_writes_nothing(begin: Begin) -> None:
     dataset = begin()
     old = claim()
     expire(old)
@@ -149,7 +149,7 @@ def test_an_expired_lease_frees_the_job_and_the_old_holder_writes_nothing(begin:
     assert states(dataset)["items", "done"] == 1
 
 
-def test_old_holders_of_pictures_and_seals_write_nothing_either(begin: Begin) -> None:
+def test_processes_that_lost_image_and_seal_jobs_write_nothing(begin: Begin) -> None:
     dataset = begin()
     for kind in ("images", "seal"):
         old = run_until(dataset, kind)
@@ -160,7 +160,7 @@ def test_old_holders_of_pictures_and_seals_write_nothing_either(begin: Begin) ->
     assert not dataset.splits.filter(state="complete").exists()
 
 
-def test_a_lease_that_holds_is_left_alone(begin: Begin) -> None:
+def test_a_job_with_a_valid_lease_is_not_released(begin: Begin) -> None:
     begin()
     job = claim()
     leases.renew(job)
@@ -169,21 +169,21 @@ def test_a_lease_that_holds_is_left_alone(begin: Begin) -> None:
     assert Job.objects.filter(pk=job.pk, lease__gt=from_now(50), lease__lt=from_now(70)).exists()
 
 
-def test_a_job_of_a_process_that_ended_here_is_freed_at_once(begin: Begin) -> None:
+def test_a_job_of_a_dead_process_of_this_host_is_released_at_once(begin: Begin) -> None:
     begin()
     job = claim()
     Job.objects.filter(pk=job.pk).update(worker=f"{leases.host_name()}:{2**22 + 1}")
     assert dataset_jobs.RUNNER.recover() == 1
 
 
-def test_a_job_of_another_host_waits_for_its_lease(begin: Begin) -> None:
+def test_a_job_of_another_host_is_released_only_after_its_lease(begin: Begin) -> None:
     begin()
     job = claim()
     Job.objects.filter(pk=job.pk).update(worker=f"elsewhere:{2**22 + 1}")
     assert dataset_jobs.RUNNER.recover() == 0
 
 
-def test_a_bug_is_tried_three_times_and_named(begin: Begin) -> None:
+def test_a_job_with_a_bug_fails_after_three_attempts_with_the_error(begin: Begin) -> None:
     dataset = begin(broken_scene=2)
     dataset_jobs.work()
     dataset.refresh_from_db()
@@ -192,7 +192,7 @@ def test_a_bug_is_tried_three_times_and_named(begin: Begin) -> None:
     assert "ZeroDivisionError: a bug of the world" in dataset.error
 
 
-def test_what_the_engine_refuses_is_not_tried_again(begin: Begin) -> None:
+def test_a_job_that_the_engine_refuses_is_not_retried(begin: Begin) -> None:
     dataset = begin(impossible_scene=13)
     dataset_jobs.work()
     dataset.refresh_from_db()
@@ -200,7 +200,7 @@ def test_what_the_engine_refuses_is_not_tried_again(begin: Begin) -> None:
     assert dataset.jobs.get(state="failed").attempts == 1
 
 
-def test_asked_to_stop_a_job_waits_as_if_untouched(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_job_waits_again_without_an_attempt(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     begin()
 
     def stop(*_: Any, **__: Any) -> None:
@@ -214,7 +214,7 @@ def test_asked_to_stop_a_job_waits_as_if_untouched(begin: Begin, monkeypatch: py
     assert (job.state, job.attempts, job.token) == ("waiting", 0, "")
 
 
-def test_a_cancelled_dataset_is_left_alone_and_can_be_gone_on_with(begin: Begin, made: Dataset) -> None:
+def test_a_cancelled_dataset_is_not_worked_on_and_can_be_resumed(begin: Begin, made: Dataset) -> None:
     dataset = begin("again")
     held = claim()
     assert dataset_jobs.cancel(dataset) and not dataset_jobs.cancel(dataset)
@@ -228,7 +228,7 @@ def test_a_cancelled_dataset_is_left_alone_and_can_be_gone_on_with(begin: Begin,
 
 
 @pytest.mark.parametrize("kind", ["items", "images", "seal"])
-def test_what_is_written_while_its_dataset_is_deleted_does_not_stay(
+def test_files_that_are_written_while_their_dataset_is_deleted_are_removed(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     for folder in ("datasets", "index"):
@@ -242,18 +242,18 @@ def test_what_is_written_while_its_dataset_is_deleted_does_not_stay(
     }
     original = getattr(*place[kind])
 
-    def deleted_meanwhile(*arguments: Any) -> Any:
+    def write_then_delete(*arguments: Any) -> Any:
         result = original(*arguments)
         if Dataset.objects.filter(pk=dataset.pk).exists():
             removal.remove(dataset)
         return result
 
-    monkeypatch.setattr(*place[kind], deleted_meanwhile)
+    monkeypatch.setattr(*place[kind], write_then_delete)
     dataset_jobs.RUNNER.run(job)
     assert not stored_files()
 
 
-def test_a_failed_dataset_can_be_gone_on_with(begin: Begin, made: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_dataset_can_be_resumed(begin: Begin, made: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = begin("again")
     with monkeypatch.context() as patched:
         patched.setattr(Pictures, "store", lambda *_: 1 / 0)
@@ -266,7 +266,7 @@ def test_a_failed_dataset_can_be_gone_on_with(begin: Begin, made: Dataset, monke
     assert (dataset.state, dataset.error, dataset.fingerprint) == ("complete", "", made.fingerprint)
 
 
-def test_another_engine_version_does_not_go_on(begin: Begin) -> None:
+def test_a_dataset_of_another_engine_version_is_not_resumed(begin: Begin) -> None:
     dataset = begin()
     Dataset.objects.update(engine_version="0")
     dataset.refresh_from_db()
@@ -277,7 +277,7 @@ def test_another_engine_version_does_not_go_on(begin: Begin) -> None:
     assert dataset.state == "failed" and "got version 0" in dataset.error
 
 
-def test_too_little_disk_makes_work_wait_and_says_so(begin: Begin, settings: LazySettings) -> None:
+def test_jobs_wait_with_a_message_if_disk_space_is_short(begin: Begin, settings: LazySettings) -> None:
     dataset = begin()
     settings.DISK_RESERVE_GB = 1e9
     assert dataset_jobs.claim() is None
@@ -286,9 +286,7 @@ def test_too_little_disk_makes_work_wait_and_says_so(begin: Begin, settings: Laz
     assert claim().message == ""
 
 
-def test_a_disk_that_is_full_in_the_middle_of_a_job_makes_it_wait(
-    begin: Begin, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_waits_if_the_disk_becomes_full_while_it_runs(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = begin()
 
     def full(*_: Any) -> None:
@@ -307,14 +305,14 @@ def test_a_disk_that_is_full_in_the_middle_of_a_job_makes_it_wait(
     assert dataset.state == "complete"
 
 
-def test_deleting_goes_on_when_the_disk_is_full(made: Dataset, settings: LazySettings) -> None:
+def test_datasets_are_deleted_although_the_disk_is_full(made: Dataset, settings: LazySettings) -> None:
     settings.DISK_RESERVE_GB = 1e9
     dataset_jobs.delete(made)
     dataset_jobs.work()
     assert not Dataset.objects.exists()
 
 
-def test_a_deletion_that_failed_is_tried_again_after_a_while(made: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_deletion_is_retried_later(made: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset_jobs.delete(made)
     with monkeypatch.context() as patched:
         patched.setattr(removal, "remove", lambda *_, **__: 1 / 0)
@@ -329,7 +327,7 @@ def test_a_deletion_that_failed_is_tried_again_after_a_while(made: Dataset, monk
     assert not Dataset.objects.exists()
 
 
-def test_what_a_killed_sealer_left_goes_with_its_dataset(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_a_killed_seal_job_are_deleted_with_the_dataset(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in ("datasets", "index"):
         files.drop_folder(folder)  # of other tests, whose rows are gone
     dataset = begin()
@@ -348,7 +346,7 @@ def test_what_a_killed_sealer_left_goes_with_its_dataset(begin: Begin, monkeypat
     assert not stored_files() and not Dataset.objects.exists()
 
 
-def test_sweeping_wakes_while_there_is_work(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_sends_hints_while_jobs_wait(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     hints: list[str] = []
     monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: hints.append(name))
     begin()
@@ -359,7 +357,9 @@ def test_sweeping_wakes_while_there_is_work(begin: Begin, monkeypatch: pytest.Mo
     assert len(hints) == 5
 
 
-def test_a_turn_that_is_over_hints_at_the_rest(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runner_out_of_time_sends_a_hint_for_the_remaining_jobs(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hints: list[str] = []
     monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: hints.append(name))
     begin()
@@ -367,7 +367,7 @@ def test_a_turn_that_is_over_hints_at_the_rest(begin: Begin, monkeypatch: pytest
     assert hints == ["generation.tasks.work"]
 
 
-def test_a_broker_that_is_away_does_no_harm(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_broker_causes_no_error(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     from webapp.celery import app
 
     def away(*_: Any, **__: Any) -> None:
@@ -379,7 +379,7 @@ def test_a_broker_that_is_away_does_no_harm(begin: Begin, monkeypatch: pytest.Mo
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_claimers_never_get_the_same_job(begin: Begin) -> None:
+def test_concurrent_claims_never_get_the_same_job(begin: Begin) -> None:
     for number in range(4):
         begin(f"rows-{number}")
     got: list[int] = []

@@ -1,4 +1,4 @@
-"""A dataset that is refused and deleted while other processes work on it: they end quietly."""
+"""Processes end without an error if the dataset that they work on is deleted."""
 
 import logging
 import os
@@ -21,19 +21,19 @@ def delete(dataset: Dataset) -> int:
     return 0
 
 
-def test_a_process_ends_when_its_dataset_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_ends_when_its_dataset_is_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = small.begun(with_images=False)
     monkeypatch.setattr(dataset_jobs, "work", lambda **options: delete(dataset))
     call_command("work", "--dataset", dataset.slug)
     assert not Dataset.objects.exists()
 
 
-def test_a_process_that_starts_after_its_dataset_is_gone_says_nothing(capsys: Any) -> None:
+def test_a_process_that_starts_after_its_dataset_was_deleted_prints_nothing(capsys: Any) -> None:
     call_command("work", "--dataset", "gone", "--parent", str(os.getppid()))
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_pool_ends_when_its_dataset_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pool_ends_when_its_dataset_is_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = small.begun(with_images=False)
     monkeypatch.setattr(process_pool.Pool, "_spawn", lambda self: None)
     delete(dataset)
@@ -42,7 +42,7 @@ def test_a_pool_ends_when_its_dataset_is_gone(monkeypatch: pytest.MonkeyPatch) -
     assert shown == [True] and dataset.state == Dataset.State.DELETING
 
 
-def test_what_goes_wrong_in_a_job_that_is_gone_is_no_error(
+def test_an_error_in_a_job_of_a_deleted_dataset_is_logged_as_info(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     dataset = small.begun(with_images=False)
@@ -60,8 +60,8 @@ def test_what_goes_wrong_in_a_job_that_is_gone_is_no_error(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_database_answers_after_an_interrupted_transaction() -> None:
-    """A signal between the first and the last step of `atomic` leaves the connection inside of it for good."""
+def test_the_database_works_after_an_interrupted_transaction() -> None:
+    """After a signal between the first and the last step of `atomic`, the connection stays in the transaction."""
     transaction.atomic().__enter__()
     assert not Dataset.objects.exists()
     process_pool.drop_connection()

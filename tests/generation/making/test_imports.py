@@ -1,4 +1,4 @@
-"""Imports: published files become rows, whole or not at all, whatever happens on the way."""
+"""Imports store published files as rows completely or not at all, also after interruptions and errors."""
 
 import gzip
 import json
@@ -30,14 +30,14 @@ from tests.worlds.clevr.formats.releases import image_name, questions_of, releas
 pytestmark = pytest.mark.django_db
 
 
-def begun(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
+def begin_import(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
     found = find_reader("clevr").find(list(paths))
     return imports.begin(found, imports.ImportRequest(slug=slug, format="clevr", **wanted))
 
 
-def imported(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
-    """Return a dataset that was imported to its end."""
-    dataset = begun(*paths, slug=slug, **wanted)
+def import_all(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
+    """Import a dataset completely, and return it."""
+    dataset = begin_import(*paths, slug=slug, **wanted)
     dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
@@ -48,13 +48,13 @@ def report_of(dataset: Dataset, name: str) -> dict[str, Any]:
     return ImportedSplit.objects.get(split__dataset=dataset, split__name=name).report_json
 
 
-def nothing_is_left() -> bool:
+def is_nothing_left() -> bool:
     kept = (Dataset, Split, Chunk, Scene, Question, Job, ImportedSplit)
     return not any(model._default_manager.exists() for model in kept)
 
 
 def test_a_release_becomes_a_dataset(tmp_path: Path) -> None:
-    dataset = imported(release(tmp_path / "CLEVR_v1.0"), images="linked")
+    dataset = import_all(release(tmp_path / "CLEVR_v1.0"), images="linked")
     train, val, test = dataset.splits.order_by("ordinal")
     assert (train.kind, train.scenes, train.questions) == ("imported", 3, 3 * releases.EACH)
     assert (val.reference, test.reference) == (train, train)
@@ -68,16 +68,16 @@ def test_a_release_becomes_a_dataset(tmp_path: Path) -> None:
     assert report_of(dataset, "val")["licence"] == releases.INFO["license"]
 
 
-def test_nothing_is_stated_or_shown_unless_it_is_given(tmp_path: Path) -> None:
+def test_an_import_is_private_and_without_licence_unless_requested(tmp_path: Path) -> None:
     root = release(tmp_path / "r", ("val",))
-    plain = imported(root, images="linked")
+    plain = import_all(root, images="linked")
     assert (plain.licence, plain.visibility, plain.images_visible) == ("", "private", False)
-    told = imported(root, slug="told", licence="CC BY 4.0", visibility="public", images_visible=True)
-    assert (told.licence, told.visibility, told.images_visible) == ("CC BY 4.0", "public", True)
+    with_options = import_all(root, slug="told", licence="CC BY 4.0", visibility="public", images_visible=True)
+    assert (with_options.licence, with_options.visibility, with_options.images_visible) == ("CC BY 4.0", "public", True)
 
 
 def test_a_test_split_has_no_answers_and_no_facet_that_needs_them(tmp_path: Path) -> None:
-    dataset = imported(release(tmp_path / "r", ("test",)))
+    dataset = import_all(release(tmp_path / "r", ("test",)))
     split = dataset.splits.get()
     index = SplitIndex.open(split)
     assert (index.answers == 255).all()
@@ -85,14 +85,14 @@ def test_a_test_split_has_no_answers_and_no_facet_that_needs_them(tmp_path: Path
     assert known == {"words"}
 
 
-def test_the_rows_are_those_that_were_fingerprinted(tmp_path: Path) -> None:
-    dataset = imported(release(tmp_path / "r", ("train", "val")))
+def test_stored_rows_have_the_fingerprint_of_the_import(tmp_path: Path) -> None:
+    dataset = import_all(release(tmp_path / "r", ("train", "val")))
     for split in dataset.splits.all():
         assert sealing.fingerprint_of(split) == split.fingerprint
 
 
-def test_rows_are_as_others_store_them(tmp_path: Path) -> None:
-    dataset = imported(release(tmp_path / "r", ("val", "test")))
+def test_imported_rows_equal_those_of_other_writers(tmp_path: Path) -> None:
+    dataset = import_all(release(tmp_path / "r", ("val", "test")))
     for row in Question.objects.filter(split__dataset=dataset).select_related("scene", "split"):
         plain = question_row(items.engine_question(row), scene=row.scene, position=row.position)
         fields = [field.attname for field in Question._meta.concrete_fields if field.name != "id"]
@@ -100,8 +100,8 @@ def test_rows_are_as_others_store_them(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def stops_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Give a function that lets the next import be stopped after so many items."""
+def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Give a function that makes the next import stop after that many items."""
 
     def stop(count: int) -> None:
         add, done = ingestion._Intake._add, iter(range(count))
@@ -118,14 +118,14 @@ def stops_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 @pytest.mark.parametrize("count", [0, 1, 4, 6])
-def test_an_import_that_is_stopped_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops_after: Callable[[int], None], count: int
+def test_a_stopped_import_is_continued(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: Callable[[int], None], count: int
 ) -> None:
     monkeypatch.setattr(ingestion, "SCENES", 2)
     root = release(tmp_path / "r", ("val",), scenes=6)
-    expected = imported(root, slug="expected")
-    dataset = begun(root)
-    stops_after(count)
+    expected = import_all(root, slug="expected")
+    dataset = begin_import(root)
+    stop_after(count)
     if count < 6:
         with pytest.raises(KeyboardInterrupt):
             dataset_jobs.work(dataset=dataset)
@@ -139,8 +139,8 @@ def test_an_import_that_is_stopped_goes_on(
 @pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("at_once")
-def test_an_import_that_is_killed_goes_on_and_stores_nothing_twice(tmp_path: Path, child: Child) -> None:
+@pytest.mark.usefixtures("in_this_process")
+def test_a_killed_import_is_continued_and_stores_nothing_twice(tmp_path: Path, child: Child) -> None:
     many = 1200
     scenes, questions = scenes_of("val"), questions_of("val")
     asked = [[one for one in questions["questions"] if one["image_index"] == number] for number in range(3)]
@@ -151,8 +151,8 @@ def test_an_import_that_is_killed_goes_on_and_stores_nothing_twice(tmp_path: Pat
     root = tmp_path / "r"
     write(root / "CLEVR_val_scenes.json", scenes)
     write(root / "CLEVR_val_questions.json", questions)
-    expected = imported(root, slug="expected")
-    dataset = begun(root, images="linked")
+    expected = import_all(root, slug="expected")
+    dataset = begin_import(root, images="linked")
     process = child(MANAGE, "work", "--dataset", dataset.slug)
     while not Chunk.objects.filter(split__dataset=dataset).exists():
         assert process.poll() is None
@@ -167,26 +167,26 @@ def test_an_import_that_is_killed_goes_on_and_stores_nothing_twice(tmp_path: Pat
     assert Question.objects.filter(split__dataset=dataset).count() == many * releases.EACH
 
 
-def test_a_broken_record_leaves_nothing_but_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_record_leaves_only_an_error_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingestion, "SCENES", 2)
     root = release(tmp_path / "r", ("train", "val"), scenes=6)
     data = questions_of("val", 6)
     data["questions"][-1]["answer"] = "orange"
     write(root / "questions" / "CLEVR_val_questions.json", data)
-    dataset = begun(root)
+    dataset = begin_import(root)
     dataset_jobs.work(dataset=dataset)
-    assert nothing_is_left()
+    assert is_nothing_left()
     message = Import.objects.get().message
     assert message.startswith("CLEVR_val_questions.json, questions[23], answer: Expected yes, no, a number")
 
 
-def test_disagreements_are_listed(tmp_path: Path) -> None:
+def test_answers_that_disagree_with_their_programs_are_listed(tmp_path: Path) -> None:
     root = release(tmp_path / "r", ("val",))
     data = questions_of("val")
     for record in data["questions"][2:4]:
         record["answer"] = "7"
     write(root / "questions" / "CLEVR_val_questions.json", data)
-    report = report_of(imported(root), "val")
+    report = report_of(import_all(root), "val")
     assert (report["executed"], report["faults"]) == (12, 2)
     assert [(fault["question"], fault["got"]) for fault in report["first_faults"]] == [(2, "7"), (3, "7")]
     lines = list(imports.describe_import(Dataset.objects.get()))
@@ -201,27 +201,27 @@ def test_a_program_without_an_answer_is_kept_and_not_diagnosed(tmp_path: Path) -
     data["questions"][0]["program"] = [{"function": f, "inputs": i, "value_inputs": []} for f, i in steps]
     data["questions"][0]["answer"] = "small"
     write(root / "questions" / "CLEVR_val_questions.json", data)
-    index = SplitIndex.open(imported(root).splits.get())
+    index = SplitIndex.open(import_all(root).splits.get())
     assert [index.facets[name].codes[0] == index.facets[name].none for name in ("effective", "absolute")] == [True] * 2
     assert index.facets["length"].values[index.facets["length"].codes[0]] == "3"
 
 
-def test_what_no_facet_of_ours_has_is_no_value(tmp_path: Path) -> None:
+def test_values_outside_a_facet_are_stored_as_none(tmp_path: Path) -> None:
     root = release(tmp_path / "r", ("val",))
     data = questions_of("val")
     data["questions"][0]["question"] = "Is " + "very " * 200 + "much?"
     write(root / "questions" / "CLEVR_val_questions.json", data)
-    words = SplitIndex.open(imported(root).splits.get()).facets["words"]
+    words = SplitIndex.open(import_all(root).splits.get()).facets["words"]
     assert words.codes[0] == words.none
 
 
-def test_missing_and_odd_pictures_are_counted(tmp_path: Path) -> None:
+def test_missing_pictures_and_unusual_sizes_are_counted(tmp_path: Path) -> None:
     root = release(tmp_path / "r", ("val",), scenes=6)
     pictures = root / "images" / "val"
     (pictures / releases.image_name("val", 1)).unlink()
     (pictures / releases.image_name("val", 2)).write_text("no picture")
     releases.draw(pictures, "val", range(3, 4), size=(20, 10))
-    dataset = imported(root, images="linked")
+    dataset = import_all(root, images="linked")
     report = report_of(dataset, "val")
     assert (report["pictures"], report["missing"], report["odd_sizes"]) == (4, 2, 1)
     assert report["first_missing"][0] == "CLEVR_val_000001.png: not there"
@@ -232,55 +232,55 @@ def test_missing_and_odd_pictures_are_counted(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_copied_pictures_stay_when_theirs_go(tmp_path: Path) -> None:
+def test_copied_pictures_stay_when_the_originals_are_deleted(tmp_path: Path) -> None:
     root = release(tmp_path / "r", ("val",))
     path = root / "images" / "val" / releases.image_name("val", 2)
     content = path.read_bytes()
-    dataset = imported(root, images="copied")
+    dataset = import_all(root, images="copied")
     path.unlink()
     scene = Scene.objects.get(position=2)
     assert (scene.linked, dataset.images_folder) == ("", "")
     assert files.get(scene.image) == content
 
 
-def test_pictures_that_are_left_out_are_not_looked_for(tmp_path: Path) -> None:
-    dataset = imported(release(tmp_path / "r", ("val",)), images="none")
+def test_an_import_without_images_stores_no_pictures(tmp_path: Path) -> None:
+    dataset = import_all(release(tmp_path / "r", ("val",)), images="none")
     assert not dataset.with_images
     assert not any(scene.has_picture for scene in Scene.objects.all())
 
 
-def test_more_objects_than_ours_are_taken_in(tmp_path: Path) -> None:
+def test_scenes_with_more_objects_than_usual_are_imported(tmp_path: Path) -> None:
     data = scenes_of("val")
     thing = data["scenes"][0]["objects"][0]
     data["scenes"][0]["objects"] = [thing] * 14
     data["scenes"][0]["relationships"] = {name: [[]] * 14 for name in ("left", "right", "front", "behind")}
-    dataset = imported(write(tmp_path / "s.json", data))
+    dataset = import_all(write(tmp_path / "s.json", data))
     assert dataset.spec_data["scene"]["objects_max"] == 14
     facet = SplitIndex.open(dataset.splits.get()).facets["objects"]
     assert facet.values[-1] == "14"
 
 
-def test_an_import_goes_on_only_with_the_files_it_began_with(tmp_path: Path) -> None:
+def test_an_import_whose_files_changed_is_refused(tmp_path: Path) -> None:
     root = release(tmp_path / "r", ("val",))
-    dataset = begun(root)
+    dataset = begin_import(root)
     write(root / "questions" / "CLEVR_val_questions.json", questions_of("val", 2))
     dataset_jobs.work(dataset=dataset)
-    assert nothing_is_left()
+    assert is_nothing_left()
     assert "Expected the file as it was when the import began" in Import.objects.get().message
 
 
 @pytest.mark.parametrize("slug", ["new", "Not A Slug"])
-def test_a_name_that_addresses_do_not_allow_is_refused(tmp_path: Path, slug: str) -> None:
+def test_bad_names_are_refused(tmp_path: Path, slug: str) -> None:
     with pytest.raises(BadSpec):
-        begun(release(tmp_path / "r", ("val",)), slug=slug)
-    assert nothing_is_left()
+        begin_import(release(tmp_path / "r", ("val",)), slug=slug)
+    assert is_nothing_left()
 
 
-def test_an_account_imports_no_more_than_its_quota(tmp_path: Path, django_user_model: Any) -> None:
+def test_an_import_above_the_quota_is_refused(tmp_path: Path, django_user_model: Any) -> None:
     owner = django_user_model.objects.create_user("eve", "eve@example.com", "x")
     Quota.objects.create(user=owner, scenes=2)
-    dataset_jobs.work(dataset=begun(release(tmp_path / "r", ("val",)), owner=owner))
-    assert nothing_is_left()
+    dataset_jobs.work(dataset=begin_import(release(tmp_path / "r", ("val",)), owner=owner))
+    assert is_nothing_left()
     assert "Expected room for these scenes" in Import.objects.get().message
 
 
@@ -290,8 +290,8 @@ def test_only_files_of_the_storage_or_this_machine_are_opened() -> None:
 
 
 @pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the command do the work in this process."""
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the command run its jobs in this process."""
 
     class Here:
         def __init__(self, dataset: Dataset, *, size: int) -> None:
@@ -308,7 +308,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "Pool", Here)
 
 
-@pytest.mark.usefixtures("at_once")
+@pytest.mark.usefixtures("in_this_process")
 class TestCommand:
     def test_it_prints_the_content_hash_and_says_what_was_found(self, tmp_path: Path, capsys: Any) -> None:
         call_command("import", "clevr", str(release(tmp_path / "r", ("val",))), name="theirs")
@@ -326,7 +326,7 @@ class TestCommand:
         ) as it:
             call_command("import", "clevr", str(root), name="theirs")
         assert it.value.returncode == 2
-        assert nothing_is_left()
+        assert is_nothing_left()
 
     def test_a_taken_name_and_a_missing_path_are_exit_2(self, tmp_path: Path) -> None:
         root = str(release(tmp_path / "r", ("val",)))
@@ -351,13 +351,13 @@ class TestCommand:
 
 
 def test_the_real_scenes_are_imported() -> None:
-    dataset = imported(shared_path("data", "clevr-v1", "CLEVR_train_scenes.json"))
+    dataset = import_all(shared_path("data", "clevr-v1", "CLEVR_train_scenes.json"))
     split = dataset.splits.get()
     assert (split.scenes, split.questions, report_of(dataset, "train")["scenes"]) == (300, 0, 300)
 
 
 def test_the_real_picture_is_linked() -> None:
-    dataset = imported(
+    dataset = import_all(
         shared_path("data", "clevr-v1", "CLEVR_val_000013.json"),
         shared_path("data", "clevr-v1", "images"),
         images="linked",
@@ -368,7 +368,7 @@ def test_the_real_picture_is_linked() -> None:
 
 
 def tar_of(member: tarfile.TarInfo, *, zeros: int = 0) -> bytes:
-    """Return a packed archive that begins with the head of a member; so many megabytes of zeros follow."""
+    """Return a packed archive of a member's header and that many megabytes of zeros."""
     packed = zlib.compressobj(wbits=31)
     parts = [
         packed.compress(member.tobuf(tarfile.GNU_FORMAT)),
@@ -378,7 +378,7 @@ def tar_of(member: tarfile.TarInfo, *, zeros: int = 0) -> bytes:
 
 
 def long_name(size: int) -> tarfile.TarInfo:
-    """Return the head of a member whose content is the name of the next one."""
+    """Return the header of a member whose content is the name of the next member."""
     member = tarfile.TarInfo("././@LongLink")
     member.type, member.size = tarfile.GNUTYPE_LONGNAME, size
     return member
@@ -404,7 +404,7 @@ HOSTILE: dict[str, tuple[str, str, Callable[[], bytes], str]] = {
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("at_once")
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_file_is_refused_on_the_command_line(tmp_path: Path, measured: Measured, case: str) -> None:
     format_, name, content, message = HOSTILE[case]
@@ -414,4 +414,4 @@ def test_a_hostile_file_is_refused_on_the_command_line(tmp_path: Path, measured:
     with pytest.raises((CommandError, BadRecord), match=message):
         call_command("import", format_, str(path), name="theirs")
     assert all(megabytes < 500 and seconds < 10 for megabytes, seconds in measured())
-    assert nothing_is_left()
+    assert is_nothing_left()

@@ -1,4 +1,4 @@
-"""Datasets whose pictures another program draws: refused where it is missing, failed with the scene's name."""
+"""Datasets whose pictures Blender draws: they are refused without Blender, and errors name the scene."""
 
 import json
 import subprocess
@@ -31,14 +31,14 @@ BLENDER = {"width": 64, "height": 64, "renderer": "blender", "samples": 2}
 ONE: dict[str, Any] = small.SPEC | {"splits": {"train": {"scenes": 2}}, "images": BLENDER}
 
 
-def black(stage: Any, camera: Any, **_: Any) -> Any:
-    """Return a picture with nothing on it."""
+def draw_nothing(stage: Any, camera: Any, **_: Any) -> Any:
+    """Return an empty picture and its empty picture of object ids."""
     return np.zeros((camera.height, camera.width, 3), np.uint8), np.zeros((camera.height, camera.width), np.uint16)
 
 
 @pytest.fixture
-def without() -> Iterator[None]:
-    """Let there be no Blender."""
+def no_blender() -> Iterator[None]:
+    """Make Blender unavailable during the test."""
     blender.configure(blender.Setup(python=Path("/nowhere/python")))
     yield
     blender.configure(blender.Setup())
@@ -46,7 +46,7 @@ def without() -> Iterator[None]:
 
 @pytest.fixture
 def researcher(db: None) -> Client:
-    """Return a browser in which somebody is logged in who may make datasets."""
+    """Return a client that is logged in as a researcher, who may make datasets."""
     user = User.objects.create_user("ada", "ada@example.org", "x")
     user.groups.add(Group.objects.get_or_create(name="researcher")[0])
     client = Client()
@@ -55,18 +55,18 @@ def researcher(db: None) -> Client:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> str:
-    """Return the path of a spec that asks for Blender."""
+def spec_path(tmp_path: Path) -> str:
+    """Write a spec that needs Blender, and return its path."""
     path = tmp_path / "cycles.json"
     path.write_text(json.dumps(ONE))
     return str(path)
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("without")
-def test_without_blender_generate_refuses_in_one_line_and_stores_nothing(file: str) -> None:
+@pytest.mark.usefixtures("no_blender")
+def test_generate_without_blender_is_refused_in_one_line_and_stores_nothing(spec_path: str) -> None:
     with pytest.raises(CommandError) as caught:
-        call_command("generate", file)
+        call_command("generate", spec_path)
     assert caught.value.returncode == 2
     assert str(caught.value).startswith("images.renderer: Expected Blender on this machine, got none: `make blender` ")
     assert "\n" not in str(caught.value)
@@ -74,12 +74,12 @@ def test_without_blender_generate_refuses_in_one_line_and_stores_nothing(file: s
 
 
 @pytest.mark.django_db
-def test_without_blender_nothing_is_gone_on_with(file: str) -> None:
+def test_resuming_without_blender_is_refused(spec_path: str) -> None:
     dataset = dataset_jobs.start(get_world("clevr").read_spec(ONE).to_json(), slug="cycles", visibility="public")
     blender.configure(blender.Setup(python=Path("/nowhere/python")))
     try:
         with pytest.raises(CommandError, match="make blender"):
-            call_command("generate", file, "--name", "cycles", "--resume")
+            call_command("generate", spec_path, "--name", "cycles", "--resume")
     finally:
         blender.configure(blender.Setup())
     dataset.refresh_from_db()
@@ -87,8 +87,8 @@ def test_without_blender_nothing_is_gone_on_with(file: str) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("without")
-def test_scenes_and_questions_need_no_blender() -> None:
+@pytest.mark.usefixtures("no_blender")
+def test_a_dataset_without_images_needs_no_blender() -> None:
     dataset = dataset_jobs.start(ONE, slug="cycles", images=False)
     dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
@@ -98,7 +98,7 @@ def test_scenes_and_questions_need_no_blender() -> None:
 
 
 @pytest.mark.django_db
-def test_a_scene_that_cannot_be_drawn_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_the_scene_that_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blender, "check", lambda: None)
     dataset = dataset_jobs.start(ONE, slug="cycles")
 
@@ -116,7 +116,7 @@ def test_a_scene_that_cannot_be_drawn_is_named(monkeypatch: pytest.MonkeyPatch) 
 # How long it takes
 
 
-def test_a_blender_picture_is_expected_to_take_far_longer() -> None:
+def test_a_blender_picture_has_a_longer_estimate() -> None:
     read = get_world("clevr").read_spec
     plain = read({"base": "clevr-mini"}).to_json()
     slow = read({"base": "clevr-mini", "images": {"renderer": "blender"}}).to_json()
@@ -126,7 +126,7 @@ def test_a_blender_picture_is_expected_to_take_far_longer() -> None:
     assert rates.drawing(slow, 25) == 25 * rates.drawing(slow, 1)
 
 
-def test_what_a_stored_spec_says_of_a_split_is_what_the_spec_says() -> None:
+def test_images_of_a_split_are_the_same_from_stored_data_as_from_the_spec() -> None:
     for base in ({}, {"renderer": "blender", "samples": 7}):
         for own in (
             {},
@@ -143,14 +143,14 @@ def test_what_a_stored_spec_says_of_a_split_is_what_the_spec_says() -> None:
 
 
 @pytest.mark.django_db
-def test_rates_are_measured_for_each_renderer_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rates_are_measured_separately_for_each_renderer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blender, "check", lambda: None)
     small.made("plain")
     tracer = estimates.measured_rates("clevr")
     assert tracer.slow_sample == blender.SAMPLE
     split = {"train": {"scenes": 2, "overrides": {"images": {"renderer": "blender", "samples": 2}}}}
     other = dataset_jobs.start(small.SPEC | {"splits": split}, slug="cycles")
-    monkeypatch.setattr(blender, "render", black)
+    monkeypatch.setattr(blender, "render", draw_nothing)
     dataset_jobs.work(dataset=other)
     other.refresh_from_db()
     assert other.state == "complete", other.error
@@ -162,7 +162,7 @@ def test_rates_are_measured_for_each_renderer_apart(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.django_db
-def test_a_job_of_blenders_may_run_long_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_deadline_of_a_blender_job_is_long_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blender, "check", lambda: None)
     images = {"renderer": "blender"}
     dataset = dataset_jobs.start(small.SPEC | {"splits": {"train": {"scenes": 25}}, "images": images}, slug="cycles")
@@ -180,7 +180,7 @@ def test_a_job_of_blenders_may_run_long_enough(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.usefixtures("blender")
-def test_blender_draws_a_dataset_whose_content_is_the_tracers() -> None:
+def test_a_dataset_drawn_by_blender_has_the_content_of_one_drawn_by_the_tracer() -> None:
     drawn = small.made("cycles", splits=ONE["splits"], images=BLENDER)
     traced = small.made("plain", splits=ONE["splits"], images={"width": 64, "height": 64, "samples": 1})
     assert drawn.fingerprint == traced.fingerprint
@@ -192,7 +192,7 @@ def test_blender_draws_a_dataset_whose_content_is_the_tracers() -> None:
     assert blender._STATE.child is not None  # kept for the next dataset
 
 
-def test_the_site_looks_for_blender_where_its_setting_says() -> None:
+def test_the_path_of_blender_comes_from_the_settings() -> None:
     assert settings.BLENDER_PYTHON == settings.BASE_DIR / ".venv-blender/bin/python"
     assert blender._STATE.setup.python == settings.BLENDER_PYTHON
 
@@ -201,8 +201,8 @@ def test_the_site_looks_for_blender_where_its_setting_says() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("without")
-def test_without_blender_the_page_refuses_beside_the_field_and_stores_nothing(researcher: Client) -> None:
+@pytest.mark.usefixtures("no_blender")
+def test_the_page_without_blender_shows_an_error_at_the_field_and_stores_nothing(researcher: Client) -> None:
     for action in ("create", "preview"):
         response = researcher.post(NEW, sent(ONE, action=action))
         assert response.status_code == 400
@@ -215,7 +215,7 @@ def test_without_blender_the_page_refuses_beside_the_field_and_stores_nothing(re
 
 
 @pytest.mark.django_db
-def test_the_page_shows_as_many_samples_as_the_renderer_takes(
+def test_the_page_shows_the_default_samples_of_the_renderer(
     researcher: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blender, "check", lambda: None)
@@ -234,14 +234,14 @@ def test_the_page_shows_as_many_samples_as_the_renderer_takes(
 
 @pytest.mark.slow
 @pytest.mark.django_db
-@pytest.mark.usefixtures("without")
+@pytest.mark.usefixtures("no_blender")
 def test_a_preview_needs_no_blender(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blender, "check", lambda: None)
     answer = preview({"world": "clevr", "data": ONE, "files": {}, "split": "train", "scenes": 1})
     assert answer["scenes"][0]["image"].startswith("data:image/webp;base64,")
 
 
-def test_processes_that_generate_share_the_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_of_a_pool_know_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[dict[str, str]] = []
     monkeypatch.setattr(subprocess, "Popen", lambda command, *, env: started.append(env))
     Pool(Dataset(slug="shapes"), size=3)

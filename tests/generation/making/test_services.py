@@ -1,4 +1,4 @@
-"""Datasets on PostgreSQL and Redis: the same as on SQLite, made by several at once, and gone without a trace."""
+"""Datasets on PostgreSQL and Redis: they equal those on SQLite, and deleting them removes everything."""
 
 import os
 import subprocess
@@ -47,22 +47,22 @@ while (job := jobs.claim()) is not None:
 
 
 class Site(NamedTuple):
-    """A site of a test's own: its PostgreSQL database, and the environment of its processes."""
+    """A site for one test: its PostgreSQL database, and the environment of its processes."""
 
     url: str
     environment: dict[str, str]
 
     def ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of a query."""
+        """Run a query and return its rows."""
         with psycopg.connect(self.url) as connection:
             return connection.execute(query, values).fetchall()
 
     def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
-        """Return a running Python program of the site."""
+        """Start a Python program with the environment of the site."""
         return subprocess.Popen([sys.executable, *arguments], env=self.environment, cwd=ROOT, text=True, **options)
 
     def begin(self, *, datasets: int, chunk: int) -> None:
-        """Begin datasets: their jobs wait."""
+        """Begin datasets, so that their jobs wait."""
         assert self.start("-c", BEGIN.format(datasets=datasets, chunk=chunk)).wait(60) == 0
 
 
@@ -86,7 +86,7 @@ def fingerprint_on(environment: dict[str, str]) -> str:
 
 
 @pytest.mark.full
-def test_a_dataset_on_postgresql_is_that_on_sqlite_and_goes_without_a_trace(
+def test_a_dataset_on_postgresql_equals_that_on_sqlite_and_is_deleted_completely(
     on_sqlite: dict[str, str], site: Site
 ) -> None:
     expected = fingerprint_on(on_sqlite)
@@ -104,7 +104,7 @@ def test_a_dataset_on_postgresql_is_that_on_sqlite_and_goes_without_a_trace(
 
 
 @pytest.mark.full
-def test_two_processes_never_claim_the_same_job_of_postgresql(site: Site) -> None:
+def test_two_processes_never_claim_the_same_job_on_postgresql(site: Site) -> None:
     site.begin(datasets=4, chunk=1)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     both = [site.start("-c", CLAIM_ALL, **pipes) for _ in range(2)]
@@ -122,12 +122,12 @@ def test_two_processes_never_claim_the_same_job_of_postgresql(site: Site) -> Non
     assert len(held) == 180
 
 
-def test_the_files_of_the_rules_exist() -> None:
+def test_the_test_files_for_postgresql_exist() -> None:
     assert [rule for rule in RULES if not (ROOT / rule).is_file()] == []
 
 
 @pytest.mark.full
-def test_claims_and_leases_keep_their_rules_on_postgresql(postgres_url: str, tmp_path: Path) -> None:
+def test_tests_of_claims_and_leases_pass_on_postgresql(postgres_url: str, tmp_path: Path) -> None:
     environment = {**os.environ, "DATABASE_URL": postgres_url, "HORSESENSE_TEST_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *RULES]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900)
@@ -135,7 +135,7 @@ def test_claims_and_leases_keep_their_rules_on_postgresql(postgres_url: str, tmp
 
 
 @pytest.mark.full
-def test_celerys_processes_make_a_dataset_with_postgresql_and_redis(
+def test_celery_workers_make_a_dataset_with_postgresql_and_redis(
     on_sqlite: dict[str, str], site: Site, redis_server: RedisServer
 ) -> None:
     site.environment.update(redis_server.environment)

@@ -1,4 +1,4 @@
-"""Compiling ahead: only what is needed, and never in silence."""
+"""Compilation before use: only the needed functions are compiled, and their names are reported."""
 
 import json
 import os
@@ -28,7 +28,7 @@ print(json.dumps(names))
 """
 
 
-def test_functions_are_named_as_they_are_compiled() -> None:
+def test_names_of_compiled_functions_are_reported() -> None:
     @numba.njit
     def twice(number: int) -> int:
         return 2 * number
@@ -55,7 +55,7 @@ def test_babi_compiles_nothing_on_a_fresh_copy(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("images", [True, False])
-def test_generate_compiles_for_its_own_world_alone(
+def test_generate_compiles_only_for_its_own_world(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, images: bool
 ) -> None:
     (tmp_path / "shapes.json").write_text(json.dumps(SPEC))
@@ -71,11 +71,11 @@ def test_generate_compiles_for_its_own_world_alone(
     assert asked == [("clevr", images)]
 
 
-def test_worlds_of_other_packages_are_passed_over() -> None:
+def test_unknown_worlds_are_skipped() -> None:
     warmup.warm_world("nothing", draws=True)
 
 
-def test_all_is_compiled_once_and_again_when_a_source_changes(
+def test_everything_is_compiled_once_and_again_after_a_source_changed(
     settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled: list[int] = []
@@ -93,9 +93,7 @@ def test_all_is_compiled_once_and_again_when_a_source_changes(
     assert compiled == [0, 1]
 
 
-def test_a_compilation_that_fails_is_tried_again(
-    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_compilation_is_retried(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.NUMBA_CACHE_DIR = tmp_path
     monkeypatch.setattr(warmup, "_compile_all", lambda: 1 / 0)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""A small dataset to look at, made once for a file of tests, and people who look at it."""
+"""Fixtures: a small dataset that is made once per test module, and the people and browsers that look at it."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from webapp.models import User
 
 @pytest.fixture(scope="module")
 def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset that stays for all tests of the file; what a test changes of it is undone."""
+    """Give the primary key of a dataset that all tests of a module share; the changes of each test are rolled back."""
     with django_db_blocker.unblock():
         key = small.made().pk
     yield key
@@ -45,7 +45,7 @@ def as_owner(shapes: Dataset, owner: User) -> Client:
 
 @pytest.fixture
 def as_stranger(db: None) -> Client:
-    """Give a browser in which somebody is logged in who owns nothing."""
+    """Give a browser in which a user who owns nothing is logged in."""
     client = Client()
     client.force_login(User.objects.create_user("stranger", "stranger@example.org", "x"))
     return client
@@ -53,7 +53,7 @@ def as_stranger(db: None) -> Client:
 
 @pytest.fixture
 def private(shapes: Dataset) -> Dataset:
-    """Give the dataset, now private."""
+    """Make the dataset private and give it."""
     Dataset.objects.filter(pk=shapes.pk).update(visibility=Dataset.Visibility.PRIVATE)
     shapes.refresh_from_db()
     return shapes

@@ -1,4 +1,4 @@
-"""What a browser sends back from the page on which a dataset is described."""
+"""Helpers for the page for a new dataset: what a browser sends, and what the response shows."""
 
 import json
 import re
@@ -16,20 +16,20 @@ def text(response: Any) -> str:
 
 
 def summary_of(response: Any) -> str:
-    """Return the summary of all that is wrong, which stands before the form."""
+    """Return the summary of all errors, which comes before the form."""
     found = re.search(r'<div class="banner bad wrong-fields".*?</div>', text(response), re.DOTALL)
     assert found is not None
     return found[0]
 
 
 def times_said(what: str, response: Any) -> tuple[int, int]:
-    """Return how often the summary of all that is wrong says something, and how often the rest of the page does."""
+    """Return how often a text occurs in the summary of errors, and how often in the rest of the page."""
     summary = summary_of(response)
     return summary.count(what), text(response).replace(summary, "").count(what)
 
 
 def sent(data: dict[str, Any] = TINY, /, **changes: Any) -> dict[str, Any]:
-    """Return what the page sends back where nothing was changed on it but `changes`."""
+    """Return the fields that a browser sends for a spec if only `changes` were made on the page."""
     shown = text_of(data)
     about = {"slug": "mine", "visibility": "private", "licence": "CC BY 4.0", "images": "on"}
     return {"shown": shown, "spec": shown, **about, **changes}

@@ -1,4 +1,4 @@
-"""Texts that are sent as specs and are none, or none that may be made."""
+"""Texts that are sent as specs but are not valid specs, or ask for something that is not allowed."""
 
 CLEVR, MINI = '{"world": "clevr", ', '{"world": "clevr", "base": "clevr-mini", '
 HOSTILE = (

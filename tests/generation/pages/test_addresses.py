@@ -1,4 +1,4 @@
-"""Addresses as nobody should write them: a page that says what is wrong, never a failure of ours."""
+"""Malformed addresses get a page that says what is wrong, never a server error."""
 
 import re
 
@@ -31,8 +31,8 @@ def addresses(dataset):
 @pytest.mark.parametrize("base", [TRAIN, TEST, f"{TRAIN}q/5/", f"{TEST}q/1/"])
 @given(query=QUERIES)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
-def test_whatever_is_asked_for_there_is_an_answer(shapes, base, query):
-    """The pairs as they come: many of a name, in any order, quoted by the client."""
+def test_any_query_gets_an_answer_or_a_message(shapes, base, query):
+    """Names come in any order and may have several values; the client encodes them."""
     pairs = {}
     for name, value in query:
         pairs.setdefault(name, []).append(value)
@@ -44,14 +44,14 @@ def test_whatever_is_asked_for_there_is_an_answer(shapes, base, query):
 
 
 @pytest.mark.parametrize("verb", ["post", "put", "patch", "delete", "options"])
-def test_wrong_verbs_are_405(client, shapes, verb):
+def test_wrong_verbs_get_405(client, shapes, verb):
     for address in addresses(shapes):
         response = getattr(client, verb)(address)
         assert response.status_code == 405
         assert response["Allow"] == "GET, HEAD"
 
 
-def test_head_is_answered_as_get_is(client, shapes):
+def test_head_is_answered(client, shapes):
     for address in addresses(shapes):
         assert client.head(address).status_code == 200
 
@@ -77,23 +77,23 @@ def test_head_is_answered_as_get_is(client, shapes):
         "?" + "&".join(f"x{number}=1" for number in range(900)),
     ],
 )
-def test_a_list_refuses_in_words_what_it_does_not_have(client, shapes, query):
+def test_a_list_refuses_an_invalid_query_with_a_message(client, shapes, query):
     response = client.get(TRAIN + query)
     assert response.status_code in (400, 404) or query == "?q=%ED%A0%80"
     assert re.search("[Ee]xpected", response.content.decode()) or response.status_code == 200
 
 
-def test_more_names_than_any_page_has_are_refused(client, shapes):
+def test_too_many_parameters_are_refused(client, shapes):
     query = "?" + "&".join(f"x{number}=1" for number in range(1500))
     for address in (TRAIN, f"{TRAIN}q/5/"):
         assert client.get(address + query).status_code == 400
 
 
 @pytest.mark.parametrize("path", ["scene/999999999/small/x.webp", "scene/1/small/x.webp", "scene/1/small/.webp"])
-def test_pictures_that_are_not_there_are_404(client, shapes, path):
+def test_missing_pictures_get_404(client, shapes, path):
     assert client.get(TRAIN + path).status_code == 404
 
 
-def test_a_scene_without_a_picture_has_no_small_one(client, shapes):
+def test_a_scene_without_a_picture_has_no_small_picture(client, shapes):
     Scene.objects.filter(split__dataset=shapes, split__name="train", position=1).update(image="", width=0, height=0)
     assert client.get(f"{TRAIN}scene/1/small/{version_of(shapes)}.webp").status_code == 404

@@ -1,4 +1,4 @@
-"""What is said of an object stands in the picture, near the object."""
+"""The label of an object is within the picture, near the object."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,16 +23,16 @@ def test_a_label_lies_within_the_picture(x, one, other, letters):
     assert tip.y < tip.base < tip.y + tip.height
 
 
-def test_a_label_stands_above_its_object_or_below_where_there_is_no_room():
+def test_a_label_is_above_its_object_or_below_if_there_is_no_room():
     above = tip_for("a thing", seen_at(200, 100, 150), PICTURE)
     assert above.y + above.height < 100
     assert tip_for("a thing", seen_at(200, 5, 150), PICTURE).y > 150
 
 
-def test_what_is_hidden_has_no_area():
+def test_a_hidden_object_has_no_area():
     elements = [Element(0, "one"), Element(1, "two")]
     assert [area.element.id for area in areas_of(elements, {1: seen_at(9, 3, 7)}, PICTURE)] == [1]
 
 
-def test_attributes_that_the_name_leaves_out_are_said():
+def test_the_label_adds_the_attributes_that_the_name_lacks():
     assert text_of(Element(3, "small red cube", {"size": "small", "finish": "matte"})) == "3: small red cube, matte"

@@ -1,4 +1,4 @@
-"""The page of what can be scored without looking: what it shows to whom, how it waits, its files."""
+"""The shortcuts page, with the accuracy of guesses without the picture: what it shows to whom, waiting, and files."""
 
 import csv
 import io
@@ -22,17 +22,17 @@ def text_of(response):
 
 @pytest.fixture
 def many(monkeypatch):
-    """Let the small dataset have questions enough for shares."""
+    """Lower the limit so that the small dataset has enough questions for percentages."""
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
 
 
 @pytest.fixture
 def large(monkeypatch):
-    """Let the small dataset be too large for a report at once."""
+    """Lower the limit so that the small dataset is too large for a report within the request."""
     monkeypatch.setattr(report_jobs, "SMALL_DATASET", 1)
 
 
-def test_page_shows_each_cue_beside_chance_with_its_n(client, shapes, many):
+def test_page_shows_each_cue_with_an_interval_and_a_chart(client, shapes, many):
     page = text_of(client.get(PAGE))
     assert page.count("<h1") == 1
     for words in ("the most frequent answer", "Q-type mode", "first three words", "nearest question", "95 % interval"):
@@ -42,13 +42,13 @@ def test_page_shows_each_cue_beside_chance_with_its_n(client, shapes, many):
     assert "<svg" in page
 
 
-def test_too_few_questions_have_no_share(client, shapes):
+def test_no_percentage_is_shown_for_too_few_questions(client, shapes):
     page = text_of(client.get(PAGE))
     assert "too few (n = 8)" in page
     assert "<svg" not in page.partition("<main")[2]
 
 
-def test_a_strangers_page_tells_nothing_of_a_withheld_split(client, as_owner, shapes, many):
+def test_the_page_shows_strangers_no_figures_of_a_withheld_split(client, as_owner, shapes, many):
     strangers, owners = (text_of(who.get(PAGE)) for who in (client, as_owner))
     assert "The answers of test or of train are withheld" in strangers
     assert "/shapes/test/?type=" not in strangers
@@ -56,7 +56,7 @@ def test_a_strangers_page_tells_nothing_of_a_withheld_split(client, as_owner, sh
     assert "are withheld, and these figures" not in owners
 
 
-def test_what_was_learned_on_a_withheld_split_is_withheld_too(client, shapes, many):
+def test_figures_from_a_withheld_train_split_are_withheld_too(client, shapes, many):
     secret = {"secret": "0f" * 16, "secret_sha256": "a5" * 32}
     Split.objects.filter(dataset=shapes, name="train").update(withheld=True, **secret)
     page = text_of(client.get(PAGE))
@@ -64,7 +64,7 @@ def test_what_was_learned_on_a_withheld_split_is_withheld_too(client, shapes, ma
     assert "<svg" not in page.partition("<main")[2]
 
 
-def test_texts_are_counted_for_everybody(client, shapes):
+def test_everybody_sees_the_counts_of_texts(client, shapes):
     page = text_of(client.get(PAGE))
     assert "Repeated questions" in page
     assert "85.4 %" in page and "11.6 %" in page
@@ -72,9 +72,9 @@ def test_texts_are_counted_for_everybody(client, shapes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["svg", "csv"])
-def test_a_strangers_files_tell_nothing_of_a_withheld_split(client, as_owner, shapes, many, kind):
+def test_files_for_strangers_have_no_figures_of_a_withheld_split(client, as_owner, shapes, many, kind):
     address = f"{PAGE}all.{kind}"
-    assert client.get(address).status_code == 404  # nothing is made for a file alone
+    assert client.get(address).status_code == 404  # the request for a file does not compute the report
     client.get(PAGE)
     answers = {who: browser.get(address) for who, browser in (("stranger", client), ("owner", as_owner))}
     assert {answer.status_code for answer in answers.values()} == {200}
@@ -88,7 +88,7 @@ def test_a_strangers_files_tell_nothing_of_a_withheld_split(client, as_owner, sh
         assert "/shapes/test/" in text_of(answers["owner"])
 
 
-def test_a_chart_of_nothing_is_refused_with_words(client, shapes):
+def test_a_chart_without_figures_gets_404_with_a_message(client, shapes):
     client.get(PAGE)
     response = client.get(f"{PAGE}all.svg")
     assert response.status_code == 404
@@ -102,7 +102,7 @@ def test_a_dataset_without_a_train_split_says_why_nothing_is_scored(client, db):
     assert "Repeated questions" in page
 
 
-def test_a_dataset_that_is_not_complete_says_so(client, shapes):
+def test_the_page_of_an_incomplete_dataset_says_so(client, shapes):
     Dataset.objects.filter(pk=shapes.pk).update(state=Dataset.State.MAKING)
     response = client.get(PAGE)
     assert response.status_code == 200
@@ -120,7 +120,7 @@ def test_a_large_dataset_is_not_computed_in_the_request(client, shapes, large):
     assert BlindReport.objects.get().state == State.WAITING
 
 
-def test_a_background_process_computes_it_and_the_page_shows_it(client, shapes, large):
+def test_a_background_process_computes_the_report_and_the_page_shows_it(client, shapes, large):
     client.get(PAGE)
     assert report_jobs.SHORTCUTS.work() == 1
     progress = text_of(client.get(PROGRESS))
@@ -129,14 +129,14 @@ def test_a_background_process_computes_it_and_the_page_shows_it(client, shapes, 
     assert "Q-type mode" in page and "data-progress" not in page
 
 
-def test_an_owner_is_told_how_to_start_a_background_process_where_none_is_alive(client, as_owner, shapes, large):
+def test_the_owner_sees_how_to_start_a_background_process_if_none_is_alive(client, as_owner, shapes, large):
     assert "The people who run this site have to start one" in text_of(client.get(PAGE))
     assert "manage.py process default" in text_of(as_owner.get(PAGE))
     Heartbeat.objects.note("one", host="here", pid=1, queues="default")
     assert "No background process" not in text_of(as_owner.get(PAGE))
 
 
-def test_a_failure_is_told_to_its_owner_who_may_try_again(client, as_owner, as_stranger, shapes, large):
+def test_only_the_owner_sees_a_failure_and_may_try_again(client, as_owner, as_stranger, shapes, large):
     client.get(PAGE)
     BlindReport.objects.update(state=State.FAILED, message="Expected an index, got none.")
     assert "Expected an index" not in text_of(client.get(PAGE))
@@ -147,11 +147,11 @@ def test_a_failure_is_told_to_its_owner_who_may_try_again(client, as_owner, as_s
     assert BlindReport.objects.get().state == State.WAITING
 
 
-def test_there_is_no_progress_of_what_nobody_asked_for(client, shapes):
+def test_progress_of_a_report_that_nobody_asked_for_gets_404(client, shapes):
     assert client.get(PROGRESS).status_code == 404
 
 
-# Who may, and how ---------------------------------------------------------------------------------------------
+# Access and verbs ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("address", [PAGE, PROGRESS, f"{PAGE}all.csv"])
@@ -163,7 +163,7 @@ def test_stranger_gets_404(client, as_stranger, as_owner, private, address):
 
 
 @pytest.mark.parametrize("address", ["/datasets/nothing/shortcuts/", "/datasets/nothing/shortcuts/all.csv"])
-def test_a_dataset_that_is_not_there_is_404(client, db, address):
+def test_an_unknown_dataset_gets_404(client, db, address):
     assert client.get(address).status_code == 404
 
 
@@ -174,13 +174,13 @@ def test_other_verbs_are_refused(client, shapes):
     assert Client(enforce_csrf_checks=True).post(PAGE).status_code == 403
 
 
-def test_a_report_that_is_there_takes_few_queries(client, shapes, django_assert_num_queries):
+def test_a_finished_report_needs_four_queries(client, shapes, django_assert_num_queries):
     client.get(PAGE)
     with django_assert_num_queries(4):
         client.get(PAGE)
 
 
-def test_no_split_can_have_the_pages_name(db):
+def test_no_split_can_be_named_shortcuts(db):
     with pytest.raises(BadSpec, match="Expected another name"):
         small.begun("other", splits={"shortcuts": {"scenes": 1}})
 
@@ -188,7 +188,7 @@ def test_no_split_can_have_the_pages_name(db):
 # On the overview ------------------------------------------------------------------------------------------------
 
 
-def test_overview_leads_to_the_page_and_shows_texts_that_are_alike_once_counted(client, shapes):
+def test_overview_links_to_the_page_and_shows_the_share_of_different_questions_once_counted(client, shapes):
     before = text_of(client.get(OVERVIEW))
     assert f'href="{PAGE}"' in before and "Different questions" not in before
     client.get(PAGE)
@@ -196,6 +196,6 @@ def test_overview_leads_to_the_page_and_shows_texts_that_are_alike_once_counted(
     assert "Different questions" in after and "85.4 %" in after
 
 
-def test_figures_are_json_for_the_program_alone(client, shapes):
+def test_figures_are_stored_as_json(client, shapes):
     client.get(PAGE)
     assert json.loads(BlindReport.objects.get().figures)["splits"][0]["name"] == "train"

@@ -23,7 +23,7 @@ def test_values_of_one_facet_are_joined():
     assert read(("type", "exist"), ("type", "count")).filters == {"type": [0, 1]}
 
 
-def test_a_range_is_every_number_in_it():
+def test_a_range_selects_every_number_in_it():
     assert read(("length", "8..12")).filters == {"length": [6, 7, 8, 9, 10]}
 
 
@@ -43,7 +43,7 @@ def test_a_range_may_be_open_at_either_end(value, codes):
         ("30", "30"),
     ],
 )
-def test_a_range_that_holds_no_value_is_a_filter_that_nothing_passes(value, label):
+def test_a_range_without_values_is_a_filter_that_matches_nothing(value, label):
     query = read(("length", value), ("type", "count"))
     assert query.filters == {"length": [], "type": [0]}
     assert query.conditions[0].label == label
@@ -54,7 +54,7 @@ def test_words_are_kept_with_single_spaces():
     assert read(("q", "  red   cube ")).words == "red cube"
 
 
-def test_empty_values_are_passed_over_as_forms_send_them():
+def test_empty_values_that_forms_send_are_ignored():
     assert read(("type", ""), ("q", "")).is_plain
 
 
@@ -76,14 +76,14 @@ def test_empty_values_are_passed_over_as_forms_send_them():
         ("page", "9" * 5000, "page number from 1"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(name, value, says):
+def test_an_invalid_condition_is_refused_with_a_message(name, value, says):
     with pytest.raises(BadAddress) as refused:
         read((name, value))
     assert says in str(refused.value)
     assert len(str(refused.value)) < 300
 
 
-def test_a_facet_that_would_reveal_what_is_withheld_is_refused():
+def test_a_facet_that_would_reveal_withheld_answers_is_refused():
     with pytest.raises(BadAddress, match="withheld"):
         read(("answer", "yes"), facets=(TYPE, LENGTH), hidden=(ANSWER,))
 
@@ -107,12 +107,12 @@ def test_switching_off_a_value_within_a_range_leaves_the_others():
     assert query.switched(LENGTH, 0).switched(LENGTH, 0) == query
 
 
-def test_without_takes_every_condition_of_a_facet():
+def test_without_removes_every_condition_of_a_facet():
     query = read(("type", "count"), ("type", "exist"), ("length", "8.."))
     assert query.without("type").address == "?length=8.."
 
 
-def test_labels_are_for_people():
+def test_conditions_have_readable_labels():
     labels = [one.label for one in read(("type", "query_color"), ("length", "8..12"), ("length", "4")).conditions]
     assert labels == ["Colour", "8 to 12", "4"]
 
@@ -145,7 +145,7 @@ def test_any_address_is_read_or_refused(pairs):
 @pytest.mark.parametrize(
     "pairs", [(), (("q", "red & big"),), (("type", "exist"), ("length", "3..9")), (("length", "4"), ("q", "a=b c"))]
 )
-def test_the_address_around_a_value_is_the_one_that_adds_it(pairs):
+def test_around_gives_the_address_that_adds_a_value_before_and_after_the_value(pairs):
     query = read(*pairs)
     for facet in FACETS:
         before, after = query.around(facet)

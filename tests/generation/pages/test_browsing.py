@@ -1,4 +1,4 @@
-"""The questions of a split, by filters in the address."""
+"""The page that lists the questions of a split, filtered by its address."""
 
 import re
 
@@ -11,7 +11,8 @@ from generation.splits.query_string import Query
 from generation.storage.split_index import SplitIndex
 
 TRAIN, TEST = "/datasets/shapes/train/", "/datasets/shapes/test/"
-# The question's words say these; of what the train split had seen, other splits tell.
+# Plain facets reveal no more than the text of the question. Only splits other than train have the facets in SEEN,
+# which compare a question with those of train.
 PLAIN = {"group", "type", "template", "length", "words", "topology", "spatial", "same", "skeleton"}
 SEEN = {"seen_text", "seen_program", "seen_skeleton", "seen_pair"}
 REVEALING = {"answer", "objects", "effective", "absolute", "asked_shape"}
@@ -25,7 +26,7 @@ def positions(response):
     return [question.position for group in response.context["groups"] for question in group.questions]
 
 
-def test_every_question_stands_beside_its_scene(client, shapes):
+def test_every_question_is_shown_with_its_scene(client, shapes):
     response = client.get(TRAIN)
     assert positions(response) == list(range(16))
     assert [group.scene for group in response.context["groups"]] == [0, 1, 2, 3]
@@ -37,7 +38,7 @@ def test_every_question_stands_beside_its_scene(client, shapes):
         assert 'width="120" height="80"' in image
 
 
-def test_a_filter_shows_exactly_the_questions_that_pass(client, shapes):
+def test_a_filter_shows_exactly_the_matching_questions(client, shapes):
     kind = Question.objects.filter(split__name="train").values_list("kind", flat=True)[3]
     expected = Question.objects.filter(split__dataset=shapes, split__name="train", kind=kind)
     assert positions(client.get(TRAIN, {"type": kind})) == sorted(expected.values_list("position", flat=True))
@@ -50,7 +51,7 @@ def test_values_of_one_facet_are_joined_by_or_and_facets_by_and(client, shapes):
     assert positions(client.get(TRAIN, {"type": kinds, "length": "6..20"})) == expected
 
 
-def test_counts_say_what_choosing_a_value_would_give(client, shapes):
+def test_counts_are_the_numbers_of_questions_after_choosing_a_value(client, shapes):
     panels = client.get(TRAIN, {"length": "5.."}).context["panels"]
     assert {panel.name for panel in panels} == PLAIN | REVEALING
     for panel in panels:
@@ -61,7 +62,7 @@ def test_counts_say_what_choosing_a_value_would_give(client, shapes):
                 assert total == choice.n if panel.name != "length" else total >= choice.n
 
 
-def test_words_are_all_searched_for_whatever_their_case(client, shapes):
+def test_the_search_for_words_ignores_case(client, shapes):
     word = Question.objects.get(split__dataset=shapes, split__name="train", position=5).text.split()[1]
     response = client.get(TRAIN, {"q": word.upper()})
     assert 5 in positions(response)
@@ -70,7 +71,7 @@ def test_words_are_all_searched_for_whatever_their_case(client, shapes):
             assert re.search(rf"\b{re.escape(word.lower())}\b", question.text.lower())
 
 
-def test_active_filters_are_chips_that_take_themselves_away(client, shapes):
+def test_active_filters_are_chips_whose_links_remove_them(client, shapes):
     chips = client.get(TRAIN, {"length": "3..30", "q": "the"}).context["chips"]
     assert [(chip.name, chip.value, chip.address) for chip in chips] == [
         ("program length", "3 to 30", "?q=the"),
@@ -78,13 +79,13 @@ def test_active_filters_are_chips_that_take_themselves_away(client, shapes):
     ]
 
 
-def test_nothing_found_says_so_and_how_to_go_on(client, shapes):
+def test_an_empty_result_says_that_no_question_matches(client, shapes):
     response = client.get(TRAIN, {"q": "zebra"})
     assert response.status_code == 200
     assert "No question matches these filters" in text_of(response)
 
 
-def test_the_form_of_a_range_leads_to_its_address(client, shapes):
+def test_the_form_of_a_range_redirects_to_its_address(client, shapes):
     response = client.get(TRAIN, {"length.from": "4", "length.to": "9", "type": "count"})
     assert response.status_code == 302
     assert response["Location"] == "?type=count&length=4..9"
@@ -106,7 +107,7 @@ def test_the_form_of_a_range_leads_to_its_address(client, shapes):
         ("?" + "&".join(["length=5"] * 101), "at most 100 filters"),
     ],
 )
-def test_what_makes_no_sense_is_400_in_words(client, shapes, query, says):
+def test_an_invalid_query_gets_400_with_a_message(client, shapes, query, says):
     response = client.get(TRAIN + query)
     assert response.status_code == 400
     assert says in text_of(response)
@@ -132,7 +133,7 @@ def test_a_range_without_questions_keeps_the_list_and_can_be_removed(client, sha
     assert "No question matches these filters" in text_of(response)
 
 
-def test_a_range_box_takes_no_number_that_its_address_would_not(client, shapes):
+def test_a_range_box_accepts_only_numbers_that_its_address_accepts(client, shapes):
     boxes = re.findall(r'<input type="number"[^>]*>', client.get(TRAIN).content.decode())
     assert boxes
     for box in boxes:
@@ -140,13 +141,13 @@ def test_a_range_box_takes_no_number_that_its_address_would_not(client, shapes):
         assert 'max="999999999"' in box
 
 
-def test_a_page_past_the_end_is_404_in_words(client, shapes):
+def test_a_page_past_the_end_gets_404_with_a_message(client, shapes):
     response = client.get(TRAIN + "?page=2")
     assert response.status_code == 404
     assert "from 1 to 1, got 2" in text_of(response)
 
 
-def test_every_question_is_on_one_page(client, shapes, monkeypatch):
+def test_every_question_is_on_exactly_one_page(client, shapes, monkeypatch):
     monkeypatch.setattr(sidebar, "PER_PAGE", 6)
     monkeypatch.setitem(sidebar.page_of.__kwdefaults__, "size", 6)
     found = [positions(client.get(TRAIN, {"page": number})) for number in (1, 2, 3)]
@@ -162,7 +163,7 @@ def test_page_numbers_show_the_ends_and_the_neighbours():
     assert page_of(Query(), 0).pages == 1
 
 
-def test_withheld_answers_show_on_no_part_of_the_page(client, shapes):
+def test_withheld_answers_are_nowhere_on_the_page(client, shapes):
     response = client.get(TEST)
     page = text_of(response)
     assert "Answers are withheld" in page
@@ -187,7 +188,7 @@ def test_strangers_get_404_for_a_private_dataset(client, as_stranger, private):
     assert as_stranger.get(TRAIN).status_code == 404
 
 
-def test_a_split_that_is_not_complete_says_so(client, shapes):
+def test_the_page_of_an_incomplete_split_says_so(client, shapes):
     Split.objects.filter(dataset=shapes, name="train").update(state=Split.State.MAKING)
     response = client.get(TRAIN)
     assert response.status_code == 200
@@ -195,7 +196,7 @@ def test_a_split_that_is_not_complete_says_so(client, shapes):
 
 
 @pytest.mark.parametrize("address", ["/datasets/shapes/nothing/", "/datasets/nothing/train/", "/datasets/shapes/9x/"])
-def test_what_is_not_there_is_404(client, shapes, address):
+def test_an_unknown_split_or_dataset_gets_404(client, shapes, address):
     assert client.get(address).status_code == 404
 
 
@@ -203,13 +204,13 @@ def test_browsing_refuses_other_verbs(client, shapes):
     assert client.post(TRAIN).status_code == 405
 
 
-def test_browsing_needs_three_queries_whatever_the_filters(client, shapes, django_assert_num_queries):
+def test_browsing_needs_three_queries_with_or_without_filters(client, shapes, django_assert_num_queries):
     for query in ("", "?length=3..30&q=the"):
         with django_assert_num_queries(3):
             client.get(TRAIN + query)
 
 
-def test_a_dataset_without_pictures_is_browsed_all_the_same(client, shapes):
+def test_a_dataset_without_pictures_can_be_browsed(client, shapes):
     shapes.splits.get(name="train").scene_set.update(image="", ids_image="", width=0, height=0)
     response = client.get(TRAIN)
     assert response.status_code == 200
@@ -240,7 +241,7 @@ def test_questions_are_sorted_by_a_number(client, shapes, name):
     assert sorted(up) == sorted(down) == list(range(16))
 
 
-def test_what_is_sorted_stays_so_with_filters_pages_and_words(client, shapes):
+def test_links_and_the_search_form_keep_the_order(client, shapes):
     page = text_of(client.get(TRAIN, {"sort": "-words", "q": "the"}))
     assert '<option value="-words" selected>' in page
     assert 'href="?type=count&amp;q=the&amp;sort=-words"' in page
@@ -254,13 +255,13 @@ def test_the_filter_of_a_question_set_has_no_order(client, as_owner, shapes):
 
 
 @pytest.mark.parametrize("sort", ["zebra", "type", "-", "--words"])
-def test_an_order_that_is_none_is_refused(client, shapes, sort):
+def test_an_unknown_order_is_refused(client, shapes, sort):
     response = client.get(TRAIN, {"sort": sort})
     assert response.status_code == 400
     assert "Expected sort to be one of" in text_of(response)
 
 
-def test_a_withheld_split_is_not_sorted_by_what_would_reveal_answers(client, as_owner, shapes):
+def test_a_withheld_split_is_not_sorted_by_a_facet_that_would_reveal_answers(client, as_owner, shapes):
     response = client.get(TEST, {"sort": "objects"})
     assert response.status_code == 400
     assert "withheld" in text_of(response)

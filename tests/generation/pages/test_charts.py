@@ -26,7 +26,7 @@ from tests.generation import small
 OVERVIEW = "/datasets/shapes/"
 FILES = OVERVIEW + "charts/"
 OF_ALL = {"types", "answers", "words", "programs", "objects"}
-EVERYTHING = OF_ALL | {"seen-texts", "seen-pairs"}  # of these the train split has none
+EVERYTHING = OF_ALL | {"seen-texts", "seen-pairs"}  # the train split has no chart of seen texts or pairs
 TELLING = {"answers", "objects"}
 
 
@@ -35,13 +35,13 @@ def text_of(response: HttpResponse) -> str:
 
 
 def drawn(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
-    """Return, for each drawing, the words and addresses that stand in it."""
+    """Return a fake drawing for each order; its text is the order's kind and data, with all words and addresses."""
     return {order.digest: f"<svg>{order.kind} {order.spec['data']}</svg>".encode() for order in orders}
 
 
 @pytest.fixture
 def enough(shapes: Dataset, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Dataset:
-    """Give the dataset, large enough for charts, which are drawn by nobody in particular and kept for no other test."""
+    """Give the dataset with enough questions for charts; the drawings are fakes and are stored for this test only."""
     settings.VAR_DIR = tmp_path
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 4)
     monkeypatch.setattr(drawing, "_drawn", drawn)
@@ -49,16 +49,16 @@ def enough(shapes: Dataset, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_
 
 
 def charts_on(client: Client, query: str = "") -> dict[str, charts.Chart]:
-    """Return what the overview shows, by name."""
+    """Return the charts on the overview by name."""
     response = client.get(OVERVIEW + query)
     assert response.status_code == 200
     return {shown.chart.view.name: shown.chart for shown in response.context["charts"]}
 
 
-# What they count ---------------------------------------------------------------------------------------------
+# What charts count -------------------------------------------------------------------------------------------
 
 
-def test_every_number_leads_to_as_many_questions(client: Client, enough: Dataset) -> None:
+def test_every_count_links_to_that_number_of_questions(client: Client, enough: Dataset) -> None:
     found = charts_on(client)
     assert set(found) == EVERYTHING
     for chart in found.values():
@@ -68,16 +68,16 @@ def test_every_number_leads_to_as_many_questions(client: Client, enough: Dataset
                 assert client.get(cell.address).context["page"].total == cell.n, cell.address
 
 
-def test_shares_of_a_split_make_up_the_whole(client: Client, enough: Dataset) -> None:
+def test_shares_of_a_split_add_up(client: Client, enough: Dataset) -> None:
     for name, chart in charts_on(client).items():
         for at, column in enumerate(chart.columns):
             assert column.n == enough.splits.get(name=column.split).questions
             counted = sum(row.cells[at].n for row in chart.rows)
-            assert counted == column.n or (name == "seen-pairs" and counted < column.n)  # some name no pair
+            assert counted == column.n or (name == "seen-pairs" and counted < column.n)  # some questions name no pair
             assert sum(row.cells[at].share or 0 for row in chart.rows) == pytest.approx(counted / column.n)
 
 
-def test_words_are_counted_in_bins_without_a_gap(client: Client, enough: Dataset) -> None:
+def test_words_are_counted_in_bins_without_gaps(client: Client, enough: Dataset) -> None:
     texts = Question.objects.filter(split__dataset=enough, split__name="train").values_list("text", flat=True)
     lengths = Counter(len(text.split()) for text in texts)
     rows = charts_on(client)["words"].rows
@@ -91,7 +91,7 @@ def test_words_are_counted_in_bins_without_a_gap(client: Client, enough: Dataset
     assert all(before[1] + 1 == after[0] for before, after in itertools.pairwise(ends))
 
 
-def test_one_split_alone_is_shown_where_the_address_says_so(client: Client, enough: Dataset) -> None:
+def test_the_address_can_select_one_split(client: Client, enough: Dataset) -> None:
     assert [column.split for column in charts_on(client)["types"].columns] == ["train", "val", "test"]
     assert [column.split for column in charts_on(client, "?split=val")["types"].columns] == ["val"]
     page = text_of(client.get(OVERVIEW + "?split=val"))
@@ -99,7 +99,9 @@ def test_one_split_alone_is_shown_where_the_address_says_so(client: Client, enou
     assert '<a href="?split=val#questions" aria-current="true">val</a>' in page
 
 
-def test_of_many_splits_the_first_is_shown(client: Client, enough: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_first_of_many_splits_is_shown(
+    client: Client, enough: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(charts, "SIDE_BY_SIDE", 2)
     assert [column.split for column in charts_on(client)["types"].columns] == ["train"]
 
@@ -115,17 +117,13 @@ def test_a_view_of_a_facet_that_the_index_lacks_is_left_out(
 # Who may see what --------------------------------------------------------------------------------------------
 
 
-def test_a_view_of_which_no_question_has_a_value_is_left_out(
-    client: Client, enough: Dataset, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_view_without_values_is_left_out(client: Client, enough: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = charts._counts
     monkeypatch.setattr(charts, "_counts", lambda split, facet: {} if facet.name == "words" else counts(split, facet))
     assert set(charts_on(client)) == set(EVERYTHING) - {"words"}
 
 
-def test_what_tells_of_withheld_answers_is_said_to_be_withheld(
-    client: Client, as_owner: Client, enough: Dataset
-) -> None:
+def test_charts_leave_out_withheld_answers_and_say_so(client: Client, as_owner: Client, enough: Dataset) -> None:
     theirs, ours = charts_on(as_owner), charts_on(client)
     for name in OF_ALL:
         assert [column.split for column in theirs[name].columns] == ["train", "val", "test"]
@@ -150,7 +148,7 @@ def test_drawings_for_the_owner_are_shown_to_nobody_else(client: Client, as_owne
 
 @pytest.mark.parametrize("kind", ["svg", "pdf", "csv"])
 @pytest.mark.parametrize("name", sorted(TELLING))
-def test_a_chart_of_withheld_answers_alone_is_refused(
+def test_a_chart_of_only_withheld_answers_gets_404(
     client: Client, as_owner: Client, enough: Dataset, name: str, kind: str
 ) -> None:
     address = f"{FILES}{name}.{kind}?split=test"
@@ -181,7 +179,7 @@ def test_strangers_get_404_for_charts_of_a_private_dataset(
 @pytest.mark.parametrize(
     ("kind", "content_type"), [("svg", "image/svg+xml"), ("pdf", "application/pdf"), ("csv", "text/csv; charset=utf-8")]
 )
-def test_files_are_downloads_that_browsers_keep_and_ask_about(
+def test_files_are_downloads_that_browsers_cache_and_revalidate(
     client: Client, as_owner: Client, enough: Dataset, kind: str, content_type: str
 ) -> None:
     response = client.get(f"{FILES}answers.{kind}")
@@ -208,14 +206,14 @@ def test_csv_has_every_number(client: Client, enough: Dataset) -> None:
         assert float(line["share"]) == pytest.approx(int(line["n"]) / int(line["questions"]), abs=1e-6)
 
 
-def test_csv_holds_no_formula() -> None:
+def test_csv_contains_no_formula() -> None:
     view = ChartView("v", "V", "f", "f")
     row = charts.CountRow("=1+1", "@SUM(A1)", [charts.CountCell(5, 0.5, "/")])
     text = charts.as_csv(charts.Chart(view, False, [charts.CountColumn("a", 10)], [row], []))
     assert text.splitlines()[1] == "a,'=1+1,'@SUM(A1),5,10,0.500000"
 
 
-def test_bars_of_a_file_lead_to_the_public_address_or_are_relative(
+def test_links_in_a_file_use_the_public_address_or_are_relative(
     client: Client, enough: Dataset, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     asked: list[DrawingOrder] = []
@@ -241,7 +239,7 @@ def test_bars_of_a_file_lead_to_the_public_address_or_are_relative(
         ("%3Cscript%3E.svg", ""),
     ],
 )
-def test_what_is_not_there_is_404(client: Client, enough: Dataset, address: str, said: str) -> None:
+def test_an_unknown_chart_gets_404(client: Client, enough: Dataset, address: str, said: str) -> None:
     response = client.get(FILES + address)
     assert response.status_code == 404
     assert said in text_of(response).replace("&#x27;", "'")
@@ -260,8 +258,10 @@ def test_charts_need_few_queries(client: Client, enough: Dataset, django_assert_
 # What can't be drawn -----------------------------------------------------------------------------------------
 
 
-def test_shares_of_few_questions_are_not_told(client: Client, shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "run", None)  # nothing is drawn
+def test_no_share_is_shown_for_too_few_questions(
+    client: Client, shapes: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "run", None)  # drawing would fail
     page = text_of(client.get(OVERVIEW))
     assert page.count("train: too few (n = 16)") == len(OF_ALL)
     assert not re.search(r"\d %", page)
@@ -276,7 +276,7 @@ def test_shares_of_few_questions_are_not_told(client: Client, shapes: Dataset, m
     assert sum(int(line["n"]) for line in lines) == 32
 
 
-def test_a_split_that_is_too_small_stands_aside(
+def test_a_split_that_is_too_small_is_left_out(
     client: Client, enough: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 10)
@@ -286,7 +286,7 @@ def test_a_split_that_is_too_small_stands_aside(
     assert re.search(r"\d %", page)
 
 
-def test_where_drawing_fails_the_table_stays(
+def test_the_table_is_shown_if_drawing_fails(
     client: Client, shapes: Dataset, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, settings: Any
 ) -> None:
     settings.VAR_DIR = tmp_path
@@ -313,14 +313,14 @@ def test_where_drawing_fails_the_table_stays(
     assert len(tried) == 3
 
 
-def test_a_lost_index_takes_the_charts_alone(client: Client, enough: Dataset) -> None:
+def test_splits_with_a_missing_index_have_no_charts(client: Client, enough: Dataset) -> None:
     Split.objects.filter(dataset=enough, name="val").update(index_digest="0" * 64)
     assert [column.split for column in charts_on(client)["types"].columns] == ["train", "test"]
     Split.objects.filter(dataset=enough).update(index_digest="0" * 64)
     assert charts_on(client) == {}
 
 
-def test_a_dataset_without_a_complete_split_says_so(client: Client, shapes: Dataset) -> None:
+def test_the_pages_of_a_dataset_without_a_complete_split_say_so(client: Client, shapes: Dataset) -> None:
     begun = small.begun("begun")
     page = text_of(client.get(begun.get_absolute_url()))
     assert "No split is complete yet" in page

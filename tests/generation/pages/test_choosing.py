@@ -1,4 +1,4 @@
-"""Questions are picked out on browse, and stepped through one after the other."""
+"""Questions are chosen on the browse page and stepped through one after the other."""
 
 import re
 
@@ -16,7 +16,7 @@ def text_of(response):
 
 
 def fields_of(response):
-    """Return what the form of the choice sends when nothing is changed on it, as a browser would."""
+    """Return the fields that a browser sends from the form for choosing questions if nothing on it is changed."""
     form = re.search(r'<form class="choosing".*?</form>', text_of(response), re.DOTALL)[0]
     hidden = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)">', form)
     ticked = re.findall(r'<input type="checkbox" id="[^"]*" name="([^"]*)" value="([^"]*)"[^>]* checked>', form)
@@ -37,7 +37,7 @@ def test_each_question_has_a_box_with_a_label(client, shapes):
     assert not ticked(client.get(TRAIN))
 
 
-def test_the_chosen_are_stepped_through_in_the_order_they_were_chosen_in(client, shapes):
+def test_chosen_questions_are_stepped_through_in_the_order_of_choice(client, shapes):
     response = client.get(TRAIN, {"list": "9", "choose": ["3", "12"], "then": "step"})
     assert (response.status_code, response["Location"]) == (302, f"{TRAIN}q/9/?list=9,3,12")
     assert client.get(response["Location"]).context["trail"].total == 3
@@ -46,7 +46,7 @@ def test_the_chosen_are_stepped_through_in_the_order_they_were_chosen_in(client,
     assert client.get(response["Location"]).context["visit"].presents
 
 
-def test_the_choice_stays_in_the_address_beside_filters_and_page(client, shapes):
+def test_the_choice_is_in_the_address_and_links_of_filters_keep_it(client, shapes):
     response = client.get(TRAIN, {"q": "the", "list": "9", "choose": "3"})
     assert (response.status_code, response["Location"]) == (302, "?q=the&list=9,3")
     response = client.get(TRAIN + "?length=3..30&q=the&list=9,3")
@@ -60,7 +60,7 @@ def test_the_choice_stays_in_the_address_beside_filters_and_page(client, shapes)
             assert f'/q/{question.position}/?length=3..30&amp;q=the"' in text_of(response)
 
 
-def test_a_choice_is_kept_over_pages_by_the_form_alone(client, shapes, monkeypatch):
+def test_the_form_keeps_the_choice_over_pages(client, shapes, monkeypatch):
     monkeypatch.setitem(sidebar.page_of.__kwdefaults__, "size", 6)
     response = client.get(TRAIN)
     response = client.get(TRAIN, fields_of(response) | {"choose": ["4", "2"], "then": "keep"}, follow=True)
@@ -77,14 +77,14 @@ def test_a_choice_is_kept_over_pages_by_the_form_alone(client, shapes, monkeypat
     assert response["Location"] == f"{TRAIN}q/8/?list=8,2"
 
 
-def test_the_last_box_cleared_leaves_nothing_chosen(client, shapes):
+def test_clearing_the_last_box_leaves_nothing_chosen(client, shapes):
     fields = fields_of(client.get(TRAIN + "?q=the&list=3"))
     fields.pop("choose", None)
     assert client.get(TRAIN, fields | {"then": "keep"})["Location"].startswith("?q=the")
     assert client.get(TRAIN, fields).context["query"].chosen in ((), (3,))
 
 
-def test_what_is_chosen_is_shown_can_be_left_out_and_shared(client, shapes):
+def test_chosen_questions_are_shown_and_can_be_removed_and_shared(client, shapes):
     response = client.get(TRAIN + "?list=9,3")
     assert [(chip.value, chip.address) for chip in response.context["chosen"]] == [("9", "?list=3"), ("3", "?list=9")]
     assert "<b>2</b> chosen" in text_of(response)
@@ -93,17 +93,17 @@ def test_what_is_chosen_is_shown_can_be_left_out_and_shared(client, shapes):
     assert client.get(shared).status_code == 200
 
 
-def test_the_way_back_from_chosen_questions_keeps_them(client, shapes):
+def test_the_link_back_from_chosen_questions_keeps_the_choice(client, shapes):
     assert client.get(f"{TRAIN}q/3/?list=9,3").context["trail"].back == f"{TRAIN}?list=9,3"
 
 
-def test_more_than_can_be_picked_can_still_be_stepped_through(client, shapes, monkeypatch):
+def test_a_list_that_is_too_long_to_choose_can_still_be_stepped_through(client, shapes, monkeypatch):
     monkeypatch.setattr("generation.browsing.navigation.MAX_PICKED", 2)
     response = client.get(f"{TRAIN}q/3/?list=9,3,5")
     assert (response.status_code, response.context["trail"].back) == (200, TRAIN)
 
 
-def test_withheld_questions_can_be_chosen_and_show_no_more_than_before(client, shapes):
+def test_choosing_withheld_questions_reveals_nothing(client, shapes):
     response = client.get(TEST, {"choose": ["1", "0"], "then": "step"}, follow=True)
     assert response.status_code == 200
     assert "withheld" in text_of(response)
@@ -132,13 +132,13 @@ def test_withheld_questions_can_be_chosen_and_show_no_more_than_before(client, s
         ("?list=3&page=2", "Expected a page from 1 to 1"),
     ],
 )
-def test_a_choice_that_makes_no_sense_is_refused_in_words(client, shapes, query, says):
+def test_an_invalid_choice_is_refused_with_a_message(client, shapes, query, says):
     response = client.get(TRAIN + query)
     assert response.status_code == (404 if "page=2" in query else 400)
     assert says in text_of(response)
 
 
-def test_too_many_are_refused(client, shapes, monkeypatch):
+def test_too_many_chosen_questions_are_refused(client, shapes, monkeypatch):
     monkeypatch.setattr("generation.browsing.navigation.MAX_PICKED", 3)
     response = client.get(TRAIN + "?list=1,2&choose=3&choose=4&then=keep")
     assert response.status_code == 400
@@ -146,7 +146,7 @@ def test_too_many_are_refused(client, shapes, monkeypatch):
 
 
 def test_a_page_of_many_choices_stays_small(client, shapes):
-    """Each link names what is chosen: that is what the limit is for."""
+    """Each link of the page contains the list of chosen questions; the limit of the list keeps the page small."""
     split = shapes.splits.get(name="train")
     type(split).objects.filter(pk=split.pk).update(questions=2_000_000)
     chosen = ",".join(str(1_000_000 + number) for number in range(MAX_PICKED))

@@ -1,4 +1,4 @@
-"""The page on which a dataset is described: form and JSON, preview, estimate, and what is refused."""
+"""The page for a new dataset: access, form and JSON, presets, errors, and creating the dataset."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +19,7 @@ from webapp.models import User
 pytestmark = pytest.mark.django_db
 
 
-# Who ------------------------------------------------------------------------------------------------------
+# Access ---------------------------------------------------------------------------------------------------
 
 
 def test_visitors_are_asked_to_sign_in(client: Client) -> None:
@@ -45,22 +45,22 @@ def test_other_verbs_are_refused(page: Client) -> None:
     assert page.put(NEW).status_code == 405
 
 
-def test_lists_offer_it_to_researchers_only(page: Client, client: Client) -> None:
+def test_the_list_links_to_the_page_only_for_researchers(page: Client, client: Client) -> None:
     assert [NEW in text(who.get("/datasets/")) for who in (page, client)] == [True, False]
 
 
-# What is wrong, all at once ---------------------------------------------------------------------------------
+# All errors are shown at once -------------------------------------------------------------------------------
 
 
 def links_of(response: Any) -> list[str]:
-    """Return the fields that the summary of what is wrong leads to; each has to be on the page."""
+    """Return the ids of the fields that the summary of errors links to; check that each is on the page."""
     shown = text(response)
     targets = re.findall(r'href="#([^"]+)"', summary_of(response))
     assert [target for target in targets if f'id="{target}"' not in shown] == []
     return targets
 
 
-def test_all_that_is_wrong_is_said_at_once_with_a_link_to_each_field(page: Client) -> None:
+def test_all_errors_are_shown_at_once_with_a_link_to_each_field(page: Client) -> None:
     wrong = {"slug": "a b", "licence": "x" * 500, "seed": "-1", "scene.objects_max": "x", "split-0-name": "train"}
     spec = {**TINY, "splits": {"train": {"scenes": 0}}}
     response = page.post(NEW, sent(spec, action="create", **wrong, **{"split-0-was": "train", "split-0-scenes": "-4"}))
@@ -75,24 +75,24 @@ def test_all_that_is_wrong_is_said_at_once_with_a_link_to_each_field(page: Clien
     assert "more to mend" not in text(response)
 
 
-def test_a_limit_of_the_site_is_said_beside_other_faults(page: Client) -> None:
+def test_a_limit_of_the_site_is_shown_with_other_errors(page: Client) -> None:
     response = page.post(NEW, sent(action="preview", **{"scene.objects_max": "999999", "seed": "-1"}))
     assert set(links_of(response)) == {"parameter-scene.objects_max", "parameter-seed"}
 
 
-def test_json_that_is_none_and_a_wrong_name_are_said_together(page: Client) -> None:
+def test_invalid_json_and_an_empty_name_are_shown_together(page: Client) -> None:
     assert links_of(page.post(NEW, sent(action="create", slug="", spec="{"))) == ["id_slug", "spec"]
 
 
-def test_a_base_that_is_none_and_a_wrong_name_are_said_together(page: Client) -> None:
+def test_an_unknown_base_and_an_empty_name_are_shown_together(page: Client) -> None:
     assert links_of(page.post(NEW, sent({**TINY, "base": "zebra"}, action="create", slug=""))) == ["id_slug", "spec"]
 
 
-def test_a_preview_complains_of_nothing_but_the_spec(page: Client) -> None:
+def test_a_preview_shows_only_errors_of_the_spec(page: Client) -> None:
     assert links_of(page.post(NEW, sent(action="preview", slug="", seed="-1"))) == ["parameter-seed"]
 
 
-# Presets and the way back to the page -----------------------------------------------------------------------
+# Presets, and where the page scrolls to after a request -----------------------------------------------------
 
 
 def test_presets_are_grouped_by_world_and_folded_once_one_is_chosen(page: Client) -> None:
@@ -109,11 +109,11 @@ def test_presets_are_grouped_by_world_and_folded_once_one_is_chosen(page: Client
         assert back.context["chosen"].name == "clevr-mini"
 
 
-def test_a_page_sent_with_a_preset_that_is_none_forgets_it(page: Client) -> None:
+def test_an_unknown_preset_in_a_form_is_forgotten(page: Client) -> None:
     assert page.post(NEW, sent(action="form", preset="zebra")).context["chosen"] is None
 
 
-def test_the_page_comes_back_at_what_is_new(page: Client) -> None:
+def test_the_page_scrolls_to_what_is_new(page: Client) -> None:
     assert f'action="{NEW}#arrive"' in text(page.get(NEW))
     assert 'id="arrive"' not in text(page.get(NEW))
     for action, place in (("preview", 'class="preview" id="arrive"'), ("form", "data-arrive")):
@@ -165,14 +165,14 @@ def test_the_json_changes_the_form(page: Client) -> None:
     assert response.context["plain"]["seed"].value == "12"
 
 
-def test_what_was_changed_last_counts(page: Client) -> None:
+def test_the_later_of_two_changes_counts(page: Client) -> None:
     both = {"spec": text_of({**TINY, "seed": 12}), "seed": "7", "action": "preview"}
     for last, seed in (("form", 7), ("json", 12)):
         response = page.post(NEW, sent(**both | {"action": last}))
         assert json_on(response)["seed"] == seed
 
 
-def test_two_changes_without_an_order_are_not_guessed(page: Client) -> None:
+def test_two_changes_without_an_order_are_refused(page: Client) -> None:
     response = page.post(NEW, sent(action="create", spec=text_of({**TINY, "seed": 12}), seed="7"))
     assert response.status_code == 400
     assert "Both the form and the JSON were changed" in text(response)
@@ -236,7 +236,7 @@ def test_a_wrong_rule_is_marked_where_it_was_typed(page: Client, field: str, typ
     assert not Dataset.objects.exists()
 
 
-def test_an_emptied_parameter_has_its_default_again(page: Client) -> None:
+def test_an_emptied_parameter_gets_its_default_again(page: Client) -> None:
     response = page.post(NEW, sent(action="form", **{"scene.min_pixels": ""}))
     assert "scene" not in json_on(response)
 
@@ -284,7 +284,7 @@ def test_a_split_of_the_base_can_be_left_out(page: Client) -> None:
         ("scene.margin", "1e999", "Expected a valid number"),
     ],
 )
-def test_a_wrong_parameter_is_marked_in_the_engines_words(page: Client, name: str, value: str, words: str) -> None:
+def test_a_wrong_parameter_is_marked_with_the_engines_message(page: Client, name: str, value: str, words: str) -> None:
     response = page.post(NEW, sent(action="create", **{name: value}))
     shown = text(response)
     assert response.status_code == 400
@@ -305,12 +305,12 @@ def test_hostile_json_is_refused_with_a_page(page: Client, spec: str, action: st
     assert again.status_code in (200, 302, 400)
 
 
-def test_a_page_that_says_nothing_is_refused(page: Client) -> None:
+def test_an_empty_form_is_refused(page: Client) -> None:
     assert page.post(NEW, {}).status_code == 400
     assert page.post(NEW, {"shown": "?", "spec": "?"}).status_code == 400
 
 
-def test_hostile_words_are_only_words(page: Client) -> None:
+def test_hostile_text_is_escaped(page: Client) -> None:
     nasty = '</textarea><script>alert(1)</script>" onfocus="x'
     response = page.post(NEW, sent({**TINY, "title": nasty}, action="create", authors=nasty, citation=nasty))
     assert response.status_code == 302
@@ -347,7 +347,7 @@ def test_creating_starts_the_jobs_and_leads_to_their_progress(page: Client, rese
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_at_once_do_not_slip_past_the_quota(page: Client, researcher: User) -> None:
+def test_two_requests_at_once_cannot_exceed_the_quota(page: Client, researcher: User) -> None:
     Quota.objects.create(user=researcher, scenes=7)
     with ThreadPoolExecutor(2) as threads:
         codes = threads.map(lambda slug: _created(page, slug), ("one", "two"))
@@ -364,7 +364,7 @@ def _created(page: Client, slug: str) -> int:
         connection.close()
 
 
-def test_without_pictures(page: Client) -> None:
+def test_a_dataset_can_be_made_without_pictures(page: Client) -> None:
     fields = sent(action="create")
     del fields["images"]
     page.post(NEW, fields)

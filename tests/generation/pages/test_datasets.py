@@ -44,7 +44,7 @@ def test_empty_list_says_how_to_make_one(client, private):
 
 
 @pytest.mark.parametrize("visibility", ["private", "link"])
-def test_list_shows_what_is_not_public_to_its_owner_only(client, as_owner, as_stranger, shapes, visibility):
+def test_list_shows_datasets_that_are_not_public_only_to_their_owner(client, as_owner, as_stranger, shapes, visibility):
     Dataset.objects.filter(pk=shapes.pk).update(visibility=visibility)
     shown = ["Some shapes" in text_of(who.get(LIST)) for who in (client, as_stranger, as_owner)]
     assert shown == [False, False, True]
@@ -54,14 +54,14 @@ def test_list_refuses_other_verbs(client, db):
     assert client.post(LIST).status_code == 405
 
 
-def test_list_needs_as_many_queries_for_one_dataset_as_for_several(client, shapes, django_assert_num_queries):
+def test_list_needs_five_queries_for_several_datasets(client, shapes, django_assert_num_queries):
     small.begun("more")
     small.begun("still-more")
     with django_assert_num_queries(5):
         client.get(LIST)
 
 
-def test_a_dataset_whose_world_is_gone_is_still_shown(client, shapes):
+def test_a_dataset_of_an_unknown_world_is_still_shown(client, shapes):
     Dataset.objects.filter(pk=shapes.pk).update(world="vanished")
     for address in (LIST, OVERVIEW):
         response = client.get(address)
@@ -88,18 +88,18 @@ def test_strangers_get_404_for_a_private_dataset(request, private, who, address)
     assert request.getfixturevalue(who).get(address).status_code == 404
 
 
-def test_link_only_is_open_to_whoever_has_the_address(client, shapes):
+def test_everybody_with_the_address_can_open_a_link_only_dataset(client, shapes):
     Dataset.objects.filter(pk=shapes.pk).update(visibility="link")
     assert client.get(OVERVIEW).status_code == 200
 
 
-def test_a_dataset_that_is_being_deleted_is_gone(client, shapes):
+def test_a_dataset_that_is_being_deleted_gets_404(client, shapes):
     Dataset.objects.filter(pk=shapes.pk).update(state=Dataset.State.DELETING)
     assert client.get(OVERVIEW).status_code == 404
 
 
 @pytest.mark.parametrize("address", ["/datasets/nothing/", OVERVIEW + "?split=nothing", "/datasets/UP%00/"])
-def test_what_is_not_there_is_404(client, shapes, address):
+def test_an_unknown_dataset_or_split_gets_404(client, shapes, address):
     assert client.get(address).status_code == 404
 
 
@@ -109,7 +109,7 @@ def test_overview_refuses_other_verbs(client, shapes):
 
 
 def test_overview_needs_few_queries(client, shapes, django_assert_max_num_queries):
-    with django_assert_max_num_queries(6):  # one of them for what people got right
+    with django_assert_max_num_queries(6):  # one of them is for people's results
         client.get(OVERVIEW)
 
 
@@ -133,7 +133,7 @@ def test_everybody_sees_the_secret_once_answers_are_open(client, shapes):
     assert f"--secret test={small.SECRET}" in text_of(client.get(OVERVIEW))
 
 
-def test_recipe_refuses_under_another_engine(client, shapes):
+def test_recipe_of_another_engine_names_the_release_to_install(client, shapes):
     Dataset.objects.filter(pk=shapes.pk).update(engine_version="0.9", release="0.0.7")
     page = text_of(client.get(OVERVIEW))
     assert "made by engine 0.9" in page
@@ -156,7 +156,7 @@ def test_spec_with_files_downloads_as_one_zip(client, shapes):
 # Being made --------------------------------------------------------------------------------------------------
 
 
-def test_a_dataset_nobody_works_on_says_since_when_and_how_to_start(client, as_owner, owner, shapes):
+def test_a_waiting_dataset_says_since_when_and_how_to_start_a_background_process(client, as_owner, owner, shapes):
     dataset = small.begun("waiting", owner=owner)
     page = text_of(as_owner.get(dataset.get_absolute_url()))
     assert "No background process is running" in page
@@ -186,7 +186,7 @@ def test_failed_jobs_show_their_message_to_the_owner_only(client, as_owner, owne
     assert "Expected room" not in page
 
 
-def test_why_making_failed_is_shown_to_everybody_where_nothing_is_withheld(client, shapes):
+def test_everybody_sees_why_making_failed_if_nothing_is_withheld(client, shapes):
     dataset = small.begun("broken", splits={"train": {"scenes": 4}})
     Dataset.objects.filter(pk=dataset.pk).update(state="failed", error="A job failed.")
     assert "A job failed." in text_of(client.get(dataset.get_absolute_url()))
@@ -195,15 +195,15 @@ def test_why_making_failed_is_shown_to_everybody_where_nothing_is_withheld(clien
 def test_overview_of_many_failures_needs_few_queries(as_owner, owner, django_assert_max_num_queries):
     dataset = small.begun("broken", owner=owner, questions={"per_scene": 4, "window": 1})
     Job.objects.filter(dataset=dataset).update(state="failed", message="no")
-    with django_assert_max_num_queries(13):  # one of them for the link to studies
+    with django_assert_max_num_queries(13):  # one of them is for the link to studies
         as_owner.get(dataset.get_absolute_url())
 
 
-def test_head_works_where_get_does(client, shapes):
+def test_head_works_like_get(client, shapes):
     assert Client().head(OVERVIEW).status_code == 200
 
 
-def test_a_file_of_scenes_whose_answers_are_withheld_is_in_nobodys_download(client, db, tmp_path):
+def test_strangers_get_no_file_of_scenes_whose_answers_are_withheld(client, db, tmp_path):
     theirs = write(tmp_path / "theirs.json", scenes_of("val", 2))
     spec = {**small.SPEC, "splits": {"val": {"scenes": 2, "withheld": True}}, "scenes_from": theirs.name}
     begun = loading.gather_spec(spec, name="asked", folder=tmp_path)

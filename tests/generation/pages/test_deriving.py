@@ -34,10 +34,10 @@ def in_train(split: Split) -> list[int]:
     return question_sets.SplitIndex.open(split).positions.tolist()
 
 
-# Made -------------------------------------------------------------------------------------------------------
+# The form ---------------------------------------------------------------------------------------------------
 
 
-def test_the_list_leads_its_owner_to_the_form(as_owner: Client) -> None:
+def test_the_list_links_to_the_form_for_the_owner(as_owner: Client) -> None:
     page = text(as_owner.get("/datasets/shapes/train/?length=1..30&page=1&list=3"))
     assert f'href="{MAKE}?length=1..30"' in page
     assert "Make a question set from these 16 questions" in page
@@ -45,7 +45,7 @@ def test_the_list_leads_its_owner_to_the_form(as_owner: Client) -> None:
 
 
 @pytest.mark.parametrize("who", ["client", "as_stranger"])
-def test_others_see_no_way_to_it_and_get_404(shapes: Dataset, request: Any, who: str) -> None:
+def test_others_see_no_link_to_the_form_and_get_404(shapes: Dataset, request: Any, who: str) -> None:
     client = request.getfixturevalue(who)
     assert "derive/" not in text(client.get("/datasets/shapes/train/"))
     assert client.get(MAKE).status_code == 404
@@ -67,7 +67,7 @@ def test_a_set_is_made_and_shown_at_once(as_owner: Client) -> None:
     assert 'href="/datasets/shapes/few/delete/"' in page
 
 
-def test_the_form_begins_with_what_is_found(as_owner: Client) -> None:
+def test_the_form_starts_from_the_questions_that_the_filter_finds(as_owner: Client) -> None:
     everything = text(as_owner.get(MAKE))
     assert "It will have <b>1 of 16 questions of train, sampled with seed 0</b>" in everything
     found = text(as_owner.get(MAKE + "?q=what"))
@@ -75,7 +75,7 @@ def test_the_form_begins_with_what_is_found(as_owner: Client) -> None:
     assert 'action="/datasets/shapes/train/derive/?q=what"' in found
 
 
-def test_counting_makes_nothing(as_owner: Client) -> None:
+def test_counting_makes_no_question_set(as_owner: Client) -> None:
     counted = text(as_owner.post(MAKE, {**FEW, "name": "", "action": "count"}))
     assert "It will have <b>5 of 16 questions of train, sampled with seed 7</b>" in counted
     assert "This field is required" not in counted
@@ -90,7 +90,7 @@ def test_counting_makes_nothing(as_owner: Client) -> None:
 @pytest.mark.parametrize(
     ("how", "amount", "n"), [("all", "", 16), ("first", "3", 3), ("share", "50", 8), ("share", "12.5%", 2)]
 )
-def test_each_way_of_taking_some(as_owner: Client, how: str, amount: str, n: int) -> None:
+def test_each_way_of_selecting_gives_its_number_of_questions(as_owner: Client, how: str, amount: str, n: int) -> None:
     address = MAKE + ("?length=1..40" if how == "all" else "")
     assert as_owner.post(address, {**FEW, "how": how, "amount": amount}).status_code == 302
     assert Split.objects.get(name="few").questions == n
@@ -112,7 +112,7 @@ def test_each_way_of_taking_some(as_owner: Client, how: str, amount: str, n: int
         ({"seed": "x"}, "Enter a whole number"),
     ],
 )
-def test_what_cant_be_made_is_said_beside_the_field(as_owner: Client, changed: dict[str, str], complaint: str) -> None:
+def test_invalid_fields_are_refused_with_a_message(as_owner: Client, changed: dict[str, str], complaint: str) -> None:
     reply = as_owner.post(MAKE, {**FEW, **changed})
     assert reply.status_code == 400
     assert complaint in text(reply)
@@ -130,7 +130,7 @@ def test_a_bad_address_or_wrong_parent_is_refused(as_owner: Client, few: Split) 
     assert as_owner.get(MAKE).status_code == 409
 
 
-def test_a_large_one_is_waited_for(as_owner: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_set_is_made_in_the_background(as_owner: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question_sets, "AT_ONCE", 4)
     monkeypatch.setattr(Runner, "wake", lambda self: None)
     assert "made in the background" in text(as_owner.post(MAKE, {**FEW, "action": "count"}))
@@ -145,10 +145,10 @@ def test_a_large_one_is_waited_for(as_owner: Client, monkeypatch: pytest.MonkeyP
     assert "being made" not in overview
 
 
-# Looked at --------------------------------------------------------------------------------------------------
+# The set's pages --------------------------------------------------------------------------------------------
 
 
-def test_a_question_of_a_set_is_its_parents(client: Client, few: Split) -> None:
+def test_a_question_of_a_set_shows_its_parents_question(client: Client, few: Split) -> None:
     at = in_train(few)
     own, parents = (text(client.get(f"/datasets/shapes/{path}/")) for path in ("few/q/2", f"train/q/{at[2]}"))
     asked = Question.objects.select_related("scene").get(split=few.parent, position=at[2])
@@ -162,7 +162,7 @@ def test_a_question_of_a_set_is_its_parents(client: Client, few: Split) -> None:
     assert "All questions of" not in parents
 
 
-def test_a_set_has_an_end_a_list_and_steps(client: Client, few: Split) -> None:
+def test_questions_of_a_set_have_an_end_lists_steps_and_presentation(client: Client, few: Split) -> None:
     assert 'id="next-question"' not in text(client.get("/datasets/shapes/few/q/4/"))
     reply = client.get("/datasets/shapes/few/q/5/")
     assert (reply.status_code, "Expected a question from 0 to 4, got 5" in text(reply)) == (404, True)
@@ -172,7 +172,7 @@ def test_a_set_has_an_end_a_list_and_steps(client: Client, few: Split) -> None:
     assert 'class="question-page presenting"' in text(client.get("/datasets/shapes/few/q/0/?present=1"))
 
 
-def test_other_questions_of_a_scene_are_those_of_the_set(client: Client, shapes: Dataset) -> None:
+def test_other_questions_of_a_scene_are_only_those_of_the_set(client: Client, shapes: Dataset) -> None:
     train = Split.objects.for_browse().get(dataset=shapes, name="train")
     dataset_jobs.derive(train, name="few", recipe=read_recipe({"parent": "train", "first": 6}))
     page = text(client.get("/datasets/shapes/few/q/4/"))
@@ -180,7 +180,7 @@ def test_other_questions_of_a_scene_are_those_of_the_set(client: Client, shapes:
     assert 'href="/datasets/shapes/few/q/5/"' in page
 
 
-def test_a_set_is_filtered_and_counted_as_any_split(client: Client, few: Split) -> None:
+def test_a_set_is_filtered_and_counted_like_any_split(client: Client, few: Split) -> None:
     index = question_sets.SplitIndex.open(few)
     facet = index.facets["type"]
     for code, n in enumerate(index.counts({})["type"].tolist()):
@@ -193,7 +193,7 @@ def test_the_overview_lists_sets_under_their_split(as_owner: Client, few: Split)
     page = text(as_owner.get("/datasets/shapes/"))
     assert page.index('href="/datasets/shapes/train/"') < page.index('href="/datasets/shapes/few/"')
     assert page.index("5 of 16 questions of train, sampled with seed 7") < page.index('href="/datasets/shapes/val/"')
-    assert '<td class="num">32</td>' in page  # of the splits that have their own
+    assert '<td class="num">32</td>' in page  # the questions of the splits, without those of the set
     command = "python manage.py derive shapes-again/train --name few --sample 5 --seed 7"
     assert command in page
     assert "few: too few" not in page
@@ -203,7 +203,7 @@ def test_the_overview_lists_sets_under_their_split(as_owner: Client, few: Split)
     assert "<b>32</b> questions" in cards
 
 
-def test_sets_cost_no_more_queries(
+def test_pages_of_a_set_need_no_more_queries(
     client: Client, few: Split, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for page in ("few/", "few/q/2/"):
@@ -215,7 +215,7 @@ def test_sets_cost_no_more_queries(
 # Withheld ---------------------------------------------------------------------------------------------------
 
 
-def test_a_set_of_a_withheld_split_withholds_too(client: Client, as_owner: Client, shapes: Dataset) -> None:
+def test_a_set_of_a_withheld_split_is_withheld_too(client: Client, as_owner: Client, shapes: Dataset) -> None:
     make = "/datasets/shapes/test/derive/"
     assert as_owner.get(make + "?answer=yes").status_code == 400
     assert as_owner.post(make + "?answer=yes", FEW).status_code == 400
@@ -229,7 +229,7 @@ def test_a_set_of_a_withheld_split_withholds_too(client: Client, as_owner: Clien
     assert f"<b>{asked.answer}</b>" in text(as_owner.get("/datasets/shapes/few/q/0/"))
     opening = as_owner.get("/datasets/shapes/few/open/")
     assert (opening.status_code, opening["Location"]) == (302, "/datasets/shapes/test/open/")
-    Split.objects.filter(pk=few.pk).update(withheld=False)  # whatever its own row says, its parent's holds
+    Split.objects.filter(pk=few.pk).update(withheld=False)  # the row of the parent decides, not that of the set
     assert "answers of few are withheld" in text(client.get("/datasets/shapes/few/q/0/"))
     assert open_answers(few.parent)
     assert f"<b>{asked.answer}</b>" in text(client.get("/datasets/shapes/few/q/0/"))
@@ -238,7 +238,7 @@ def test_a_set_of_a_withheld_split_withholds_too(client: Client, as_owner: Clien
 # Deleted ----------------------------------------------------------------------------------------------------
 
 
-def test_a_set_is_deleted_after_a_question(as_owner: Client, few: Split) -> None:
+def test_a_set_is_deleted_after_a_confirmation(as_owner: Client, few: Split) -> None:
     address = "/datasets/shapes/few/delete/"
     asked = text(as_owner.get(address))
     assert "Delete few?" in asked
@@ -250,7 +250,7 @@ def test_a_set_is_deleted_after_a_question(as_owner: Client, few: Split) -> None
     assert as_owner.get(address).status_code == 404
 
 
-def test_only_sets_are_deleted_so_and_by_their_owner(client: Client, as_owner: Client, few: Split) -> None:
+def test_only_sets_can_be_deleted_and_only_by_their_owner(client: Client, as_owner: Client, few: Split) -> None:
     assert client.get("/datasets/shapes/few/delete/").status_code == 404
     assert client.post("/datasets/shapes/few/delete/").status_code == 404
     assert as_owner.post("/datasets/shapes/train/delete/").status_code == 404
@@ -258,7 +258,9 @@ def test_only_sets_are_deleted_so_and_by_their_owner(client: Client, as_owner: C
     assert Split.objects.filter(name__in=["few", "train"]).count() == 2
 
 
-def test_a_set_that_is_referred_to_stays(as_owner: Client, few: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_set_that_something_refers_to_is_not_deleted(
+    as_owner: Client, few: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(extension_points._SPLIT_REFERRERS, "study", lambda split: ["study one"])
     assert "something refers to it: study one" in text(as_owner.get("/datasets/shapes/few/delete/"))
     reply = as_owner.post("/datasets/shapes/few/delete/")

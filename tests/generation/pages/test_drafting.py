@@ -1,4 +1,4 @@
-"""Files, preview and estimate on the page on which a dataset is described."""
+"""Files, preview, estimate and quota on the page for a new dataset."""
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -25,7 +25,7 @@ def family_file() -> SimpleUploadedFile:
     return SimpleUploadedFile("mine.json", (folder / "zero_hop.json").read_bytes())
 
 
-def test_sent_families_are_used(page: Client) -> None:
+def test_uploaded_families_are_used(page: Client) -> None:
     first = page.post(NEW, sent(action="form", **{"questions.families": family_file()}))
     data = json_on(first)
     assert list(data["questions"]["families"]) == ["mine.json"]
@@ -34,7 +34,7 @@ def test_sent_families_are_used(page: Client) -> None:
     assert dataset.files.get().digest == data["questions"]["families"]["mine.json"]
 
 
-def test_the_bundled_families_come_back(page: Client) -> None:
+def test_the_bundled_families_can_be_chosen_again(page: Client) -> None:
     data = json_on(page.post(NEW, sent(action="form", **{"questions.families": family_file()})))
     back = page.post(NEW, sent(data, action="form", **{"questions.families": "bundled"}))
     assert "families" not in json_on(back)["questions"]
@@ -44,7 +44,7 @@ def test_an_empty_file_field_changes_nothing(page: Client) -> None:
     assert json_on(page.post(NEW, sent(action="form", **{"questions.families": "", "files": ""}))) == TINY
 
 
-def test_a_file_of_somebody_else_is_not_used(page: Client) -> None:
+def test_a_file_of_another_user_is_not_used(page: Client) -> None:
     other = User.objects.create_user("other")
     digest = Upload.objects.keep(other, name="x.json", content=b"[]")
     response = page.post(NEW, sent({**TINY, "questions": {"families": {"x.json": digest}}}, action="create"))
@@ -58,7 +58,7 @@ def test_a_broken_family_file_is_marked(page: Client) -> None:
     assert (response.status_code, "UTF-8" in text(response)) == (400, True)
 
 
-def test_a_mesh_is_meant_by_its_name(page: Client) -> None:
+def test_a_mesh_is_found_by_its_file_name(page: Client) -> None:
     data = {**TINY, "vocabulary": {"shapes": {"wedge": {"solid": "mesh", "mesh": "wedge.obj"}}}}
     corner = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
     response = page.post(NEW, sent(data, action="json", files=SimpleUploadedFile("wedge.obj", corner)))
@@ -72,7 +72,7 @@ def test_a_file_too_large_is_refused(page: Client) -> None:
     assert not Upload.objects.exists()
 
 
-def test_files_that_no_dataset_took_are_forgotten_after_a_day(researcher: User) -> None:
+def test_uploads_that_no_dataset_uses_are_deleted_after_a_day(researcher: User) -> None:
     Upload.objects.keep(researcher, name="old.json", content=b"1")
     Upload.objects.update(created=from_now(-90_000))
     Upload.objects.keep(User.objects.create_user("other"), name="new.json", content=b"2")
@@ -92,26 +92,26 @@ def test_a_preview_shows_four_scenes_and_stores_nothing(page: Client) -> None:
     assert not Dataset.objects.exists() and not PreviewTurn.objects.exists()
 
 
-def test_a_preview_is_what_the_dataset_will_be(page: Client) -> None:
+def test_a_preview_shows_the_questions_that_the_dataset_will_have(page: Client) -> None:
     shown = page.post(NEW, sent(action="preview")).context["preview"]
     dataset = small.made("same", splits=TINY["splits"])
     asked = [question.text for question in dataset.splits.get().question_set.order_by("position")]
     assert [question.text for scene in shown for question in scene.questions] == asked
 
 
-def test_one_preview_at_a_time(page: Client, researcher: User) -> None:
+def test_a_user_can_make_one_preview_at_a_time(page: Client, researcher: User) -> None:
     assert PreviewTurn.objects.take(researcher)
     response = page.post(NEW, sent(action="preview"))
     assert (response.status_code, "one preview at a time" in text(response)) == (400, True)
 
 
-def test_a_turn_that_was_never_given_back_ends(researcher: User) -> None:
+def test_a_preview_turn_that_was_not_released_expires(researcher: User) -> None:
     PreviewTurn.objects.create(user=researcher, token="x", until=from_now(-1))
     assert PreviewTurn.objects.take(researcher)
 
 
 @pytest.mark.slow
-def test_a_spec_that_runs_on_and_on_is_stopped(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_preview_that_takes_too_long_is_stopped(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(previews, "SECONDS", 2)
     endless = {
         **TINY,
@@ -123,7 +123,7 @@ def test_a_spec_that_runs_on_and_on_is_stopped(page: Client, monkeypatch: pytest
     assert not PreviewTurn.objects.exists()
 
 
-def test_a_preview_that_wants_too_much_memory_is_stopped(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_preview_that_uses_too_much_memory_is_stopped(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(previews, "CHILD", "tests.generation.greedy")
     response = page.post(NEW, sent(action="preview"))
     assert (response.status_code, "MB of memory" in text(response)) == (400, True)
@@ -132,7 +132,7 @@ def test_a_preview_that_wants_too_much_memory_is_stopped(page: Client, monkeypat
 # Estimate and quota ------------------------------------------------------------------------------------------
 
 
-def test_the_estimate_follows_what_was_measured(page: Client) -> None:
+def test_the_estimate_uses_measurements_of_finished_jobs(page: Client) -> None:
     before = page.get(NEW).context["estimate"]
     assert before.rates.jobs == 0 and before.scenes == 100
     small.made("earlier")
@@ -152,13 +152,13 @@ def test_more_than_the_quota_is_refused(page: Client, researcher: User) -> None:
     assert page.post(NEW, sent(action="create")).status_code == 302
 
 
-def test_a_moon_of_batches_is_refused_before_it_is_planned(page: Client) -> None:
-    moon = {**TINY, "splits": {f"s{n}": {"scenes": 2_000_000} for n in range(20)}, "questions": {"window": 1}}
-    response = page.post(NEW, sent(moon, action="create"))
+def test_far_too_many_scenes_are_refused_before_they_are_planned(page: Client) -> None:
+    huge = {**TINY, "splits": {f"s{n}": {"scenes": 2_000_000} for n in range(20)}, "questions": {"window": 1}}
+    response = page.post(NEW, sent(huge, action="create"))
     assert (response.status_code, "got 40,000,000" in text(response)) == (400, True)
 
 
-def test_more_than_the_disk_holds_is_refused(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dataset_that_does_not_fit_on_the_disk_is_refused(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimates, "free_bytes", lambda: 1000)
     response = page.post(NEW, sent(action="create"))
     assert (response.status_code, "space on the disk" in text(response)) == (400, True)
@@ -169,5 +169,5 @@ def test_more_than_the_disk_holds_is_refused(page: Client, monkeypatch: pytest.M
     ("seconds", "words"),
     [(0.2, "1 s"), (89, "89 s"), (600, "10 min"), (7260, "2 h 1 min"), (72_000, "20 h"), (400_000, "5 days")],
 )
-def test_durations_in_words(seconds: float, words: str) -> None:
+def test_durations_are_shown_with_units(seconds: float, words: str) -> None:
     assert duration(seconds) == words

@@ -1,4 +1,4 @@
-"""Every address of the site, asked and sent what nobody should ask or send: clear refusals, never a failure of ours."""
+"""Every route of the site gets malformed requests; none of them may cause a server error."""
 
 from itertools import cycle, islice
 
@@ -40,13 +40,13 @@ PARTS = {"slug": "shapes", "name": "train", "number": "1", "position": "1"}
 
 
 def routes():
-    """Return the routes that are ours or that people without an account in the admin pages meet."""
+    """Return all routes of the site except the admin pages."""
     return [route for route in crawl.routes() if not route.template.startswith("/admin/")]
 
 
 @pytest.fixture
 def parts(shapes, owner):
-    """Give what stands in addresses: of a dataset, of an open study of it, and of somebody who takes part."""
+    """Give values for the parts of addresses: of a dataset, of an open study of it, and of a participant."""
     train, val = (shapes.splits.get(name=name) for name in ("train", "val"))
     ends = {"completed": "DONE", "screened_out": "OUT", "full": "FULL", "consent": "May we?", "instructions": "Look."}
     study = Study.objects.create(split=train, easy=val, owner=owner, title="Shapes", wanted=8, **ends)
@@ -57,7 +57,7 @@ def parts(shapes, owner):
 
 @pytest.fixture
 def browser(as_owner):
-    """Give the owner's browser: nobody is let further in; what she breaks comes back as a page."""
+    """Give the browser of the owner, who has the most access; server errors come back as responses."""
     browser = Client(raise_request_exception=False)
     browser.cookies = as_owner.cookies
     return browser
@@ -91,5 +91,5 @@ def test_no_verb_and_no_form_breaks_the_site(browser, parts):
 
 
 def broke(answer, route):
-    """Return whether the site failed; its health page may say that no background process runs."""
+    """Return whether the answer is a server error; the health page may answer so if no background process runs."""
     return answer.status_code >= 500 and route.name != "health"

@@ -1,4 +1,4 @@
-"""Exports on pages: asked for, built in the background, listed, downloaded, called off; and what others see of them."""
+"""Exports on pages: requests, builds in the background, lists, downloads, cancelling, and what others see of them."""
 
 import io
 import json
@@ -56,10 +56,10 @@ def member(as_stranger: Client) -> User:
     return User.objects.get(username="stranger")
 
 
-# Asking -----------------------------------------------------------------------------------------------------
+# Requesting -------------------------------------------------------------------------------------------------
 
 
-def test_a_member_asks_and_gets_one_file(shapes: Dataset, as_stranger: Client) -> None:
+def test_a_member_requests_an_export_and_gets_one_file(shapes: Dataset, as_stranger: Client) -> None:
     form = {"format": "clevr", "splits": ["train", "val", "test"], "images": "on"}
     assert as_stranger.post(PAGE, form).status_code == 302
     assert "Waiting since" in text(as_stranger.get(PAGE))
@@ -77,7 +77,7 @@ def test_a_member_asks_and_gets_one_file(shapes: Dataset, as_stranger: Client) -
     assert not any("test" in name for name in names if "scenes" in name)
 
 
-def test_a_visitor_is_shown_finished_ones_and_where_to_sign_in(shapes: Dataset, client: Client, owner: User) -> None:
+def test_a_visitor_sees_finished_exports_and_where_to_sign_in(shapes: Dataset, client: Client, owner: User) -> None:
     export = built(shapes, owner)
     page = text(client.get(PAGE))
     assert f"{PAGE}{export.pk}/file.zip" in page
@@ -93,7 +93,7 @@ def test_the_same_export_is_built_once(shapes: Dataset, owner: User, member: Use
     assert asked(shapes, member, images=False) != first
 
 
-def test_bad_forms_are_refused_beside_the_field(shapes: Dataset, as_stranger: Client) -> None:
+def test_bad_forms_are_refused_with_a_message(shapes: Dataset, as_stranger: Client) -> None:
     for form, said in (
         ({"format": "nonsense", "splits": ["val"]}, "nonsense"),
         ({"format": "jsonl", "splits": ["nothing"]}, "nothing"),
@@ -106,7 +106,7 @@ def test_bad_forms_are_refused_beside_the_field(shapes: Dataset, as_stranger: Cl
     assert not Export.objects.exists()
 
 
-def test_only_so_many_are_on_their_way_for_one_account(shapes: Dataset, as_stranger: Client, member: User) -> None:
+def test_an_account_can_have_only_three_unfinished_exports(shapes: Dataset, as_stranger: Client, member: User) -> None:
     for split in ("train", "val", "test"):
         asked(shapes, member, splits=[split])
     response = as_stranger.post(PAGE, {"format": "coco", "splits": ["val"], "coco.masks": "lists"})
@@ -114,14 +114,14 @@ def test_only_so_many_are_on_their_way_for_one_account(shapes: Dataset, as_stran
     assert "at most 3 unfinished exports of yours" in text(response)
 
 
-def test_too_little_disk_is_said_before_building(shapes: Dataset, as_stranger: Client, settings: Any) -> None:
+def test_too_little_disk_space_is_reported_before_building(shapes: Dataset, as_stranger: Client, settings: Any) -> None:
     settings.DISK_RESERVE_GB = 10**9
     response = as_stranger.post(PAGE, {"format": "jsonl", "splits": ["val"]})
     assert response.status_code == 400
     assert "free to build the export" in text(response)
 
 
-def test_a_dataset_that_is_not_complete_has_no_form(shapes: Dataset, as_stranger: Client) -> None:
+def test_an_incomplete_dataset_cannot_be_exported(shapes: Dataset, as_stranger: Client) -> None:
     Dataset.objects.filter(pk=shapes.pk).update(state="cancelled")
     assert "isn’t complete" in text(as_stranger.get(PAGE))
     assert as_stranger.post(PAGE, {"format": "jsonl", "splits": ["val"]}).status_code == 409
@@ -130,7 +130,7 @@ def test_a_dataset_that_is_not_complete_has_no_form(shapes: Dataset, as_stranger
 # Who sees what ----------------------------------------------------------------------------------------------
 
 
-def test_strangers_cannot_ask_for_what_is_withheld(shapes: Dataset, as_stranger: Client) -> None:
+def test_strangers_get_the_public_view_even_if_they_ask_for_all(shapes: Dataset, as_stranger: Client) -> None:
     as_stranger.post(PAGE, {"format": "jsonl", "splits": ["test"], "view": "all"})
     assert Export.objects.get().view == "public"
     export_jobs.RUNNER.take_turn()
@@ -138,7 +138,9 @@ def test_strangers_cannot_ask_for_what_is_withheld(shapes: Dataset, as_stranger:
     assert not any("scenes" in name for name in names_in(content))
 
 
-def test_what_is_withheld_is_the_owners_alone(shapes: Dataset, as_owner: Client, as_stranger: Client) -> None:
+def test_only_the_owner_gets_an_export_with_withheld_answers(
+    shapes: Dataset, as_owner: Client, as_stranger: Client
+) -> None:
     as_owner.post(PAGE, {"format": "jsonl", "splits": ["test"], "images": "on", "view": "all"})
     assert export_jobs.RUNNER.take_turn() == 1
     export = Export.objects.get()
@@ -150,7 +152,9 @@ def test_what_is_withheld_is_the_owners_alone(shapes: Dataset, as_owner: Client,
         assert "withheld" not in text(browser.get(PAGE)).split('id="build"')[0]
 
 
-def test_whoever_asked_for_it_loses_it_with_the_dataset(shapes: Dataset, as_stranger: Client, member: User) -> None:
+def test_users_lose_their_exports_of_a_dataset_that_becomes_private(
+    shapes: Dataset, as_stranger: Client, member: User
+) -> None:
     export = built(shapes, member)
     address = f"{PAGE}{export.pk}/file.zip"
     assert as_stranger.get(address).status_code == 200
@@ -158,7 +162,7 @@ def test_whoever_asked_for_it_loses_it_with_the_dataset(shapes: Dataset, as_stra
     assert as_stranger.get(address).status_code == as_stranger.get(PAGE).status_code == 404
 
 
-def test_pictures_that_are_hidden_later_are_not_had_by_way_of_an_export(
+def test_pictures_that_are_hidden_later_cannot_be_downloaded_in_an_export(
     shapes: Dataset, as_stranger: Client, member: User
 ) -> None:
     with_images, without = built(shapes, member), built(shapes, member, images=False)
@@ -167,13 +171,13 @@ def test_pictures_that_are_hidden_later_are_not_had_by_way_of_an_export(
     assert as_stranger.get(f"{PAGE}{without.pk}/file.zip").status_code == 200
 
 
-def test_an_export_of_a_split_that_is_gone_is_the_owners(shapes: Dataset, member: User) -> None:
+def test_an_export_of_a_deleted_split_is_only_for_the_owner(shapes: Dataset, member: User) -> None:
     export = built(shapes, member, splits=["val"])
     assert export_requests.may_have(member, export)
     assert not export_requests.may_have(member, export, splits=[])
 
 
-def test_a_public_view_of_a_private_dataset_is_had_when_it_is_public(
+def test_the_public_view_of_a_private_dataset_opens_when_it_becomes_public(
     private: Dataset, as_owner: Client, as_stranger: Client, owner: User
 ) -> None:
     export = built(Dataset.objects.get(pk=private.pk), owner)
@@ -185,7 +189,7 @@ def test_a_public_view_of_a_private_dataset_is_had_when_it_is_public(
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_others_can_do_nothing_with_it(
+def test_others_cannot_cancel_retry_or_delete_an_export(
     shapes: Dataset, as_stranger: Client, client: Client, owner: User, verb: str
 ) -> None:
     export = asked(shapes, owner)
@@ -195,7 +199,7 @@ def test_others_can_do_nothing_with_it(
     assert Export.objects.get().state == "waiting"
 
 
-def test_bad_numbers_and_verbs(shapes: Dataset, as_owner: Client) -> None:
+def test_unknown_exports_get_404_and_wrong_verbs_get_405(shapes: Dataset, as_owner: Client) -> None:
     for address in ("9999/file.zip", "99999999999/file.zip", "x/file.zip"):
         assert as_owner.get(PAGE + address).status_code == 404
     assert as_owner.post(f"{PAGE}9999/cancel/").status_code == 404
@@ -203,10 +207,10 @@ def test_bad_numbers_and_verbs(shapes: Dataset, as_owner: Client) -> None:
     assert as_owner.put(PAGE).status_code == 405
 
 
-# What becomes of it -----------------------------------------------------------------------------------------
+# Cancelling, retrying, building and expiring ----------------------------------------------------------------
 
 
-def test_its_owner_cancels_tries_again_and_deletes(shapes: Dataset, as_owner: Client, owner: User) -> None:
+def test_the_owner_of_an_export_can_cancel_retry_and_delete_it(shapes: Dataset, as_owner: Client, owner: User) -> None:
     export = asked(shapes, owner)
     assert as_owner.post(f"{PAGE}{export.pk}/retry/").status_code == 409
     assert as_owner.post(f"{PAGE}{export.pk}/cancel/").status_code == 302
@@ -220,7 +224,7 @@ def test_its_owner_cancels_tries_again_and_deletes(shapes: Dataset, as_owner: Cl
     assert not Export.objects.exists() and not path.exists()
 
 
-def test_a_failure_is_told_to_whom_it_concerns(
+def test_only_the_owner_sees_why_an_export_failed(
     shapes: Dataset, as_owner: Client, as_stranger: Client, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export = asked(shapes, owner, name="coco", options={"category": "weight"})
@@ -235,7 +239,7 @@ def left_over(export: Export) -> list[Path]:
     return list(export_jobs.drafts_folder().glob(f".export-{export.pk}.*"))
 
 
-def test_one_that_is_cancelled_while_it_is_built_leaves_nothing(
+def test_an_export_that_is_cancelled_while_it_is_built_leaves_no_files(
     shapes: Dataset, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export = asked(shapes, owner)
@@ -257,7 +261,7 @@ def cancelling(fill: Any, export: Export) -> Any:
     return cancel_and_fill
 
 
-def test_what_a_killed_process_left_is_built_again(
+def test_an_export_of_a_killed_process_is_built_again(
     shapes: Dataset, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export = asked(shapes, owner)
@@ -277,7 +281,7 @@ def test_what_a_killed_process_left_is_built_again(
     assert not draft.exists() and late is not None and not late.exists()
 
 
-def test_it_fails_after_three_tries(shapes: Dataset, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_export_fails_after_three_tries(shapes: Dataset, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     asked(shapes, owner)
     monkeypatch.setattr(export_jobs.exports, "fill", lambda *args, **options: 1 / 0)
     assert [export_jobs.RUNNER.take_turn() for _ in range(4)] == [1, 1, 1, 0]
@@ -286,21 +290,21 @@ def test_it_fails_after_three_tries(shapes: Dataset, owner: User, monkeypatch: p
     assert export.expires is not None
 
 
-def test_a_full_disk_lets_it_wait(shapes: Dataset, owner: User, settings: Any) -> None:
+def test_an_export_waits_while_the_disk_is_full(shapes: Dataset, owner: User, settings: Any) -> None:
     asked(shapes, owner)
     settings.DISK_RESERVE_GB = 10**9
     assert export_jobs.RUNNER.take_turn() == 0
     assert "Waiting for disk space" in Export.objects.get().message
 
 
-def test_one_is_built_at_a_time(shapes: Dataset, owner: User) -> None:
+def test_one_export_is_built_at_a_time(shapes: Dataset, owner: User) -> None:
     asked(shapes, owner, splits=["train"])
     asked(shapes, owner, splits=["val"])
     assert export_jobs.RUNNER.claim() is not None
     assert export_jobs.RUNNER.claim() is None
 
 
-def test_its_days_end(shapes: Dataset, owner: User, settings: Any) -> None:
+def test_an_export_expires_after_seven_days(shapes: Dataset, owner: User, settings: Any) -> None:
     export = built(shapes, owner)
     path = files.local_path(export.file)
     days = (export.expires - export.finished).total_seconds() / 86_400 if export.expires and export.finished else 0
@@ -311,7 +315,7 @@ def test_its_days_end(shapes: Dataset, owner: User, settings: Any) -> None:
     assert path is not None and not path.exists() and not Export.objects.exists()
 
 
-def test_the_same_bytes_every_time(shapes: Dataset, owner: User) -> None:
+def test_an_export_has_the_same_bytes_every_time(shapes: Dataset, owner: User) -> None:
     contents = []
     for _ in range(2):
         export = built(shapes, owner, name="clevr")
@@ -343,7 +347,7 @@ def test_progress_is_a_part_of_the_page(shapes: Dataset, as_owner: Client, owner
     assert part.count("<li ") == page.split('id="build"')[0].split('id="making"')[1].count("<li ") == 1
 
 
-def test_without_a_background_process_it_says_how_to_start_one(
+def test_the_page_says_how_to_start_a_background_process_if_none_runs(
     shapes: Dataset, as_owner: Client, as_stranger: Client, owner: User
 ) -> None:
     asked(shapes, owner)
@@ -353,7 +357,7 @@ def test_without_a_background_process_it_says_how_to_start_one(
     assert "No background process" not in text(as_owner.get(PAGE))
 
 
-def test_the_list_asks_as_much_for_many_as_for_one(
+def test_the_list_needs_few_queries_for_many_exports(
     shapes: Dataset, as_owner: Client, owner: User, django_assert_max_num_queries: Any
 ) -> None:
     built(shapes, owner)
@@ -364,11 +368,13 @@ def test_the_list_asks_as_much_for_many_as_for_one(
         as_owner.get(PAGE)
 
 
-def test_the_overview_leads_there(shapes: Dataset, client: Client) -> None:
+def test_the_overview_links_to_the_exports(shapes: Dataset, client: Client) -> None:
     assert f'href="{PAGE}"' in text(client.get("/datasets/shapes/"))
 
 
-def test_the_proxy_sends_it_where_it_does(shapes: Dataset, client: Client, owner: User, settings: Any) -> None:
+def test_the_proxy_sends_the_file_if_the_setting_says_so(
+    shapes: Dataset, client: Client, owner: User, settings: Any
+) -> None:
     export = built(shapes, owner)
     settings.PROXY_SENDS_FILES = True
     response = client.get(f"{PAGE}{export.pk}/file.zip")
@@ -376,14 +382,14 @@ def test_the_proxy_sends_it_where_it_does(shapes: Dataset, client: Client, owner
     assert response["ETag"] and response["Content-Disposition"].startswith("attachment")
 
 
-def test_a_lost_file_is_a_404(shapes: Dataset, client: Client, owner: User) -> None:
+def test_an_export_without_its_file_gets_404(shapes: Dataset, client: Client, owner: User) -> None:
     export = built(shapes, owner)
     files.drop(export.file)
     assert client.get(f"{PAGE}{export.pk}/file.zip").status_code == 404
 
 
 @pytest.mark.slow
-def test_it_is_built_and_sent_from_a_bucket(
+def test_an_export_is_built_and_sent_from_a_bucket(
     s3: S3, shapes: Dataset, owner: User, client: Client, settings: Any
 ) -> None:
     options = {

@@ -1,4 +1,4 @@
-"""Imports on pages: files are sent, progress is seen, what is missing or disagrees is said, strangers see little."""
+"""Pages of imports: uploads, progress, reports of missing data and wrong answers, and what strangers see."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def sent(name: str, data: Any) -> SimpleUploadedFile:
 
 @pytest.fixture(autouse=True)
 def nothing_else(request: pytest.FixtureRequest, db: None) -> None:
-    """Take away, for the length of a test, the dataset that another test of the file looks at."""
+    """Delete all datasets for the duration of a test, unless the test uses the shared dataset."""
     if "shapes" not in request.fixturenames:
         Dataset.objects.all().delete()
 
@@ -58,7 +58,7 @@ def imported(root: Path, **wanted: Any) -> Dataset:
 # Sending files ---------------------------------------------------------------------------------------------
 
 
-def test_what_is_sent_is_read_in_the_background(page: Client, researcher: User) -> None:
+def test_uploaded_files_are_read_in_the_background(page: Client, researcher: User) -> None:
     answer = page.post(NEW, form(sent("s.json", scenes_of("val")), sent("q.json", questions_of("val")), licence="CC0"))
     run = Import.objects.get()
     assert answer.status_code == 302 and answer["Location"] == f"{NEW}{run.pk}/"
@@ -76,7 +76,7 @@ def test_what_is_sent_is_read_in_the_background(page: Client, researcher: User) 
     assert [split.questions for split in dataset.splits.all()] == [12]
 
 
-def test_a_broken_record_is_named_where_it_was_sent(page: Client) -> None:
+def test_a_broken_record_is_named_on_the_page_of_the_import(page: Client) -> None:
     data = questions_of("val")
     data["questions"][7]["answer"] = "mauve"
     page.post(NEW, form(sent("q.json", data)))
@@ -100,7 +100,7 @@ def test_a_broken_record_is_named_where_it_was_sent(page: Client) -> None:
         (None, {}, "This field is required"),
     ],
 )
-def test_what_is_refused_at_once_is_said_beside_its_field(
+def test_invalid_forms_are_refused_at_once_with_a_message(
     page: Client, upload: Any, changed: dict[str, str], message: str
 ) -> None:
     before = kept_now()
@@ -111,7 +111,7 @@ def test_what_is_refused_at_once_is_said_beside_its_field(
 
 
 def kept_now() -> tuple[int, set[str]]:
-    """Return how many datasets there are, and the names of the files that imports have kept."""
+    """Return the number of datasets, and the names of what is stored in the folder of imports."""
     folder = files.local_path("imports")
     assert folder is not None
     return Dataset.objects.count(), {path.name for path in folder.iterdir()} if folder.exists() else set()
@@ -137,7 +137,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_file_is_refused_by_a_bounded_child_with_one_message(
+def test_a_child_with_limits_refuses_a_hostile_file_with_one_message(
     page: Client, measured: Measured, name: str
 ) -> None:
     content, message = HOSTILE[name]
@@ -154,11 +154,11 @@ def test_a_hostile_file_is_refused_by_a_bounded_child_with_one_message(
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGXCPU, signal.SIGABRT])
-def test_a_file_that_ends_its_reader_by_a_signal_is_refused_at_once(
+def test_a_file_whose_reader_dies_by_a_signal_is_refused_at_once(
     page: Client, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     monkeypatch.setattr(import_sandbox, "CHILD", "tests.generation.dies")
-    monkeypatch.setenv("LANG", str(int(number)))  # one of the few variables that a child is given
+    monkeypatch.setenv("LANG", str(int(number)))  # one of the few environment variables that a child gets
     page.post(NEW, form(sent("q.json", questions_of("val"))))
     run = Import.objects.get()
     dataset_jobs.work(dataset=run.dataset)
@@ -167,14 +167,16 @@ def test_a_file_that_ends_its_reader_by_a_signal_is_refused_at_once(
     assert not Dataset.objects.exists() and not Job.objects.exists()
 
 
-def test_an_import_that_a_worker_refused_already_has_its_page(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_import_that_is_refused_before_the_redirect_has_its_page(
+    page: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Runner, "wake", lambda self, count: dataset_jobs.work(dataset=Dataset.objects.get()))
     answer = page.post(NEW, form(sent("q.json", b"no json")))
     assert answer.status_code == 302
     assert "Expected JSON" in text(page.get(answer["Location"]))
 
 
-def test_files_of_an_upload_that_was_killed_are_dropped_a_day_later(page: Client) -> None:
+def test_files_of_a_killed_upload_are_deleted_after_a_day(page: Client) -> None:
     page.post(NEW, form(sent("q.json", questions_of("val"))))
     waiting = files.local_path(Import.objects.get().stored)
     assert waiting is not None
@@ -188,12 +190,12 @@ def test_files_of_an_upload_that_was_killed_are_dropped_a_day_later(page: Client
     assert (waiting.exists(), killed.exists(), young.exists()) == (True, False, True)
 
 
-def test_two_files_of_one_name_are_refused(page: Client) -> None:
+def test_two_files_with_the_same_name_are_refused(page: Client) -> None:
     answer = page.post(NEW, form(sent("a.json", scenes_of("val")), sent("a.json", questions_of("val"))))
     assert answer.status_code == 400 and "different names" in text(answer)
 
 
-def test_only_researchers_import(client: Client, as_stranger: Client) -> None:
+def test_only_researchers_can_import(client: Client, as_stranger: Client) -> None:
     assert client.get(NEW)["Location"].startswith("/accounts/login/")
     assert as_stranger.get(NEW).status_code == 403
     assert as_stranger.post(NEW, {}).status_code == 403
@@ -210,7 +212,7 @@ def test_others_see_nothing_of_an_import(page: Client, as_stranger: Client, clie
     assert page.put(NEW).status_code == 405
 
 
-def test_the_page_of_a_new_dataset_leads_to_imports(page: Client) -> None:
+def test_the_page_for_a_new_dataset_links_to_imports(page: Client) -> None:
     assert f'href="{NEW}"' in text(page.get("/datasets/new/"))
 
 
@@ -219,14 +221,14 @@ def test_the_page_of_a_new_dataset_leads_to_imports(page: Client) -> None:
 
 @pytest.fixture
 def theirs(tmp_path: Path, owner: User) -> Dataset:
-    """Give an import that lacks this and that: a test split of words alone, a wrong answer, a picture that is gone."""
+    """Give an import with gaps: a test split that has only texts, a wrong answer, and a missing picture."""
     root = release(tmp_path / "r", ("val", "test"))
     data = questions_of("val")
     data["questions"][2]["answer"] = "9"
     write(root / "questions" / "CLEVR_val_questions.json", data)
     (root / "images" / "val" / releases.image_name("val", 1)).unlink()
     dataset = imported(root, owner=owner, visibility="public", images="linked")
-    files.drop_folder(f"datasets/{dataset.pk}")  # small pictures of another test, whose rows are undone
+    files.drop_folder(f"datasets/{dataset.pk}")  # another test's small pictures; only its rows were rolled back
     return dataset
 
 
@@ -236,7 +238,7 @@ def browser_of(user: User) -> Client:
     return client
 
 
-def test_the_overview_lists_what_was_found(theirs: Dataset, client: Client) -> None:
+def test_the_overview_lists_the_findings_of_the_import(theirs: Dataset, client: Client) -> None:
     shown = text(client.get("/datasets/theirs/"))
     assert "Imported" in shown and ">not stated</dd>" in shown
     assert 'href="/datasets/theirs/val/q/2/"' in shown and "published answer <b>9</b>" in shown
@@ -246,7 +248,7 @@ def test_the_overview_lists_what_was_found(theirs: Dataset, client: Client) -> N
     assert theirs.images_folder not in shown
 
 
-def test_the_owner_is_asked_for_licence_and_who_sees_pictures(theirs: Dataset, owner: User) -> None:
+def test_the_owner_is_asked_for_the_licence_and_who_sees_the_pictures(theirs: Dataset, owner: User) -> None:
     page = browser_of(owner)
     assert "The licence is not stated. Only you and staff see the pictures." in text(
         page.get("/datasets/theirs/")
@@ -259,17 +261,17 @@ def test_the_owner_is_asked_for_licence_and_who_sees_pictures(theirs: Dataset, o
     assert (theirs.licence, theirs.images_visible) == ("CC BY 4.0", True)
 
 
-def test_a_dataset_of_ours_is_not_asked_who_sees_its_pictures(as_owner: Client, shapes: Dataset) -> None:
+def test_the_form_of_a_generated_dataset_does_not_ask_who_sees_the_pictures(as_owner: Client, shapes: Dataset) -> None:
     assert 'name="images_visible"' not in text(as_owner.get(f"/datasets/{shapes.slug}/edit/"))
 
 
 @pytest.mark.parametrize("address", ["val/", "test/", "val/q/2/", "test/q/0/", "", "val/q/4/"])
-def test_pages_of_an_import_answer(theirs: Dataset, owner: User, address: str) -> None:
+def test_pages_of_an_import_can_be_opened(theirs: Dataset, owner: User, address: str) -> None:
     for page in (Client(), browser_of(owner)):
         assert page.get(f"/datasets/theirs/{address}").status_code == 200
 
 
-def test_a_question_says_what_it_came_without(theirs: Dataset, client: Client) -> None:
+def test_a_question_says_what_was_not_published_with_it(theirs: Dataset, client: Client) -> None:
     alone = text(client.get("/datasets/theirs/test/q/0/"))
     assert "was published without answer, program or scene, so there is no program to play" in alone
     assert "was published without" not in text(client.get("/datasets/theirs/val/q/0/"))
@@ -292,20 +294,20 @@ def test_linked_pictures_are_served_to_those_who_may_see_them(theirs: Dataset, o
     assert Client().get(address).status_code == 200
 
 
-def test_pictures_that_strangers_may_not_see_are_on_no_page_of_theirs(theirs: Dataset, owner: User) -> None:
+def test_pages_show_strangers_no_hidden_pictures(theirs: Dataset, owner: User) -> None:
     for address in ("", "val/", "val/q/0/"):
         assert "/scene/" not in text(Client().get(f"/datasets/theirs/{address}"))
         assert "/scene/" in text(browser_of(owner).get(f"/datasets/theirs/{address}"))
     assert "Only the owner of the dataset and staff see its pictures" in text(Client().get("/datasets/theirs/val/q/0/"))
 
 
-def test_a_picture_that_was_missing_is_said_to_be(theirs: Dataset, owner: User) -> None:
+def test_a_question_says_that_its_picture_was_not_imported(theirs: Dataset, owner: User) -> None:
     page = browser_of(owner)
     assert "was not imported" in text(page.get("/datasets/theirs/val/q/4/"))
     assert page.get(picture(theirs, 1)).status_code == 404
 
 
-def test_a_linked_picture_that_is_gone_by_now_is_not_found(theirs: Dataset, owner: User) -> None:
+def test_a_linked_picture_that_was_deleted_gets_404(theirs: Dataset, owner: User) -> None:
     Path(theirs.images_folder, Scene.objects.get(split__dataset=theirs, split__name="val", position=0).linked).unlink()
     for small in (False, True):
         assert browser_of(owner).get(picture(theirs, 0, small=small)).status_code == 404
@@ -318,7 +320,7 @@ def test_a_link_never_leads_out_of_its_folder(theirs: Dataset, owner: User, name
         assert browser_of(owner).get(picture(theirs, 0, small=small)).status_code == 404
 
 
-def test_deleting_an_import_leaves_their_pictures_alone(theirs: Dataset, owner: User) -> None:
+def test_deleting_an_import_keeps_the_linked_pictures(theirs: Dataset, owner: User) -> None:
     browser_of(owner).get(picture(theirs, 0, small=True))
     dataset_jobs.delete(theirs)
     dataset_jobs.work(dataset=theirs)
@@ -327,7 +329,7 @@ def test_deleting_an_import_leaves_their_pictures_alone(theirs: Dataset, owner: 
 
 
 @pytest.mark.parametrize("part", ["scenes", "questions", "images"])
-def test_pages_of_a_part_alone_answer(tmp_path: Path, part: str) -> None:
+def test_pages_of_a_partial_import_can_be_opened(tmp_path: Path, part: str) -> None:
     root = release(tmp_path / "r", ("val",))
     dataset = imported(root / part, visibility="public", images="linked", images_visible=True)
     for address in ("", "val/", *(["val/q/0/"] if part == "questions" else [])):

@@ -1,4 +1,4 @@
-"""How much a spec may ask for: what is refused, by form and JSON, and what staff may allow."""
+"""Limits of specs: what is refused by form and JSON, and what staff may allow."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from webapp.models import User
 pytestmark = pytest.mark.django_db
 
 STAFF = "Its staff can raise it"
-MOON = {
+TOO_MUCH = {
     "objects": ({"scene": {"objects_max": 41, "min_pixels": 0}}, "scene.objects_max", "41"),
     "objects at least": ({"scene": {"objects_min": 500, "objects_max": 500}}, "scene.objects_min", "500"),
     "width": ({"images": {"width": 1025, "height": 64}}, "images.width", "1,025"),
@@ -43,7 +43,7 @@ MANY = {
 }
 
 
-def laid_over(changes: dict[str, Any]) -> dict[str, Any]:
+def add_to_tiny(changes: dict[str, Any]) -> dict[str, Any]:
     return {**TINY, **changes}
 
 
@@ -52,14 +52,14 @@ def nothing_is_made() -> bool:
 
 
 @pytest.mark.parametrize("action", ["json", "form", "preview", "create"])
-@pytest.mark.parametrize("name", MOON)
-def test_asking_for_the_moon_by_json_is_refused_by_name(page: Client, name: str, action: str) -> None:
-    changes, where, asked = MOON[name]
-    response = page.post(NEW, sent(action="json" if action == "form" else action, spec=text_of(laid_over(changes))))
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_json_beyond_a_limit_is_refused_with_the_name_of_the_parameter(page: Client, name: str, action: str) -> None:
+    changes, where, asked = TOO_MUCH[name]
+    response = page.post(NEW, sent(action="json" if action == "form" else action, spec=text_of(add_to_tiny(changes))))
     refused = response.context["draft"].refused
     assert response.status_code == 400
     assert (refused.where, f"got {asked}." in refused.reason, STAFF in refused.reason) == (where, True, True)
-    faults = 2 if name == "objects at least" else 1  # the least and the most are both too many, each at its field
+    faults = 2 if name == "objects at least" else 1  # minimum and maximum are both too large, each at its field
     assert times_said(STAFF, response) == (faults, faults)
     assert nothing_is_made()
 
@@ -69,7 +69,7 @@ def test_asking_for_the_moon_by_json_is_refused_by_name(page: Client, name: str,
     ("field", "value"),
     [("scene.objects_max", "41"), ("images.width", "4000"), ("images.height", "9" * 18), ("split-0-scenes", "9000000")],
 )
-def test_asking_for_the_moon_by_form_is_refused_once(page: Client, field: str, value: str, action: str) -> None:
+def test_a_form_beyond_a_limit_is_refused_with_one_message(page: Client, field: str, value: str, action: str) -> None:
     rows = {"split-0-was": "train", "split-0-name": "train", "split-0-scenes": "4"}
     response = page.post(NEW, sent(action=action, **{**rows, field: value}))
     assert response.status_code == 400
@@ -77,7 +77,7 @@ def test_asking_for_the_moon_by_form_is_refused_once(page: Client, field: str, v
     assert nothing_is_made()
 
 
-def test_what_staff_raise_for_one_holds_for_her_alone(page: Client, researcher: User) -> None:
+def test_a_limit_that_is_raised_for_one_user_holds_only_for_her(page: Client, researcher: User) -> None:
     other = User.objects.create_user("bob")
     Limit.objects.create(name="objects", user=researcher, most=50)
     assert (limits.limits_for(researcher)["objects"], limits.limits_for(other)["objects"]) == (50, 40)
@@ -87,8 +87,10 @@ def test_what_staff_raise_for_one_holds_for_her_alone(page: Client, researcher: 
 
 
 @pytest.mark.slow
-def test_a_raised_limit_works_to_the_end(page: Client, researcher: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(previews, "SECONDS", 200)  # others are at work too
+def test_a_dataset_up_to_the_raised_limits_can_be_previewed_and_made(
+    page: Client, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(previews, "SECONDS", 200)  # other processes may slow the machine down
     Limit.objects.create(name="objects", user=researcher, most=42)
     Limit.objects.create(name="side", most=1040)
     previewed = page.post(NEW, sent(MANY, action="preview"))
@@ -105,9 +107,9 @@ def test_a_raised_limit_works_to_the_end(page: Client, researcher: User, monkeyp
     assert page.get("/datasets/mine/train/q/0/").status_code == 200
 
 
-def test_a_raised_limit_on_scenes_leaves_the_quota(page: Client, researcher: User) -> None:
+def test_a_raised_limit_on_scenes_does_not_change_the_quota(page: Client, researcher: User) -> None:
     Limit.objects.create(name="scenes", user=researcher, most=3_000_000)
-    many = text_of(laid_over({"splits": {"train": {"scenes": 3_000_000}}}))
+    many = text_of(add_to_tiny({"splits": {"train": {"scenes": 3_000_000}}}))
     assert "Your quota is 200,000" in text(page.post(NEW, sent(action="create", spec=many)))
     Quota.objects.create(user=researcher, scenes=4_000_000)
     response = page.post(NEW, sent(action="json", spec=many))
@@ -122,7 +124,7 @@ def test_a_lowered_limit_holds_for_defaults_too(page: Client, researcher: User) 
     assert response.status_code == 200
 
 
-def test_the_programs_own_ends_can_not_be_raised(page: Client, researcher: User) -> None:
+def test_limits_cannot_be_raised_above_the_programs_own_limits(page: Client, researcher: User) -> None:
     for name, limit in LIMITS.items():
         with pytest.raises(ValidationError):
             Limit(name=name, user=researcher, most=limit.ceiling + 1).full_clean()
@@ -144,7 +146,7 @@ def test_staff_raise_limits_in_the_admin_pages(client: Client) -> None:
     assert "everybody: 60 objects in a scene" in text(client.get(reverse("admin:generation_limit_changelist")))
 
 
-def test_the_command_line_is_bound_by_the_program_alone(tmp_path: Any) -> None:
+def test_the_command_line_has_only_the_programs_own_limits(tmp_path: Any) -> None:
     Limit.objects.create(name="objects", most=10)
     path = tmp_path / "many.json"
     path.write_text(text_of(MANY))
@@ -157,7 +159,7 @@ def test_the_command_line_is_bound_by_the_program_alone(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize("world", sorted(REGISTRY))
-def test_every_limit_that_a_world_names_is_known(world: str) -> None:
+def test_every_preset_has_known_limits_and_stays_within_them(world: str) -> None:
     maker = get_world(world).maker
     assert maker is not None
     most = {name: limit.standard for name, limit in LIMITS.items()}

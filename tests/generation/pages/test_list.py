@@ -1,4 +1,4 @@
-"""The list of datasets: found by words and filters that stand in the address, page by page."""
+"""The list of datasets: its pages, and the search words and filters in its address."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -21,7 +21,7 @@ def slugs(response):
 
 
 def rows(count, **values):
-    """Put datasets into the database that nothing was made of; the later ones are the newer ones."""
+    """Store rows of datasets that have no content; later ones are newer."""
     return Dataset.objects.bulk_create(
         [
             Dataset(
@@ -41,7 +41,7 @@ def rows(count, **values):
 
 @pytest.fixture
 def none(db):
-    """Take away, for the length of a test, the dataset that other tests of the file look at."""
+    """Delete all datasets for the duration of a test; other tests of the module use one."""
     Dataset.objects.all().delete()
 
 
@@ -86,7 +86,7 @@ def test_pages_follow_one_another_from_the_newest_to_the_oldest(client, none):
         ("state=cancelled", []),
     ],
 )
-def test_filters_show_what_passes_them_and_nothing_that_is_hidden(client, five, query, expected):
+def test_filters_show_matching_datasets_and_no_hidden_ones(client, five, query, expected):
     assert slugs(client.get(f"{LIST}?{query}")) == expected
 
 
@@ -94,12 +94,12 @@ def test_filters_show_what_passes_them_and_nothing_that_is_hidden(client, five, 
     ("query", "expected"),
     [("q=rubber", ["set-2", "set-0"]), ("visibility=private", ["set-2"]), ("state=cancelled", ["set-3"])],
 )
-def test_the_owner_finds_what_is_hers(client, five, owner, query, expected):
+def test_the_owner_finds_her_own_hidden_datasets(client, five, owner, query, expected):
     client.force_login(owner)
     assert slugs(client.get(f"{LIST}?{query}")) == expected
 
 
-def test_the_form_says_what_is_on_and_chips_take_it_away(client, five, owner):
+def test_the_form_shows_active_filters_and_chips_remove_them(client, five, owner):
     client.force_login(owner)
     response = client.get(f"{LIST}?world=clevr&state=failed&q=rubber")
     page = text_of(response)
@@ -113,22 +113,22 @@ def test_the_form_says_what_is_on_and_chips_take_it_away(client, five, owner):
     assert 'name="visibility"' in page
 
 
-def test_what_the_form_left_open_does_not_stay_in_the_address(client, five):
+def test_empty_fields_of_the_form_are_removed_from_the_address(client, five):
     response = client.get(f"{LIST}?q=&world=&state=failed")
     assert (response.status_code, response["Location"]) == (302, f"{LIST}?state=failed")
     assert client.get(f"{LIST}?q=&world=&state=")["Location"] == LIST
 
 
-def test_a_few_datasets_need_no_form(client, shapes):
+def test_a_short_list_has_no_form_unless_it_is_filtered(client, shapes):
     assert 'role="search"' not in text_of(client.get(LIST))
     assert 'role="search"' in text_of(client.get(LIST + "?q=shapes"))
 
 
-def test_nothing_found_says_so_and_how_to_go_on(client, shapes):
+def test_an_empty_result_says_that_no_dataset_matches(client, shapes):
     assert "No dataset matches these filters" in text_of(client.get(LIST + "?q=zebra"))
 
 
-def test_who_may_make_datasets_is_led_there_from_an_empty_list(page, private):
+def test_an_empty_list_tells_researchers_how_to_make_a_dataset(page, private):
     assert "Make the first one: the preset" in text_of(page.get(LIST))
 
 
@@ -151,13 +151,13 @@ def test_who_may_make_datasets_is_led_there_from_an_empty_list(page, private):
         ("?%00=1", 400, "Expected a filter"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(client, shapes, query, status, says):
+def test_an_invalid_query_is_refused_with_a_message(client, shapes, query, status, says):
     response = client.get(LIST + query)
     assert response.status_code == status
     assert says in text_of(response)
 
 
-def test_many_datasets_are_listed_in_as_many_queries_as_one(client, db, django_assert_num_queries):
+def test_a_list_of_many_datasets_needs_five_queries(client, db, django_assert_num_queries):
     many = size(10_000, least=2 * PER_PAGE, name="datasets in one list")
     made = rows(many)
     Split.objects.bulk_create(

@@ -53,7 +53,7 @@ def state_of(dataset: Dataset) -> str:
     return Dataset.objects.get(pk=dataset.pk).state
 
 
-# Whose it is -----------------------------------------------------------------------------------------------
+# Access ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("who", ["visitor", "stranger"])
@@ -67,17 +67,17 @@ def test_strangers_get_404(client: Client, dataset: Dataset, who: str, what: str
 
 
 @pytest.mark.parametrize("what", POSTS)
-def test_nothing_is_done_to_a_dataset_that_is_not_there(page: Client, what: str) -> None:
+def test_an_unknown_dataset_gets_404(page: Client, what: str) -> None:
     assert page.post(f"{EDIT}{what}/").status_code == 404
 
 
 @pytest.mark.parametrize("what", ["cancel", "resume", "archive", "retry/1"])
-def test_looking_changes_nothing(page: Client, dataset: Dataset, what: str) -> None:
+def test_get_changes_nothing(page: Client, dataset: Dataset, what: str) -> None:
     assert page.get(f"{EDIT}{what}/").status_code == 405
     assert state_of(dataset) == "making"
 
 
-def test_a_form_from_elsewhere_is_refused(owner: User, dataset: Dataset) -> None:
+def test_a_form_without_a_csrf_token_is_refused(owner: User, dataset: Dataset) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(owner)
     assert client.post(EDIT + "cancel/").status_code == 403
@@ -93,7 +93,7 @@ def test_progress_is_a_part_of_the_overview(page: Client, dataset: Dataset) -> N
     assert 'data-progress="/datasets/shapes/edit/progress/"' in text(page.get(PAGE))
 
 
-def test_progress_counts_rates_and_tells_what_is_left(page: Client, dataset: Dataset) -> None:
+def test_progress_shows_count_rate_and_remaining_time(page: Client, dataset: Dataset) -> None:
     Heartbeat.objects.create(name="generation@here", host="here", pid=1, queues="generation")
     for _ in range(2):
         job = dataset_jobs.claim()
@@ -112,7 +112,7 @@ def test_visitors_see_progress_and_no_buttons(client: Client, dataset: Dataset) 
     assert "<form" not in part and "Failed jobs" not in part
 
 
-def test_progress_of_a_private_dataset_is_not_found(client: Client, dataset: Dataset) -> None:
+def test_progress_of_a_private_dataset_gets_404(client: Client, dataset: Dataset) -> None:
     Dataset.objects.update(visibility="private")
     assert client.get(EDIT + "progress/").status_code == 404
 
@@ -133,7 +133,7 @@ def test_progress_needs_few_queries(page: Client, dataset: Dataset, django_asser
         page.get(EDIT + "progress/")
 
 
-def test_without_a_background_process_the_truth_is_told(page: Client, dataset: Dataset) -> None:
+def test_progress_says_that_no_background_process_is_running(page: Client, dataset: Dataset) -> None:
     part = text(page.get(EDIT + "progress/"))
     assert "No background process is running" in part and "No process has reported" in part
     assert "manage.py process generation" in part
@@ -145,15 +145,15 @@ def test_without_a_background_process_the_truth_is_told(page: Client, dataset: D
     assert "No background process" not in text(page.get(EDIT + "progress/"))
 
 
-def test_a_job_whose_process_died_does_not_hide_that_none_is_alive(page: Client, dataset: Dataset) -> None:
+def test_a_job_with_an_expired_lease_does_not_count_as_a_running_process(page: Client, dataset: Dataset) -> None:
     job = dataset_jobs.claim()
     assert job is not None
-    assert "No background process" not in text(page.get(EDIT + "progress/"))  # one is at work, whoever it is
+    assert "No background process" not in text(page.get(EDIT + "progress/"))  # some process runs the job
     Job.objects.filter(pk=job.pk).update(lease=from_now(-1))
     assert "No background process is running" in text(page.get(EDIT + "progress/"))
 
 
-def test_a_full_disk_is_told(page: Client, dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_says_that_the_disk_is_full(page: Client, dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "disk_shortage", lambda: "Waiting for disk space: expected 2 GB, got 1.")
     assert dataset_jobs.claim() is None
     assert "Waiting for disk space" in text(page.get(EDIT + "progress/"))
@@ -162,7 +162,7 @@ def test_a_full_disk_is_told(page: Client, dataset: Dataset, monkeypatch: pytest
 # Cancel, resume, retry -------------------------------------------------------------------------------------
 
 
-def test_cancel_and_resume(page: Client, dataset: Dataset) -> None:
+def test_a_cancelled_dataset_can_be_resumed(page: Client, dataset: Dataset) -> None:
     assert page.post(EDIT + "cancel/")["Location"] == PAGE + "#making"
     assert state_of(dataset) == "cancelled"
     assert page.post(EDIT + "resume/")["Location"] == PAGE + "#making"
@@ -171,13 +171,13 @@ def test_cancel_and_resume(page: Client, dataset: Dataset) -> None:
 
 
 @pytest.mark.parametrize(("what", "state"), [("cancel", "cancelled"), ("resume", "making")])
-def test_the_wrong_state_is_told(page: Client, dataset: Dataset, what: str, state: str) -> None:
+def test_a_wrong_state_gets_409_with_a_message(page: Client, dataset: Dataset, what: str, state: str) -> None:
     Dataset.objects.filter(pk=dataset.pk).update(state=state)
     response = page.post(f"{EDIT}{what}/")
     assert (response.status_code, f"got one that is {state}" in text(response)) == (409, True)
 
 
-def test_another_engine_does_not_go_on(page: Client, dataset: Dataset) -> None:
+def test_a_dataset_of_another_engine_cannot_be_resumed(page: Client, dataset: Dataset) -> None:
     job = fail(dataset)
     Dataset.objects.filter(pk=dataset.pk).update(engine_version="0.0")
     for what in ("resume", f"retry/{job.pk}"):
@@ -185,7 +185,7 @@ def test_another_engine_does_not_go_on(page: Client, dataset: Dataset) -> None:
         assert (response.status_code, "Expected a dataset of engine version" in text(response)) == (409, True)
 
 
-def test_a_failing_job_has_its_message_and_a_button(page: Client, dataset: Dataset) -> None:
+def test_a_failed_job_shows_its_message_and_can_be_retried(page: Client, dataset: Dataset) -> None:
     job = fail(dataset, "<b>it broke</b>")
     part = text(page.get(PAGE))
     assert "&lt;b&gt;it broke&lt;/b&gt;" in part and f"/edit/retry/{job.pk}/" in part
@@ -205,7 +205,7 @@ def test_a_job_of_another_dataset_is_not_retried(page: Client, dataset: Dataset)
 # Delete and archive ------------------------------------------------------------------------------------------
 
 
-def test_delete_asks_first(page: Client, dataset: Dataset) -> None:
+def test_delete_asks_for_a_confirmation(page: Client, dataset: Dataset) -> None:
     assert "Type <code>shapes</code>" in text(page.get(EDIT + "delete/"))
     for wrong in ("", "other", "<script>"):
         response = page.post(EDIT + "delete/", {"confirm": wrong})
@@ -213,14 +213,14 @@ def test_delete_asks_first(page: Client, dataset: Dataset) -> None:
     assert state_of(dataset) == "making"
 
 
-def test_deleting(page: Client, dataset: Dataset) -> None:
+def test_a_dataset_is_deleted_after_the_confirmation(page: Client, dataset: Dataset) -> None:
     assert page.post(EDIT + "delete/", {"confirm": "shapes"})["Location"] == "/datasets/"
     assert page.get(PAGE).status_code == 404
     dataset_jobs.work(dataset=dataset)
     assert not Dataset.objects.exists()
 
 
-def test_what_is_referred_to_is_archived_instead(page: Client, client: Client, dataset: Dataset) -> None:
+def test_a_dataset_that_something_refers_to_is_archived_instead(page: Client, client: Client, dataset: Dataset) -> None:
     Study.objects.create(dataset=dataset, title="one")
     asked = text(page.get(EDIT + "delete/"))
     assert "study one" in asked and "Archive it" in asked and 'name="confirm"' not in asked
@@ -231,7 +231,7 @@ def test_what_is_referred_to_is_archived_instead(page: Client, client: Client, d
     assert "Archived on" in text(client.get(PAGE))
 
 
-def test_archiving_twice_is_told_and_can_be_undone(page: Client, dataset: Dataset) -> None:
+def test_archiving_twice_gets_409_and_archiving_can_be_undone(page: Client, dataset: Dataset) -> None:
     undo = {"undo": "yes"}
     codes = [page.post(EDIT + "archive/", fields).status_code for fields in ({}, {}, undo, undo)]
     assert codes == [302, 409, 302, 409]
@@ -241,7 +241,7 @@ def test_archiving_twice_is_told_and_can_be_undone(page: Client, dataset: Datase
 # Edit --------------------------------------------------------------------------------------------------------
 
 
-def test_editing_changes_what_is_said(page: Client, client: Client, dataset: Dataset) -> None:
+def test_editing_changes_the_metadata_of_a_dataset(page: Client, client: Client, dataset: Dataset) -> None:
     fields = {"title": "New <i>title</i>", "visibility": "link", "authors": "Ada", "licence": "", "citation": "A\nB"}
     assert page.post(EDIT, fields)["Location"] == PAGE
     shown = text(client.get(PAGE))

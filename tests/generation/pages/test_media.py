@@ -1,4 +1,4 @@
-"""Pictures under our own address."""
+"""Pictures that are served under the site's own addresses."""
 
 import io
 
@@ -30,7 +30,7 @@ def body_of(response):
     return b"".join(response.streaming_content)
 
 
-def test_a_picture_is_served_to_be_kept_for_ever(client, shapes):
+def test_a_picture_may_be_cached_for_ever(client, shapes):
     response = client.get(address_of(shapes))
     assert Image.open(io.BytesIO(body_of(response))).size == (120, 80)
     assert response["Content-Type"] == "image/png"
@@ -38,12 +38,12 @@ def test_a_picture_is_served_to_be_kept_for_ever(client, shapes):
     assert response["X-Content-Type-Options"] == "nosniff"
 
 
-def test_object_ids_are_those_stored(client, shapes):
+def test_served_object_ids_are_the_stored_ones(client, shapes):
     served = np.asarray(Image.open(io.BytesIO(body_of(client.get(ids_address_of(shapes))))))
     assert np.array_equal(served, read_ids(scene_of(shapes)))
 
 
-def test_proxies_do_not_keep_what_is_not_public(as_owner, private):
+def test_proxies_do_not_cache_pictures_of_a_private_dataset(as_owner, private):
     assert as_owner.get(address_of(private))["Cache-Control"].startswith("private,")
 
 
@@ -71,18 +71,18 @@ def test_another_dataset_of_the_same_name_has_other_addresses(client, shapes):
 @pytest.mark.parametrize(
     "path", ["scene/1/0000.png", "scene/99/{version}.png", "scene/x/{version}.png", "scene/1/ids/0000.png"]
 )
-def test_what_is_not_there_is_404(client, shapes, path):
+def test_an_unknown_picture_gets_404(client, shapes, path):
     version = version_of(shapes)
     assert client.get(f"/datasets/shapes/train/{path.format(version=version)}").status_code == 404
 
 
-def test_a_picture_that_is_lost_is_404(client, shapes):
+def test_a_picture_without_its_file_gets_404(client, shapes):
     scene = scene_of(shapes)
     Scene.objects.filter(pk=scene.pk).update(image="gone/away.png")
     assert client.get(address_of(shapes)).status_code == 404
 
 
-def test_neither_address_nor_headers_tell_the_name_of_the_file(client, shapes):
+def test_neither_address_nor_headers_reveal_the_name_of_the_file(client, shapes):
     scene, before = scene_of(shapes, "test"), address_of(shapes, "test")
     files.put("odd-name.png", files.get(scene.image))
     Scene.objects.filter(pk=scene.pk).update(image="odd-name.png")
@@ -109,7 +109,7 @@ def test_a_picture_needs_two_queries(client, shapes, django_assert_num_queries):
 
 @pytest.fixture
 def with_proxy(settings):
-    """Let the proxy send files."""
+    """Turn on the setting that makes the proxy send files."""
     settings.PROXY_SENDS_FILES = True
 
 
@@ -130,7 +130,7 @@ def test_the_proxy_is_told_which_file_to_send(client, shapes, with_proxy):
         assert response["ETag"]
 
 
-def test_small_pictures_are_sent_by_the_proxy_once_they_are_there(client, shapes, with_proxy):
+def test_small_pictures_are_sent_by_the_proxy_once_they_are_stored(client, shapes, with_proxy):
     files.drop(name_of(scene_of(shapes).image))
     first = client.get(small_address_of(shapes))
     again = client.get(small_address_of(shapes))
@@ -139,13 +139,13 @@ def test_small_pictures_are_sent_by_the_proxy_once_they_are_there(client, shapes
     assert (again.content, again["Content-Type"], again["ETag"]) == (b"", "image/webp", first["ETag"])
 
 
-def test_a_name_that_is_no_plain_path_is_quoted(client, shapes, with_proxy):
+def test_special_characters_in_the_name_of_a_file_are_quoted(client, shapes, with_proxy):
     files.put("ein Bild? 50%.png", files.get(scene_of(shapes).image))
     Scene.objects.filter(pk=scene_of(shapes).pk).update(image="ein Bild? 50%.png")
     assert client.get(address_of(shapes))["X-Accel-Redirect"] == "/ein%20Bild%3F%2050%25.png"
 
 
-def test_the_proxy_is_told_nothing_of_what_may_not_be_seen(client, as_stranger, shapes, private, with_proxy):
+def test_the_proxy_sends_no_picture_that_the_visitor_may_not_see(client, as_stranger, shapes, private, with_proxy):
     for address in (ids_address_of(shapes, "test"), address_of(private), ids_address_of(private)):
         for who in (client, as_stranger):
             response = who.get(address)
@@ -153,7 +153,7 @@ def test_the_proxy_is_told_nothing_of_what_may_not_be_seen(client, as_stranger, 
             assert "X-Accel-Redirect" not in response
 
 
-def test_a_lost_picture_is_404_with_the_proxy_too(client, shapes, with_proxy):
+def test_a_picture_without_its_file_gets_404_with_the_proxy_too(client, shapes, with_proxy):
     Scene.objects.filter(pk=scene_of(shapes).pk).update(image="gone/away.png")
     for address in (address_of(shapes), small_address_of(shapes)):
         response = client.get(address)
@@ -161,12 +161,12 @@ def test_a_lost_picture_is_404_with_the_proxy_too(client, shapes, with_proxy):
         assert "X-Accel-Redirect" not in response
 
 
-def test_without_the_setting_no_file_is_named(client, shapes):
+def test_without_the_setting_the_proxy_sends_no_file(client, shapes):
     for address in (address_of(shapes), ids_address_of(shapes), small_address_of(shapes), small_address_of(shapes)):
         assert "X-Accel-Redirect" not in client.get(address)
 
 
-def test_files_that_lie_elsewhere_are_sent_by_the_site(client, shapes, with_proxy, monkeypatch):
+def test_files_that_are_not_on_this_disk_are_sent_by_the_site(client, shapes, with_proxy, monkeypatch):
     monkeypatch.setattr(files, "local_path", lambda name: None)
     response = client.get(address_of(shapes))
     assert "X-Accel-Redirect" not in response
@@ -174,7 +174,7 @@ def test_files_that_lie_elsewhere_are_sent_by_the_site(client, shapes, with_prox
 
 
 @pytest.mark.parametrize("address", [address_of, ids_address_of, small_address_of])
-def test_who_has_the_picture_is_not_sent_it_again(client, shapes, address):
+def test_a_browser_that_has_the_picture_gets_304(client, shapes, address):
     version = client.get(address(shapes))["ETag"]
     response = client.get(address(shapes), headers={"If-None-Match": version})
     assert (response.status_code, response.content, response["ETag"]) == (304, b"", version)
@@ -182,7 +182,7 @@ def test_who_has_the_picture_is_not_sent_it_again(client, shapes, address):
     assert client.get(address(shapes), headers={"If-None-Match": '"other"'}).status_code == 200
 
 
-def test_nobody_learns_by_its_version_that_there_is_a_picture(client, shapes):
+def test_a_known_version_does_not_reveal_that_a_picture_exists(client, shapes):
     address = ids_address_of(shapes, "test")
     for version in ("*", f'"{version_of(shapes)}"'):
         assert client.get(address, headers={"If-None-Match": version}).status_code == 404

@@ -42,7 +42,7 @@ def test_page_says_what_becomes_public_and_opens_nothing(as_owner, shapes):
 
 
 @pytest.mark.parametrize(("visibility", "said"), [("link", "who has the link"), ("private", "only you and staff")])
-def test_page_says_who_will_see(as_owner, shapes, visibility, said):
+def test_page_says_who_will_see_the_answers(as_owner, shapes, visibility, said):
     Dataset.objects.filter(pk=shapes.pk).update(visibility=visibility)
     assert said in text_of(as_owner.get(OPEN))
 
@@ -62,7 +62,7 @@ def test_button_opens_the_answers_to_everybody(as_owner, client, shapes):
     assert client.get(BROWSE, {"answer": "yes"}).status_code == 200
 
 
-def test_staff_may_open_them_too(shapes):
+def test_staff_may_open_the_answers_too(shapes):
     staff = Client()
     staff.force_login(User.objects.create_user("staff", password="x", is_staff=True))
     assert f'href="{OPEN}"' in text_of(staff.get(OVERVIEW))
@@ -96,13 +96,13 @@ def test_a_split_that_is_not_complete_is_refused(as_owner, owner, shapes):
     assert "/open/" not in text_of(as_owner.get("/datasets/begun/"))
 
 
-def test_an_open_split_leads_to_the_overview(as_owner, shapes):
+def test_an_open_split_redirects_to_the_overview(as_owner, shapes):
     for response in (as_owner.get("/datasets/shapes/train/open/"), as_owner.post("/datasets/shapes/train/open/")):
         assert (response.status_code, response["Location"]) == (302, OVERVIEW + "#withheld")
 
 
 @pytest.mark.parametrize("address", ["/datasets/shapes/nothing/open/", "/datasets/nothing/test/open/"])
-def test_what_is_not_there_is_404(as_owner, shapes, address):
+def test_an_unknown_split_or_dataset_gets_404(as_owner, shapes, address):
     assert as_owner.post(address).status_code == 404
 
 
@@ -116,7 +116,7 @@ def test_opening_needs_few_queries(as_owner, shapes, django_assert_max_num_queri
         as_owner.post(OPEN)
 
 
-# What proves them --------------------------------------------------------------------------------------------
+# Proof of the answers ----------------------------------------------------------------------------------------
 
 
 def test_hashes_of_secret_and_split_are_public_from_the_start(client, shapes):
@@ -126,12 +126,12 @@ def test_hashes_of_secret_and_split_are_public_from_the_start(client, shapes):
     assert small.SECRET not in page
 
 
-def test_hash_of_the_secret_is_shown_before_anything_is_made(client, db):
+def test_hash_of_the_secret_is_shown_before_the_dataset_is_made(client, db):
     begun = small.begun("begun")
     assert split_of(begun).secret_sha256 in text_of(client.get("/datasets/begun/"))
 
 
-def test_owner_sees_the_secret_and_that_others_do_not(as_owner, shapes):
+def test_owner_sees_the_secret_and_that_others_do_not_see_it(as_owner, shapes):
     page = text_of(as_owner.get(OVERVIEW))
     assert "which only you and staff see" in page
     assert small.SECRET in page
@@ -139,7 +139,7 @@ def test_owner_sees_the_secret_and_that_others_do_not(as_owner, shapes):
 
 @pytest.mark.full
 @pytest.mark.slow
-def test_the_command_on_the_overview_proves_on_another_site_what_was_published(
+def test_the_command_on_the_overview_gives_the_same_fingerprint_on_another_site(
     as_owner, client, tmp_path, migrated_environment, shapes
 ):
     as_owner.post(OPEN)
@@ -156,7 +156,7 @@ def test_the_command_on_the_overview_proves_on_another_site_what_was_published(
     assert run(*shlex.split(script)[2:], "--no-images").split()[-1] == shapes.fingerprint
 
 
-def test_without_the_secret_the_split_is_another(shapes):
+def test_without_the_secret_the_split_is_different(shapes):
     again = dataset_jobs.start(small.SPEC, slug="again", images=False)
     dataset_jobs.work(dataset=again)
     hashes = [{split.name: split.fingerprint for split in one.splits.all()} for one in (shapes, again)]

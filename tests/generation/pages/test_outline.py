@@ -1,4 +1,4 @@
-"""Silhouettes against a slow brute-force twin."""
+"""Outlines of elements; borders are compared with a slow brute-force version."""
 
 import re
 
@@ -13,11 +13,11 @@ MASKS = arrays(np.bool_, st.tuples(st.integers(1, 9), st.integers(1, 9)))
 
 
 def filled(borders, shape):
-    """Return the pixels whose middle lies inside an odd number of borders: a ray to the right, edge by edge."""
+    """Return the pixels from whose centre a ray to the right crosses the borders an odd number of times."""
     result = np.zeros(shape, dtype=bool)
     for loop in borders:
         for (x1, y1), (x2, y2) in zip(loop, loop[1:] + loop[:1], strict=True):
-            if x1 == x2:  # an upright edge of length one
+            if x1 == x2:  # a vertical edge of length one
                 result[min(y1, y2), :x1] ^= True
     return result
 
@@ -36,13 +36,13 @@ def test_every_border_goes_in_steps_of_one_pixel_and_closes(mask):
             assert abs(x1 - x2) + abs(y1 - y2) == 1
 
 
-def test_a_hole_is_a_border_of_its_own():
+def test_a_hole_has_its_own_border():
     mask = np.ones((5, 5), dtype=bool)
     mask[2, 2] = False
     assert len(loops(mask)) == 2
 
 
-def test_pixels_that_touch_at_a_corner_are_apart():
+def test_pixels_that_touch_only_at_a_corner_have_separate_borders():
     assert len(loops(np.eye(3, dtype=bool))) == 3
 
 
@@ -56,7 +56,7 @@ def test_the_outline_of_a_disc_stays_within_a_pixel_of_it():
     assert len(points) < len(loop) / 3
 
 
-def test_places_are_of_visible_elements():
+def test_only_visible_elements_have_places():
     ids = np.zeros((20, 30), dtype=np.uint16)
     ids[2:6, 4:10] = 1
     ids[10:14, 20:24] = 3
@@ -65,7 +65,7 @@ def test_places_are_of_visible_elements():
     assert found[0] == (7.0, 4.0, 24)
 
 
-def test_a_silhouette_is_of_its_element_alone():
+def test_a_silhouette_covers_only_its_element():
     ids = np.zeros((20, 40), dtype=np.uint16)
     ids[2:14, 4:10] = 1
     ids[2:14, 10:30] = 2

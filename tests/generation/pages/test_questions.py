@@ -26,7 +26,7 @@ def asked(dataset, *, split="train", position=5):
 
 
 def traced(question):
-    """Return what the engine says each step gave."""
+    """Return the result of each step as the engine computes it."""
     dataset = question.split.dataset
     spec = dataset.read_spec().for_split(question.split.name)
     world = dataset.get_world()
@@ -46,7 +46,7 @@ def test_page_shows_picture_text_answer_program_and_objects(client, shapes):
     assert 'class="outlines"' not in page
 
 
-def test_every_step_outlines_exactly_the_objects_it_points_at_that_can_be_seen(client, shapes):
+def test_every_step_outlines_exactly_the_visible_objects_that_it_points_at(client, shapes):
     question = asked(shapes)
     seen = set((read_ids(question.scene).ravel() - 1).tolist())
     for number, step in enumerate(traced(question)):
@@ -56,7 +56,7 @@ def test_every_step_outlines_exactly_the_objects_it_points_at_that_can_be_seen(c
         assert page.count('aria-current="step"') == 1
 
 
-def test_every_step_says_what_it_gave(client, shapes):
+def test_every_step_shows_its_result(client, shapes):
     question = asked(shapes)
     rows = client.get(PAGE).context["shown"].rows
     for row, step in zip(rows, traced(question), strict=True):
@@ -66,20 +66,20 @@ def test_every_step_says_what_it_gave(client, shapes):
     assert rows[-1].outcome == question.answer
 
 
-def test_steps_lead_to_the_next_and_back(client, shapes):
+def test_steps_link_to_the_next_and_the_previous_step(client, shapes):
     last = len(asked(shapes).steps) - 1
     player = [client.get(PAGE, query).context["player"] for query in ({}, {"step": 1}, {"step": last})]
     assert [(one.previous, one.following) for one in player] == [(None, 0), (0, 2), (last - 1, None)]
 
 
 @pytest.mark.parametrize("step", ["99", "-1", "x", "", "1.5", "9" * 5000, "²"])
-def test_a_step_that_is_not_there_is_400_in_words(client, shapes, step):
+def test_an_unknown_step_gets_400_with_a_message(client, shapes, step):
     response = client.get(PAGE, {"step": step})
     assert response.status_code == 400
     assert "Expected a step from 0 to" in text_of(response)
 
 
-def test_a_question_past_the_end_is_404_in_words(client, shapes):
+def test_a_question_past_the_end_gets_404_with_a_message(client, shapes):
     response = client.get("/datasets/shapes/train/q/16/")
     assert response.status_code == 404
     assert "from 0 to 15, got 16" in text_of(response)
@@ -95,7 +95,7 @@ def test_a_question_past_the_end_is_404_in_words(client, shapes):
         "/datasets/nothing/train/q/0/",
     ],
 )
-def test_what_is_not_there_is_404(client, shapes, address):
+def test_an_unknown_question_gets_404(client, shapes, address):
     assert client.get(address).status_code == 404
 
 
@@ -107,20 +107,20 @@ def test_neighbours_and_the_other_questions_of_the_scene_are_linked(client, shap
     assert client.get("/datasets/shapes/train/q/15/").context["trail"].following is None
 
 
-def test_facts_lead_to_the_questions_that_share_them(client, shapes):
+def test_facts_link_to_the_questions_that_share_them(client, shapes):
     for fact in client.get(PAGE).context["facts"]:
         for value in fact.values:
             found = client.get(value.address)
             assert 5 in [one.position for group in found.context["groups"] for one in group.questions]
 
 
-def test_each_fact_stands_once_with_all_its_values(client, shapes):
+def test_each_fact_is_shown_once_with_all_its_values(client, shapes):
     labels = [fact.facet.label for fact in client.get(PAGE).context["facts"]]
     assert len(labels) == len(set(labels))
     assert text_of(client.get(PAGE)).count("<dt>Spatial relations</dt>") == 1
 
 
-def test_of_a_withheld_split_only_picture_text_and_plain_facets_are_shown(client, as_stranger, shapes):
+def test_a_withheld_question_shows_only_picture_text_and_facets_that_reveal_nothing(client, as_stranger, shapes):
     question = asked(shapes, split="test", position=1)
     for who in (client, as_stranger):
         response = who.get(WITHHELD)
@@ -154,7 +154,7 @@ def test_strangers_get_404_for_a_private_dataset(client, as_stranger, private):
     assert as_stranger.get(PAGE).status_code == 404
 
 
-def test_without_pictures_the_page_says_so_and_keeps_its_program(client, db):
+def test_the_page_of_a_question_without_picture_says_so_and_shows_the_program(client, db):
     dataset = small.made("bare", with_images=False)
     page = text_of(client.get("/datasets/bare/train/q/5/?step=0"))
     assert "made without pictures" in page
@@ -163,7 +163,7 @@ def test_without_pictures_the_page_says_so_and_keeps_its_program(client, db):
     assert dataset.with_images is False
 
 
-def test_what_is_none_is_absent(client, shapes):
+def test_a_question_without_program_and_answer_shows_neither(client, shapes):
     Question.objects.filter(pk=asked(shapes).pk).update(program=None, answer=None)
     response = client.get(PAGE)
     page = text_of(response)
@@ -173,7 +173,7 @@ def test_what_is_none_is_absent(client, shapes):
     assert "withheld" not in page
 
 
-def test_a_program_that_can_not_be_run_says_why(client, shapes):
+def test_the_page_says_why_a_program_cannot_be_run(client, shapes):
     Question.objects.filter(pk=asked(shapes).pk).update(
         program='[{"function":"scene","inputs":[],"value_inputs":[]},'
         '{"function":"unique","inputs":[0],"value_inputs":[]}]'
@@ -183,7 +183,7 @@ def test_a_program_that_can_not_be_run_says_why(client, shapes):
     assert "Expected exactly one object" in page
 
 
-def test_a_world_that_is_gone_leaves_picture_text_and_answer(client, shapes):
+def test_a_question_of_an_unknown_world_shows_picture_and_answer(client, shapes):
     Dataset.objects.filter(pk=shapes.pk).update(world="vanished")
     page = text_of(client.get(PAGE))
     assert "can&#x27;t be run" in page or "can't be run" in page
@@ -191,14 +191,14 @@ def test_a_world_that_is_gone_leaves_picture_text_and_answer(client, shapes):
     assert "<img" in page
 
 
-def test_object_ids_that_are_lost_leave_the_program(client, shapes):
+def test_without_object_ids_the_program_is_shown_without_outlines(client, shapes):
     Scene.objects.filter(pk=asked(shapes).scene_id).update(ids_image="gone/away.png")
     page = text_of(client.get(PAGE + "?step=0"))
     assert 'id="step-0"' in page
     assert "outlines" not in page
 
 
-def test_a_question_of_a_split_that_is_not_complete_is_shown_if_it_is_made(client, shapes):
+def test_a_finished_question_of_an_incomplete_split_is_shown(client, shapes):
     Split.objects.filter(dataset=shapes, name="train").update(state=Split.State.MAKING)
     assert client.get(PAGE).status_code == 200
     response = client.get("/datasets/shapes/train/q/99/")
@@ -211,13 +211,13 @@ def test_other_verbs_are_refused(client, shapes):
 
 
 def test_page_needs_four_queries(client, shapes, django_assert_num_queries):
-    client.get(PAGE)  # the spec is read once a process
+    client.get(PAGE)  # the spec is read once per process
     for query in ("", "?step=2"):
         with django_assert_num_queries(4):
             client.get(PAGE + query)
 
 
-def test_branches_of_a_program_stand_side_by_side():
+def test_branches_of_a_program_are_side_by_side():
     lines = graph(
         (
             Step("scene"),
@@ -235,14 +235,14 @@ def test_branches_of_a_program_stand_side_by_side():
     assert [one.goes_on for one in lines] == [True] * 5 + [False]
 
 
-def test_a_step_used_twice_keeps_its_lane_until_it_is_used_up():
+def test_a_step_that_is_used_twice_keeps_its_lane_until_its_last_use():
     lines = graph((Step("scene"), Step("count", (0,)), Step("exist", (0,)), Step("both", (1, 2))))
     assert lines[1].node != lines[0].node
     assert lines[0].node in lines[1].passes
     assert lines[2].joins == (lines[0].node,)
 
 
-def test_the_page_is_the_same_for_a_world_without_functions(client, db):
+def test_pages_work_for_a_world_without_functions(client, db):
     from generation.making import dataset_jobs
     from tests.generation import fake_world
 
@@ -257,7 +257,7 @@ def test_the_page_is_the_same_for_a_world_without_functions(client, db):
     assert client.get("/datasets/rows/").status_code == 200
 
 
-def test_the_shortest_equivalent_question_stands_beside_the_asked_one(client, shapes):
+def test_the_page_shows_the_shortest_equivalent_question_if_it_is_shorter(client, shapes):
     shorter = longer = 0
     dataset = asked(shapes).split
     for position in range(16):
@@ -273,7 +273,7 @@ def test_the_shortest_equivalent_question_stands_beside_the_asked_one(client, sh
     assert shorter and longer
 
 
-def test_the_shortest_equivalent_question_is_hidden_until_asked_for_and_while_withheld(client, shapes):
+def test_the_shortest_equivalent_question_is_hidden_with_the_answer(client, shapes):
     assert 'id="equivalent"' in text_of(client.get(PAGE))
     assert 'id="equivalent"' not in text_of(client.get(PAGE, {"ask": "on"}))
     assert 'id="equivalent"' not in text_of(client.get(WITHHELD))

@@ -1,4 +1,4 @@
-"""Pages of a dataset that is read: lines, what a step points at, what is said before an answer is asked for."""
+"""Pages of a dataset of stories: lines, the lines of a step, and what is hidden until the answer is asked for."""
 
 import html
 import json
@@ -27,7 +27,7 @@ LINE = re.compile(r'<li id="line-(\d+)" value="\d+"( class="pointed")?><(?:mark|
 
 @pytest.fixture(scope="module")
 def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset of stories that stays for all tests of the file."""
+    """Give the primary key of a dataset of stories that all tests of the module share."""
     with told.registered():
         with django_db_blocker.unblock():
             key = told.made().pk
@@ -38,7 +38,7 @@ def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
 
 @pytest.fixture
 def tales(kept: int, db: None) -> Dataset:
-    """Give the dataset."""
+    """Give the dataset of stories."""
     return Dataset.objects.get(pk=kept)
 
 
@@ -51,12 +51,12 @@ def lines_of(question: Question) -> tuple[str, ...]:
 
 
 def shown(page: str) -> list[tuple[int, bool, str]]:
-    """Return the lines that a page shows plainly: number, whether the step points at it, text."""
+    """Return the unfolded lines of a page: the number, whether the step points at the line, and the text."""
     return [(int(number), bool(pointed), html.unescape(text)) for number, pointed, text in LINE.findall(page)]
 
 
 @pytest.mark.parametrize("kind", list(SCOPES))
-def test_a_question_shows_the_lines_it_sees_and_folds_the_later_ones(tales: Dataset, kind: str) -> None:
+def test_a_question_shows_the_lines_before_it_and_folds_the_later_ones(tales: Dataset, kind: str) -> None:
     question = question_of(tales, "val", kind)
     page = Client().get(question.get_absolute_url()).text
     lines = lines_of(question)
@@ -75,7 +75,7 @@ def test_a_step_points_at_the_lines_that_it_used(tales: Dataset) -> None:
     assert '<span class="chip">line 1</span>' in page
 
 
-def test_the_lines_an_answer_stands_on_are_a_step_away(tales: Dataset) -> None:
+def test_a_link_leads_to_the_step_with_the_supporting_lines(tales: Dataset) -> None:
     question = question_of(tales, "val", "count")
     page = Client().get(question.get_absolute_url()).text
     [address] = re.findall(r'id="supports"[^>]*href="([^"]*)"', page)
@@ -83,13 +83,15 @@ def test_the_lines_an_answer_stands_on_are_a_step_away(tales: Dataset) -> None:
     assert 'id="supports"' not in Client().get(question.get_absolute_url() + address).text
 
 
-def test_a_key_leads_to_the_lines(tales: Dataset) -> None:
+def test_a_key_shows_the_supporting_lines(tales: Dataset) -> None:
     page = Client().get(question_of(tales, "val", "inside").get_absolute_url()).text
     assert page.count('data-key="l"') == 1
     assert page.count("<kbd>") == len(OF_STORY)
 
 
-def test_published_supports_are_told_with_the_answer_alone(tales: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_published_supporting_lines_are_shown_only_with_the_answer(
+    tales: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stating = type("Stating", (BasketWorld,), {"supports": lambda self, scene, number: (number,)})()
     monkeypatch.setitem(worlds._LOADED.worlds, stating.name, stating)
     Question.objects.filter(split__dataset=tales).update(program=None)
@@ -100,13 +102,13 @@ def test_published_supports_are_told_with_the_answer_alone(tales: Dataset, monke
         assert 'id="supports"' not in Client().get(question_of(tales, "test", kind).get_absolute_url()).text
 
 
-def test_who_is_asked_first_is_told_no_lines(tales: Dataset) -> None:
+def test_no_supporting_lines_are_shown_before_the_answer(tales: Dataset) -> None:
     page = Client().get(f"{question_of(tales, 'val', 'inside').get_absolute_url()}?ask=1").text
     assert len(shown(page)) == SCOPES["inside"]
     assert 'id="supports"' not in page and 'class="steps' not in page and 'class="pointed' not in page
 
 
-def test_withheld_answers_leave_the_story_alone(tales: Dataset) -> None:
+def test_a_withheld_question_shows_only_its_story(tales: Dataset) -> None:
     for kind in SCOPES:
         question = question_of(tales, "test", kind)
         page = Client().get(question.get_absolute_url()).text
@@ -115,7 +117,7 @@ def test_withheld_answers_leave_the_story_alone(tales: Dataset) -> None:
         assert Client().get(f"{question.get_absolute_url()}?step=1").status_code == 400
 
 
-def test_lists_and_cards_show_how_stories_begin(tales: Dataset) -> None:
+def test_lists_and_cards_show_the_beginnings_of_stories(tales: Dataset) -> None:
     question = question_of(tales, "train", "inside")
     first = lines_of(question)[: stories.BEGINNING]
     for address in ("/datasets/", tales.get_absolute_url(), f"{tales.get_absolute_url()}train/"):
@@ -125,7 +127,7 @@ def test_lists_and_cards_show_how_stories_begin(tales: Dataset) -> None:
         assert "no picture" not in page and "made without" not in page
 
 
-def test_a_list_reads_all_stories_at_once(tales: Dataset, django_assert_max_num_queries: object) -> None:
+def test_a_list_reads_all_stories_in_one_query(tales: Dataset, django_assert_max_num_queries: object) -> None:
     split = tales.splits.select_related("dataset").get(name="train")
     scenes = list(Scene.objects.filter(split=split))
     with django_assert_max_num_queries(1):  # type: ignore[operator]
@@ -139,7 +141,7 @@ def test_others_see_no_story_of_a_private_dataset(tales: Dataset) -> None:
     assert Client().get(f"{tales.get_absolute_url()}train/").status_code == 404
 
 
-def test_a_new_dataset_of_stories_draws_nothing_and_previews_lines(
+def test_the_page_for_a_new_dataset_of_stories_offers_no_pictures_and_previews_lines(
     tales: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def run(module: str, given: bytes, *, seconds: int, memory: int) -> bytes:
@@ -152,11 +154,11 @@ def test_a_new_dataset_of_stories_draws_nothing_and_previews_lines(
     assert "Draw pictures" not in page
     spec = json.dumps(SPEC)
     page = client.post("/datasets/new/", {"spec": spec, "last": "json", "shown": spec, "action": "preview"}).text
-    assert page.count('class="story-box"') == WINDOW  # what a chunk has
+    assert page.count('class="story-box"') == WINDOW  # the number of scenes in a chunk
     assert "into the basket." in page and "after line 3" in page
 
 
-def test_a_preview_of_stories_shows_what_is_asked_in_different_ways(kept: int) -> None:
+def test_a_preview_of_stories_shows_different_types_of_questions_first(kept: int) -> None:
     items = list(WORLD.maker.make(WORLD.read_spec(SPEC), "train", Chunk(0, 0, 3, 0, 9)))  # type: ignore[union-attr]
     asking = [replace(items[at % 3], questions=(items[0].questions[kind],)) for at, kind in enumerate((0, 0, 0, 1, 2))]
     shown = preview_process._varied(asking, 4)

@@ -1,4 +1,4 @@
-"""Small pictures: made once, kept, light enough for a page of fifty."""
+"""Small pictures: made once, stored, and small enough for a page of fifty."""
 
 import io
 import re
@@ -27,7 +27,7 @@ def address_of(dataset, split="train"):
     return picture_of(scene, scene.split, small=True).address
 
 
-def test_a_small_picture_is_webp_to_be_kept_for_ever(client, shapes):
+def test_a_small_picture_is_webp_and_may_be_cached_for_ever(client, shapes):
     response = client.get(address_of(shapes))
     image = Image.open(io.BytesIO(response.content))
     assert (image.format, image.size) == ("WEBP", (120, 80))
@@ -35,7 +35,7 @@ def test_a_small_picture_is_webp_to_be_kept_for_ever(client, shapes):
     assert response["Cache-Control"] == "public, max-age=31536000, immutable"
 
 
-def test_it_is_made_once(client, shapes, monkeypatch):
+def test_a_small_picture_is_made_once(client, shapes, monkeypatch):
     first = client.get(address_of(shapes)).content
     assert files.get(name_of(scene_of(shapes).image)) == first
     monkeypatch.setattr("generation.storage.pictures.shrunk", lambda picture: pytest.fail("made again"))
@@ -48,7 +48,7 @@ def test_wide_pictures_are_shrunk_and_keep_their_shape():
     assert Image.open(io.BytesIO(shrunk(file.getvalue()))).size == (480, 240)
 
 
-def test_a_disk_that_takes_nothing_costs_no_picture(client, shapes, monkeypatch):
+def test_a_small_picture_is_sent_even_if_the_disk_is_full(client, shapes, monkeypatch):
     default_storage.delete(name_of(scene_of(shapes).image))
 
     def full(name, content):
@@ -59,7 +59,7 @@ def test_a_disk_that_takes_nothing_costs_no_picture(client, shapes, monkeypatch)
 
 
 @pytest.mark.parametrize("content", [None, b"no picture"])
-def test_a_picture_that_is_lost_or_broken_is_404(client, shapes, content):
+def test_a_missing_or_broken_picture_gets_404(client, shapes, content):
     name = f"broken/{'lost' if content is None else 'broken'}.png"
     if content is not None:
         files.put(name, content)
@@ -74,12 +74,12 @@ def test_strangers_get_404_for_a_private_dataset(client, as_stranger, as_owner, 
     assert as_owner.get(address)["Cache-Control"].startswith("private,")
 
 
-def test_withheld_answers_keep_no_picture_back(client, shapes):
+def test_small_pictures_of_a_withheld_split_are_shown(client, shapes):
     assert client.get(address_of(shapes, "test")).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["1/small/0000.webp", "99/small/{version}.webp", "x/small/{version}.webp"])
-def test_what_is_not_there_is_404(client, shapes, path):
+def test_an_unknown_small_picture_gets_404(client, shapes, path):
     version = address_of(shapes).rpartition("/")[2].removesuffix(".webp")
     assert client.get(f"/datasets/shapes/train/scene/{path.format(version=version)}").status_code == 404
 
@@ -88,7 +88,7 @@ def test_other_verbs_are_refused(client, shapes):
     assert client.post(address_of(shapes)).status_code == 405
 
 
-def test_lists_show_small_pictures_and_the_question_the_whole_one(client, shapes):
+def test_lists_show_small_pictures_and_questions_show_full_ones(client, shapes):
     assert all(
         source.endswith(".webp")
         for source in re.findall(r'<img src="([^"]+)"', client.get("/datasets/shapes/train/").content.decode())
@@ -96,7 +96,7 @@ def test_lists_show_small_pictures_and_the_question_the_whole_one(client, shapes
     assert ".png" in client.get("/datasets/shapes/train/q/5/").content.decode()
 
 
-def test_small_pictures_go_with_their_dataset(client, db):
+def test_small_pictures_are_deleted_with_their_dataset(client, db):
     from generation.making.deletion import remove
 
     dataset = small.made("passing", splits={"train": {"scenes": 2}})
@@ -110,7 +110,7 @@ def test_small_pictures_go_with_their_dataset(client, db):
 @pytest.mark.full
 @pytest.mark.slow
 def test_a_page_of_fifty_questions_with_fifty_pictures_stays_under_one_megabyte(client, db):
-    """Pictures of full size, with one sample a pixel: noise makes them larger than they will be."""
+    """The pictures have full size and one sample per pixel; the noise makes their files larger than usual."""
     small.made(
         "many",
         splits={"train": {"scenes": PER_PAGE}},
@@ -128,7 +128,7 @@ def test_a_page_of_fifty_questions_with_fifty_pictures_stays_under_one_megabyte(
 
 
 def own_files(page: bytes) -> int:
-    """Return the bytes of the sheets and scripts that a page names."""
+    """Return the size in bytes of all style sheets and scripts that a page links to."""
     from django.contrib.staticfiles import finders
 
     names = set(re.findall(r'(?:src|href)="/static/[0-9a-f]{16}/([^"]+)"', page.decode()))
@@ -137,7 +137,7 @@ def own_files(page: bytes) -> int:
     return sum(Path(path).stat().st_size for path in found)
 
 
-def test_strips_are_of_small_pictures(shapes, django_user_model):
+def test_strips_have_small_pictures(shapes, django_user_model):
     from django.contrib.auth.models import AnonymousUser
 
     strip = strips([shapes], user=AnonymousUser(), pictures=3)[shapes.pk]

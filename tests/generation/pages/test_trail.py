@@ -1,4 +1,4 @@
-"""From question to question: through all, through what a filter finds, through a list."""
+"""Stepping from question to question: through a split, the results of a filter, or a list."""
 
 import re
 
@@ -22,7 +22,7 @@ def found_by(client, query, *, base=BASE):
 
 
 def walked(client, address, *, way="following"):
-    """Return the positions that somebody sees who follows one link again and again."""
+    """Follow the link to the next or previous question to the end; return the positions of the questions."""
     seen = []
     while True:
         response = client.get(address)
@@ -53,7 +53,7 @@ def test_next_and_previous_follow_the_filter_they_came_from(client, shapes, quer
     assert walked(client, f"{BASE}q/{expected[-1]}/{query}", way="previous") == expected[::-1]
 
 
-def test_browsing_hands_its_filter_on(client, shapes):
+def test_links_of_the_browse_page_keep_the_filter(client, shapes):
     query = "?length=3..14&q=the"
     page = text_of(client.get(BASE + query))
     links = re.findall(r'<a href="(/datasets/shapes/train/q/\d+/[^"]*)"><span class="number"', page)
@@ -61,12 +61,12 @@ def test_browsing_hands_its_filter_on(client, shapes):
     assert all(link.endswith("?length=3..14&amp;q=the") for link in links)
 
 
-def test_without_a_filter_the_address_stays_bare(client, shapes):
+def test_without_a_filter_the_address_has_no_query(client, shapes):
     assert walked(client, f"{BASE}q/0/") == list(range(16))
     assert 'href="/datasets/shapes/train/q/1/"' in text_of(client.get(f"{BASE}q/0/"))
 
 
-def test_a_question_that_the_filter_stops_leads_to_those_it_does_not(client, shapes):
+def test_a_question_outside_the_filter_links_to_the_nearest_ones_inside(client, shapes):
     query = "?length=3..14"
     found = found_by(client, query)
     outside = next(position for position in range(1, 16) if position not in found)
@@ -76,14 +76,14 @@ def test_a_question_that_the_filter_stops_leads_to_those_it_does_not(client, sha
     assert trail.following == min((one for one in found if one > outside), default=None)
 
 
-def test_a_filter_that_finds_nothing_leads_nowhere(client, shapes):
+def test_a_filter_that_finds_nothing_gives_no_next_and_no_previous_question(client, shapes):
     for query in ("?q=zebra", "?length=99.."):
         trail = client.get(f"{BASE}q/3/{query}").context["trail"]
         assert (trail.previous, trail.following, trail.place, trail.total) == (None, None, None, 0)
         assert client.get(trail.back).status_code == 200
 
 
-def test_the_way_back_leads_to_the_page_with_the_question(client, shapes, monkeypatch):
+def test_the_link_back_leads_to_the_page_with_the_question(client, shapes, monkeypatch):
     monkeypatch.setattr("generation.browsing.navigation.PER_PAGE", 6)
     monkeypatch.setitem(sidebar.page_of.__kwdefaults__, "size", 6)
     for query in ("", "?q=the"):
@@ -92,7 +92,7 @@ def test_the_way_back_leads_to_the_page_with_the_question(client, shapes, monkey
             assert position in found_by(client, "", base=back)
 
 
-def test_a_list_is_gone_through_in_its_own_order(client, shapes):
+def test_a_list_is_stepped_through_in_its_own_order(client, shapes):
     assert walked(client, f"{BASE}q/7/?list=7,3,15,3") == [7, 3, 15]
     response = client.get(f"{BASE}q/3/?list=7,3,15")
     assert (response.context["trail"].place, response.context["trail"].total) == (2, 3)
@@ -100,7 +100,7 @@ def test_a_list_is_gone_through_in_its_own_order(client, shapes):
     assert client.get(f"{BASE}q/4/?list=7,3").context["trail"].following == 7
 
 
-def test_the_questions_of_a_scene_can_be_gone_through_alone(client, shapes):
+def test_the_questions_of_one_scene_can_be_stepped_through(client, shapes):
     link = client.get(f"{BASE}q/5/").context["scene_list"]
     assert walked(client, f"{BASE}q/4/{link}") == [4, 5, 6, 7]
 
@@ -130,14 +130,14 @@ def test_the_questions_of_a_scene_can_be_gone_through_alone(client, shapes):
         ("?%ff=%ff", "Expected a filter"),
     ],
 )
-def test_what_makes_no_sense_is_400_in_words(client, shapes, query, says):
+def test_an_invalid_query_gets_400_with_a_message(client, shapes, query, says):
     response = client.get(f"{BASE}q/5/{query}")
     assert response.status_code == 400
     assert says in text_of(response)
 
 
 @pytest.mark.parametrize("query", ["?answer=yes", "?objects=3..5"])
-def test_no_way_through_withheld_answers(client, as_stranger, as_owner, shapes, query):
+def test_filters_that_would_reveal_withheld_answers_are_refused(client, as_stranger, as_owner, shapes, query):
     for who in (client, as_stranger):
         response = who.get(f"{WITHHELD}q/1/{query}")
         assert response.status_code == 400
@@ -145,17 +145,17 @@ def test_no_way_through_withheld_answers(client, as_stranger, as_owner, shapes, 
     assert as_owner.get(f"{WITHHELD}q/1/{query}").status_code == 200
 
 
-def test_while_a_split_is_made_there_is_nothing_to_filter(client, shapes):
+def test_an_incomplete_split_cannot_be_filtered(client, shapes):
     Split.objects.filter(dataset=shapes, name="train").update(state=Split.State.MAKING)
     response = client.get(f"{BASE}q/5/?length=5")
     assert response.status_code == 400
     assert "isn&#x27;t complete" in text_of(response)
 
 
-def test_following_a_filter_costs_no_query(client, shapes, django_assert_num_queries):
-    client.get(f"{BASE}q/5/")  # the spec is read once a process
+def test_following_a_filter_needs_no_more_queries(client, shapes, django_assert_num_queries):
+    client.get(f"{BASE}q/5/")  # the spec is read once per process
     for query in ("?length=3..14&q=the", "?list=3,5,9"):
-        with django_assert_num_queries(4):  # one of them for what people said
+        with django_assert_num_queries(4):  # one of them is for people's answers
             client.get(f"{BASE}q/5/{query}")
 
 

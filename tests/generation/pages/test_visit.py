@@ -1,4 +1,4 @@
-"""How a question is looked at: asked first, presented, and by a script that takes its changing part alone."""
+"""Ways to view a question: asked before its answer, as a presentation, and by a script that gets the changing part."""
 
 import re
 
@@ -32,7 +32,7 @@ def hides(response):
     return not found
 
 
-def test_asked_first_the_page_has_neither_answer_nor_program_nor_objects(client, shapes):
+def test_a_question_that_is_asked_first_shows_neither_answer_nor_program_nor_objects(client, shapes):
     response = client.get(PAGE + "?ask=1")
     assert hides(response)
     assert "Show the answer" in text_of(response)
@@ -40,7 +40,7 @@ def test_asked_first_the_page_has_neither_answer_nor_program_nor_objects(client,
     assert not hides(client.get(PAGE + "?ask=0"))
 
 
-def test_the_answer_comes_when_it_is_asked_for(client, shapes):
+def test_the_answer_is_shown_by_its_link_or_a_step(client, shapes):
     page = text_of(client.get(PAGE + "?ask=1&length=3.."))
     link = re.search(r'id="reveal" data-key="s" href="([^"]+)"', page)
     assert link is not None
@@ -58,14 +58,14 @@ def test_asking_first_is_remembered_until_it_is_switched_off(client, shapes):
     assert 'class="answer"' in text_of(client.get(TRAIN))
 
 
-def test_the_next_question_asks_again(client, shapes):
+def test_the_next_question_hides_its_answer_again(client, shapes):
     page = text_of(client.get(PAGE + "?ask=1&show=1"))
     link = re.search(r'rel="next" data-key="n" href="([^"]+)"', page)
     assert link is not None
     assert link[1] == "/datasets/shapes/train/q/6/?ask=1"
 
 
-def test_an_answer_that_is_withheld_can_not_be_asked_for(client, shapes):
+def test_a_withheld_answer_cannot_be_shown(client, shapes):
     for query in ("?ask=1", "?show=1", "?ask=1&show=1", "?ask=0&show=1&present=1"):
         page = text_of(client.get(WITHHELD + query))
         assert 'class="the-answer"' not in page
@@ -73,12 +73,12 @@ def test_an_answer_that_is_withheld_can_not_be_asked_for(client, shapes):
         assert 'class="area"' not in page
 
 
-def test_a_refused_address_changes_nothing_that_is_remembered(client, shapes):
+def test_a_refused_address_sets_no_cookie(client, shapes):
     assert client.get(PAGE + "?ask=1&step=99").status_code == 400
     assert COOKIE not in client.cookies
 
 
-def test_presenting_stays_on_while_stepping_and_going_on(client, shapes):
+def test_presenting_stays_on_for_other_steps_and_questions(client, shapes):
     page = text_of(client.get(PAGE + "?q=the&present=1&step=0"))
     assert 'class="question-page presenting"' in page
     assert 'href="?q=the&amp;present=1&amp;step=1"' in page
@@ -89,7 +89,7 @@ def test_presenting_stays_on_while_stepping_and_going_on(client, shapes):
     assert left[1] == f"{PAGE}?q=the&amp;step=0"
 
 
-def test_a_script_gets_the_changing_part_alone(client, shapes):
+def test_a_script_gets_only_the_changing_part(client, shapes):
     response = client.get(PAGE + "?step=1", headers={"HX-Request": "true"})
     page = text_of(response)
     assert page.startswith("<title>Question 5")
@@ -101,13 +101,13 @@ def test_a_script_gets_the_changing_part_alone(client, shapes):
     assert "<html" in text_of(client.get(PAGE, headers=whole))
 
 
-def test_a_script_gets_no_more_of_what_is_withheld(client, shapes):
+def test_a_script_gets_no_withheld_answer_or_program(client, shapes):
     page = text_of(client.get(WITHHELD, headers={"HX-Request": "true"}))
     assert 'class="the-answer"' not in page
     assert 'id="step-' not in page
 
 
-def test_every_object_that_can_be_seen_can_be_pointed_at_and_says_what_it_is(client, shapes):
+def test_every_visible_object_has_an_area_with_a_label(client, shapes):
     response = client.get(PAGE)
     page = text_of(response)
     elements = response.context["shown"].elements
@@ -121,13 +121,13 @@ def test_every_object_that_can_be_seen_can_be_pointed_at_and_says_what_it_is(cli
 
 
 @pytest.mark.parametrize("table", [BROWSE, QUESTION])
-def test_no_key_is_given_twice(table):
+def test_no_key_is_used_twice(table):
     keys = [shortcut.key for shortcut in table]
     assert len(keys) == len(set(keys))
     assert len({key.lower() for key in keys}) == len(keys)
 
 
-def test_the_keys_of_the_help_are_those_that_the_pages_have(client, shapes, monkeypatch):
+def test_the_help_lists_exactly_the_keys_of_the_pages(client, shapes, monkeypatch):
     monkeypatch.setitem(sidebar.page_of.__kwdefaults__, "size", 6)
     pages = [text_of(client.get(TRAIN + query)) for query in ("", "?page=2")]
     assert set().union(*map(keys_on, pages)) == {shortcut.key for shortcut in BROWSE}

@@ -1,4 +1,4 @@
-"""Power cuts: processes are killed in the middle of each kind of work, and what comes out is the same."""
+"""Processes are killed in the middle of each kind of job, and the finished dataset still has the same content hash."""
 
 import dataclasses
 import os
@@ -23,7 +23,7 @@ Begin = Callable[..., Dataset]
 
 @pytest.fixture
 def expected(begin: Begin) -> str:
-    """Give the fingerprint of a dataset that nothing happened to."""
+    """Give the fingerprint of a dataset that is made without any interruption."""
     dataset = begin("expected", scenes_per_chunk=150, questions_per_scene=50, splits={"train": {"scenes": 150}})
     dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
@@ -38,38 +38,40 @@ def expected(begin: Begin) -> str:
         pytest.param("seal:6", "seal", 150, marks=pytest.mark.full),
     ],
 )
-def test_killed_half_way_it_ends_the_same(
+def test_a_dataset_whose_process_is_killed_gets_the_same_fingerprint(
     expected: str, begin: Begin, child: Child, place: str, kind: str, scenes: int
 ) -> None:
     dataset = begin("rows", scenes_per_chunk=150, questions_per_scene=50, splits={"train": {"scenes": 150}})
     killed = child(MANAGE, "work", "--dataset", "rows", environment={"FAKE_WORLD_DIES_AT": place})
     assert killed.wait(60) == -signal.SIGKILL
-    held = dataset.jobs.get(state="running")
-    assert held.kind == kind
+    running_job = dataset.jobs.get(state="running")
+    assert running_job.kind == kind
     assert Scene.objects.filter(split__dataset=dataset).count() == scenes
     dataset_jobs.RUNNER.recover()
     dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert (dataset.state, dataset.fingerprint) == ("complete", expected)
     assert Question.objects.filter(split__dataset=dataset).count() == 7500
-    found = dataset.jobs.get(pk=held.pk)
+    found = dataset.jobs.get(pk=running_job.pk)
     assert (found.attempts, found.crashes) == (1, 1)
     folder = files.local_path("index")
     assert folder is not None and not list(folder.glob(".split*"))
 
 
-def test_a_deletion_that_was_killed_is_finished(made: Dataset, child: Child, monkeypatch: Any) -> None:
+def test_a_deletion_whose_process_was_killed_is_finished_later(made: Dataset, child: Child, monkeypatch: Any) -> None:
     images = files.local_path(f"datasets/{made.pk}")
     dataset_jobs.delete(made)
     job = dataset_jobs.claim()
     assert job is not None and job.kind == "delete"
 
-    def die(*_: Any) -> None:
+    def raise_system_exit(*_: Any) -> None:
         raise SystemExit
 
     with monkeypatch.context() as patched:
-        patched.setattr(files, "drop_folder", die)
-        patched.setattr(leases, "release_untried", lambda job: False)  # as if it had had no time for that
+        patched.setattr(files, "drop_folder", raise_system_exit)
+        patched.setattr(
+            leases, "release_untried", lambda job: False
+        )  # as if the process died before it could release the job
         with pytest.raises(SystemExit):
             dataset_jobs.RUNNER.run(job)
     Job.objects.filter(pk=job.pk).update(worker=f"{leases.host_name()}:{2**22 + 1}")
@@ -80,7 +82,7 @@ def test_a_deletion_that_was_killed_is_finished(made: Dataset, child: Child, mon
     assert images is not None and not images.exists()
 
 
-def test_a_process_that_is_asked_to_stop_gives_its_job_back(begin: Begin, child: Child) -> None:
+def test_a_process_that_gets_sigterm_releases_its_job(begin: Begin, child: Child) -> None:
     dataset = begin("rows", scenes_per_chunk=2000, questions_per_scene=10, splits={"train": {"scenes": 2000}})
     process = child(MANAGE, "work", "--dataset", "rows")
     _wait_for(lambda: dataset.jobs.filter(state="running").exists())
@@ -90,35 +92,37 @@ def test_a_process_that_is_asked_to_stop_gives_its_job_back(begin: Begin, child:
     assert (job.state, job.attempts) in {("waiting", 0), ("done", 1)}
 
 
-def test_an_interrupt_that_a_query_swallows_still_stops_the_process(begin: Begin, monkeypatch: Any) -> None:
+def test_a_sigterm_during_a_query_still_stops_the_process(begin: Begin, monkeypatch: Any) -> None:
     dataset = begin("rows")
     connection.ensure_connection()
     connection.connection.create_function("asked", 0, lambda: os.kill(os.getpid(), signal.SIGTERM))
 
-    def asked_in_a_query(job: Job, lease: leases.Lease) -> None:
+    def send_sigterm_in_a_query(job: Job, lease: leases.Lease) -> None:
         connection.cursor().execute("SELECT asked()")
 
-    monkeypatch.setattr(dataset_jobs, "RUNNER", dataclasses.replace(dataset_jobs.RUNNER, perform=asked_in_a_query))
+    monkeypatch.setattr(
+        dataset_jobs, "RUNNER", dataclasses.replace(dataset_jobs.RUNNER, perform=send_sigterm_in_a_query)
+    )
     call_command("work", "--dataset", "rows")
     assert set(dataset.jobs.values_list("state", "attempts", "token")) == {("waiting", 0, "")}
     assert not graceful_shutdown.is_asked()
 
 
-def test_one_asked_to_stop_before_it_begins_a_job_gives_it_back(begin: Begin, monkeypatch: Any) -> None:
+def test_a_sigterm_between_claim_and_run_releases_the_job(begin: Begin, monkeypatch: Any) -> None:
     dataset = begin("rows")
 
-    def asked_to_stop(job: Job) -> None:
+    def send_sigterm(job: Job) -> None:
         assert job.state == "running"
         os.kill(os.getpid(), signal.SIGTERM)
         pytest.fail("TERM was not noticed")
 
-    monkeypatch.setattr(runner.Runner, "run", lambda self, job: asked_to_stop(job))
+    monkeypatch.setattr(runner.Runner, "run", lambda self, job: send_sigterm(job))
     call_command("work", "--dataset", "rows")
     assert set(dataset.jobs.values_list("state", "attempts", "token")) == {("waiting", 0, "")}
 
 
 @pytest.mark.full
-def test_several_processes_make_what_one_makes(made: Dataset, begin: Begin, child: Child) -> None:
+def test_several_processes_make_the_same_dataset_as_one(made: Dataset, begin: Begin, child: Child) -> None:
     dataset = begin("again")
     processes = [child(MANAGE, "work", "--dataset", "again") for _ in range(4)]
     assert [process.wait(60) for process in processes] == [0] * 4
@@ -127,7 +131,7 @@ def test_several_processes_make_what_one_makes(made: Dataset, begin: Begin, chil
     assert set(dataset.jobs.values_list("attempts", flat=True)) == {1}
 
 
-def test_a_process_whose_parent_is_gone_stops(begin: Begin, child: Child) -> None:
+def test_a_process_without_its_parent_stops(begin: Begin, child: Child) -> None:
     begin("rows")
     process = child(MANAGE, "work", "--dataset", "rows", "--parent", str(os.getpid() + 1))
     assert process.wait(30) == 0

@@ -1,4 +1,4 @@
-"""The pool forks while other threads use SQLite: the forked process can use it too."""
+"""A process that is forked while another thread uses SQLite can use the database."""
 
 import pytest
 
@@ -34,5 +34,5 @@ assert Heartbeat.objects.get().queues == "forked"
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_process_forked_in_the_middle_of_a_heartbeat_can_use_the_database(child: Child) -> None:
+def test_a_process_forked_during_a_heartbeat_can_use_the_database(child: Child) -> None:
     assert child("-c", SCRIPT).wait(60) == 0

@@ -1,4 +1,4 @@
-"""What becomes of a job whose process died, that met an outage, or whose process was asked to stop."""
+"""The state of a job after its process died, after an outage, or after its process was asked to stop."""
 
 import errno
 import sqlite3
@@ -49,7 +49,7 @@ def crash(job: Job) -> None:
 
 
 def end_pauses() -> None:
-    """Let the moments at which jobs are tried again be over."""
+    """Move the time of the next retry of each job into the past."""
     Job.objects.filter(not_before__isnull=False).update(not_before=from_now(-1))
     scheduler.mend()
 
@@ -57,7 +57,7 @@ def end_pauses() -> None:
 # Crashes
 
 
-def test_a_crash_uses_no_attempt_and_the_next_run_follows_at_once(begin: Begin) -> None:
+def test_a_crash_uses_no_attempt_and_the_job_is_retried_at_once(begin: Begin) -> None:
     begin()
     job = claim()
     crash(job)
@@ -82,7 +82,7 @@ def test_pauses_between_crashes_grow_up_to_a_limit(begin: Begin) -> None:
     assert dataset.jobs.filter(kind="items", attempts=0, crashes=12).exists()
 
 
-def test_a_job_whose_process_always_dies_fails_at_last_and_says_so(begin: Begin) -> None:
+def test_a_job_fails_with_a_message_after_the_limit_of_crashes(begin: Begin) -> None:
     dataset = begin(splits={"train": {"scenes": 5}})
     for _ in range(leases.CRASHES):
         end_pauses()
@@ -99,7 +99,7 @@ def test_a_job_whose_process_always_dies_fails_at_last_and_says_so(begin: Begin)
     assert claim().crashes == 0
 
 
-def test_crashes_and_errors_are_counted_apart(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crashes_and_errors_are_counted_separately(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = begin(splits={"train": {"scenes": 5}})
     for _ in range(5):
         crash(claim())
@@ -141,14 +141,14 @@ FAULTS = [
 
 @pytest.fixture(autouse=True)
 def media(settings: LazySettings) -> Path:
-    """Give the folder of files, which is there."""
+    """Create and give the folder of stored files."""
     folder = Path(settings.MEDIA_ROOT)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 @pytest.mark.parametrize("error", OUTAGES, ids=lambda error: f"{type(error).__name__}-{error}"[:50])
-def test_an_outage_is_known_also_as_the_cause_of_another_error(error: Exception) -> None:
+def test_an_outage_is_found_directly_and_as_the_cause_of_another_error(error: Exception) -> None:
     assert find_outage(error) is not None
     caused = BadRecord("cannot be read", where="a")
     caused.__cause__ = error
@@ -156,16 +156,16 @@ def test_an_outage_is_known_also_as_the_cause_of_another_error(error: Exception)
 
 
 @pytest.mark.parametrize("error", FAULTS, ids=lambda error: f"{type(error).__name__}-{error}"[:50])
-def test_a_fault_of_the_job_is_no_outage(error: Exception) -> None:
+def test_an_error_of_the_job_is_no_outage(error: Exception) -> None:
     assert find_outage(error) is None
 
 
-def test_a_refused_folder_of_files_is_an_outage(media: Path) -> None:
+def test_a_media_folder_without_permission_is_an_outage(media: Path) -> None:
     assert find_outage(PermissionError(errno.EACCES, "Permission denied", str(media / "datasets"))) is not None
     assert find_outage(NotADirectoryError(errno.ENOTDIR, "Not a directory", str(media / "datasets"))) is not None
 
 
-def test_a_folder_of_files_that_is_gone_is_an_outage(settings: LazySettings, tmp_path: Path) -> None:
+def test_a_missing_media_folder_is_an_outage(settings: LazySettings, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path / "unmounted"
     assert find_outage(FileNotFoundError(errno.ENOENT, "No such file", "a")) is not None
 
@@ -176,7 +176,7 @@ def error_of_database(cause: BaseException, kind: type[Exception] = OperationalE
     return error
 
 
-def test_a_database_that_is_away_is_an_outage_and_a_wrong_statement_is_none() -> None:
+def test_a_lost_database_connection_is_an_outage_and_a_wrong_statement_is_none() -> None:
     refused = psycopg.OperationalError("connection refused")
     assert find_outage(error_of_database(refused)) is not None
     assert find_outage(error_of_database(psycopg.errors.AdminShutdown("terminating"))) is not None
@@ -187,18 +187,18 @@ def test_a_database_that_is_away_is_an_outage_and_a_wrong_statement_is_none() ->
     assert find_outage(error_of_database(caught.value)) is None
 
 
-def test_an_outage_uses_no_attempt_waits_ever_longer_and_the_page_says_so(
+def test_an_outage_uses_no_attempt_and_its_growing_pause_is_shown(
     begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset = begin(splits={"train": {"scenes": 5}})
 
-    def away(*_: Any) -> None:
+    def raise_outage(*_: Any) -> None:
         raise botocore.exceptions.EndpointConnectionError(endpoint_url="http://s3.example.org")
 
     dataset_jobs.RUNNER.run(claim())
     pauses = []
     with monkeypatch.context() as patched:
-        patched.setattr(Pictures, "store", away)
+        patched.setattr(Pictures, "store", raise_outage)
         for _ in range(8):
             assert dataset_jobs.work() == 0
             job = dataset.jobs.get(kind="images")
@@ -215,7 +215,7 @@ def test_an_outage_uses_no_attempt_waits_ever_longer_and_the_page_says_so(
     assert (dataset.state, dataset.error) == ("complete", "")
 
 
-def test_a_paused_job_leaves_others_their_turn(begin: Begin) -> None:
+def test_a_paused_job_does_not_block_other_datasets(begin: Begin) -> None:
     begin("one", splits={"train": {"scenes": 5}})
     begin("two", splits={"train": {"scenes": 5}})
     Job.objects.filter(dataset__slug="one").update(not_before=from_now(60))
@@ -245,7 +245,7 @@ def test_every_kind_of_job_is_retried_by_the_same_rules() -> None:
 
 
 @pytest.mark.parametrize(("name", "task"), TASKS.items())
-def test_a_kinds_task_takes_its_turn(name: str, task: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_task_runs_the_jobs_of_its_kind(name: str, task: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from webapp.celery import app
 
     app.loader.import_default_modules()
@@ -255,7 +255,7 @@ def test_a_kinds_task_takes_its_turn(name: str, task: str, monkeypatch: pytest.M
     assert turns_of == [name]
 
 
-def test_a_claim_is_one_of_the_kinds_own_jobs(begin: Begin) -> None:
+def test_a_runner_claims_jobs_of_its_own_kind(begin: Begin) -> None:
     dataset = begin()
     claimed = dataset_jobs.RUNNER.claim()
     assert claimed is not None and (claimed.dataset_id, claimed.state) == (dataset.pk, "running")
@@ -265,21 +265,21 @@ def test_a_claim_is_one_of_the_kinds_own_jobs(begin: Begin) -> None:
 
 
 @pytest.fixture
-def asked(settings: LazySettings) -> Iterator[None]:
-    """Ask to stop, and forget it afterwards."""
+def stop_requested(settings: LazySettings) -> Iterator[None]:
+    """Request the process to stop, and clear the request afterwards."""
     settings.STOP_SECONDS = 50
     graceful_shutdown.ask()
     yield
     graceful_shutdown.forget()
 
 
-def test_whoever_is_asked_to_stop_claims_nothing(begin: Begin, asked: None) -> None:
+def test_a_process_that_is_asked_to_stop_claims_no_job(begin: Begin, stop_requested: None) -> None:
     begin()
     assert dataset_jobs.claim() is None
     assert dataset_jobs.work() == 0
 
 
-def test_a_long_seal_notices_that_it_is_to_stop_and_waits_again_untried(
+def test_a_seal_job_that_is_asked_to_stop_is_released_without_an_attempt(
     begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset = begin(splits={"train": {"scenes": 5}})
@@ -287,11 +287,11 @@ def test_a_long_seal_notices_that_it_is_to_stop_and_waits_again_untried(
         dataset_jobs.RUNNER.run(job)
     sealed = sealing.seal
 
-    def meanwhile(*given: Any) -> Any:
+    def stop_then_seal(*given: Any) -> Any:
         graceful_shutdown.ask()
         return sealed(*given)
 
-    monkeypatch.setattr(sealing, "seal", meanwhile)
+    monkeypatch.setattr(sealing, "seal", stop_then_seal)
     try:
         assert dataset_jobs.RUNNER.run(job) is False
     finally:
@@ -304,7 +304,7 @@ def test_a_long_seal_notices_that_it_is_to_stop_and_waits_again_untried(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_job_that_does_not_look_is_given_back_before_its_process_is_killed(
+def test_a_job_that_ignores_the_request_to_stop_is_released_in_time(
     begin: Begin, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin()
@@ -321,23 +321,23 @@ def test_a_job_that_does_not_look_is_given_back_before_its_process_is_killed(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_database_that_comes_back_is_told_how_the_run_ended(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_end_of_a_run_is_written_once_the_database_is_back(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     begin()
     job = claim()
     back = threading.Event()
     write = leases.release_to_wait
 
-    def away(*_: Any, **__: Any) -> None:
+    def raise_outage(*_: Any, **__: Any) -> None:
         raise error_of_database(psycopg.OperationalError("the server went away"))
 
-    def release(*given: Any, **more: Any) -> bool:
+    def fail_once_then_release(*given: Any, **more: Any) -> bool:
         if not back.is_set():
             back.set()
-            away()
+            raise_outage()
         return write(*given, **more)
 
-    monkeypatch.setattr(leases, "release_to_wait", release)
-    monkeypatch.setattr(ChunkWriter, "write", away)
+    monkeypatch.setattr(leases, "release_to_wait", fail_once_then_release)
+    monkeypatch.setattr(ChunkWriter, "write", raise_outage)
     dataset_jobs.RUNNER.run(job)
     assert (row(job).state, row(job).attempts, row(job).crashes, row(job).waits) == ("waiting", 0, 0, 1)
     assert row(job).message.startswith("Waiting for the database: the server went away.")

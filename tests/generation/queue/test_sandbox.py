@@ -1,4 +1,4 @@
-"""Children that are given so much time and memory and no more."""
+"""Child processes with limits of time and memory."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from generation.queue import sandbox
 
-pytestmark = pytest.mark.slow  # each starts processes
+pytestmark = pytest.mark.slow  # each test starts processes
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,9 @@ pytestmark = pytest.mark.slow  # each starts processes
     [("while True: pass", sandbox.TooLong), ("import time; time.sleep(9)", sandbox.TooLong),
      ("kept = bytearray(3 << 30)", sandbox.TooBig), ("1 / 0", sandbox.Broken)],
 )  # fmt: skip
-def test_a_child_keeps_its_limits(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, source: str, error: Any) -> None:
+def test_a_child_that_exceeds_its_limits_is_stopped_with_an_error(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, source: str, error: Any
+) -> None:
     (tmp_path / "generation").symlink_to(sandbox.ROOT / "generation")
     (tmp_path / "greedy.py").write_text(source)
     monkeypatch.setattr(sandbox, "ROOT", tmp_path)
@@ -22,7 +24,7 @@ def test_a_child_keeps_its_limits(tmp_path: Any, monkeypatch: pytest.MonkeyPatch
         sandbox.run("greedy", b"", seconds=1, memory=1 << 30)
 
 
-def test_a_child_sees_no_secret(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_does_not_get_secrets_from_the_environment(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "generation").symlink_to(sandbox.ROOT / "generation")
     (tmp_path / "nosy.py").write_text("import os; print(os.environ.get('SECRET_KEY', 'nothing'))")
     monkeypatch.setattr(sandbox, "ROOT", tmp_path)

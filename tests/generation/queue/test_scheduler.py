@@ -1,4 +1,4 @@
-"""Whose turn it is: the most urgent work first, then the dataset that was served longest ago."""
+"""The order of jobs: the most urgent job first, then the dataset that was served longest ago."""
 
 import random
 from collections import Counter
@@ -34,7 +34,7 @@ def test_many_datasets_take_turns(begin: Begin) -> None:
     assert not Dataset.objects.exclude(state="complete").exists()
 
 
-def test_a_dataset_that_comes_late_is_served_at_once(begin: Begin) -> None:
+def test_a_new_dataset_is_served_next(begin: Begin) -> None:
     begin("long", scenes_per_chunk=1, splits={"train": {"scenes": 50}}, images=False)
     for _ in range(5):
         run()
@@ -50,10 +50,10 @@ def run() -> Job:
     return job
 
 
-# A slow twin -----------------------------------------------------------------------------------------------
+# A slow reference -----------------------------------------------------------------------------------------------
 
 
-def test_the_order_of_claims_is_that_of_an_obvious_twin(begin: Begin) -> None:
+def test_claims_have_the_same_order_as_a_slow_reference(begin: Begin) -> None:
     for number in range(6):
         splits = {"train": {"scenes": 3}, "val": {"scenes": 2}}
         begin(f"rows-{number}", scenes_per_chunk=1, splits=splits)
@@ -61,12 +61,12 @@ def test_the_order_of_claims_is_that_of_an_obvious_twin(begin: Begin) -> None:
         shuffle(random.Random(case))
         with transaction.atomic():
             for _ in range(CLAIMS):
-                wanted, job = expected()[:1], jobs.claim()
+                wanted, job = find_next_jobs()[:1], jobs.claim()
                 assert wanted == ([] if job is None else [job.pk]), case
             transaction.set_rollback(True)
 
 
-def test_whatever_happens_the_order_of_claims_is_that_of_the_query_over_all_jobs(
+def test_claims_after_random_events_have_the_same_order_as_the_query_over_all_jobs(
     begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leases, "FIRST_WAIT", 3600.0)
@@ -87,22 +87,22 @@ def test_whatever_happens_the_order_of_claims_is_that_of_the_query_over_all_jobs
         elif act == "resume" and datasets:
             jobs.resume(chance.choice(datasets))
         elif held:
-            end_of(held.pop(chance.randrange(len(held))), act)
+            end_job(held.pop(chance.randrange(len(held))), act)
         if chance.random() < 0.1:
             Job.objects.filter(not_before__isnull=False).update(not_before=from_now(-1))
             scheduler.mend()
 
 
 def check_claim(held: list[Job]) -> bool:
-    """Return whether a claim gave what the query over all jobs gives."""
-    wanted, job = by_all_jobs(), jobs.claim()
+    """Claim a job, and return whether the query over all jobs gives the same one."""
+    wanted, job = find_next_in_all_jobs(), jobs.claim()
     if job is not None:
         held.append(job)
     return wanted == (None if job is None else job.pk)
 
 
-def end_of(job: Job, act: str) -> None:
-    """Let a claimed job end in one way or another."""
+def end_job(job: Job, act: str) -> None:
+    """End a claimed job: run it, or release it after an error, an outage or a crash."""
     if act == "error":
         leases.release_for_retry(job)
     elif act == "away":
@@ -113,8 +113,8 @@ def end_of(job: Job, act: str) -> None:
         jobs.RUNNER.run(job)
 
 
-def by_all_jobs() -> int | None:
-    """Return the job that is next, as it was found before datasets had turns: by a query that reads all jobs."""
+def find_next_in_all_jobs() -> int | None:
+    """Return the key of the next job, found by a query that reads all jobs, as before datasets had rows of turns."""
     claimable = Job.objects.claimable()
     begun = Job.objects.filter(dataset=OuterRef("pk"), started__isnull=False).order_by("-started")
     urgent = claimable.filter(dataset=OuterRef("pk")).order_by("-priority")
@@ -132,7 +132,7 @@ def by_all_jobs() -> int | None:
 
 
 def shuffle(chance: random.Random) -> None:
-    """Let datasets, splits and jobs be in any states, begun at any moments."""
+    """Give datasets and jobs random states, and jobs random start times and priorities."""
     for dataset in Dataset.objects.all():
         state = chance.choice(["making", "making", "making", "complete", "cancelled", "failed", "deleting"])
         done = {"fingerprint": "0" * 64, "completed": from_now(0)} if state == "complete" else {}
@@ -150,17 +150,17 @@ def shuffle(chance: random.Random) -> None:
         Turn.objects.filter(pk=dataset.pk).update(served=dataset.last or NEVER)
 
 
-def expected() -> list[int]:
-    """Return the jobs that are next, found by looking at every row."""
+def find_next_jobs() -> list[int]:
+    """Return the keys of the next dataset's waiting jobs in order, found by reading every row."""
     rows = list(Job.objects.select_related("dataset"))
     left = {job.split_id for job in rows if job.kind != "seal" and job.state != "done"}
 
-    def may_be_done(job: Job) -> bool:
+    def can_run(job: Job) -> bool:
         wanted = "deleting" if job.kind == "delete" else "making"
         ready = job.kind != "seal" or job.split_id not in left
         return job.state == "waiting" and job.dataset.state == wanted and ready
 
-    waiting = [job for job in rows if may_be_done(job)]
+    waiting = [job for job in rows if can_run(job)]
     if not waiting:
         return []
     begun: dict[int, float] = {}
@@ -173,5 +173,5 @@ def expected() -> list[int]:
         return -urgency, begun.get(pk, 0.0), pk
 
     first = min({job.dataset_id for job in waiting}, key=turn)
-    theirs = [job for job in waiting if job.dataset_id == first]
-    return [job.pk for job in sorted(theirs, key=lambda job: (-job.priority, job.pk))]
+    of_first = [job for job in waiting if job.dataset_id == first]
+    return [job.pk for job in sorted(of_first, key=lambda job: (-job.priority, job.pk))]

@@ -1,4 +1,4 @@
-"""Celery's processes: they find work by themselves, and say that they are alive."""
+"""Celery workers find jobs without messages, and record heartbeats."""
 
 import signal
 import time
@@ -24,7 +24,9 @@ def wait_for(true: Callable[[], bool]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_finds_work_without_any_message_and_beats(made: Dataset, begin: Begin, child: Child) -> None:
+def test_a_worker_finds_jobs_without_a_message_and_records_heartbeats(
+    made: Dataset, begin: Begin, child: Child
+) -> None:
     dataset = begin("again")
     options = ["--concurrency", "2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
     worker = child(
@@ -40,7 +42,7 @@ def test_a_worker_finds_work_without_any_message_and_beats(made: Dataset, begin:
 
 
 @pytest.mark.django_db
-def test_a_worker_that_fell_silent_is_not_alive() -> None:
+def test_a_worker_without_recent_heartbeat_is_not_alive() -> None:
     workers.beat(name="one", queues="generation")
     workers.beat(name="two", queues="default")
     Heartbeat.objects.filter(name="two").update(seen=from_now(-100))
@@ -52,14 +54,14 @@ def test_a_worker_that_fell_silent_is_not_alive() -> None:
     ("queues", "alone"),
     [("default", True), ("regeneration", True), ("generation", False), ("default,generation", False)],
 )
-def test_a_dataset_waits_alone_unless_somebody_reads_its_queue(begin: Begin, queues: str, alone: bool) -> None:
+def test_a_dataset_is_alone_unless_a_worker_reads_its_queue(begin: Begin, queues: str, alone: bool) -> None:
     dataset = begin()
     workers.beat(name="one", queues=queues)
     assert making_of(dataset).is_alone == alone
 
 
 @pytest.mark.django_db
-def test_a_beat_is_one_row_a_worker_and_forgets_the_dead() -> None:
+def test_each_worker_has_one_heartbeat_row_and_old_rows_are_deleted() -> None:
     workers.beat(name="one", queues="generation")
     Heartbeat.objects.update(seen=from_now(-2 * workers.FORGOTTEN))
     workers.beat(name="two", queues="generation")
@@ -68,7 +70,7 @@ def test_a_beat_is_one_row_a_worker_and_forgets_the_dead() -> None:
 
 
 @pytest.mark.django_db
-def test_the_tasks_are_the_jobs_work(begin: Begin) -> None:
+def test_the_task_runs_all_jobs_of_a_dataset(begin: Begin) -> None:
     dataset = begin()
     tasks.work()
     dataset.refresh_from_db()

@@ -1,4 +1,4 @@
-"""Charts are drawn before anybody opens their pages."""
+"""Charts are drawn before the first visit of their pages."""
 
 from typing import Any
 
@@ -19,25 +19,25 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 @pytest.fixture
 def shapes(db: None, settings: Any, tmp_path: Any) -> Dataset:
     settings.VAR_DIR = tmp_path
-    settings.CHART_SECONDS = 0  # pages wait for nothing
+    settings.CHART_SECONDS = 0  # pages do not wait for drawings
     return small.made()
 
 
 @pytest.fixture
-def enough(db: None, settings: Any, tmp_path: Any) -> Dataset:
+def dataset_with_charts(db: None, settings: Any, tmp_path: Any) -> Dataset:
     """Give a dataset with enough questions for charts."""
     settings.VAR_DIR = tmp_path
     settings.CHART_SECONDS = 0
     return small.made(splits={"train": {"scenes": 12}}, with_images=False)
 
 
-def kept() -> int:
+def count_drawings() -> int:
     return len(list(drawing.folder_of("shapes").glob("*")))
 
 
-def test_the_charts_of_a_split_are_drawn_by_the_task(client: Client, enough: Dataset) -> None:
-    tasks.draw(enough.splits.get(name="train").pk)
-    assert kept() > 3
+def test_the_task_draws_the_charts_of_a_split(client: Client, dataset_with_charts: Dataset) -> None:
+    tasks.draw(dataset_with_charts.splits.get(name="train").pk)
+    assert count_drawings() > 3
     charts = client.get("/datasets/shapes/").context["charts"]
     assert any(chart.is_drawable for chart in charts)
     assert all(chart.drawing for chart in charts if chart.is_drawable)
@@ -46,24 +46,22 @@ def test_the_charts_of_a_split_are_drawn_by_the_task(client: Client, enough: Dat
 def test_a_report_is_drawn_with_its_dataset(client: Client, shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     Dataset.objects.filter(pk=shapes.pk).update(owner=User.objects.create_user("owner"))
     report_jobs.begin_shortcuts(shapes, shortcuts.complete_splits(shapes))
-    monkeypatch.setattr(chart_prerendering, "current_task", object())  # as in a background process
+    monkeypatch.setattr(chart_prerendering, "current_task", object())  # as if in a background process
     monkeypatch.setattr(runner.current_app, "send_task", lambda name, args, **_: tasks.draw(*args))
     tasks.report()
     assert BlindReport.objects.get().state == "done"
     found = client.get("/datasets/shapes/shortcuts/").context
     assert (found["drawing"].wide and found["drawing"].narrow) or not found["shown"].drawn
-    before = kept()
+    before = count_drawings()
     chart_prerendering.draw(shapes)
-    assert kept() == before
+    assert count_drawings() == before
 
 
-def test_a_split_that_is_gone_is_no_fault(db: None) -> None:
+def test_drawing_charts_of_a_deleted_split_causes_no_error(db: None) -> None:
     tasks.draw(12345)
 
 
-def test_a_split_asks_for_its_charts_only_in_a_background_process(
-    monkeypatch: pytest.MonkeyPatch, shapes: Dataset
-) -> None:
+def test_charts_are_requested_only_from_a_background_process(monkeypatch: pytest.MonkeyPatch, shapes: Dataset) -> None:
     sent: list[tuple[str, list[int]]] = []
     monkeypatch.setattr(runner.current_app, "send_task", lambda name, args, **_: sent.append((name, args)))
     split = shapes.splits.get(name="train")

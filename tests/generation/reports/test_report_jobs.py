@@ -1,4 +1,4 @@
-"""Having reports made: once, under a lease, again when splits change; safe to run twice and to kill half-way."""
+"""Jobs of shortcut reports: each report is made once, under a lease, and again after its splits changed."""
 
 import pytest
 
@@ -13,7 +13,7 @@ State = BlindReport.State
 
 @pytest.fixture
 def hints(monkeypatch):
-    """Count the hints sent to background processes."""
+    """Give the list of hints that are sent to background processes."""
     sent = []
     monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: sent.append((name, options["queue"])))
     return sent
@@ -39,7 +39,7 @@ def test_a_report_is_made_once(dataset, monkeypatch):
     assert report_jobs.SHORTCUTS.work() == 0
 
 
-def test_a_large_one_waits_for_a_background_process(dataset, hints, monkeypatch):
+def test_the_report_of_a_large_dataset_waits_for_a_background_process(dataset, hints, monkeypatch):
     monkeypatch.setattr(report_jobs, "SMALL_DATASET", 0)
     assert report_jobs.request_shortcuts(dataset, splits_of(dataset)).state == State.WAITING
     assert hints == [("generation.tasks.report", "default")]
@@ -57,10 +57,10 @@ def test_a_report_of_other_splits_is_outdated_and_made_again(dataset):
     assert [one["reference"] for one in again.figures_json["splits"]] == [None, None]
 
 
-def test_of_two_who_make_it_one_writes(dataset, monkeypatch):
+def test_only_the_process_that_holds_the_job_writes_the_report(dataset, monkeypatch):
     report = report_jobs.begin_shortcuts(dataset, splits_of(dataset))
     assert leases.take(report)
-    BlindReport.objects.update(state=State.WAITING, token="", lease=None)  # its lease ran out
+    BlindReport.objects.update(state=State.WAITING, token="", lease=None)  # the lease expired
     other = BlindReport.objects.get()
     assert leases.take(other)
     report_jobs.SHORTCUTS.run(report)
@@ -69,13 +69,13 @@ def test_of_two_who_make_it_one_writes(dataset, monkeypatch):
     assert BlindReport.objects.get().state == State.DONE
 
 
-def test_what_goes_wrong_is_tried_three_times_then_told(dataset, monkeypatch):
-    def broken(*args, **options):
+def test_a_report_fails_with_its_error_after_three_attempts(dataset, monkeypatch):
+    def raise_error(*args, **options):
         raise OSError("no such index")
 
     report_jobs.begin_shortcuts(dataset, splits_of(dataset))
     with monkeypatch.context() as patch:
-        patch.setattr(shortcuts, "report", broken)
+        patch.setattr(shortcuts, "report", raise_error)
         assert report_jobs.SHORTCUTS.work() == 3
     report = BlindReport.objects.get()
     assert report.state == State.FAILED
@@ -86,11 +86,11 @@ def test_what_goes_wrong_is_tried_three_times_then_told(dataset, monkeypatch):
     assert report_jobs.make_shortcuts(dataset).state == State.DONE
 
 
-def test_whoever_is_asked_to_stop_puts_it_back(dataset, monkeypatch):
-    def stopped(*args, **options):
+def test_an_interrupted_report_waits_again_without_an_attempt(dataset, monkeypatch):
+    def raise_interrupt(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(shortcuts, "report", stopped)
+    monkeypatch.setattr(shortcuts, "report", raise_interrupt)
     report = report_jobs.begin_shortcuts(dataset, splits_of(dataset))
     leases.take(report)
     with pytest.raises(KeyboardInterrupt):
@@ -98,7 +98,7 @@ def test_whoever_is_asked_to_stop_puts_it_back(dataset, monkeypatch):
     assert (BlindReport.objects.get().state, BlindReport.objects.get().attempts) == (State.WAITING, 0)
 
 
-def test_a_sweep_begins_reports_of_complete_datasets_and_wakes(dataset, hints):
+def test_a_sweep_begins_reports_of_complete_datasets_and_sends_hints(dataset, hints):
     Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.MAKING)
     report_jobs.SHORTCUTS.sweep()
     assert not BlindReport.objects.exists() and hints == []
@@ -110,7 +110,7 @@ def test_a_sweep_begins_reports_of_complete_datasets_and_wakes(dataset, hints):
 
 
 @pytest.mark.parametrize("lost", ["lease", "deadline"])
-def test_a_sweep_frees_what_nobody_makes_any_more(dataset, lost):
+def test_a_sweep_ends_reports_with_an_expired_lease_or_deadline(dataset, lost):
     report = report_jobs.begin_shortcuts(dataset, splits_of(dataset))
     assert leases.take(report)
     BlindReport.objects.update(**{lost: from_now(-1)})
@@ -118,17 +118,17 @@ def test_a_sweep_frees_what_nobody_makes_any_more(dataset, lost):
     assert BlindReport.objects.get().state == (State.WAITING if lost == "lease" else State.FAILED)
 
 
-def test_a_report_goes_with_its_dataset(dataset):
+def test_a_report_is_deleted_with_its_dataset(dataset):
     report_jobs.make_shortcuts(dataset)
     dataset_jobs.delete(dataset)
     dataset_jobs.work()
     assert not BlindReport.objects.exists()
 
 
-def test_no_broker_does_no_harm(dataset, monkeypatch):
-    def refused(name, **options):
+def test_a_missing_broker_causes_no_error(dataset, monkeypatch):
+    def refuse_connection(name, **options):
         raise OSError("connection refused")
 
-    monkeypatch.setattr(runner.current_app, "send_task", refused)
+    monkeypatch.setattr(runner.current_app, "send_task", refuse_connection)
     monkeypatch.setattr(report_jobs, "SMALL_DATASET", 0)
     assert report_jobs.request_shortcuts(dataset, splits_of(dataset)).state == State.WAITING

@@ -1,4 +1,4 @@
-"""What can be scored without looking, found fast and by a twin that reads rows one by one."""
+"""Scores without looking at pictures, compared with those of a slow reference that reads rows one by one."""
 
 import re
 from collections import Counter, defaultdict
@@ -15,7 +15,7 @@ SPLITS = {"train": {"scenes": 12}, "val": {"scenes": 6}, "other": {"scenes": 4, 
 
 
 @pytest.fixture(scope="module")
-def kept(django_db_setup, django_db_blocker):
+def dataset_key(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock():
         key = small.made("shortcuts", with_images=False, splits=SPLITS).pk
     yield key
@@ -24,8 +24,8 @@ def kept(django_db_setup, django_db_blocker):
 
 
 @pytest.fixture
-def shapes(kept, db):
-    return Dataset.objects.get(pk=kept)
+def shapes(dataset_key, db):
+    return Dataset.objects.get(pk=dataset_key)
 
 
 def report_of(dataset):
@@ -49,8 +49,8 @@ CUES = {
 }
 
 
-def scored_by_twin(dataset, *, learned, scored, cue):
-    """Learn and guess question by question."""
+def score_slowly(dataset, *, learned, scored, cue):
+    """Learn and guess answers question by question; return the number of right guesses."""
     order = {answer: code for code, answer in enumerate(dataset.get_world().answers(dataset.read_spec()))}
     every, groups = Counter(), defaultdict(Counter)
     for row in rows_of(dataset, learned):
@@ -64,7 +64,7 @@ def scored_by_twin(dataset, *, learned, scored, cue):
     return sum(guess(row) == row.answer for row in rows_of(dataset, scored))
 
 
-def nearest_by_twin(dataset, *, learned, scored):
+def score_nearest_slowly(dataset, *, learned, scored):
     def likeness(one, two):
         one, two = set(words_of(one.text)), set(words_of(two.text))
         return Fraction(len(one & two), len(one | two))
@@ -74,21 +74,21 @@ def nearest_by_twin(dataset, *, learned, scored):
     return sum(max(known, key=lambda one: (likeness(one, row), -one.position)).answer == row.answer for row in asked)
 
 
-def test_every_cue_scores_what_counting_one_by_one_gives(shapes):
+def test_scores_of_cues_equal_those_of_a_slow_reference(shapes):
     for found in report_of(shapes)["splits"][1:]:
         right = {cue["name"]: cue["right"] for cue in found["cues"]}
         names = {"learned": found["reference"], "scored": found["name"]}
         for name, cue in CUES.items():
-            assert right[name] == scored_by_twin(shapes, **names, cue=cue), name
-        assert right["nearest"] == nearest_by_twin(shapes, **names)
+            assert right[name] == score_slowly(shapes, **names, cue=cue), name
+        assert right["nearest"] == score_nearest_slowly(shapes, **names)
         assert right["type"] == sum(one["right"] for one in found["types"])
 
 
-def test_a_split_is_measured_against_its_own_reference(shapes):
+def test_each_split_is_compared_with_its_own_reference(shapes):
     assert [found["reference"] for found in report_of(shapes)["splits"]] == [None, "train", "val"]
 
 
-def test_texts_that_are_alike_are_counted_as_rows_give_them(shapes):
+def test_counts_of_equal_texts_equal_those_of_the_rows(shapes):
     Question.objects.filter(split__dataset=shapes, position=0).update(text="Is it so?")
     Question.objects.filter(split__dataset=shapes, split__name="val", position=1).update(text="Is it so?")
     found = report_of(shapes)
@@ -101,26 +101,26 @@ def test_texts_that_are_alike_are_counted_as_rows_give_them(shapes):
     assert found["splits"][1]["overlap"] >= 2
 
 
-def test_chance_is_one_among_the_answers_that_a_type_admits(shapes):
+def test_chance_is_one_divided_by_the_number_of_answers_of_a_type(shapes):
     chances = {one["name"]: one["chance"] for found in report_of(shapes)["splits"][1:] for one in found["types"]}
     wanted = {"query_color": 1 / 8, "query_shape": 1 / 3, "query_size": 1 / 2, "exist": 1 / 2, "count": 1 / 11}
     assert {name: chances[name] for name in wanted} == pytest.approx(wanted, abs=1e-6)
 
 
-def test_only_what_the_words_tell_serves_as_a_cue(shapes):
+def test_only_facets_of_the_words_are_cues(shapes):
     names = {cue["name"] for found in report_of(shapes)["splits"][1:] for cue in found["cues"]}
     assert {"majority", "type", "template", "length", "opening", "nearest"} <= names
     assert names.isdisjoint({"answer", "objects", "effective", "absolute"})
 
 
-def test_the_nearest_question_is_looked_for_on_a_sample_that_is_bounded(shapes, monkeypatch):
+def test_the_nearest_question_is_searched_for_a_limited_sample(shapes, monkeypatch):
     monkeypatch.setattr(shortcuts, "SAMPLE", 5)
     found = report_of(shapes)["splits"][1]
     assert found["sampled"] == 5
     assert [cue["n"] for cue in found["cues"] if cue["name"] == "nearest"] == [5]
 
 
-def test_questions_without_answers_neither_teach_nor_count(begin):
+def test_questions_without_answers_are_not_used(begin):
     dataset = begin(splits={"train": {"scenes": 6}, "val": {"scenes": 4}})
     dataset_jobs.work(dataset=dataset)
     found = shortcuts.report(dataset.get_world(), shortcuts.complete_splits(dataset))["splits"][1]
@@ -134,13 +134,13 @@ def test_without_a_reference_only_texts_are_counted(db):
     assert found["reference"] is None and "cues" not in found
 
 
-def test_the_first_words_are_those_of_the_text_in_small_letters():
+def test_first_words_are_in_small_letters():
     assert shortcuts.first_words("Are there MORE things?") == "are there more"
     assert shortcuts.first_words("What’s left") == shortcuts.first_words("what s left")
     assert shortcuts.first_words("") == ""
 
 
-def test_stopping_is_asked_for_between_splits(shapes):
+def test_a_report_can_be_stopped_between_splits(shapes):
     class Stop(Exception):
         pass
 

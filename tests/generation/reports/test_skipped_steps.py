@@ -1,4 +1,4 @@
-"""What programs give with a step left out, found for a split: right by a twin, once, safe to run twice."""
+"""Answers of programs without one of their steps: they equal those of a slow reference, and are computed once."""
 
 import json
 
@@ -21,7 +21,7 @@ State = AblationReport.State
 
 
 @pytest.fixture(scope="module")
-def kept(django_db_setup, django_db_blocker):
+def dataset_key(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock():
         key = small.made("steps", with_images=False, splits={"val": {"scenes": 5}, "test": {"scenes": 3}}).pk
     yield key
@@ -30,36 +30,36 @@ def kept(django_db_setup, django_db_blocker):
 
 
 @pytest.fixture
-def val(kept, db):
-    return Split.objects.for_browse().get(dataset=kept, name="val")
+def val(dataset_key, db):
+    return Split.objects.for_browse().get(dataset=dataset_key, name="val")
 
 
 @pytest.fixture
 def hints(monkeypatch):
-    """Count the hints sent to background processes."""
+    """Give the list of hints that are sent to background processes."""
     sent = []
     monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: sent.append((name, options["queue"])))
     return sent
 
 
-def given_by_twin(split, position, name):
-    """Return the code of what a question's program gives without a step."""
+def compute_slowly(split, position, name):
+    """Return the code of the answer that a question's program gives without a step."""
     row = Question.objects.select_related("scene").get(split=split, position=position)
     answer = without(json.loads(row.program), row.scene.scene_json, name)
     return NONE if answer is None else SplitIndex.open(split).answer_values.index(answer)
 
 
-def test_all_is_what_a_twin_finds_question_by_question(val):
+def test_answers_without_steps_equal_those_of_a_slow_reference(val):
     found = skipped_steps.from_bytes(report_jobs.request_skipped_steps(val).found)
     assert found.positions.tolist() == list(range(val.questions))
     assert set(found.names) == {one.name for one in val.dataset.get_world().ablations}
     for number, name in enumerate(found.names):
-        wanted = [given_by_twin(val, position, name) for position in found.positions.tolist()]
+        wanted = [compute_slowly(val, position, name) for position in found.positions.tolist()]
         assert found.codes[number].tolist() == wanted, name
     assert (found.codes >= 0).sum() > 20
 
 
-def test_a_sample_is_of_the_questions_it_names(val, monkeypatch):
+def test_answers_of_a_sample_belong_to_its_questions(val, monkeypatch):
     whole = skipped_steps.find(val.dataset.get_world(), val)
     monkeypatch.setattr(skipped_steps, "SAMPLE", 7)
     few = skipped_steps.find(val.dataset.get_world(), val)
@@ -70,7 +70,7 @@ def test_a_sample_is_of_the_questions_it_names(val, monkeypatch):
     assert np.array_equal(again.codes, few.codes) and np.array_equal(again.positions, few.positions)
 
 
-def test_a_question_set_has_what_its_parent_has(val):
+def test_answers_of_a_question_set_equal_those_of_its_parent(val):
     question_sets.create(val, name="few", recipe=Recipe(parent="val", sample=6, seed=2))
     dataset_jobs.work(dataset=val.dataset)
     few = Split.objects.for_browse().get(dataset=val.dataset, name="few")
@@ -78,20 +78,20 @@ def test_a_question_set_has_what_its_parent_has(val):
     assert np.array_equal(found.codes, whole.codes[:, SplitIndex.open(few).in_source(list(range(6)))])
 
 
-def test_a_world_without_programs_leaves_nothing_out(made):
+def test_a_world_without_programs_has_no_skipped_steps(made):
     split = Split.objects.for_browse().get(dataset=made, name="val")
     found = skipped_steps.from_bytes(report_jobs.request_skipped_steps(split).found)
     assert (found.names, found.codes.shape) == ((), (0, split.questions))
 
 
-def test_it_is_found_once(val, monkeypatch):
+def test_the_answers_are_computed_once(val, monkeypatch):
     first = report_jobs.request_skipped_steps(val)
     monkeypatch.setattr(skipped_steps, "find", lambda *args, **options: pytest.fail("found again"))
     assert report_jobs.request_skipped_steps(val).pk == first.pk
     assert report_jobs.SKIPPED_STEPS.work() == 0
 
 
-def test_another_way_of_finding_makes_it_outdated(val, monkeypatch):
+def test_a_new_version_computes_the_answers_again(val, monkeypatch):
     before = report_jobs.request_skipped_steps(val).key
     monkeypatch.setattr(skipped_steps, "VERSION", 0)
     after = report_jobs.request_skipped_steps(val)
@@ -108,10 +108,10 @@ def test_a_large_split_waits_for_a_background_process(val, hints, monkeypatch):
     assert report_jobs.request_skipped_steps(val).state == State.DONE
 
 
-def test_of_two_who_look_one_writes(val):
+def test_only_the_process_that_holds_the_job_writes_the_answers(val):
     report = AblationReport.objects.create(split=val)
     assert leases.take(report)
-    AblationReport.objects.update(state=State.WAITING, token="", lease=None)  # its lease ran out
+    AblationReport.objects.update(state=State.WAITING, token="", lease=None)  # the lease expired
     other = AblationReport.objects.get()
     assert leases.take(other)
     report_jobs.SKIPPED_STEPS.run(report)
@@ -120,13 +120,13 @@ def test_of_two_who_look_one_writes(val):
     assert AblationReport.objects.get().state == State.DONE
 
 
-def test_what_goes_wrong_is_tried_three_times_then_told(val, monkeypatch):
-    def broken(*args, **options):
+def test_a_report_fails_with_its_error_after_three_attempts(val, monkeypatch):
+    def raise_error(*args, **options):
         raise OSError("no such index")
 
     AblationReport.objects.create(split=val)
     with monkeypatch.context() as patch:
-        patch.setattr(skipped_steps, "find", broken)
+        patch.setattr(skipped_steps, "find", raise_error)
         assert report_jobs.SKIPPED_STEPS.work() == 3
     report = AblationReport.objects.get()
     assert report.state == State.FAILED
@@ -137,7 +137,7 @@ def test_what_goes_wrong_is_tried_three_times_then_told(val, monkeypatch):
     assert report_jobs.request_skipped_steps(val).state == State.DONE
 
 
-def test_what_a_dead_process_held_is_looked_for_again(val, hints):
+def test_a_job_of_a_dead_process_waits_again(val, hints):
     report = AblationReport.objects.create(split=val)
     assert leases.take(report)
     AblationReport.objects.update(lease=from_now(-1), worker="elsewhere:1")

@@ -1,4 +1,4 @@
-"""Every state of a job has an end: work that hangs fails, work that nobody takes is noticed."""
+"""No job stays in one state forever: a job that hangs fails, and a job that no worker claims is reported."""
 
 import json
 import signal
@@ -33,11 +33,11 @@ jobs.RUNNER.run(job)
 """
 
 
-def overdue(job: Job) -> None:
+def pass_deadline(job: Job) -> None:
     Job.objects.filter(pk=job.pk).update(deadline=from_now(-1))
 
 
-def claimed() -> Job:
+def claim() -> Job:
     job = dataset_jobs.claim()
     assert job is not None
     return job
@@ -52,12 +52,12 @@ def test_a_job_that_hangs_while_its_lease_is_renewed_fails_and_its_process_ends(
     job = Job.objects.get(pk=int(hanging.stdout.readline()))
     first = job.lease
     end = time.monotonic() + 60
-    while Job.objects.get(pk=job.pk).lease == first:  # it is heard of
+    while Job.objects.get(pk=job.pk).lease == first:  # until the lease is renewed
         assert time.monotonic() < end
         time.sleep(0.05)
     dataset_jobs.RUNNER.sweep()
     assert Job.objects.get(pk=job.pk).state == "running"
-    overdue(job)
+    pass_deadline(job)
     dataset_jobs.RUNNER.sweep()
     job.refresh_from_db()
     assert (job.state, job.token, job.lease, job.deadline) == ("failed", "", None, None)
@@ -74,11 +74,11 @@ def test_a_job_that_hangs_while_its_lease_is_renewed_fails_and_its_process_ends(
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_process_that_may_still_notice_is_left_alone(begin: Begin, child: Child) -> None:
+def test_a_process_within_its_grace_time_is_not_ended(begin: Begin, child: Child) -> None:
     begin()
     hanging = child("-c", HANG.format(grace=3600), stdout=-1)
     assert hanging.stdout is not None
-    overdue(Job.objects.get(pk=int(hanging.stdout.readline())))
+    pass_deadline(Job.objects.get(pk=int(hanging.stdout.readline())))
     dataset_jobs.RUNNER.sweep()
     with pytest.raises(TimeoutError):
         wait(hanging, 2)
@@ -95,30 +95,30 @@ def wait(process: object, seconds: float) -> None:
 
 def test_a_job_has_a_deadline_while_it_runs(begin: Begin) -> None:
     begin()
-    job = claimed()
+    job = claim()
     least, most = from_now(estimates.LEAST - 60), from_now(estimates.LEAST + 3600)
     assert Job.objects.filter(pk=job.pk, deadline__gt=least, deadline__lt=most).exists()
     leases.release_untried(job)
     assert Job.objects.get(pk=job.pk).deadline is None
 
 
-def test_whoever_finishes_late_but_unswept_has_finished(begin: Begin) -> None:
+def test_a_job_that_ends_after_its_deadline_but_before_the_sweep_is_done(begin: Begin) -> None:
     dataset = begin()
-    overdue(job := claimed())
+    pass_deadline(job := claim())
     dataset_jobs.RUNNER.run(job)
     assert dataset.jobs.get(pk=job.pk).state == "done"
 
 
-def test_whoever_finishes_after_the_sweep_writes_nothing(begin: Begin) -> None:
+def test_a_job_that_ends_after_the_sweep_failed_it_writes_nothing(begin: Begin) -> None:
     dataset = begin()
-    overdue(job := claimed())
+    pass_deadline(job := claim())
     assert dataset_jobs.RUNNER.fail_overdue() == 1
     dataset_jobs.RUNNER.run(job)
     assert dataset.jobs.get(pk=job.pk).state == "failed"
     assert not dataset.splits.filter(chunks__made=True).exists()
 
 
-def test_larger_work_may_take_longer(begin: Begin) -> None:
+def test_larger_jobs_get_more_time(begin: Begin) -> None:
     small = begin("small", splits={"train": {"scenes": 1}}).jobs.get(kind="items")
     many = begin("many", scenes_per_chunk=5000, splits={"train": {"scenes": 5000}}).jobs
     large, seal = many.get(kind="items"), many.get(kind="seal")
@@ -131,18 +131,18 @@ def test_larger_work_may_take_longer(begin: Begin) -> None:
     assert estimates.seconds_for(picture) > 10 * plain
 
 
-def test_work_that_nobody_takes_though_processes_are_alive_is_noticed(begin: Begin) -> None:
+def test_jobs_that_live_workers_do_not_claim_are_reported(begin: Begin) -> None:
     dataset = begin()
     workers.beat(name="one", queues="generation")
     assert not making_of(dataset).is_ignored
     Job.objects.update(created=from_now(-IGNORED - 60))
     assert making_of(dataset).is_ignored
     other = begin("other")
-    dataset_jobs.RUNNER.run(claimed_of(other))
+    dataset_jobs.RUNNER.run(claim_of(other))
     assert not making_of(dataset).is_ignored
 
 
-def claimed_of(dataset: Dataset) -> Job:
+def claim_of(dataset: Dataset) -> Job:
     job = dataset_jobs.claim(dataset=dataset)
     assert job is not None
     return job

@@ -1,4 +1,4 @@
-"""Files of under 1 MB that were made to harm: each ends in one message, in bounded time and memory."""
+"""Hostile files of less than 1 MB: each is read or refused with one message, in limited time and memory."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ REFUSALS = ("BadSpec", "BadPlatformFile", "BadRecipe")
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, float, int]]:
-    """Return how each file ended in one process: the message, seconds of processor time, megabytes at most so far."""
+    """Give for each file the message, seconds of processor time, and most megabytes so far, all in one process."""
     environment = {"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path_factory.mktemp("var"))}
     command = [sys.executable, "-m", "tests.generation.hostile_specs"]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
@@ -22,13 +22,13 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, floa
     return answer
 
 
-def test_each_is_read_or_refused_with_one_message(found: dict[str, tuple[str, float, int]]) -> None:
+def test_each_file_is_read_or_refused_with_one_message(found: dict[str, tuple[str, float, int]]) -> None:
     for name, (ended, _, _) in found.items():
         assert not ended or ended.startswith(REFUSALS), (name, ended[:300])
         assert len(ended) < 5000, name
 
 
-def test_none_takes_ten_seconds_or_500_megabytes(found: dict[str, tuple[str, float, int]]) -> None:
+def test_no_file_takes_ten_seconds_or_500_megabytes(found: dict[str, tuple[str, float, int]]) -> None:
     for name, (_, seconds, megabytes) in found.items():
         assert seconds < 10, name
         assert megabytes < 500, name

@@ -1,4 +1,4 @@
-"""Derived splits: what they consist of, beside a slow reading of the parent's rows; made, deleted, kept in step."""
+"""Derived splits: their questions, compared with a slow reading of the parent; making and deleting them."""
 
 import hashlib
 import json
@@ -34,11 +34,11 @@ Begin = Callable[..., Dataset]
 SPEC: dict[str, Any] = {"splits": {"train": {"scenes": 40}, "test": {"scenes": 5, "withheld": True}}}
 
 
-# The twin ---------------------------------------------------------------------------------------------------
+# The slow reference ---------------------------------------------------------------------------------------------------
 
 
-class Twin:
-    """Follows recipes row by row."""
+class SlowRecipe:
+    """A slow reference that follows recipes row by row."""
 
     def __init__(self, split: Split) -> None:
         world, spec = split.dataset.get_world(), split.read_spec()
@@ -82,8 +82,8 @@ def half_up(number: float) -> int:
 
 
 @pytest.fixture(scope="module")
-def both(django_db_setup: None, django_db_blocker: Any) -> Any:
-    """Give a split's chooser and its twin; they need no database any more."""
+def chooser_slow_and_index(django_db_setup: None, django_db_blocker: Any) -> Any:
+    """Give a split's chooser, its slow reference and its index; they work without the database."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
         patched.setitem(dataset_jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
         spec = {**fake_world.PRESET, "splits": {"train": {"scenes": 60}}, "questions_per_scene": 5}
@@ -91,7 +91,7 @@ def both(django_db_setup: None, django_db_blocker: Any) -> Any:
         dataset_jobs.work(dataset=dataset)
         split = dataset.splits.get()
         opened = SplitIndex.open(split)
-        yield split_recipes.Chooser(split, opened), Twin(split), opened
+        yield split_recipes.Chooser(split, opened), SlowRecipe(split), opened
         dataset_jobs.delete(dataset)
         dataset_jobs.work(dataset=dataset)
 
@@ -104,10 +104,10 @@ def both(django_db_setup: None, django_db_blocker: Any) -> Any:
     amount=st.integers(1, 100),
     seed=st.integers(0, 2**64 - 1),
 )
-def test_a_recipe_takes_what_its_twin_takes(
-    both: Any, types: set[str], word: str, thinned: dict[str, float], way: str, amount: int, seed: int
+def test_a_recipe_takes_the_same_questions_as_a_slow_reference(
+    chooser_slow_and_index: Any, types: set[str], word: str, thinned: dict[str, float], way: str, amount: int, seed: int
 ) -> None:
-    chooser, twin, _ = both
+    chooser, twin, _ = chooser_slow_and_index
     text = "&".join([*(f"type={one}" for one in sorted(types)), *([f"q={word}"] if word else [])])
     data = {"parent": "train", "filter": text or "q=", "seed": seed} | ({way: amount} if way else {})
     recipe = read_recipe(data | ({"shares": {"type": thinned}} if thinned else {}))
@@ -123,8 +123,10 @@ def test_a_recipe_takes_what_its_twin_takes(
 
 
 @given(chosen=st.sets(st.integers(0, 299), min_size=1))
-def test_an_index_taken_from_the_parents_says_the_same(both: Any, chosen: set[int]) -> None:
-    _, _, whole = both
+def test_words_of_chosen_questions_equal_those_of_the_parents_index(
+    chooser_slow_and_index: Any, chosen: set[int]
+) -> None:
+    _, _, whole = chooser_slow_and_index
     positions = np.array(sorted(chosen))
     words = whole.words_of(positions)
     assert words.vocabulary == [w for w in whole.vocabulary if set(whole.containing(w).tolist()) & chosen]
@@ -137,14 +139,14 @@ def test_an_index_taken_from_the_parents_says_the_same(both: Any, chosen: set[in
 
 
 def derive(dataset: Dataset, name: str = "few", parent: str = "train", **recipe: Any) -> Split:
-    """Return a split that is derived now."""
+    """Derive a split and return it."""
     split = Split.objects.for_browse().get(dataset=dataset, name=parent)
     return dataset_jobs.derive(split, name=name, recipe=read_recipe({"parent": parent, **recipe}))
 
 
 @pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: Any) -> Any:
-    """Give the key of a complete dataset that stays for all tests of the file; what they change of it is undone."""
+def dataset_key(django_db_setup: None, django_db_blocker: Any) -> Any:
+    """Give the key of a complete dataset that all tests of this file share; changes of a test are rolled back."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
         patched.setitem(dataset_jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
         dataset = dataset_jobs.start(
@@ -156,12 +158,12 @@ def kept(django_db_setup: None, django_db_blocker: Any) -> Any:
 
 
 @pytest.fixture
-def rows_of_numbers(kept: int, db: None) -> Dataset:
+def rows_of_numbers(dataset_key: int, db: None) -> Dataset:
     """Give a complete dataset without pictures."""
-    return Dataset.objects.get(pk=kept)
+    return Dataset.objects.get(pk=dataset_key)
 
 
-def test_a_derived_split_is_complete_at_once_and_names_what_it_is(rows_of_numbers: Dataset) -> None:
+def test_a_small_derived_split_is_complete_at_once_and_described(rows_of_numbers: Dataset) -> None:
     few = derive(rows_of_numbers, filter="type=sum", sample=7, seed=3)
     assert (few.state, few.kind, few.parent.name) == ("complete", "derived", "train")
     assert (few.questions, few.ordinal, few.withheld, few.reference) == (7, 2, False, None)
@@ -171,7 +173,7 @@ def test_a_derived_split_is_complete_at_once_and_names_what_it_is(rows_of_number
     assert not few.chunks.exists()
 
 
-def test_everything_read_of_it_is_what_the_parents_rows_say(rows_of_numbers: Dataset) -> None:
+def test_questions_scenes_and_facets_of_a_derived_split_equal_those_of_the_parent(rows_of_numbers: Dataset) -> None:
     few = derive(rows_of_numbers, share=40, seed=5)
     own = [Question.objects.get(split=few.parent, position=at) for at in SplitIndex.open(few).positions.tolist()]
     assert [row.text for row in items.questions_at(few, list(range(few.questions)))] == [row.text for row in own]
@@ -194,7 +196,7 @@ def test_everything_read_of_it_is_what_the_parents_rows_say(rows_of_numbers: Dat
     assert mine.select({}, ["odd"]).tolist() == [n for n, row in enumerate(own) if "odd" in row.text]
 
 
-def test_its_content_hash_is_that_of_its_own_questions_in_order(rows_of_numbers: Dataset) -> None:
+def test_the_content_hash_of_a_derived_split_is_of_its_own_questions_in_order(rows_of_numbers: Dataset) -> None:
     before = rows_of_numbers.fingerprint
     few = derive(rows_of_numbers, sample=11)
     lines, scene = [], None
@@ -210,19 +212,19 @@ def test_its_content_hash_is_that_of_its_own_questions_in_order(rows_of_numbers:
     assert rows_of_numbers.fingerprint == before
 
 
-def test_the_same_recipe_gives_the_same_hash_and_another_index(rows_of_numbers: Dataset) -> None:
+def test_equal_recipes_give_the_same_hash_and_different_indexes(rows_of_numbers: Dataset) -> None:
     one, two = (derive(rows_of_numbers, name=name, share=50, seed=9) for name in ("one", "two"))
     other = derive(rows_of_numbers, name="other", share=50, seed=8)
     assert one.fingerprint == two.fingerprint != other.fingerprint
     assert one.index_digest != two.index_digest
 
 
-def test_a_smaller_sample_of_a_seed_is_part_of_a_larger(rows_of_numbers: Dataset) -> None:
+def test_a_smaller_sample_with_the_same_seed_is_part_of_a_larger_one(rows_of_numbers: Dataset) -> None:
     small, large = (derive(rows_of_numbers, name=f"of{n}", sample=n, seed=1) for n in (10, 60))
     assert set(SplitIndex.open(small).positions.tolist()) < set(SplitIndex.open(large).positions.tolist())
 
 
-def test_a_share_of_some_values_leaves_the_others_whole(rows_of_numbers: Dataset) -> None:
+def test_a_share_of_some_values_keeps_all_questions_with_other_values(rows_of_numbers: Dataset) -> None:
     train = SplitIndex.open(rows_of_numbers.splits.get(name="train")).counts({})["type"].tolist()
     few = derive(rows_of_numbers, shares={"type": {"sum": 10, "odd": 0}}, seed=4)
     kept = SplitIndex.open(few).counts({})["type"].tolist()
@@ -231,7 +233,9 @@ def test_a_share_of_some_values_leaves_the_others_whole(rows_of_numbers: Dataset
     assert question_sets.describe_recipe(few) == f"{sum(kept)} of 120 questions of train, {said}"
 
 
-def test_a_large_one_waits_for_a_background_process(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_derived_split_waits_for_a_background_process(
+    rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(question_sets, "AT_ONCE", 5)
     woken: list[str] = []
     monkeypatch.setattr(Runner, "wake", lambda self: woken.append(self.name))
@@ -244,7 +248,7 @@ def test_a_large_one_waits_for_a_background_process(rows_of_numbers: Dataset, mo
     assert rows_of_numbers.state == Dataset.State.COMPLETE
 
 
-def test_one_whose_making_fails_says_so_and_leaves_the_dataset_complete(rows_of_numbers: Dataset) -> None:
+def test_a_failed_derived_split_has_a_message_and_the_dataset_stays_complete(rows_of_numbers: Dataset) -> None:
     Question.objects.filter(split__name="train", position=3).delete()
     few = derive(rows_of_numbers, first=10)
     assert few.state == Split.State.FAILED
@@ -256,7 +260,7 @@ def test_one_whose_making_fails_says_so_and_leaves_the_dataset_complete(rows_of_
     assert not Split.objects.filter(name="few").exists()
 
 
-def test_totals_and_quota_count_nothing_twice(rows_of_numbers: Dataset) -> None:
+def test_totals_do_not_count_derived_splits(rows_of_numbers: Dataset) -> None:
     listed = Dataset.objects.for_list().get()
     derive(rows_of_numbers, share=50)
     again = Dataset.objects.for_list().get()
@@ -271,13 +275,13 @@ def test_totals_and_quota_count_nothing_twice(rows_of_numbers: Dataset) -> None:
     "recipe",
     [{"filter": "total=3"}, {"filter": "type=sum&has=nine"}, {"shares": {"total": {"3": 50}}}],
 )
-def test_nothing_is_chosen_by_what_a_withheld_split_reveals(rows_of_numbers: Dataset, recipe: dict[str, Any]) -> None:
+def test_filters_that_reveal_withheld_answers_are_refused(rows_of_numbers: Dataset, recipe: dict[str, Any]) -> None:
     with pytest.raises(BadRecipe, match=r"are withheld, and (a filter|shares) by (total|has) would reveal part"):
         derive(rows_of_numbers, parent="test", **recipe)
     assert not Split.objects.filter(kind="derived").exists()
 
 
-def test_it_withholds_what_its_parent_does_until_that_is_opened(rows_of_numbers: Dataset) -> None:
+def test_a_derived_split_is_withheld_until_its_parent_is_opened(rows_of_numbers: Dataset) -> None:
     few = derive(rows_of_numbers, parent="test", filter="type=sum&type=odd", sample=3)
     assert few.withheld
     assert not open_answers(derive(rows_of_numbers, name="own", first=1))
@@ -294,7 +298,7 @@ def test_it_withholds_what_its_parent_does_until_that_is_opened(rows_of_numbers:
 @pytest.mark.parametrize(
     ("recipe", "message"),
     [
-        ({}, "Expected a filter, first, sample, share or shares, got none"),
+        ({}, "Expected a filter, .* or without_held_out, got none"),
         ({"first": 3, "sample": 2}, "Expected one of first, sample and share, got first and sample"),
         ({"first": 0}, "first: Expected greater than or equal to 1, got 0"),
         ({"share": 101}, "share: Expected less than or equal to 100, got 101"),
@@ -312,14 +316,14 @@ def test_it_withholds_what_its_parent_does_until_that_is_opened(rows_of_numbers:
         ({"number": 1}, "number: Expected a known key"),
     ],
 )
-def test_what_cant_be_followed_is_refused(rows_of_numbers: Dataset, recipe: dict[str, Any], message: str) -> None:
+def test_bad_recipes_are_refused(rows_of_numbers: Dataset, recipe: dict[str, Any], message: str) -> None:
     with pytest.raises(BadRecipe, match=message):
         derive(rows_of_numbers, **recipe)
     assert not Split.objects.filter(kind="derived").exists()
 
 
 @pytest.mark.parametrize("name", ["", "1st", "with blank", "q", "edit", "x" * 41, "a/b", "train"])
-def test_a_name_that_cant_be_one_is_refused(rows_of_numbers: Dataset, name: str) -> None:
+def test_bad_names_are_refused(rows_of_numbers: Dataset, name: str) -> None:
     with pytest.raises(BadRecipe, match="name: Expected"):
         derive(rows_of_numbers, name=name, first=1)
 
@@ -334,7 +338,7 @@ def test_nothing_is_derived_from_a_derived_or_unfinished_split(begin: Begin, row
         derive(begin("other"), parent="val", first=5)
 
 
-def test_there_is_an_end_to_derived_splits(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_derived_splits_is_limited(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question_sets, "MOST", 1)
     derive(rows_of_numbers, first=10)
     with pytest.raises(BadRecipe, match="at most 1 question sets"):
@@ -355,7 +359,7 @@ def is_stored(split: Split) -> bool:
     return default_storage.exists(f"{FOLDER}/{split.index_digest}/{MANIFEST}")
 
 
-def test_a_deleted_one_leaves_no_file_and_its_parent_alone(rows_of_numbers: Dataset) -> None:
+def test_deleting_a_derived_split_deletes_its_index_and_keeps_its_parent(rows_of_numbers: Dataset) -> None:
     few = derive(rows_of_numbers, first=10)
     assert is_stored(few)
     question_sets.remove(few)
@@ -365,7 +369,7 @@ def test_a_deleted_one_leaves_no_file_and_its_parent_alone(rows_of_numbers: Data
     assert Question.objects.filter(split__name="train").count() == 120
 
 
-def test_a_deleted_dataset_takes_them_along(begin: Begin) -> None:
+def test_deleting_a_dataset_deletes_its_derived_splits(begin: Begin) -> None:
     dataset = begin("gone", images=False, splits={"train": {"scenes": 4}})
     dataset_jobs.work(dataset=dataset)
     dataset.refresh_from_db()
@@ -378,7 +382,9 @@ def test_a_deleted_dataset_takes_them_along(begin: Begin) -> None:
     assert not is_stored(few.parent)
 
 
-def test_one_that_something_refers_to_stays(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_derived_split_that_something_refers_to_is_not_deleted(
+    rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
     few, other = derive(rows_of_numbers, first=10), derive(rows_of_numbers, name="other", first=11)
     monkeypatch.setattr(extension_points, "_REFERRERS", {})
     monkeypatch.setattr(extension_points, "_SPLIT_REFERRERS", {})
@@ -396,20 +402,20 @@ def test_one_that_something_refers_to_stays(rows_of_numbers: Dataset, monkeypatc
         question_sets.remove(few)
 
 
-def test_one_that_is_deleted_while_it_is_made_leaves_no_file(
+def test_a_derived_split_that_is_deleted_while_it_is_made_leaves_no_file(
     rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = question_sets.make
     digests: list[str] = []
 
-    def slow(split: Split, lease: Any) -> sealing.SealedSplit:
+    def make_then_remove(split: Split, lease: Any) -> sealing.SealedSplit:
         sealed = made(split, lease)
         question_sets.remove(Split.objects.get(pk=split.pk))
         digests.append(sealed.index_digest)
-        files.put(f"{FOLDER}/{digests[0]}/late", b"")  # as if it was stored after that
+        files.put(f"{FOLDER}/{digests[0]}/late", b"")  # as if this file was stored after the deletion
         return sealed
 
-    monkeypatch.setattr(question_sets, "make", slow)
+    monkeypatch.setattr(question_sets, "make", make_then_remove)
     train = Split.objects.for_browse().get(name="train")
     job = question_sets.create(train, name="few", recipe=read_recipe({"parent": "train", "first": 3}))
     assert leases.take(job)
@@ -421,7 +427,7 @@ def test_one_that_is_deleted_while_it_is_made_leaves_no_file(
 # Again ------------------------------------------------------------------------------------------------------
 
 
-def test_the_command_of_a_recipe_says_all_of_it() -> None:
+def test_the_command_of_a_recipe_is_complete() -> None:
     recipe = read_recipe({
         "parent": "val", "filter": "type=count&length=8..12", "shares": {"answer": {"1": 10, "it's": 0}}, "share": 2.5,
     })  # fmt: skip
@@ -436,7 +442,7 @@ def test_the_command_of_a_recipe_says_all_of_it() -> None:
     assert read_recipe(recipe.to_json()) == recipe
 
 
-def test_a_filter_is_read_as_an_address_and_kept_plain(rows_of_numbers: Dataset) -> None:
+def test_a_filter_is_read_from_an_address_and_stored_normalized(rows_of_numbers: Dataset) -> None:
     few = derive(rows_of_numbers, filter="?q=largest&page=3&total.from=5&total.to=30", first=2)
     assert read_recipe(few.recipe).filter == "total=5..30&q=largest"
     said = "where total is 5 to 30 and the words “largest” occur, the first of them"
@@ -447,16 +453,16 @@ def test_a_filter_is_read_as_an_address_and_kept_plain(rows_of_numbers: Dataset)
 
 
 def run(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[str, str]:
-    """Return what a command printed and what it said beside it."""
+    """Run a command; return its standard output and its standard error."""
     call_command(*command)
     said = capsys.readouterr()
     return said.out, said.err
 
 
-def test_the_command_makes_one_and_prints_its_hash(
+def test_the_command_makes_a_derived_split_and_prints_its_hash(
     rows_of_numbers: Dataset, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(question_sets, "AT_ONCE", 1)  # it does not leave it to background processes
+    monkeypatch.setattr(question_sets, "AT_ONCE", 1)  # the command does not leave the work to background processes
     options = "--filter type=sum&type=odd --keep type=odd:50 --keep type=sum:20% --share 50 --seed 7"
     out, err = run(capsys, "derive", "rows/train", "--name", "few", *options.split())
     few = Split.objects.get(name="few")
@@ -480,7 +486,10 @@ def test_the_command_makes_one_and_prints_its_hash(
         ("derive rows --name a --first 1", "Expected DATASET/SPLIT, got 'rows'"),
         ("derive rows/val --name a --first 1", "rows: Expected a split .train, test., got 'val'"),
         ("derive no/val --name a --first 1", "Expected a dataset .rows., got 'no'"),
-        ("derive rows/train --name a", "Expected a filter, first, sample, share or shares, got none"),
+        (
+            "derive rows/train --name a",
+            "Expected a filter, .* or without_held_out, got none",
+        ),
         ("derive rows/train --name a --first 1 --sample 1", "not allowed with argument"),
         ("derive rows/train --name a --first 0", "expected a number of questions from 1, got '0'"),
         ("derive rows/train --name a --share 101", "expected a percentage, 0 to 100, got '101'"),
@@ -492,15 +501,15 @@ def test_the_command_makes_one_and_prints_its_hash(
         ("delete rows/train", "Expected a question set, got rows/train"),
     ],
 )
-def test_the_command_refuses_in_one_line(rows_of_numbers: Dataset, command: str, message: str) -> None:
+def test_the_command_refuses_bad_input_in_one_line(rows_of_numbers: Dataset, command: str, message: str) -> None:
     with pytest.raises(CommandError, match=message) as refused:
         call_command(*command.split())
-    assert refused.value.returncode in (1, 2)  # a parser's complaint is 2 as a program
+    assert refused.value.returncode in (1, 2)  # run as a program, errors of the argument parser exit with 2
     assert "\n" not in str(refused.value)
     assert not Split.objects.filter(kind="derived").exists()
 
 
-def test_nothing_is_left_of_what_the_command_cant_make(rows_of_numbers: Dataset) -> None:
+def test_a_command_that_fails_leaves_no_split(rows_of_numbers: Dataset) -> None:
     Question.objects.filter(split__name="train", position=3).delete()
     with pytest.raises(CommandError, match=r"Expected 10 questions, got 9") as failed:
         call_command("derive", "rows/train", "--name", "few", "--first", "10")

@@ -1,4 +1,4 @@
-"""What the train split had seen: a second pass over sealed splits, held against sets of their rows' own texts."""
+"""The second pass over sealed splits, which finds questions that train also has, checked against sets of plain keys."""
 
 import json
 from collections.abc import Callable
@@ -21,7 +21,7 @@ SPLITS = {"val": {"scenes": 6}, "train": {"scenes": 12}}
 
 
 def keys_of(row: Question, name: str) -> set[Any]:
-    """Return what train must have all of, from the row's text and its program as JSON."""
+    """Return the keys that train must all have, from the row's text and its program as JSON."""
     assert row.program is not None
     program = json.loads(row.program)
     return {
@@ -32,8 +32,8 @@ def keys_of(row: Question, name: str) -> set[Any]:
     }[name]()
 
 
-def twin(split: Split, reference: Split, name: str) -> list[str | None]:
-    """Return a facet's value of every question of a split, by sets of plain keys."""
+def values_by_sets(split: Split, reference: Split, name: str) -> list[str | None]:
+    """Return the facet's value of every question of a split, computed with sets of plain keys."""
     known = {key for row in reference.question_set.all() for key in keys_of(row, name)}
     keys = [keys_of(row, name) for row in split.question_set.order_by("position")]
     return [None if not mine else SEEN if mine <= known else UNSEEN for mine in keys]
@@ -45,7 +45,7 @@ def values(split: Split, name: str) -> list[str | None]:
 
 
 def run_without(dataset: Dataset, kind: str) -> None:
-    """Run every job but those of one kind, and what waits for them."""
+    """Run every job except those of one kind and those that wait for them."""
     waiting = dataset.jobs.filter(kind=kind)
     waiting.update(state="cancelled")
     dataset_jobs.work(dataset=dataset)
@@ -57,27 +57,27 @@ def made() -> Dataset:
     return small.made(splits=SPLITS, with_images=False)
 
 
-def test_each_facet_is_that_of_the_twin(made: Dataset) -> None:
+def test_each_facet_equals_that_of_plain_sets(made: Dataset) -> None:
     val, train = made.splits.get(name="val"), made.splits.get(name="train")
     found = {name: values(val, name) for name in NAMES}
-    assert found == {name: twin(val, train, name) for name in NAMES}
+    assert found == {name: values_by_sets(val, train, name) for name in NAMES}
     assert {SEEN, UNSEEN} <= set(found["seen_skeleton"]) and {SEEN, UNSEEN} <= set(found["seen_pair"])
 
 
-def test_texts_and_programs_that_train_has_are_seen() -> None:
+def test_questions_whose_text_and_program_train_has_are_seen() -> None:
     begun = small.begun("copied", splits=SPLITS, with_images=False)
     run_without(begun, "seal")
-    mine, theirs = (Question.objects.filter(split__dataset=begun, split__name=name) for name in ("val", "train"))
-    for row, other in zip(mine.order_by("position")[:5], theirs.order_by("position"), strict=False):
+    of_val, of_train = (Question.objects.filter(split__dataset=begun, split__name=name) for name in ("val", "train"))
+    for row, other in zip(of_val.order_by("position")[:5], of_train.order_by("position"), strict=False):
         Question.objects.filter(pk=row.pk).update(text=other.text, program=other.program)
     dataset_jobs.work(dataset=begun)
     val, train = begun.splits.get(name="val"), begun.splits.get(name="train")
     for name in NAMES:
-        assert values(val, name) == twin(val, train, name)
+        assert values(val, name) == values_by_sets(val, train, name)
     assert values(val, "seen_text")[:5] == values(val, "seen_program")[:5] == [SEEN] * 5
 
 
-def test_the_train_split_has_no_such_facet(made: Dataset) -> None:
+def test_the_train_split_has_no_overlap_facet(made: Dataset) -> None:
     train = made.splits.get(name="train")
     assert not set(NAMES) & SplitIndex.open(train).facets.keys()
     assert (train.seen_digest, made.jobs.filter(kind="seen", split=train).exists()) == ("", False)
@@ -93,7 +93,7 @@ def test_facets_are_counted_and_filtered_like_others(made: Dataset) -> None:
 
 
 @pytest.mark.parametrize("first", ["val", "train"])
-def test_it_does_not_matter_which_split_is_sealed_first(made: Dataset, first: str) -> None:
+def test_the_order_of_sealing_does_not_change_the_result(made: Dataset, first: str) -> None:
     begun = small.begun("again", splits=SPLITS, with_images=False)
     seals = Job.objects.filter(dataset=begun, kind="seal")
     seals.exclude(split__name=first).update(state="cancelled")
@@ -109,7 +109,7 @@ def test_it_does_not_matter_which_split_is_sealed_first(made: Dataset, first: st
     assert begun.fingerprint == made.fingerprint
 
 
-def test_a_pass_that_breaks_off_leaves_the_split_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_second_pass_leaves_the_split_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = small.begun(splits=SPLITS, with_images=False)
     for place in ((train_overlap.Draft, "publish"), (dataset_jobs.leases, "finish")):
         run_without(begun, "seen")
@@ -122,14 +122,16 @@ def test_a_pass_that_breaks_off_leaves_the_split_as_it_was(monkeypatch: pytest.M
         assert not set(NAMES) & SplitIndex.open(val).facets.keys()
     dataset_jobs.work(dataset=begun)
     val = begun.splits.get(name="val")
-    assert [values(val, name) for name in NAMES] == [twin(val, begun.splits.get(name="train"), n) for n in NAMES]
+    assert [values(val, name) for name in NAMES] == [
+        values_by_sets(val, begun.splits.get(name="train"), n) for n in NAMES
+    ]
     folder = files.local_path(FOLDER)
     assert folder is not None
     assert [path.name for path in (folder / val.index_digest).iterdir() if path.is_dir()] == [val.seen_digest]
     assert not [path for path in folder.iterdir() if path.name.startswith(f".split-{val.pk}.")]
 
 
-def test_a_pass_that_fails_leaves_the_split_sealed_and_can_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_second_pass_leaves_the_split_sealed_and_can_be_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = small.begun(splits=SPLITS, with_images=False)
     with monkeypatch.context() as patched:
         patched.setattr(train_overlap, "seen_codes", lambda *_: 1 / 0)
@@ -142,19 +144,21 @@ def test_a_pass_that_fails_leaves_the_split_sealed_and_can_be_tried_again(monkey
     assert (begun.state, len(values(begun.splits.get(name="val"), "seen_text"))) == ("complete", 24)
 
 
-def test_a_second_pass_made_twice_is_the_same(made: Dataset) -> None:
+def test_a_repeated_second_pass_gives_the_same_digest(made: Dataset) -> None:
     val = made.splits.get(name="val")
     assert train_overlap.compare(val) == val.seen_digest
 
 
-def test_an_index_without_keys_gets_nothing(made: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As those are that earlier releases sealed."""
+def test_a_split_gets_no_overlap_facets_if_the_index_of_train_has_no_keys(
+    made: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Indexes that earlier releases sealed have no keys."""
     val = made.splits.get(name="val")
     monkeypatch.setattr(SplitIndex.open(made.splits.get(name="train")), "keys", {})
     assert train_overlap.compare(val) == ""
 
 
-def test_deleting_a_dataset_leaves_nothing_of_it(made: Dataset) -> None:
+def test_deleting_a_dataset_deletes_its_indexes(made: Dataset) -> None:
     folder = files.local_path(FOLDER)
     assert folder is not None
     digests = [split.index_digest for split in made.splits.all()]
@@ -163,7 +167,7 @@ def test_deleting_a_dataset_leaves_nothing_of_it(made: Dataset) -> None:
     assert not [digest for digest in digests if (folder / digest).exists()]
 
 
-def test_a_second_part_elsewhere_is_fetched_too(
+def test_the_part_of_the_second_pass_is_fetched_from_remote_storage(
     made: Dataset, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Any
 ) -> None:
     val = made.splits.get(name="val")
@@ -176,5 +180,5 @@ def test_a_second_part_elsewhere_is_fetched_too(
     open_digest.cache_clear()
 
 
-def test_a_world_without_such_facets_has_no_second_pass(begin: Callable[..., Dataset]) -> None:
+def test_a_world_without_overlap_facets_has_no_second_pass(begin: Callable[..., Dataset]) -> None:
     assert not begin().jobs.filter(kind="seen").exists()

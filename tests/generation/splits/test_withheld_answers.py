@@ -1,4 +1,4 @@
-"""The update that opens a split's answers."""
+"""Opening the withheld answers of a split."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -11,17 +11,17 @@ from generation.splits.withheld_answers import open_answers
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_several_at_once_one_opens(made):
+def test_only_one_of_several_requests_opens_the_answers(made):
     split = made.splits.get(name="test")
 
-    def press(_: int) -> bool:
+    def try_to_open(_: int) -> bool:
         try:
             return open_answers(split)
         finally:
             connections.close_all()
 
     with ThreadPoolExecutor(4) as pool:
-        assert sorted(pool.map(press, range(4))) == [False, False, False, True]
+        assert sorted(pool.map(try_to_open, range(4))) == [False, False, False, True]
     split.refresh_from_db()
     assert not split.withheld
     assert split.secret
@@ -32,7 +32,7 @@ def test_of_several_at_once_one_opens(made):
     assert split.opened == first
 
 
-def test_what_is_not_complete_stays_withheld(begin):
+def test_answers_of_an_incomplete_split_stay_withheld(begin):
     split = begin().splits.get(name="test")
     assert not open_answers(split)
     split.refresh_from_db()
@@ -40,10 +40,10 @@ def test_what_is_not_complete_stays_withheld(begin):
     assert split.opened is None
 
 
-def test_what_is_withheld_has_no_date_of_opening(made):
+def test_a_withheld_split_has_no_date_of_opening(made):
     with pytest.raises(IntegrityError), transaction.atomic():
         made.splits.filter(name="test").update(opened=timezone.now())
 
 
-def test_what_was_never_withheld_is_not_opened(made):
+def test_a_split_that_was_never_withheld_is_not_opened(made):
     assert not open_answers(made.splits.get(name="train"))

@@ -1,4 +1,4 @@
-"""What is stored is what was made: nothing half, nothing twice, nothing else."""
+"""The stored rows and pictures are exactly those that the world made."""
 
 import hashlib
 import io
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 Begin = Callable[..., Dataset]
 
 
-def claimed(dataset: Dataset, kind: str = "items") -> Job:
+def claim(dataset: Dataset, kind: str = "items") -> Job:
     job = dataset.jobs.filter(kind=kind, state="waiting").order_by("pk").first()
     assert job is not None and leases.take(job)
     return job
@@ -55,7 +55,7 @@ def made_items(dataset: Dataset, split: str) -> list[Any]:
         ("rows", {}, {"secrets": {"exam": "00" * 16}}, "--secret"),
     ],
 )
-def test_bad_input_names_its_place_and_leaves_nothing(
+def test_bad_input_is_refused_with_its_place_and_stores_nothing(
     slug: str, changes: dict[str, Any], options: dict[str, Any], where: str
 ) -> None:
     with pytest.raises(BadSpec) as caught:
@@ -65,14 +65,14 @@ def test_bad_input_names_its_place_and_leaves_nothing(
     assert not any(model.objects.exists() for model in (Dataset, Split, Chunk, Job, SpecFile))
 
 
-def test_a_taken_name_leaves_the_first_as_it_was(begin: Begin) -> None:
+def test_a_taken_name_is_refused_and_the_first_dataset_is_unchanged(begin: Begin) -> None:
     begin()
     with pytest.raises(SlugTaken):
         begin(seed=2)
     assert Dataset.objects.get().spec_data["seed"] == 1
 
 
-def test_a_new_dataset_knows_what_made_it(begin: Begin) -> None:
+def test_a_new_dataset_records_its_engine_spec_and_references(begin: Begin) -> None:
     dataset = begin()
     assert dataset.engine_version and dataset.release == "0.1.0"
     assert list(dataset.spec_data["splits"]) == ["train", "val", "test"]
@@ -84,7 +84,7 @@ def test_a_new_dataset_knows_what_made_it(begin: Begin) -> None:
     ]
 
 
-def test_a_withheld_split_gets_a_secret_whose_digest_is_known_from_the_start(begin: Begin) -> None:
+def test_a_withheld_split_gets_a_secret_and_its_digest_at_once(begin: Begin) -> None:
     dataset = begin(secrets={})
     test, train = dataset.splits.get(name="test"), dataset.splits.get(name="train")
     assert len(test.secret_bytes) == 16
@@ -93,14 +93,14 @@ def test_a_withheld_split_gets_a_secret_whose_digest_is_known_from_the_start(beg
     assert begin("other", secrets={}).splits.get(name="test").secret != test.secret
 
 
-def test_a_specs_files_come_along(db: None) -> None:
+def test_files_of_a_spec_are_stored(db: None) -> None:
     dataset = dataset_jobs.start(spec_of(note="digest"), slug="rows", files={"digest": b"\0bytes"})
     assert bytes(dataset.files.get().content) == b"\0bytes"
     assert dataset.read_spec().note == "digest"
 
 
 @pytest.mark.parametrize("split", ["train", "val", "test"])
-def test_what_comes_out_is_what_was_made(made: Dataset, split: str) -> None:
+def test_loaded_items_equal_the_made_items(made: Dataset, split: str) -> None:
     row = made.splits.get(name=split)
     stored = list(store.load_items(row, 0, row.scenes))
     assert [one.item for one in stored] == made_items(made, split)
@@ -116,9 +116,9 @@ def test_another_secret_gives_other_questions(begin: Begin) -> None:
     assert prints["one"]["test"] != prints["two"]["test"]
 
 
-def test_a_job_run_twice_stores_the_same_rows(begin: Begin) -> None:
+def test_a_job_that_runs_twice_stores_the_same_rows(begin: Begin) -> None:
     dataset = begin()
-    job = claimed(dataset)
+    job = claim(dataset)
     dataset_jobs.RUNNER.run(job)
     first = list(Question.objects.order_by("position").values_list("position", "text", "answer"))
     Job.objects.filter(pk=job.pk).update(state="waiting")
@@ -135,20 +135,20 @@ def test_a_chunk_of_many_rows_is_stored_in_small_transactions(begin: Begin, monk
     sizes = []
     flush = ChunkWriter._flush
 
-    def noting(writer: ChunkWriter) -> None:
+    def note_size_and_flush(writer: ChunkWriter) -> None:
         assert connection.in_atomic_block
         sizes.append(len(writer.scenes) + len(writer.questions))
         flush(writer)
 
-    monkeypatch.setattr(ChunkWriter, "_flush", noting)
-    dataset_jobs.RUNNER.run(claimed(dataset))
+    monkeypatch.setattr(ChunkWriter, "_flush", note_size_and_flush)
+    dataset_jobs.RUNNER.run(claim(dataset))
     assert sum(sizes) == 12_000 and max(sizes) <= 5_000
     assert Scene.objects.count() + Question.objects.count() == 12_000
 
 
-def test_a_holder_who_lost_the_job_writes_nothing(begin: Begin) -> None:
+def test_a_process_that_lost_its_job_writes_nothing(begin: Begin) -> None:
     dataset = begin()
-    job = claimed(dataset)
+    job = claim(dataset)
     Job.objects.filter(pk=job.pk).update(token="someone else's")
     dataset_jobs.RUNNER.run(job)
     assert not Scene.objects.exists() and not Question.objects.exists()
@@ -156,9 +156,9 @@ def test_a_holder_who_lost_the_job_writes_nothing(begin: Begin) -> None:
     assert Job.objects.get(pk=job.pk).state == "running"
 
 
-def test_a_world_that_makes_too_little_is_found_out(begin: Begin) -> None:
+def test_too_few_made_scenes_are_refused(begin: Begin) -> None:
     dataset = begin()
-    job = claimed(dataset)
+    job = claim(dataset)
     items = made_items(dataset, "train")[:11]
     with pytest.raises(BadScene, match="Expected 12 scenes with 36 questions, got 11 with 33"):
         ChunkWriter(job).write(items)
@@ -166,7 +166,7 @@ def test_a_world_that_makes_too_little_is_found_out(begin: Begin) -> None:
 
 
 @pytest.mark.parametrize(("largest", "mode"), [(4, "L"), (255, "L"), (256, "I;16"), (65535, "I;16")])
-def test_object_ids_are_kept_exactly(begin: Begin, largest: int, mode: str) -> None:
+def test_object_ids_are_stored_exactly(begin: Begin, largest: int, mode: str) -> None:
     begin(ids_up_to=largest, splits={"train": {"scenes": 1}})
     dataset_jobs.work()
     scene = Scene.objects.get()
@@ -177,20 +177,20 @@ def test_object_ids_are_kept_exactly(begin: Begin, largest: int, mode: str) -> N
     assert (scene.height, scene.width) == ids.shape == (12, 16)
 
 
-def test_a_picture_is_stored_pixel_by_pixel(made: Dataset) -> None:
+def test_a_picture_is_stored_without_loss(made: Dataset) -> None:
     stored = next(store.load_items(made.splits.get(name="val"), 5, 1))
     rgb, _ = get_maker(made.world).render(made.read_spec(), "val", stored.item)
     with Image.open(io.BytesIO(files.get(stored.scene.image))) as image:
         assert np.array_equal(np.asarray(image), rgb)
 
 
-def test_no_draft_of_a_file_stays_behind(made: Dataset) -> None:
+def test_no_draft_files_are_left(made: Dataset) -> None:
     folder = files.local_path("")
     assert folder is not None
     assert not [path for path in folder.rglob(".*") if path.is_file() or path.name.startswith(".split")]
 
 
-def test_without_images_none_are_drawn(begin: Begin) -> None:
+def test_a_dataset_without_images_has_no_pictures(begin: Begin) -> None:
     dataset = begin(images=False)
     dataset_jobs.work()
     dataset.refresh_from_db()

@@ -1,4 +1,4 @@
-"""Files in an S3 bucket: made, sealed, read and deleted by the same code."""
+"""A dataset whose files are in an S3 bucket is made, sealed, read and deleted by the same code."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,9 @@ print(SplitIndex.open(split).n, len(storage.get(split.scene_set.get(position=0).
 """
 
 
-def test_a_dataset_lives_in_a_bucket(s3: Any, begin: Callable[..., Dataset], child: Child, tmp_path: Path) -> None:
+def test_a_dataset_is_stored_in_a_bucket_and_deleted(
+    s3: Any, begin: Callable[..., Dataset], child: Child, tmp_path: Path
+) -> None:
     client = boto3.client(
         "s3",
         endpoint_url=s3.endpoint,
@@ -31,20 +33,20 @@ def test_a_dataset_lives_in_a_bucket(s3: Any, begin: Callable[..., Dataset], chi
         aws_secret_access_key=s3.secret,
     )
 
-    def kept() -> set[str]:
+    def stored_keys() -> set[str]:
         return {entry["Key"] for entry in client.list_objects_v2(Bucket=s3.bucket).get("Contents", [])}
 
-    before = kept()  # of other tests
+    before = stored_keys()  # files of other tests
     dataset = begin(splits={"train": {"scenes": 8}, "val": {"scenes": 3}})
     assert child(MANAGE, "work", "--dataset", "rows", environment=s3.environment).wait(60) == 0
     dataset.refresh_from_db()
     assert dataset.state == "complete", dataset.error
-    names = kept() - before
+    names = stored_keys() - before
     digests = [split.index_digest for split in dataset.splits.all()]
     assert {f"index/{digest}/manifest.json" for digest in digests} <= names
     assert sum(name.startswith(f"datasets/{dataset.pk}/") for name in names) == 22
     reader = child("-c", READ, environment=s3.environment, stdout=-1)
     assert reader.communicate(timeout=60)[0] == b"9 True\n"
     assert child(MANAGE, "delete", "rows", environment=s3.environment).wait(60) == 0
-    assert kept() == before
+    assert stored_keys() == before
     assert dataset_jobs.claim() is None

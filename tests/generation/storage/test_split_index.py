@@ -1,4 +1,4 @@
-"""The index of a sealed split, beside a slow and obvious reading of the same rows."""
+"""The index of a sealed split, compared with a slow and simple reading of the same rows."""
 
 import re
 from pathlib import Path
@@ -22,8 +22,8 @@ from tests.generation import fake_world
 TRAIN_WORDS = ("what", "largest", "sum", "the", "any", "s")
 
 
-class Twin:
-    """Reads rows one by one, and filters them with plain Python."""
+class SlowIndex:
+    """A slow reference that reads rows one by one and filters them with plain Python."""
 
     def __init__(self, dataset: Dataset) -> None:
         split, spec, world = dataset.splits.get(name="train"), dataset.read_spec(), dataset.get_world()
@@ -38,7 +38,7 @@ class Twin:
                 })  # fmt: skip
 
     def _values(self, name: str, code: int) -> set[int]:
-        """Return which of the facet's values a question has."""
+        """Return the values of the facet that a question has."""
         facet = next(facet for facet in self.facets if facet.name == name)
         if code < 0:
             return set()
@@ -70,14 +70,14 @@ class Twin:
 
 
 @pytest.fixture(scope="module")
-def both(django_db_setup: None, django_db_blocker: Any) -> Any:
-    """Give a split's index and its twin; they need no database any more."""
+def fast_and_slow(django_db_setup: None, django_db_blocker: Any) -> Any:
+    """Give a split's index and its slow reference; both work without the database."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
         patched.setitem(dataset_jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
         spec = {**fake_world.PRESET, "splits": {"train": {"scenes": 60}}, "questions_per_scene": 5}
         dataset = dataset_jobs.start(spec, slug="for-the-index", images=False)
         dataset_jobs.work(dataset=dataset)
-        pair = SplitIndex.open(dataset.splits.get()), Twin(dataset)
+        pair = SplitIndex.open(dataset.splits.get()), SlowIndex(dataset)
         dataset_jobs.delete(dataset)
         yield pair
         dataset_jobs.work(dataset=dataset)
@@ -96,32 +96,34 @@ def filters() -> st.SearchStrategy[dict[str, Any]]:
 
 
 @given(chosen=filters(), words=st.lists(st.sampled_from([*TRAIN_WORDS, "WHAT", "nowhere"]), max_size=2))
-def test_filters_and_counts_equal_the_twins(both: Any, chosen: dict[str, Any], words: list[str]) -> None:
-    fast, slow = both
+def test_filters_and_counts_equal_those_of_the_slow_reference(
+    fast_and_slow: Any, chosen: dict[str, Any], words: list[str]
+) -> None:
+    fast, slow = fast_and_slow
     assert fast.select(chosen, words).tolist() == slow.select(chosen, words)
     counts = {name: column.tolist() for name, column in fast.counts(chosen, words).items()}
     assert counts == slow.counts(chosen, words)
 
 
-def test_words_are_found_whatever_their_case(both: Any) -> None:
-    fast, slow = both
+def test_words_are_found_in_any_case(fast_and_slow: Any) -> None:
+    fast, slow = fast_and_slow
     for word in ("What", "any", "odd", "absent", "’"):
         assert fast.containing(word).tolist() == slow.select({}, [word])
     assert {"what", "s", "left", "4"} <= set(fast.vocabulary)
 
 
-def test_an_unknown_facet_is_named(both: Any) -> None:
+def test_an_unknown_facet_is_refused_by_name(fast_and_slow: Any) -> None:
     with pytest.raises(NotIndexed, match="Expected one of type, total, has, got 'colour'"):
-        both[0].select({"colour": {1}})
+        fast_and_slow[0].select({"colour": {1}})
 
 
-def test_a_range_of_what_is_no_number_is_refused(both: Any) -> None:
+def test_a_range_of_a_facet_without_numbers_is_refused(fast_and_slow: Any) -> None:
     with pytest.raises(ValueError, match="type"):
-        both[0].select({"type": IntegerRange(1, 2)})
+        fast_and_slow[0].select({"type": IntegerRange(1, 2)})
 
 
 @pytest.mark.django_db
-def test_answers_scenes_and_sources_stand_in_question_order(made: Dataset) -> None:
+def test_answers_scenes_and_sources_are_in_question_order(made: Dataset) -> None:
     for split in made.splits.all():
         read = SplitIndex.open(split)
         rows = list(Question.objects.filter(split=split).order_by("position").select_related("scene"))
@@ -143,7 +145,7 @@ def test_an_index_is_named_by_its_content(made: Dataset) -> None:
 
 
 @pytest.mark.django_db
-def test_an_index_is_open_once_a_process(made: Dataset) -> None:
+def test_an_index_is_opened_once_per_process(made: Dataset) -> None:
     split = made.splits.get(name="val")
     assert SplitIndex.open(split) is SplitIndex.open(split)
 
@@ -162,7 +164,7 @@ def test_an_unsealed_split_has_no_index(begin: Any) -> None:
 
 
 @pytest.mark.django_db
-def test_a_lost_index_is_missed_by_name(made: Dataset) -> None:
+def test_a_missing_index_is_reported(made: Dataset) -> None:
     with pytest.raises(NotIndexed, match="Restore it"):
         split_index.open_digest("0" * 64)
 
@@ -188,10 +190,10 @@ def test_an_answer_outside_the_vocabulary_is_found_before_sealing(made: Dataset)
 
 
 @pytest.mark.django_db
-def test_an_index_elsewhere_is_fetched_once(
+def test_a_remote_index_is_fetched_once(
     made: Dataset, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
 ) -> None:
-    """Storage that has no paths, as S3 has none: the index is copied here when it is first read."""
+    """If the storage has no paths, as S3, the index is copied to this machine when it is first read."""
     settings.VAR_DIR = tmp_path
     split = made.splits.get(name="train")
     expected = SplitIndex.open(split).counts({})
@@ -211,7 +213,7 @@ def test_an_index_elsewhere_is_fetched_once(
     assert fetched[-1].endswith("manifest.json")
 
 
-def test_no_value_is_never_chosen() -> None:
+def test_questions_without_a_value_are_never_selected() -> None:
     facet = IndexedFacet("f", "F", FacetKind.INTEGER, ("0", "1"), ("0", "1"), True, np.array([0, 255], np.uint8))
     assert facet.allowed(IntegerRange()).tolist() == [True, True] + [False] * 254
     assert facet.allowed({255, 7, -1}).sum() == 0

@@ -1,4 +1,4 @@
-"""`verify` proves what we make, and finds whatever somebody changed; each kind of change by its own check."""
+"""`verify` proves the datasets that we make, and finds each kind of change with its own check."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ Tamper = Callable[[Split], None]
 
 
 def verdict_of(dataset: Dataset, **options: Any) -> Verdict:
-    """Return what is proved of a dataset as it is stored now."""
+    """Verify a dataset as it is stored now, and return the verdict."""
     fresh = Dataset.objects.get(pk=dataset.pk)
     return verify(fresh, scope_of(fresh, **options))
 
@@ -41,8 +41,8 @@ def checks_of(verdict: Verdict) -> set[str]:
 
 
 @contextmanager
-def undone() -> Iterator[None]:
-    """Take back what is done to the database meanwhile."""
+def rolled_back() -> Iterator[None]:
+    """Roll back the changes of the block in the database."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
@@ -50,7 +50,7 @@ def undone() -> Iterator[None]:
 
 @contextmanager
 def changed_file(path: Path, content: bytes | None) -> Iterator[None]:
-    """Give a file another content meanwhile, or none."""
+    """Replace the content of a file during the block, or delete the file."""
     before = path.read_bytes()
     path.unlink()
     if content is not None:
@@ -59,8 +59,8 @@ def changed_file(path: Path, content: bytes | None) -> Iterator[None]:
     path.write_bytes(before)
 
 
-def sealed_again(split: Split) -> None:
-    """Seal a split anew, as whoever wants to hide what he changed would: hashes and index fit."""
+def seal_again(split: Split) -> None:
+    """Seal a split again, as somebody who hides a change would do: hashes and index fit the changed rows."""
     sealed = sealing.seal(split)
     Split.objects.filter(pk=split.pk).update(**sealed._asdict(), seen_digest="")
     hashes = dict(split.dataset.splits.own().values_list("name", "fingerprint"))
@@ -104,7 +104,7 @@ def change_scene(change: Callable[[dict[str, Any]], None]) -> Tamper:
 
 
 def swap_questions(split: Split) -> None:
-    """Ask each of two scenes what the other was asked."""
+    """Swap the questions of the first two scenes."""
     one, two = (list(split.question_set.filter(scene__position=at).order_by("position")) for at in (0, 1))
     for mine, theirs in zip(one, two, strict=True):
         for row, other in ((mine, theirs), (theirs, mine)):
@@ -113,7 +113,7 @@ def swap_questions(split: Split) -> None:
 
 
 def repeat_scene(split: Split) -> None:
-    """Make all scenes the first one: each question stays right, but answers pile up."""
+    """Replace all scenes by the first one: each answer stays right, but the balance of answers is lost."""
     rows = list(split.scene_set.order_by("position"))
     asked = list(rows[0].question_set.order_by("position"))
     for row in rows[1:]:
@@ -136,8 +136,8 @@ def forget_relation(data: dict[str, Any]) -> None:
         rows[0] = []
 
 
-# What is done, and the check that finds it however the hashes are mended.
-MENDED: dict[str, tuple[Tamper, str]] = {
+# Changes, and the check that finds each even if the hashes are recomputed.
+RESEALED_CHANGES: dict[str, tuple[Tamper, str]] = {
     "answer": (change_answer, "programs"),
     "answer of another kind": (change_question(answer_kind="word"), "programs"),
     "program": (change_program, "programs"),
@@ -148,8 +148,8 @@ MENDED: dict[str, tuple[Tamper, str]] = {
     "something more in a scene": (change_scene(lambda data: data.update(note="hello")), "scenes"),
     "the same scene again and again": (repeat_scene, "balance"),
 }
-# What can't be sealed any more, or needn't be.
-LEFT: dict[str, tuple[Tamper, str]] = {
+# Changes after which the split cannot be sealed again, or need not be.
+OTHER_CHANGES: dict[str, tuple[Tamper, str]] = {
     "answer outside the vocabulary": (change_question(answer="orange"), "vocabulary"),
     "answer taken away": (change_question(answer=None), "hashes"),
     "kind of answer that is none": (change_question(answer_kind="colour"), "programs"),
@@ -182,11 +182,11 @@ LEFT: dict[str, tuple[Tamper, str]] = {
 }  # fmt: skip
 
 
-WHOLE = ("dataset's content hash", "secret's hash", "reference", "withheld")  # not of the train split alone
+WHOLE = ("dataset's content hash", "secret's hash", "reference", "withheld")  # changes outside of the train split
 
 
 @pytest.mark.slow
-def test_what_we_make_is_proved_and_whatever_is_changed_in_the_database_is_found():
+def test_an_unchanged_dataset_is_proved_and_each_change_in_the_database_is_found():
     dataset = small.made()
     verdict = verdict_of(dataset, rerender=3)
     assert verdict.findings == []
@@ -197,8 +197,8 @@ def test_what_we_make_is_proved_and_whatever_is_changed_in_the_database_is_found
     assert sum(row.count for row in verdict.proved if (row.check, row.unit) == ("programs", "questions")) == 32
     assert sum(row.count for row in verdict.proved if row.check == "rerendered") == 3
     train = dataset.splits.get(name="train")
-    for name, (tamper, check) in (MENDED | LEFT).items():
-        with undone():
+    for name, (tamper, check) in (RESEALED_CHANGES | OTHER_CHANGES).items():
+        with rolled_back():
             tamper(train)
             found = verdict_of(dataset, names=["train"] if name not in WHOLE else [])
             assert check in checks_of(found), name
@@ -207,19 +207,19 @@ def test_what_we_make_is_proved_and_whatever_is_changed_in_the_database_is_found
 
 
 @pytest.mark.slow
-def test_no_mending_of_hashes_hides_a_change():
+def test_changes_are_found_even_if_the_split_is_sealed_again():
     dataset = small.made(with_images=False)
     train = dataset.splits.get(name="train")
-    for name, (tamper, check) in MENDED.items():
-        with undone():
+    for name, (tamper, check) in RESEALED_CHANGES.items():
+        with rolled_back():
             tamper(train)
-            sealed_again(train)
+            seal_again(train)
             found = checks_of(verdict_of(dataset, names=["train"]))
             assert check in found, name
             assert not found & {"hashes", "facets", "words", "rows"}, name
-    with undone():
+    with rolled_back():
         repeat_scene(train)
-        sealed_again(train)
+        seal_again(train)
         assert checks_of(verdict_of(dataset, names=["train"])) == {"balance"}
 
 
@@ -253,7 +253,7 @@ def test_changed_pictures_and_index_files_are_found():
             assert checks_of(found) == {check}, name
             assert all(finding.scene == 0 for finding in found.findings), name
     with changed_file(places[0], picture(np.clip(plain.astype(int) + 3, 0, 255).astype(np.uint8))):
-        assert verdict_of(dataset, names=["train"]).findings == []  # about right ...
+        assert verdict_of(dataset, names=["train"]).findings == []  # only rendering finds it
         assert checks_of(verdict_of(dataset, names=["train"], rerender=4)) == {"rerendered"}
     folder = files.local_path(f"{FOLDER}/{train.index_digest}")
     assert folder is not None
@@ -276,7 +276,7 @@ def test_changed_pictures_and_index_files_are_found():
 
 
 @pytest.mark.slow
-def test_what_the_train_split_had_seen_is_proved_too():
+def test_the_overlap_with_the_train_split_is_proved():
     dataset = small.made(with_images=False)
     dataset_jobs.work(dataset=dataset)
     val = dataset.splits.get(name="val")
@@ -305,10 +305,10 @@ def test_derived_splits_are_proved_against_their_recipe():
     verdict = verdict_of(dataset)
     assert verdict.findings == []
     assert sum(row.count for row in verdict.proved if (row.check, row.unit) == ("recipe", "questions")) == 6
-    with undone():
+    with rolled_back():
         _update(some, {"recipe": Recipe(parent="train", sample=6, seed=4).to_json()})
         assert checks_of(verdict_of(dataset, names=["some"])) == {"recipe"}
-    with undone():
+    with rolled_back():
         _update(some, {"fingerprint": "0" * 64})
         assert checks_of(verdict_of(dataset, names=["some"])) == {"hashes"}
     folder = files.local_path(f"{FOLDER}/{some.index_digest}")
@@ -320,14 +320,14 @@ def test_derived_splits_are_proved_against_their_recipe():
             assert {check, "hashes"} <= checks_of(verdict_of(dataset, names=["some"])), file
 
 
-def test_a_world_that_proves_nothing_of_its_own_is_proved_as_far_as_it_goes(made: Dataset):
+def test_a_world_without_checks_of_its_own_gets_the_general_checks(made: Dataset):
     verdict = verdict_of(made)
     assert verdict.findings == []
     assert {"facets", "words", "hashes", "rows", "vocabulary"} <= {row.check for row in verdict.proved}
     assert any(row.what == "scenes of a world that proves none" for row in verdict.open)
 
 
-def test_an_import_says_what_it_cannot_prove():
+def test_the_verdict_of_an_import_lists_what_cannot_be_proved():
     dataset = small.made(with_images=False)
     train = dataset.splits.get(name="train")
     _update(train, {"kind": Split.Kind.IMPORTED})
@@ -335,7 +335,7 @@ def test_an_import_says_what_it_cannot_prove():
     last = train.scene_set.get(position=3)
     _update(last, {"data": None, "view": None})
     last.question_set.update(program=None, answer=None)
-    sealed_again(train)
+    seal_again(train)
     verdict = verdict_of(dataset, names=["train"])
     assert verdict.findings == []
     said = {row.what: row.count for row in verdict.open if row.split == "train"}
@@ -347,7 +347,7 @@ def test_an_import_says_what_it_cannot_prove():
 # The command
 
 
-def test_the_command_says_what_was_proved():
+def test_the_command_prints_what_was_proved():
     small.made(with_images=False)
     out, err = StringIO(), StringIO()
     call_command("verify", "shapes", "--workers", "1", stdout=out, stderr=err)
@@ -357,12 +357,12 @@ def test_the_command_says_what_was_proved():
     assert "Nothing wrong was found." in lines
     out = StringIO()
     call_command("verify", "shapes", "--workers", "1", "--json", "--split", "val", stdout=out)
-    told = json.loads(out.getvalue())
-    assert (told["what"], told["ok"], told["findings"]) == ("shapes", True, [])
-    assert {row["split"] for row in told["proved"]} == {"", "val"}
+    document = json.loads(out.getvalue())
+    assert (document["what"], document["ok"], document["findings"]) == ("shapes", True, [])
+    assert {row["split"] for row in document["proved"]} == {"", "val"}
 
 
-def test_the_command_lists_what_is_wrong_and_fails():
+def test_the_command_prints_findings_and_fails():
     dataset = small.made(with_images=False)
     row = first_question(dataset.splits.get(name="train"), answer_kind="yes-no")
     other = "no" if row.answer == "yes" else "yes"
@@ -391,7 +391,7 @@ def test_the_command_lists_what_is_wrong_and_fails():
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_several_processes_say_the_same_as_one():
+def test_several_processes_give_the_same_verdict_as_one():
     dataset = small.made(with_images=False)
     _update(first_question(dataset.splits.get(name="train")), {"text": "Is it so?"})
     alone, together = (verify(dataset, scope_of(dataset), workers=workers).to_json() for workers in (1, 2))
@@ -415,7 +415,7 @@ def test_bad_input_is_refused():
         assert words in str(caught.value)
 
 
-def test_more_findings_than_anybody_reads_are_counted():
+def test_findings_above_the_limit_are_counted():
     verdict = Verdict()
     verdict.find_all(Finding("train", "texts", "this", "that", 0, number) for number in range(1234))
     assert (len(verdict.findings), verdict.left_out, verdict.holds) == (1000, 234, False)

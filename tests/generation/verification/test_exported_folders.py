@@ -1,4 +1,4 @@
-"""`verify --folder` proves what we export, and finds what somebody changed, also where he mends the list of SHA-256."""
+"""`verify --folder` proves our exports, and finds changes even if the list of SHA-256 sums is recomputed."""
 
 import gzip
 import hashlib
@@ -36,8 +36,8 @@ def checks_of(verdict: Verdict) -> set[str]:
     return {finding.check for finding in verdict.findings}
 
 
-def mend(folder: Path) -> None:
-    """Write the list of SHA-256 anew, as whoever wants to hide what he changed would."""
+def rewrite_sums(folder: Path) -> None:
+    """Recompute the list of SHA-256 sums, as somebody who hides a change would do."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / SUMS)
     digests = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
     lines = (f"{digest}  {name}\n" for name, digest in digests.items())
@@ -45,7 +45,7 @@ def mend(folder: Path) -> None:
 
 
 @contextmanager
-def changed(path: Path, content: bytes | None) -> Iterator[None]:
+def replaced_file(path: Path, content: bytes | None) -> Iterator[None]:
     before = path.read_bytes() if path.exists() else None
     path.unlink(missing_ok=True)
     if content is not None:
@@ -56,33 +56,33 @@ def changed(path: Path, content: bytes | None) -> Iterator[None]:
         path.write_bytes(before)
 
 
-def edited(path: Path, edit: Edit) -> bytes:
+def edit_json(path: Path, edit: Edit) -> bytes:
     data = json.loads(path.read_text())
     edit(data)
     return json.dumps(data).encode()
 
 
-def in_question(**changes: Any) -> Edit:
+def change_first_question(**changes: Any) -> Edit:
     return lambda data: data["questions"][0].update(changes)
 
 
-def answered_otherwise(data: Any) -> None:
+def change_answer(data: Any) -> None:
     asked = next(one for one in data["questions"] if one["answer"] in ("yes", "no"))
     asked["answer"] = "no" if asked["answer"] == "yes" else "yes"
 
 
-def moved(data: Any) -> None:
+def move_object(data: Any) -> None:
     data["scenes"][0]["objects"][0]["3d_coords"][0] += 0.25
 
 
 EDITS: tuple[tuple[str, Edit, str], ...] = (
-    (TRAIN, answered_otherwise, "programs"),
-    (TRAIN, in_question(question="Is it so?"), "texts"),
-    (TRAIN, in_question(question_family_index=7), "families"),
+    (TRAIN, change_answer, "programs"),
+    (TRAIN, change_first_question(question="Is it so?"), "texts"),
+    (TRAIN, change_first_question(question_family_index=7), "families"),
     (TRAIN, lambda data: data["questions"].pop(), "rows"),
-    (TRAIN, in_question(answer="orange"), "rows"),
-    ("CLEVR_v1.0/questions/CLEVR_test_questions.json", in_question(question="Is it so?"), "texts"),
-    ("CLEVR_v1.0/scenes/CLEVR_train_scenes.json", moved, "references"),
+    (TRAIN, change_first_question(answer="orange"), "rows"),
+    ("CLEVR_v1.0/questions/CLEVR_test_questions.json", change_first_question(question="Is it so?"), "texts"),
+    ("CLEVR_v1.0/scenes/CLEVR_train_scenes.json", move_object, "references"),
     ("CLEVR_v1.0/scenes/CLEVR_train_scenes.json", lambda data: data["scenes"].pop(), "hashes"),
     ("horsesense/views/CLEVR_train_views.json", lambda data: data["views"][0].update(camera=[7, -7, 5]), "references"),
     ("horsesense/dataset.json", lambda data: data["splits"][0].update(fingerprint="0" * 64), "hashes"),
@@ -93,13 +93,13 @@ EDITS: tuple[tuple[str, Edit, str], ...] = (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """An export for everybody of a small dataset, one of whose splits is withheld and another called test."""
+    """Give the public export of a small dataset with a withheld split and a split called test."""
     small.made(splits={"train": {"scenes": 4}, "test": {"scenes": 2}, "exam": {"scenes": 2, "withheld": True}})
     call_command("export", "shapes", "--format", "clevr", "--output", str(tmp_path / "out"), stdout=StringIO())
     return tmp_path / "out"
 
 
-def test_what_we_export_is_proved_and_whatever_is_changed_is_found(folder: Path):
+def test_an_unchanged_export_is_proved_and_each_change_is_found(folder: Path):
     verdict = verdict_of(folder, rerender=3)
     assert verdict.findings == []
     assert {row.check for row in verdict.proved} >= {
@@ -112,16 +112,16 @@ def test_what_we_export_is_proved_and_whatever_is_changed_is_found(folder: Path)
     assert ("exam", "the content hash of a split whose answers, programs or scenes aren't there") in left
     sums = (folder / SUMS).read_bytes()
     for name, edit, check in EDITS:
-        with changed(folder / name, edited(folder / name, edit)):
+        with replaced_file(folder / name, edit_json(folder / name, edit)):
             assert "files" in checks_of(verdict_of(folder)), name
-            mend(folder)
+            rewrite_sums(folder)
             found = checks_of(verdict_of(folder))
             assert check in found and "files" not in found, (name, check, found)
         (folder / SUMS).write_bytes(sums)
     assert verdict_of(folder).findings == []
 
 
-def test_pictures_tables_and_files_that_are_changed_are_found(folder: Path):
+def test_changed_pictures_tables_and_files_are_found(folder: Path):
     pictures = sorted((folder / "CLEVR_v1.0/images/train").iterdir())
     table = folder / "horsesense/facets/CLEVR_train_facets.csv.gz"
     rows = gzip.decompress(table.read_bytes()).decode().splitlines()
@@ -134,36 +134,36 @@ def test_pictures_tables_and_files_that_are_changed_are_found(folder: Path):
         (table, gzip.compress("\n".join(rows).encode()), "facets"),
         (table, b"no table", "facets"),
     ):
-        with changed(path, content):
+        with replaced_file(path, content):
             assert "files" in checks_of(verdict_of(folder)), path
-            mend(folder)
+            rewrite_sums(folder)
             assert checks_of(verdict_of(folder)) == {check}, path
         (folder / SUMS).write_bytes(sums)
-    with changed(folder / "more.txt", b"more"):
+    with replaced_file(folder / "more.txt", b"more"):
         [finding] = verdict_of(folder).findings
         assert (finding.check, finding.came) == ("files", "more.txt")
-    with changed(folder / "horsesense/spec.json", b'{"world": "clevr", "splits": {}}'):
+    with replaced_file(folder / "horsesense/spec.json", b'{"world": "clevr", "splits": {}}'):
         assert "files" in checks_of(verdict_of(folder))
-    with changed(folder / TRAIN, (folder / TRAIN).read_bytes()[:500]):
+    with replaced_file(folder / TRAIN, (folder / TRAIN).read_bytes()[:500]):
         assert {"files", "rows"} <= checks_of(verdict_of(folder))
 
 
-def test_several_processes_and_the_command_say_the_same(folder: Path):
-    def told(*more: str) -> str:
+def test_the_command_gives_the_same_verdict_with_one_or_two_processes(folder: Path):
+    def run_verify(*more: str) -> str:
         out = StringIO()
         call_command("verify", "--folder", str(folder), "--format", "clevr", *more, stdout=out)
         return out.getvalue()
 
-    assert told("--workers", "1") == told("--workers", "2")
-    assert "Nothing wrong was found." in told("--workers", "1")
-    assert json.loads(told("--workers", "1", "--json", "--split", "train"))["ok"] is True
-    (folder / TRAIN).write_bytes(edited(folder / TRAIN, answered_otherwise))
+    assert run_verify("--workers", "1") == run_verify("--workers", "2")
+    assert "Nothing wrong was found." in run_verify("--workers", "1")
+    assert json.loads(run_verify("--workers", "1", "--json", "--split", "train"))["ok"] is True
+    (folder / TRAIN).write_bytes(edit_json(folder / TRAIN, change_answer))
     with pytest.raises(CommandError, match=r"Expected nothing wrong with .*, got [0-9]+ findings") as caught:
-        told("--workers", "1")
+        run_verify("--workers", "1")
     assert caught.value.returncode == 1
 
 
-def test_derived_splits_promise_less(tmp_path: Path):
+def test_wording_and_balance_of_derived_splits_are_not_proved(tmp_path: Path):
     dataset = small.made(with_images=False)
     question_sets.create(dataset.splits.get(name="train"), name="some", recipe=Recipe(parent="train", sample=6, seed=3))
     dataset_jobs.work(dataset=dataset)
@@ -195,11 +195,11 @@ def test_the_releases_own_scenes_are_proved(tmp_path: Path):
     assert any(row.what.startswith("content hashes, spec and facets") for row in verdict.open)
     path = folder / "CLEVR_train_scenes.json"
     path.chmod(0o644)
-    path.write_bytes(edited(path, moved))
+    path.write_bytes(edit_json(path, move_object))
     assert checks_of(verdict_of(tmp_path)) == {"references"}
 
 
-def test_what_is_no_folder_of_ours_is_refused(tmp_path: Path):
+def test_folders_that_are_no_exports_are_refused(tmp_path: Path):
     with pytest.raises(BadExport, match="Expected a folder, got none"):
         verdict_of(tmp_path / "nowhere")
     with pytest.raises(BadExport, match=r"Expected one of .*clevr.*, got 'tar'"):

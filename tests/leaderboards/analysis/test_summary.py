@@ -1,4 +1,4 @@
-"""What pages say first: sentences on one row and on two, and the slices that matter most."""
+"""Summaries at the top of pages: sentences about one row and about two, and the most important slices."""
 
 import re
 
@@ -26,7 +26,7 @@ def sheet(whole: ComparedValue, *lines: ComparedValue) -> Sheet:
     return Sheet(whole, [ComparedFacet("type", "type", list(lines), False)], MCNEMAR)
 
 
-def test_who_is_better_stands_first_with_where() -> None:
+def test_the_sentence_begins_with_the_better_row_and_names_slices() -> None:
     lines = [line("count", 0.9, 0.32), line("compare attributes", 0.4, 0.63), line("exist", 0.7, 0.5, p=0.2)]
     found = sheet(line("all", 0.8, 0.633, n=600), *lines)
     said = (
@@ -40,7 +40,7 @@ def test_who_is_better_stands_first_with_where() -> None:
     )
 
 
-def test_what_may_be_chance_is_called_so() -> None:
+def test_a_difference_that_may_be_chance_is_described_as_chance() -> None:
     assert describe_difference(sheet(line("all", 0.71, 0.7, p=0.4)), NAMES, "type") == (
         "A is 1.0 points better than B (−3.5 to 5.3), which may be chance."
     )
@@ -50,7 +50,7 @@ def test_what_may_be_chance_is_called_so() -> None:
     )
 
 
-def test_the_largest_differences_are_certain_and_each_of_other_questions() -> None:
+def test_the_largest_differences_are_certain_and_have_no_repeated_slices() -> None:
     lines = [line(f"v{at}", 0.5 + at / 20, 0.5, only=at) for at in range(1, 9)]
     few, open_ = line("few", 0.9, 0.1, n=10), line("open", 0.9, 0.1, p=0.3)
     found = sheet(line("all", 0.8, 0.6, n=900), *lines, lines[-1], few, open_)
@@ -61,7 +61,7 @@ def weak(label: str, right: int, n: int = 100) -> Weak:
     return Weak("type", "type", label, label, SliceCell(Averaged(n, (right,)), "/there/?type=x"))
 
 
-def test_a_row_is_told_with_chance_and_its_best_and_weakest() -> None:
+def test_a_row_is_described_with_chance_and_its_best_and_weakest_slices() -> None:
     whole, slices = figure(Averaged(400, (260,))), [weak("count", 30), weak("exist", 90), weak("color", 65)]
     assert describe_row("Mine", whole, 0.358, slices) == (
         "Mine is right on 65.0 % of 400 questions (60.2 to 69.5); guessing would give 35.8 %. "
@@ -75,7 +75,7 @@ def test_a_row_is_told_with_chance_and_its_best_and_weakest() -> None:
     assert weakest(slices, few) == []
 
 
-def test_a_submission_says_first_how_right_it_is_and_where_it_is_weakest(
+def test_a_submission_begins_with_its_accuracy_and_its_weakest_slices(
     method: Method, val: Split, as_member: Client
 ) -> None:
     answers = sent.noisy(val, wrong=0.3)
@@ -93,9 +93,7 @@ def test_a_submission_says_first_how_right_it_is_and_where_it_is_weakest(
         assert as_member.get(address.replace("&amp;", "&")).status_code == 200
 
 
-def test_of_withheld_answers_a_submission_says_nothing_of_that(
-    method: Method, withheld: Split, as_member: Client
-) -> None:
+def test_a_submission_to_a_withheld_split_has_no_summary(method: Method, withheld: Split, as_member: Client) -> None:
     row = sent.submitted(method, withheld, sent.noisy(withheld, wrong=0.3))
     assert Submission.objects.filter(pk=row.pk, state="done").exists()
     shown = as_member.get(row.get_absolute_url())

@@ -22,12 +22,12 @@ from webapp.models import User
 pytestmark = pytest.mark.slow
 
 BOARD = "/leaderboards/shapes/test/"
-PICTURES = os.environ.get("HORSESENSE_TEST_PICTURES")  # a folder for screenshots, to be looked at
+PICTURES = os.environ.get("HORSESENSE_TEST_PICTURES")  # a folder for screenshots that a person can look at
 
 
 @pytest.fixture
 def page(browser: Browser, live_server: Any, transactional_db: None, settings: Any, tmp_path: Path) -> Iterator[Page]:
-    """Give a page of a site with a withheld split: published, deferred and asked for."""
+    """Give a page of a site with a withheld split that has published and deferred figures and requests for approval."""
     settings.VAR_DIR = tmp_path
     splits = {"train": {"scenes": 4}, "test": {"scenes": 40, "withheld": True}}
     made = small.made(with_images=False, splits=splits)

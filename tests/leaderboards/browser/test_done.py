@@ -1,8 +1,8 @@
-"""From signing up to the skipped step, in a real browser, each number held against counting question by question.
+"""From signing up to the skipped step, in a real browser; each number is compared with counting by question.
 
-Somebody signs up, makes methods and uploads files: what the most frequent answer of each type would be, the right
-answers, three runs of the right answers with noise, and more of them after less training. The counts know only the
-rows of questions and the files that were sent.
+A user signs up, makes methods and uploads files: the most frequent answer of each type, the right answers, three runs
+of the right answers with noise, and noisier runs for smaller training sizes. The counts use only the rows of questions
+and the uploaded files.
 """
 
 import json
@@ -35,18 +35,18 @@ NAMES = {"mode": "Mode of my own", "oracle": "Oracle", "noisy": "Noisy oracle"}
 
 @pytest.fixture
 def val(transactional_db: None, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Split:
-    """Give a split of 240 questions about 24 scenes, beside its reference."""
+    """Give a split of 240 questions about 24 scenes; its dataset also has the reference split."""
     settings.VAR_DIR = tmp_path
     monkeypatch.setattr(drawing, "SECONDS", 60)
-    # 240 questions have few wrong answers that tell anything
+    # 240 questions have few wrong answers that are usable for the report on skipped steps
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 2)
     splits = {"train": {"scenes": 24}, "val": {"scenes": 24}}
     made = small.made(with_images=False, splits=splits, questions={"per_scene": 10})
     return Split.objects.for_browse().get(dataset=made, name="val")
 
 
-class Known:
-    """The questions of both splits, and the files that are sent: all that the counts know."""
+class ExpectedCounts:
+    """The questions of both splits and the uploaded files, from which all expected numbers are counted."""
 
     def __init__(self, val: Split) -> None:
         rows = Question.objects.order_by("position").values_list("kind", "answer", "family")
@@ -71,7 +71,7 @@ class Known:
         ]
 
     def rights(self, name: str, kind: str = "") -> tuple[list[int], int]:
-        """Return how many questions each file has right, of how many; of one type alone where it is named."""
+        """Return the numbers of right answers of the files, and of questions; only those of `kind` if it is given."""
         wanted = [at for at, row in enumerate(self.asked) if kind in ("", row[0])]
         return [sum(file[at] == self.asked[at][1] for at in wanted) for file in self.sent[name]], len(wanted)
 
@@ -83,18 +83,18 @@ class Known:
 
 @pytest.fixture
 def page(browser: Browser, live_server: Any, val: Split) -> Iterator[Page]:
-    """Give a browser that nobody is signed in with."""
+    """Give a page of a browser without a signed-in account."""
     context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
     yield context.new_page()
     context.close()
 
 
-def points(share: float) -> str:
+def in_percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
 def test_from_signing_up_to_the_skipped_step(page: Page, val: Split, tmp_path: Path) -> None:
-    known = Known(val)
+    known = ExpectedCounts(val)
     sign_up(page)
     for key, name in NAMES.items():
         make_method(page, name)
@@ -142,7 +142,7 @@ def upload(page: Page, folder: Path, method: str, answers: list[str], *, run: st
     page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.get_by_role("heading", name="This submission is waiting to be scored")).to_be_visible()
     scoring.RUNNER.take_turn()
-    expect(page.get_by_role("heading", name="Scored")).to_be_visible(timeout=15_000)  # the page follows by itself
+    expect(page.get_by_role("heading", name="Scored")).to_be_visible(timeout=15_000)  # the page updates by itself
     assert Axe().run(page).response["violations"] == []
 
 
@@ -151,31 +151,31 @@ def row_of(page: Page, name: str) -> list[str]:
     return [cell.inner_text() for cell in row.locator("th, td").all()]
 
 
-def check_board(page: Page, known: Known) -> None:
+def check_board(page: Page, known: ExpectedCounts) -> None:
     page.goto(BOARD)
     heads = [head.inner_text().strip() for head in page.locator(".board thead th").all()]
-    kinds = {"exist": "exist", "count": "count"}  # of so few questions the columns are groups of types
+    kinds = {"exist": "exist", "count": "count"}  # for so few questions, the columns are groups of types
     for key, name in NAMES.items():
         cells = dict(zip(heads, row_of(page, name), strict=True))
-        assert cells["Accuracy"].split()[0] == points(known.share(key)), name
+        assert cells["Accuracy"].split()[0] == in_percent(known.share(key)), name
         for head, kind in kinds.items():
             rights, n = known.rights(key, kind)
-            expected = points(sum(rights) / len(rights) / n) if n >= 30 else f"n = {n}"
+            expected = in_percent(sum(rights) / len(rights) / n) if n >= 30 else f"n = {n}"
             assert cells[head].strip() == expected, (name, head)
     ordered = sorted(NAMES, key=lambda key: -known.share(key))
     assert [row_of(page, NAMES[key])[1].strip() for key in ordered] == ["1", "2", "3"]
     rights, n = known.rights("noisy")
     mean = sum(rights) / 3 / n
     deviation = math.sqrt(sum((right / n - mean) ** 2 for right in rights) / 2)
-    assert f"± {points(deviation)}" in row_of(page, NAMES["noisy"])[3]
+    assert f"± {in_percent(deviation)}" in row_of(page, NAMES["noisy"])[3]
     page.get_by_text("3 runs").click()
     listed = page.locator(".runs li").all_inner_texts()
-    assert listed == [f"{run}: {points(right / n)}" for run, right in enumerate(rights, start=1)]
+    assert listed == [f"{run}: {in_percent(right / n)}" for run, right in enumerate(rights, start=1)]
     expect(page.get_by_role("link", name="Q-type mode")).to_be_visible()
 
 
 def keys_of(page: Page, *names: str) -> str:
-    """Return the rows of the board of these names as an address has them."""
+    """Return the part of an address that selects the rows of the board with these names."""
     page.goto(BOARD)
     found = []
     for name in names:
@@ -184,7 +184,7 @@ def keys_of(page: Page, *names: str) -> str:
     return "&".join(f"entry={key}" for key in found)
 
 
-def check_slices(page: Page, known: Known) -> None:
+def check_slices(page: Page, known: ExpectedCounts) -> None:
     page.goto(f"{BOARD}slices/?by=type&{keys_of(page, NAMES['mode'], NAMES['noisy'])}")
     labels = {label: kind for kind, label in (("count", "count"), ("exist", "exist"), ("query_shape", "query shape"))}
     seen = 0
@@ -195,14 +195,14 @@ def check_slices(page: Page, known: Known) -> None:
             for key, cell in zip(("mode", "noisy"), cells, strict=True):
                 n = known.rights(key, labels[label])[1]
                 assert f"n = {n}" in cell
-                assert n < 30 or cell.startswith(points(known.share(key, labels[label])))
+                assert n < 30 or cell.startswith(in_percent(known.share(key, labels[label])))
             seen += 1
     assert seen >= 2
     whole = page.locator(".panels tr.whole td").all_inner_texts()
-    assert [cell.split()[0] for cell in whole] == [points(known.share(key)) for key in ("mode", "noisy")]
+    assert [cell.split()[0] for cell in whole] == [in_percent(known.share(key)) for key in ("mode", "noisy")]
 
 
-def check_comparison(page: Page, known: Known) -> None:
+def check_comparison(page: Page, known: ExpectedCounts) -> None:
     page.goto(f"{BOARD}compare/?{keys_of(page, NAMES['oracle'], NAMES['mode'])}")
     [truth], [mode] = known.sent["oracle"], known.sent["mode"]
     only = sum(one != other for one, other in zip(truth, mode, strict=True))
@@ -211,18 +211,18 @@ def check_comparison(page: Page, known: Known) -> None:
     )
     assert facts[f"Only {NAMES['oracle']} is right"] == f"{only:,}"
     assert facts[f"Only {NAMES['mode']} is right"] == "0"
-    assert facts["Difference, in points"].split()[0].lstrip("+") == points(1 - known.share("mode"))
-    assert facts["McNemar’s exact test"].startswith("p <")  # 2 / 2 ** only
+    assert facts["Difference, in points"].split()[0].lstrip("+") == in_percent(1 - known.share("mode"))
+    assert facts["McNemar’s exact test"].startswith("p <")  # p is 2 / 2 ** only
     page.locator(".facts a").first.click()
     expect(page.get_by_text(f"{only:,} questions", exact=True)).to_be_visible()
 
 
-def check_curve(page: Page, known: Known) -> None:
+def check_curve(page: Page, known: ExpectedCounts) -> None:
     page.goto(f"{BOARD}curves/?target=60")
     text = page.get_by_role("group", name="Curves as a table").inner_text()
     for size in SIZES:
-        assert f"{size:,}" in text and points(known.share(f"noisy {size}")) in text
-    assert points(known.share("noisy")) in text
+        assert f"{size:,}" in text and in_percent(known.share(f"noisy {size}")) in text
+    assert in_percent(known.share("noisy")) in text
     sizes = {RUN_SIZE: known.share("noisy"), **{size: known.share(f"noisy {size}") for size in SIZES}}
     reached = min((size for size, share in sizes.items() if share >= 0.6), default=None)
     row = page.locator("main table tbody tr", has=page.get_by_role("rowheader", name=NAMES["noisy"])).first
@@ -232,7 +232,7 @@ def check_curve(page: Page, known: Known) -> None:
     assert "not reached" in row.inner_text()
 
 
-def check_steps(page: Page, known: Known, val: Split) -> None:
+def check_steps(page: Page, known: ExpectedCounts, val: Split) -> None:
     page.goto(f"{BOARD}steps/?{keys_of(page, NAMES['noisy'])}")
     for _ in range(60):
         if not page.get_by_text("The report is being computed").count():
@@ -245,7 +245,7 @@ def check_steps(page: Page, known: Known, val: Split) -> None:
     ).to_be_visible()
     found = skipped_steps.find(val.dataset.get_world(), val)
     words = {word: code for code, word in enumerate(val.dataset.get_world().answers(val.read_spec()))}
-    counts = {label: hits(known, found.codes[at], words) for at, label in enumerate(labels_of(val))}
+    counts = {label: count_hits(known, found.codes[at], words) for at, label in enumerate(labels_of(val))}
     checked = 0
     for row in page.locator(".skipping tbody tr").all():
         label, cell = row.locator("th").inner_text().lower(), row.locator("td").first
@@ -260,18 +260,18 @@ def labels_of(val: Split) -> list[str]:
     return [one.label.lower() for one in val.dataset.get_world().ablations]
 
 
-def hits(known: Known, ablated: Any, words: dict[str, int]) -> tuple[int, int]:
-    """Return how many wrong answers are what programs give without a step, of those that could be."""
+def count_hits(known: ExpectedCounts, ablated: Any, words: dict[str, int]) -> tuple[int, int]:
+    """Return how many usable wrong answers equal the answer without a step, and how many are usable (at least 1)."""
     hit = n = 0
     for file in known.sent["noisy"]:
         for at, said in enumerate(file):
             truth, given = words[known.asked[at][1]], int(ablated[at])
-            if words[said] != truth and given >= 0 and given != truth and many(known.asked[at][0]):
+            if words[said] != truth and given >= 0 and given != truth and has_many_answers(known.asked[at][0]):
                 n += 1
                 hit += words[said] == given
     return hit, max(1, n)
 
 
-def many(kind: str) -> bool:
+def has_many_answers(kind: str) -> bool:
     """Return whether a type of questions has more than two possible answers."""
     return kind in ("count", "query_color", "query_shape")

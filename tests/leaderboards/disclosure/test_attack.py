@@ -1,4 +1,4 @@
-"""The attack on withheld answers by many accounts, through pages and programs of a site with real scoring."""
+"""An attack on withheld answers by many accounts, through the pages and the API of a site with real scoring."""
 
 import io
 import itertools
@@ -37,7 +37,7 @@ A_DAY = timedelta(days=1)
 
 @pytest.fixture
 def attacked(settings: Settings) -> Iterator[Split]:
-    """Give a split of 600 questions with two answers, withheld, on a site that verifies e-mail addresses."""
+    """Give a withheld split of 600 questions with two answers, on a site that verifies e-mail addresses."""
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     with riddle_world():
         spec = json.loads(json.dumps(riddles.SPEC)) | {"scenes_per_chunk": 100}
@@ -53,8 +53,8 @@ def attacked(settings: Settings) -> Iterator[Split]:
         yield split
 
 
-def accounts() -> list[tuple[Client, Method]]:
-    """Return browsers of accounts with verified addresses, each with a public method."""
+def make_accounts() -> list[tuple[Client, Method]]:
+    """Return browsers of accounts with verified e-mail addresses, each with a method."""
     found = []
     for number in range(ACCOUNTS):
         user = User.objects.create_user(f"u{number}", f"u{number}@example.org")
@@ -66,14 +66,14 @@ def accounts() -> list[tuple[Client, Method]]:
 
 
 def let_a_day_pass() -> None:
-    """Have everything that counts today lie a day back."""
+    """Move everything that counts for today's limits back by a day."""
     Submission.objects.exclude(finished=None).update(finished=F("finished") - A_DAY)
     Disclosure.objects.update(made=F("made") - A_DAY)
     Attempt.objects.update(made=F("made") - A_DAY)
 
 
 def submit(client: Client, method: Method, answers: np.ndarray) -> str:
-    """Return the address of a submission, sent on another day where it is one too many."""
+    """Submit answers and return the address; if the daily limit is reached, submit on the next day."""
     lines = "\n".join([*(riddles.ANSWERS[code] for code in answers), ""])
     for _ in range(2):
         file = io.BytesIO(lines.encode())
@@ -89,14 +89,14 @@ def submit(client: Client, method: Method, answers: np.ndarray) -> str:
 
 
 def test_attackers_with_many_accounts_end_within_five_points_of_guessing(attacked: Split) -> None:
-    chance, people = np.random.default_rng(5), accounts()
+    chance, people = np.random.default_rng(5), make_accounts()
     sent = chance.integers(0, 2, (SUBMISSIONS, QUESTIONS))
     told: dict[int, float] = {}
     for number, (client, method) in zip(range(SUBMISSIONS), itertools.cycle(people), strict=False):
         url = submit(client, method, sent[number])
         [score] = client.get(url).json()["scores"]
         found = score["disclosure"]
-        if found["figure"] is not None:  # also where it says only that nothing changed
+        if found["figure"] is not None:  # also if the decision was that nothing changed
             told[number] = found["figure"]
         finer = {"low", "high", "deviation", "accuracy_read", "unreadable"}
         assert score["accuracy"] in (None, found["figure"]) and not any(score[name] for name in finer | {"columns"})
@@ -107,12 +107,12 @@ def test_attackers_with_many_accounts_end_within_five_points_of_guessing(attacke
     assert shares == set(told.values()), "the board says nothing else"
 
     truth = SplitIndex.open(attacked).answers.astype(int)
-    guess = np.full(QUESTIONS, round(truth.mean()))  # the questions have one type
+    guess = np.full(QUESTIONS, round(truth.mean()))  # all questions have one type
     by_type = float((guess == truth).mean())
     known = Told(sent[list(told)], np.array(list(told.values())))
     for decide in (solved, voted):
         assert float((decide(known, guess) == truth).mean()) < by_type + ALLOWED
 
     rights = Score.objects.filter(split=attacked).order_by("submission").values_list("right", flat=True)
-    exact = Told(sent, np.round(np.array(rights) / QUESTIONS, 3))  # what boards said before there was a Ladder
+    exact = Told(sent, np.round(np.array(rights) / QUESTIONS, 3))  # figures from before the Ladder existed
     assert float((solved(exact, guess) == truth).mean()) > by_type + ALLOWED

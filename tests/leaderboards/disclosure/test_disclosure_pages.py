@@ -1,4 +1,4 @@
-"""Who may submit to withheld answers, how often, and the owner's page of what is published."""
+"""Who may submit to withheld answers and how often, and the owner's page about published figures."""
 
 import io
 from typing import Any
@@ -23,7 +23,7 @@ FORM = "/submissions/new/?to=scored/test"
 
 @pytest.fixture
 def newcomer(scored: Dataset, db: None) -> User:
-    """Give an account that nobody approved."""
+    """Give an account that has no approval."""
     return User.objects.create_user("nina", "nina@example.org", "x")
 
 
@@ -46,8 +46,8 @@ def text(response: Any) -> str:
     return str(response.content.decode())
 
 
-def post(client: Client, split: Split, method: Method) -> Any:
-    """Return what comes of an upload by a program."""
+def upload(client: Client, split: Split, method: Method) -> Any:
+    """Upload right answers through the API and return the response."""
     file = io.BytesIO(sent.as_file(sent.truth_of(split)).getvalue())
     file.name = "a.json"
     return client.post("/api/v1/submissions/", {"file": file, "method": str(method.pk), "split": "scored/test"})
@@ -56,12 +56,12 @@ def post(client: Client, split: Split, method: Method) -> Any:
 # Who may submit
 
 
-def test_an_account_that_nobody_approved_is_refused_by_page_program_and_command(
+def test_an_unapproved_account_is_refused_by_page_api_and_command(
     newcomer: User, withheld: Split, tmp_path: Any
 ) -> None:
     method = Method.objects.create(name="New", owner=newcomer)
     client = browser(newcomer)
-    reply = post(client, withheld, method)
+    reply = upload(client, withheld, method)
     assert (reply.status_code, reply.json()["error"]["code"]) == (403, "not_approved")
     assert "needs the owner's approval" in reply.json()["error"]["message"]
     file = io.BytesIO(sent.as_file(sent.truth_of(withheld)).getvalue())
@@ -77,7 +77,7 @@ def test_an_account_that_nobody_approved_is_refused_by_page_program_and_command(
     assert not Submission.objects.filter(method=method).exists()
 
 
-def test_who_asks_is_approved_by_the_owner_and_may_submit_then(newcomer: User, owner: User, withheld: Split) -> None:
+def test_an_account_may_submit_after_the_owner_approved_it(newcomer: User, owner: User, withheld: Split) -> None:
     method = Method.objects.create(name="New", owner=newcomer)
     client = browser(newcomer)
     assert client.post(ASK).status_code == 302
@@ -91,13 +91,13 @@ def test_who_asks_is_approved_by_the_owner_and_may_submit_then(newcomer: User, o
     assert decided.status_code == 302
     row.refresh_from_db()
     assert (row.state, row.decided_by, row.decided is None) == ("approved", owner, False)
-    assert post(client, withheld, method).status_code == 202
+    assert upload(client, withheld, method).status_code == 202
     browser(owner).post(f"{BOARD}approvals/{row.pk}/refuse/")
-    refused = post(client, withheld, method)
+    refused = upload(client, withheld, method)
     assert refused.status_code == 403 and "the owner refused yours" in refused.json()["error"]["message"]
 
 
-def test_where_the_site_sends_mail_a_verified_address_is_enough_unless_the_owner_refused(
+def test_a_verified_address_is_enough_if_the_site_verifies_and_the_owner_did_not_refuse(
     newcomer: User, owner: User, withheld: Split, settings: Settings
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
@@ -112,7 +112,7 @@ def test_where_the_site_sends_mail_a_verified_address_is_enough_unless_the_owner
     assert not submitter_approvals.may_submit(newcomer, withheld)
 
 
-def test_owner_and_staff_need_no_approval_and_open_splits_ask_for_none(
+def test_owner_and_staff_need_no_approval_and_open_splits_need_none(
     newcomer: User, owner: User, withheld: Split, val: Split
 ) -> None:
     withheld = Split.objects.for_browse().get(pk=withheld.pk)
@@ -121,7 +121,7 @@ def test_owner_and_staff_need_no_approval_and_open_splits_ask_for_none(
     assert submitter_approvals.may_submit(newcomer, val)
 
 
-def test_only_the_owner_decides_and_only_what_there_is(newcomer: User, owner: User, withheld: Split) -> None:
+def test_only_the_owner_decides_and_only_about_existing_requests(newcomer: User, owner: User, withheld: Split) -> None:
     row = submitter_approvals.ask(newcomer, withheld)
     for user in (newcomer, User.objects.create_user("eve")):
         assert browser(user).post(f"{BOARD}approvals/{row.pk}/approve/").status_code == 404
@@ -151,14 +151,14 @@ def test_all_accounts_together_have_three_published_figures_a_day(
     last = Method.objects.create(name="M", owner=people[3])
     left = limits.remaining(people[3], withheld)
     assert (left.scores, left.shared, left.published, left.is_open) == (3, 0, 17, False)
-    reply = post(browser(people[3]), withheld, last)
+    reply = upload(browser(people[3]), withheld, last)
     assert reply.status_code == 429 and "3 scores a day of all accounts together" in reply.json()["error"]["message"]
     assert reply.json()["error"]["details"]["next_at"] is not None and 0 < int(reply["Retry-After"]) <= 86_400
-    DisclosureSettings.objects.update(budget=3)  # nothing can be published any more: the files tell nothing
-    assert post(browser(people[3]), withheld, last).status_code == 202
+    DisclosureSettings.objects.update(budget=3)  # no more figures can be published, so submissions reveal nothing
+    assert upload(browser(people[3]), withheld, last).status_code == 202
 
 
-def test_who_submits_after_the_budget_is_spent_is_told_before_and_after(
+def test_pages_say_that_figures_after_the_budget_are_shown_later(
     member: User, method: Method, withheld: Split, as_member: Client
 ) -> None:
     DisclosureSettings.objects.create(split=withheld, budget=0)
@@ -195,15 +195,13 @@ def test_the_owner_sees_what_is_published_and_raises_the_budget(method: Method, 
         ({"partition": "answer"}, "valid choice"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(
-    owner: User, withheld: Split, chosen: dict[str, str], words: str
-) -> None:
+def test_bad_settings_are_refused(owner: User, withheld: Split, chosen: dict[str, str], words: str) -> None:
     reply = browser(owner).post(PAGE, {"budget": "5", "step": "10", "partition": "", **chosen})
     assert reply.status_code == 400 and words in text(reply)
     assert not DisclosureSettings.objects.exists()
 
 
-def test_parts_are_chosen_before_the_first_figure_and_stand_on_board_and_page(
+def test_parts_are_chosen_before_the_first_figure_and_shown_on_board_and_page(
     method: Method, owner: User, withheld: Split, as_member: Client
 ) -> None:
     [facet, *_] = [one for one in disclosure_budget.facets_for_partition(withheld) if len(one.values) > 1]
@@ -219,7 +217,7 @@ def test_parts_are_chosen_before_the_first_figure_and_stand_on_board_and_page(
     assert disclosure_budget.plan_of(withheld).partition == facet.name, "it is fixed now"
 
 
-def test_nobody_else_finds_the_page(owner: User, newcomer: User, withheld: Split) -> None:
+def test_others_get_404_for_the_page_of_the_owner(owner: User, newcomer: User, withheld: Split) -> None:
     assert browser(None).get(PAGE).status_code == 302
     assert browser(newcomer).get(PAGE).status_code == 404
     assert PAGE not in text(browser(newcomer).get(BOARD))

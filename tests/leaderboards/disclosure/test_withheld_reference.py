@@ -1,4 +1,4 @@
-"""Baselines of an open split whose reference withholds its answers: what they guess is what these answers are."""
+"""Baselines of an open split whose reference split is withheld: their guesses reveal withheld answers."""
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -19,7 +19,7 @@ ALL = {"Chance", "Majority", "Q-type mode", "Nearest question"}
 
 @pytest.fixture
 def val(db: None) -> Split:
-    """Give an open split with its baselines, measured against a split whose answers are withheld."""
+    """Give an open split with its baselines; the answers of its reference split are withheld."""
     splits = {"train": {"scenes": 4, "withheld": True}, "val": {"scenes": 10}}
     made = small.made("hidden", with_images=False, splits=splits, owner=User.objects.create_user("olga"))
     while baselines.begin():
@@ -32,7 +32,7 @@ def rows(user: User | AnonymousUser, split: Split) -> set[str]:
     return {entry.name for entry in entries_of(user, split)}
 
 
-def test_strangers_meet_no_guess_that_was_learned_from_withheld_answers(val: Split, client: Client) -> None:
+def test_strangers_see_no_baseline_that_learned_from_withheld_answers(val: Split, client: Client) -> None:
     learned = Submission.objects.filter(split=val, trained_on__name="train")
     assert learned.count() == 3
     assert rows(AnonymousUser(), val) == rows(User.objects.create_user("mira"), val) == {"Chance"}
@@ -47,7 +47,7 @@ def test_strangers_meet_no_guess_that_was_learned_from_withheld_answers(val: Spl
         assert row.get_absolute_url() not in client.get(row.method.get_absolute_url()).content.decode()
 
 
-def test_they_are_there_for_the_owner_and_for_everybody_once_the_answers_are_open(val: Split) -> None:
+def test_the_owner_sees_all_baselines_and_so_does_everybody_after_the_answers_are_opened(val: Split) -> None:
     assert rows(User.objects.get(username="olga"), val) == ALL
     assert open_answers(Dataset.objects.get().splits.get(name="train"))
     assert rows(AnonymousUser(), val) == ALL

@@ -1,4 +1,4 @@
-"""A small dataset, and contenders who answer its questions."""
+"""A small dataset, and contenders that answer its questions."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ SPLITS = {
 
 @pytest.fixture(scope="module")
 def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset that stays for all tests of the file; what a test changes of it is undone."""
+    """Give the key of a dataset for all tests of the file; the changes of each test are rolled back."""
     with django_db_blocker.unblock():
         key = small.made("read", with_images=False, splits=SPLITS).pk
     yield key
@@ -33,7 +33,7 @@ def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
 
 @pytest.fixture
 def shapes(kept: int, db: None) -> Dataset:
-    """Give the dataset, public; answers of test are withheld."""
+    """Give the public dataset; the answers of its split test are withheld."""
     return Dataset.objects.get(pk=kept)
 
 
@@ -51,12 +51,12 @@ def withheld(shapes: Dataset) -> Split:
 
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw nothing: how charts look is seen in a browser."""
+    """Replace charts by an empty drawing, because tests in a browser check how charts look."""
     monkeypatch.setattr(drawing, "_drawn", lambda orders: {order.digest: b"<svg/>" for order in orders})
 
 
 def noisy(index: SplitIndex, share: float, *, seed: int) -> np.ndarray:
-    """Return predictions of which about a share are wrong."""
+    """Return the right answers, about this share of them replaced by random ones."""
     chance = np.random.default_rng(seed)
     truth = truth_of(index)
     return np.where(chance.random(index.n) < share, chance.integers(-1, len(index.answer_values), index.n), truth)

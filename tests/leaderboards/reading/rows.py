@@ -1,4 +1,4 @@
-"""Rows of a board, put there without an upload."""
+"""Rows of a board that are stored without an upload."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Curves: tasks of a board and what each needs, and series of a view as curves of their own."""
+"""Curves: the training size that each task of a board needs, and a curve for each series of a view."""
 
 import csv
 import io
@@ -45,13 +45,13 @@ def owner(db: None) -> User:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tell shares of single questions, too."""
+    """Show shares of single questions too."""
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
 
 
 @pytest.fixture
 def tasks(val: Split, monkeypatch: pytest.MonkeyPatch) -> Tasks:
-    """Make question types tasks."""
+    """Make each question type a task."""
     found = Tasks("type", "task", Fraction(95, 100))
     monkeypatch.setattr(type(val.dataset.get_world()), "tasks", found, raising=False)
     return found
@@ -59,7 +59,7 @@ def tasks(val: Split, monkeypatch: pytest.MonkeyPatch) -> Tasks:
 
 @pytest.fixture
 def learner(val: Split, owner: User) -> dict[int, np.ndarray]:
-    """Put a method on the board with three sizes; return its predictions by size."""
+    """Submit runs of a method with three training sizes; return its predictions by size."""
     made, index, found = method(owner, "Learner"), SplitIndex.open(val), {}
     for size, wrong in SIZES.items():
         found[size] = noisy(index, wrong, seed=size)
@@ -75,15 +75,15 @@ def shares_by_type(val: Split, codes: np.ndarray) -> dict[str, Fraction]:
     return {value: Fraction(int(right[mine].sum()), int(mine.sum())) for value, mine in inside.items() if mine.any()}
 
 
-def of(client: Client, address: str) -> Any:
+def get_json(client: Client, address: str) -> Any:
     response = client.get(address)
     assert response.status_code == 200, response.content[:500]
     return json.loads(response.content)
 
 
 @pytest.mark.usefixtures("small", "tasks")
-def test_a_board_of_tasks_tells_their_mean_and_how_many_are_failed(val, learner, client) -> None:
-    rows = of(client, f"{BOARD}board.json?show=each")["rows"]
+def test_a_board_of_tasks_shows_their_mean_and_the_number_of_failed_ones(val, learner, client) -> None:
+    rows = get_json(client, f"{BOARD}board.json?show=each")["rows"]
     for row, codes in zip(rows, sorted(learner.values(), key=lambda codes: -(codes == truth(val)).sum()), strict=True):
         shares = shares_by_type(val, codes).values()
         mean = round(float(sum(shares) / len(shares)), 6)
@@ -93,11 +93,11 @@ def test_a_board_of_tasks_tells_their_mean_and_how_many_are_failed(val, learner,
     lines = list(csv.DictReader(io.StringIO(client.get(f"{BOARD}board.csv").content.decode())))
     assert [line["tasks_failed"] for line in lines] == ["0"]
     assert " & Failed & " in client.get(f"{BOARD}board.tex").content.decode()
-    assert of(client, "/api/v1/boards/read/val/")["passed_at"] == 0.95
+    assert get_json(client, "/api/v1/boards/read/val/")["passed_at"] == 0.95
 
 
 def label_of(val: Split, kind: str) -> str:
-    """Return what the board's column of a type is called."""
+    """Return the label of the board's column of a type."""
     columns = val.dataset.get_world().columns(val.read_spec())
     return next(column.label for column in columns if (column.facet, column.value) == ("type", kind))
 
@@ -108,25 +108,25 @@ def truth(val: Split) -> np.ndarray:
 
 @pytest.mark.usefixtures("small", "tasks")
 @pytest.mark.parametrize("by", ["tasks-mean", "tasks-failed"])
-def test_rows_are_sorted_by_what_they_are_worth_over_tasks(val, owner, learner, client, by) -> None:
+def test_rows_can_be_sorted_by_their_figures_over_tasks(val, owner, learner, client, by) -> None:
     submit(method(owner, "Guess"), val, noisy(SplitIndex.open(val), 0.8, seed=9))
-    rows = of(client, f"{BOARD}board.json?show=each&sort={by}")["rows"]
+    rows = get_json(client, f"{BOARD}board.json?show=each&sort={by}")["rows"]
     worth = [row["tasks"]["mean"] if by == "tasks-mean" else -row["tasks"]["failed"] for row in rows]
     assert len(rows) == 4 and worth == sorted(worth, reverse=True)
 
 
-def test_a_board_without_tasks_says_nothing_of_them(val, learner, client) -> None:
-    [row] = of(client, f"{BOARD}board.json")["rows"]
+def test_a_board_without_tasks_has_no_figures_over_tasks(val, learner, client) -> None:
+    [row] = get_json(client, f"{BOARD}board.json")["rows"]
     assert row["tasks"] is None and "tasks_mean" not in client.get(f"{BOARD}board.csv").content.decode()
     assert client.get(f"{BOARD}?sort=tasks-mean").status_code == 400
 
 
 @pytest.mark.usefixtures("small", "tasks")
-def test_each_task_is_passed_with_the_smallest_size_that_is_measured_so(val, learner, client) -> None:
+def test_each_task_is_passed_with_the_smallest_size_that_reaches_the_target(val, learner, client) -> None:
     by_size = {size: shares_by_type(val, codes) for size, codes in learner.items()}
     page = client.get(f"{BOARD}curves/")
-    [curve] = of(client, "/api/v1/boards/read/val/curves/")["curves"]
-    data = of(client, f"{BOARD}curves/reached.json")
+    [curve] = get_json(client, "/api/v1/boards/read/val/curves/")["curves"]
+    data = get_json(client, f"{BOARD}curves/reached.json")
     assert (page.context["target"], data["target"]) == ("95", 95.0)
     told = {row["column"]: row["curves"]["Learner"] for row in data["rows"]}
     failed = 0
@@ -140,7 +140,7 @@ def test_each_task_is_passed_with_the_smallest_size_that_is_measured_so(val, lea
 
 
 @pytest.mark.usefixtures("small", "tasks")
-def test_what_no_size_reaches_is_said_to_fail(val, owner, client) -> None:
+def test_a_task_that_no_size_reaches_is_marked_as_failed(val, owner, client) -> None:
     submit(method(owner, "Guess"), val, np.full(SplitIndex.open(val).n, -1), train_size=50)
     said = client.get(f"{BOARD}curves/").content.decode()
     [line, *_] = list(csv.DictReader(io.StringIO(client.get(f"{BOARD}curves/reached.csv").content.decode())))
@@ -149,7 +149,7 @@ def test_what_no_size_reaches_is_said_to_fail(val, owner, client) -> None:
     assert r" & FAIL \\" in latex and "Tasks failed & 1" in latex
 
 
-def test_of_columns_with_few_questions_it_is_not_told_what_they_need(val, learner, client) -> None:
+def test_columns_with_few_questions_have_no_needed_size(val, learner, client) -> None:
     [line] = [
         line
         for line in client.get(f"{BOARD}curves/").context["needed"].lines
@@ -160,14 +160,14 @@ def test_of_columns_with_few_questions_it_is_not_told_what_they_need(val, learne
     assert line.cells == [("–", "")]
 
 
-def test_series_of_a_view_are_curves_of_their_own(val, learner, client, monkeypatch) -> None:
+def test_each_series_of_a_view_is_a_curve(val, learner, client, monkeypatch) -> None:
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
     view = BoardView("relations", "With and without", "group", "group", series=(ZERO, MORE))
     monkeypatch.setattr(type(val.dataset.get_world()), "board_views", (view,))
     index = SplitIndex.open(val)
     facet = index.facets["spatial"]
     for along, times in (("train-size", 1), ("examples-seen", 2)):
-        found = of(client, f"/api/v1/boards/read/val/curves/?view=relations&along={along}")["curves"]
+        found = get_json(client, f"/api/v1/boards/read/val/curves/?view=relations&along={along}")["curves"]
         if along == "train-size":
             assert [curve["label"] for curve in found] == ["Learner: no relation", "Learner: one or more"]
         points = {(curve["label"].rpartition(": ")[2], one["size"]): one for curve in found for one in curve["points"]}
@@ -184,11 +184,11 @@ def test_series_of_a_view_are_curves_of_their_own(val, learner, client, monkeypa
 
 
 @pytest.mark.parametrize("query", ["view=nothing", "view=types", "by=type"])
-def test_a_view_without_series_is_no_curve(val, learner, client, query) -> None:
+def test_a_view_without_series_has_no_curves(val, learner, client, query) -> None:
     assert client.get(f"{BOARD}curves/?{query}").status_code in (400, 404)
 
 
-def test_curves_of_withheld_answers_open_with_the_answers(withheld, owner, client) -> None:
+def test_curves_of_withheld_answers_are_refused(withheld, owner, client) -> None:
     submit(method(owner, "Mine"), withheld, noisy(SplitIndex.open(withheld), 0.3, seed=1), train_size=10)
     for address in ("/api/v1/boards/read/test/curves/", "/leaderboards/read/test/curves/"):
         assert client.get(address).status_code == 403
@@ -199,7 +199,7 @@ def test_curves_of_withheld_answers_open_with_the_answers(withheld, owner, clien
 @pytest.mark.parametrize(
     ("others", "told"), [(("a/train",), "Net 0"), (("a/train", "b/train"), "Net 0, trained on a/train")]
 )
-def test_a_chart_says_once_what_all_were_trained_on(others: tuple[str, ...], told: str) -> None:
+def test_a_chart_names_a_shared_training_split_once(others: tuple[str, ...], told: str) -> None:
     runs = [Run(f"Net {at}", at, source, 10, None, Averaged(40, (30,))) for at, source in enumerate(others * 3)]
     found = curves(runs, along=TRAIN_SIZE, target=Fraction(1, 2))
     spec = spec_of(found, axis="training examples", target=0.5, is_paper=True, title="a/val")

@@ -1,4 +1,4 @@
-"""The chart of a comparison: what is drawn is what the table says, and leads to it."""
+"""The chart of a comparison: it shows the figures of the table, and its points link to their questions."""
 
 import json
 from urllib.parse import urlsplit
@@ -25,7 +25,7 @@ WHOLE = {"type": "type", "along": "length"}
 
 @pytest.fixture
 def compared(val: Split, monkeypatch: pytest.MonkeyPatch) -> Sheet:
-    """Give two methods compared by what stands below each other and by what stands along a line."""
+    """Give the comparison of two methods by a facet with unordered values and by a facet along a line."""
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 8)
     index = SplitIndex.open(val)
     ground = SliceContext(index, val.get_absolute_url())
@@ -54,7 +54,7 @@ def test_points_are_the_slices_of_the_table_that_are_large_enough(compared: Shee
     assert any(one["n"] < 8 for one in told)
 
 
-def test_of_more_values_than_fit_the_first_are_drawn_and_the_page_says_so(compared: Sheet) -> None:
+def test_only_the_first_values_are_drawn_if_there_are_too_many_and_the_page_says_so(compared: Sheet) -> None:
     line = next(line for line in compared.parts[0].lines if not line.is_too_small)
     many = compared.parts[0]._replace(lines=[line] * (differences_chart.MOST_BARS + 1))
     assert len(differences_chart.charted_values(many)) == differences_chart.MOST_BARS
@@ -79,7 +79,7 @@ def test_a_map_of_two_facets_is_drawn_with_every_cell(val: Split, monkeypatch: p
 
 
 @pytest.mark.slow
-def test_it_is_drawn_for_page_and_paper(compared: Sheet) -> None:
+def test_the_chart_is_drawn_for_page_and_paper(compared: Sheet) -> None:
     for part in compared.parts:
         spec = differences_chart.spec_of(part, NAMES, addresses(part), colors=OF_THE_PAGE)
         paper = differences_chart.spec_of(part, NAMES, addresses(part), colors=OF_PAPER, title="read/val")
@@ -98,7 +98,7 @@ def test_it_is_drawn_for_page_and_paper(compared: Sheet) -> None:
         assert b"Good less Bad, by" in svg and pdf.startswith(b"%PDF")
 
 
-def test_each_point_of_the_page_leads_to_as_many_questions_as_it_stands_for(
+def test_each_point_of_the_page_links_to_the_questions_that_it_counts(
     val: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     orders: list[DrawingOrder] = []

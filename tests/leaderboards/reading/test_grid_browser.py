@@ -44,7 +44,7 @@ def page(
     context.close()
 
 
-def test_a_grid_has_charts_whose_points_lead_to_curves(page: Page) -> None:
+def test_a_grid_has_charts_whose_points_link_to_curves(page: Page) -> None:
     page.goto("/suites/towns/")
     page.get_by_role("link", name="Training examples needed").click()
     page.get_by_label("Target for all methods").select_option("75")

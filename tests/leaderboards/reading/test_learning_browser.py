@@ -1,4 +1,4 @@
-"""Figure 5 in a real browser: seen and unseen as two curves over examples seen, and tasks that stay readable."""
+"""Figure 5 in a real browser: seen and unseen as two curves over examples seen, and pages of tasks that fit."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +30,7 @@ WIDTHS = (390, 1280)
 def page(
     browser: Browser, live_server: Any, transactional_db: None, settings: Any, tmp_path: Path, monkeypatch: Any
 ) -> Iterator[Page]:
-    """Give a page of a site with a board of captions and one of stories, a learner on each."""
+    """Give a page of a site with a board of captions and a board of stories, and a learner on each."""
     settings.VAR_DIR = tmp_path
     monkeypatch.setattr(drawing, "SECONDS", 60)
     learner = method(User.objects.create_user("owner", "owner@example.org", "x"), "CNN+LSTM")
@@ -70,7 +70,7 @@ def check(page: Page) -> None:
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_seen_and_unseen_are_two_curves_and_tasks_stay_beside_their_names(page: Page) -> None:
+def test_seen_and_unseen_are_two_curves_and_pages_of_tasks_fit(page: Page) -> None:
     page.goto("/leaderboards/shapes/test/curves/")
     page.get_by_label("Questions", exact=True).select_option(label="Seen against unseen (figure 5)")
     page.get_by_label("Horizontal axis", exact=True).select_option("examples-seen")

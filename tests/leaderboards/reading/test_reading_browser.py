@@ -1,4 +1,4 @@
-"""The pages that read a board in a real browser: they fit any screen, have no barriers, and work by their controls."""
+"""The pages that analyse a board, in a real browser: they fit any screen, have no barriers, and their controls work."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ BOARD = "/leaderboards/shapes/val/"
 def page(
     browser: Browser, live_server: Any, transactional_db: None, settings: Any, tmp_path: Path, monkeypatch: Any
 ) -> Iterator[Page]:
-    """Give a page of a site on whose board three methods and a baseline stand."""
+    """Give a page of a site whose board has three methods and a baseline."""
     settings.VAR_DIR = tmp_path
     monkeypatch.setattr(drawing, "SECONDS", 60)
     splits = {"train": {"scenes": 4}, "val": {"scenes": 20}, "other": {"scenes": 8}}
@@ -81,14 +81,14 @@ def test_each_page_fits_any_screen_and_has_no_barriers(page: Page, width: int, s
 
 
 @pytest.mark.full
-def test_facets_rows_and_links_work_by_their_controls(page: Page) -> None:
+def test_controls_for_facets_and_rows_and_links_work(page: Page) -> None:
     page.goto(BOARD + "slices/")
     page.get_by_label("Break down by").select_option("group")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("heading", name="By group")).to_be_visible()
     cell = page.locator(".panels td a").first
     n = int(page.locator(".panels td .count").first.inner_text().rpartition("n = ")[2].replace(",", ""))
-    rows = keys(page)[:2]
+    rows = row_keys(page)[:2]
     cell.click()
     expect(page.locator(".found [role=status]").first).to_have_text(f"{n} of 200 questions")
     page.goto(BOARD + "compare/?entry=" + "&entry=".join(rows))
@@ -98,10 +98,10 @@ def test_facets_rows_and_links_work_by_their_controls(page: Page) -> None:
     expect(page.get_by_text(f"{count} questions", exact=True)).to_be_visible()
 
 
-def keys(page: Page) -> list[str]:
+def row_keys(page: Page) -> list[str]:
     return [box.get_attribute("value") or "" for box in page.locator("input[name=entry]").all()]
 
 
 def barriers(page: Page) -> list[str]:
-    """Return what keeps people from using the page."""
+    """Return the barriers that axe finds on a page."""
     return [found["id"] for found in Axe().run(page).response["violations"]]

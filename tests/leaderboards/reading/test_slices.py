@@ -1,4 +1,4 @@
-"""Slices, each cell beside a count of the very questions that its address finds."""
+"""Slices: each cell is compared with counting the questions that its address finds."""
 
 import statistics
 from urllib.parse import parse_qsl, urlsplit
@@ -18,8 +18,8 @@ from webapp.leaderboards.entries import Contender, asked_positions
 
 
 @pytest.fixture(autouse=True)
-def few(monkeypatch):
-    """Let shares of few questions be told."""
+def no_least_number(monkeypatch):
+    """Show shares of few questions too."""
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 1)
 
 
@@ -29,66 +29,66 @@ def ground(val):
 
 
 def found_at(index, address):
-    """Return the positions of the questions that an address of the browse page shows."""
+    """Return the positions of the questions that the browse page shows at an address."""
     query = read_query(parse_qsl(urlsplit(address).query), facets=list(index.facets.values()))
     return index.select(query.filters, query.each_word).tolist()
 
 
-def counted(index, runs, positions):
-    """Return how many of some questions each run has right, one by one."""
+def count_right(index, runs, positions):
+    """Return how many of these questions each run has right, counted one by one."""
     truth = truth_of(index).tolist()
     return tuple(sum(int(run[at]) >= 0 and int(run[at]) == truth[at] for at in positions) for run in runs)
 
 
-def check(ground, cell, runs, asked=None):
+def check_cell(ground, cell, runs, asked=None):
     """Check a cell's figures against the questions behind it."""
     positions = [at for at in found_at(ground.index, cell.address) if asked is None or asked[at]]
-    rights = counted(ground.index, runs, positions)
+    rights = count_right(ground.index, runs, positions)
     assert (cell.n, cell.averaged.rights) == (len(positions), rights)
     shares = [right / len(positions) for right in rights]
     assert cell.mean == pytest.approx(statistics.mean(shares))
     assert cell.figure.deviation == (pytest.approx(statistics.stdev(shares)) if len(shares) > 1 else None)
 
 
-def check_all(ground, panel, runs_of, asked=None):
+def check_cells(ground, panel, runs_of, asked=None):
     cells = 0
     for row in panel.rows:
         for column, cell in zip(panel.columns, row.cells, strict=True):
             if cell.n:
-                check(ground, cell, runs_of(column), asked)
+                check_cell(ground, cell, runs_of(column), asked)
                 cells += 1
     assert cells
     return cells
 
 
-def test_each_facet_is_what_counting_its_questions_gives(ground):
+def test_each_facet_is_equal_to_counting_its_questions(ground):
     rivals = contenders(ground.index)
     runs = {one.label: one.runs for one in rivals}
     for facet in ground.index.facets.values():
         [panel] = by_one(ground, rivals, partition(facet))
-        check_all(ground, panel, runs.__getitem__)
+        check_cells(ground, panel, runs.__getitem__)
         assert panel.whole.cells[0].n == ground.index.n
         assert sum(row.cells[0].n for row in panel.rows) <= ground.index.n
 
 
-def test_bands_are_what_counting_their_questions_gives(ground):
+def test_bands_are_equal_to_counting_their_questions(ground):
     rivals = contenders(ground.index)
     [panel] = by_one(ground, rivals, partition(ground.index.facets["length"], read_bands("2..5, 6, 7–30")))
-    check_all(ground, panel, {one.label: one.runs for one in rivals}.__getitem__)
+    check_cells(ground, panel, {one.label: one.runs for one in rivals}.__getitem__)
     assert {row.value for row in panel.rows} <= {"2..5", "6", "7..30"}
 
 
-def test_two_facets_crossed_are_what_counting_gives(ground):
+def test_two_crossed_facets_are_equal_to_counting(ground):
     rivals = contenders(ground.index)
     one, two = (partition(ground.index.facets[name]) for name in ("type", "spatial"))
     panels = by_two(ground, rivals, one, two)
     assert len(panels) == len(rivals)
     for panel, rival in zip(panels, rivals, strict=True):
-        check_all(ground, panel, lambda column, runs=rival.runs: runs)
+        check_cells(ground, panel, lambda column, runs=rival.runs: runs)
         assert sum(cell.n for row in panel.rows for cell in row.cells) == ground.index.n
 
 
-def test_each_ready_made_view_is_what_counting_gives(ground, val):
+def test_each_view_is_equal_to_counting(ground, val):
     rivals = contenders(ground.index)
     runs = {one.label: one.runs for one in rivals}
     views = val.dataset.get_world().board_views
@@ -96,15 +96,15 @@ def test_each_ready_made_view_is_what_counting_gives(ground, val):
     for view in views:
         for panel in by_view(ground, rivals, view):
             if panel.rows:
-                cells += check_all(ground, panel, runs.__getitem__)
+                cells += check_cells(ground, panel, runs.__getitem__)
         for panel in by_view(ground, rivals[:1], view):
             if panel.rows:
-                check_all(ground, panel, lambda column: rivals[0].runs)
+                check_cells(ground, panel, lambda column: rivals[0].runs)
                 assert len(panel.columns) == max(1, len(view.series))
     assert cells > 40
 
 
-def test_beside_people_everybody_is_read_on_what_people_were_asked(ground):
+def test_a_comparison_with_people_uses_only_the_questions_that_people_were_asked(ground):
     index = ground.index
     asked = np.arange(index.n) % 3 == 0
     people = Contender("h1", "People", [np.where(asked, truth_of(index), NONE)], is_human=True)
@@ -113,12 +113,12 @@ def test_beside_people_everybody_is_read_on_what_people_were_asked(ground):
     assert np.array_equal(among, asked)
     with_people = SliceContext(index, ground.address, among)
     [panel] = by_one(with_people, rivals, partition(index.facets["type"]))
-    check_all(with_people, panel, {one.label: one.runs for one in rivals}.__getitem__, asked)
+    check_cells(with_people, panel, {one.label: one.runs for one in rivals}.__getitem__, asked)
     assert panel.whole.cells[0].text == "100.0 %"
     assert {cell.n for cell in panel.whole.cells} == {int(asked.sum())}
 
 
-def test_too_few_say_so_and_have_no_share(ground, monkeypatch):
+def test_cells_with_too_few_questions_have_no_share(ground, monkeypatch):
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 30)
     [panel] = by_one(ground, contenders(ground.index), partition(ground.index.facets["type"]))
     small = next(row.cells[0] for row in panel.rows if row.cells[0].n < 30)
@@ -129,12 +129,12 @@ def test_too_few_say_so_and_have_no_share(ground, monkeypatch):
 @pytest.mark.parametrize(
     "text", ["", "a", "5..2", "1..4, 4..6", "1...4", "..", "-1..3", "٣..٥x", ",".join("12345" * 30)]
 )
-def test_bands_that_make_no_sense_are_refused(text):
+def test_bad_bands_are_refused(text):
     with pytest.raises(BadBands, match="Expected"):
         read_bands(text)
 
 
-def test_of_withheld_answers_strangers_get_no_facet_and_no_view(withheld, django_user_model):
+def test_strangers_get_no_facets_and_views_of_withheld_answers(withheld, django_user_model):
     from django.contrib.auth.models import AnonymousUser
 
     index = SplitIndex.open(withheld)

@@ -1,4 +1,4 @@
-"""Requests that make no sense: each ends in a sentence, whatever database there is, and none is passed over."""
+"""Strange requests: each gets a message on every database, and no unknown parameter is ignored."""
 
 import io
 import json
@@ -40,8 +40,8 @@ VALUES = (
 
 
 @pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let one address ask as often as it likes."""
+def no_throttle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lift the limit of requests from one address."""
     monkeypatch.setattr(authentication, "throttle", Throttle(10**9, 60.0))
 
 
@@ -57,7 +57,7 @@ def rows(val: Split, maker: User) -> list[Submission]:
     return [submit(method(maker, name), val, noisy(index, 0.4, seed=len(name))) for name in ("Good", "Bad")]
 
 
-def test_whatever_an_address_says_is_answered_or_refused_in_words(rows: list[Submission]) -> None:
+def test_every_strange_address_gets_a_page_or_a_message(rows: list[Submission]) -> None:
     chance, client = random.Random(6), Client()
     where = [BOARD, API, *(f"{start}{side}" for start in (BOARD, API) for side in SIDES)]
     where += [f"{BOARD}{file}" for file in FILES]
@@ -72,20 +72,20 @@ def test_whatever_an_address_says_is_answered_or_refused_in_words(rows: list[Sub
 
 
 @pytest.mark.parametrize("page", ["", *SIDES, *FILES])
-def test_a_name_that_a_page_does_not_read_is_refused(rows: list[Submission], page: str) -> None:
+def test_an_unknown_parameter_is_refused(rows: list[Submission], page: str) -> None:
     answer = Client().get(f"{BOARD}{page}?method=5")
     assert answer.status_code == 400
     assert "&#x27;method&#x27;" in answer.content.decode()
 
 
 @pytest.mark.parametrize("part", ["", *SIDES])
-def test_programs_are_refused_such_names_too(rows: list[Submission], part: str) -> None:
+def test_the_api_refuses_unknown_parameters_too(rows: list[Submission], part: str) -> None:
     answer = Client().get(f"{API}{part}?method=5")
     assert answer.status_code == 400
     assert "'method'" in error_of(answer)["message"]
 
 
-def test_names_are_checked_against_those_that_are_read() -> None:
+def test_parameters_are_compared_with_the_known_ones() -> None:
     check_names([], [])
     check_names(["b", "a"], ["a", "b"])
     with pytest.raises(BadAddress, match="Expected a, b in the address, got 'c'"):
@@ -93,7 +93,7 @@ def test_names_are_checked_against_those_that_are_read() -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "json", "tex"])
-def test_a_table_is_sorted_by_what_its_board_is_or_not_at_all(rows: list[Submission], kind: str) -> None:
+def test_a_table_can_be_sorted_only_by_columns_of_its_board(rows: list[Submission], kind: str) -> None:
     assert Client().get(f"{BOARD}board.{kind}?sort=count").status_code == 200
     answer = Client().get(f"{BOARD}board.{kind}?sort=nothing")
     assert answer.status_code == 400
@@ -101,7 +101,7 @@ def test_a_table_is_sorted_by_what_its_board_is_or_not_at_all(rows: list[Submiss
 
 
 @pytest.mark.parametrize("file", ["board.x", "template.x", "slices.x", "compare.x", "curves.x", "/suites/all/board.x"])
-def test_a_file_of_another_kind_is_refused_with_those_that_there_are(val: Split, file: str) -> None:
+def test_an_unknown_kind_of_file_is_refused_with_the_known_kinds(val: Split, file: str) -> None:
     sent.suite_of("all", val)
     answer = Client().get(file if file.startswith("/") else f"{BOARD}{file}")
     assert answer.status_code == 404
@@ -109,7 +109,7 @@ def test_a_file_of_another_kind_is_refused_with_those_that_there_are(val: Split,
 
 
 @pytest.mark.parametrize("to", ["", "read", "read/none", "suite/none", "suite/\0", "\0/val", "read/" + "x" * 3000])
-def test_who_submits_to_nothing_is_told_how_to_begin(val: Split, maker: User, to: str) -> None:
+def test_a_submission_to_an_unknown_split_gets_a_hint_how_to_begin(val: Split, maker: User, to: str) -> None:
     client = Client()
     client.force_login(maker)
     answer = client.get(f"/submissions/new/?{urlencode({'to': to})}")
@@ -117,7 +117,7 @@ def test_who_submits_to_nothing_is_told_how_to_begin(val: Split, maker: User, to
     assert "Open a board" in answer.content.decode()
 
 
-def test_no_database_is_asked_for_a_name_with_a_nul(val: Split, maker: User, django_assert_num_queries: Any) -> None:
+def test_a_name_with_a_nul_is_not_looked_up(val: Split, maker: User, django_assert_num_queries: Any) -> None:
     sent.suite_of("both", val)
     with django_assert_num_queries(0):
         assert suite_named(maker, "both\0") is None
@@ -127,7 +127,7 @@ def test_no_database_is_asked_for_a_name_with_a_nul(val: Split, maker: User, dja
             split_named(maker, text)
 
 
-def test_a_nul_makes_no_other_name_of_one(val: Split, maker: User) -> None:
+def test_a_name_with_a_nul_does_not_match_another_name(val: Split, maker: User) -> None:
     made, program = method(maker, "Mine"), program_of(maker)
     right = {"method": made.name, "split": "read/val"}
     sent.suite_of("both", val)
@@ -142,7 +142,7 @@ def test_a_nul_makes_no_other_name_of_one(val: Split, maker: User) -> None:
 
 
 @pytest.mark.parametrize("field", ["name", "description", "prompt", "model"])
-def test_half_a_character_is_refused(maker: User, field: str) -> None:
+def test_a_lone_surrogate_is_refused(maker: User, field: str) -> None:
     body = json.dumps({"name": "A method", field: "half \ud83d of one"})
     answer = program_of(maker).post(
         "/api/v1/methods/", io.BytesIO(body.encode()).read(), content_type="application/json"
@@ -157,7 +157,7 @@ def test_half_a_character_is_refused(maker: User, field: str) -> None:
     ["boards/{}/val/", "boards/{}/val/slices/", "suites/{}/", "datasets/{}/", "datasets/{}/splits/val/questions/"],
 )
 @pytest.mark.parametrize("name", ["%00", "read%00", "r%C3%A9ad", "a.b", "x" * 3000])
-def test_what_is_no_name_is_not_looked_for(place: str, name: str, db: None, django_assert_num_queries: Any) -> None:
+def test_a_bad_name_is_not_looked_up(place: str, name: str, db: None, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(1 if name.startswith("x") else 0):
         answer = Client().get(f"/api/v1/{place.format(name)}")
     assert answer.status_code == 404

@@ -1,4 +1,4 @@
-"""What a submission was trained on is named to those who may open that split, wherever its row stands."""
+"""The training split of a submission is named only to users who may open that split, on every page."""
 
 import re
 
@@ -37,7 +37,7 @@ def learner(db: None) -> User:
 
 @pytest.fixture
 def unspoken(owner: User) -> Split:
-    """Give a split of a private dataset, which nobody ever made."""
+    """Give a split of a private dataset that was started and never made."""
     return small.begun("unspoken", visibility="private", with_images=False, owner=owner).splits.get(name="train")
 
 
@@ -65,8 +65,8 @@ def addresses(row: Submission) -> list[str]:
     return [*PAGES, *FILES, *PROGRAMS, *OTHERS, *chosen, *own]
 
 
-def naming(user: User | None, row: Submission) -> set[str]:
-    """Return the addresses at which somebody reads what a submission was trained on."""
+def addresses_that_name_it(user: User | None, row: Submission) -> set[str]:
+    """Return the addresses whose responses name the training split of a submission to a user."""
     client, found = signed_in(user), set()
     for address in addresses(row):
         response = client.get(address)
@@ -76,41 +76,41 @@ def naming(user: User | None, row: Submission) -> set[str]:
     return found
 
 
-def test_strangers_and_who_submitted_read_of_a_private_split_that_it_is_one(row: Submission, learner: User) -> None:
-    assert naming(None, row) == naming(learner, row) == set()
+def test_strangers_and_the_submitter_see_only_that_the_split_is_private(row: Submission, learner: User) -> None:
+    assert addresses_that_name_it(None, row) == addresses_that_name_it(learner, row) == set()
     content = signed_in(None).get(f"{BOARD}?show=each").content.decode()
-    assert content.count(f"trained on {HIDDEN}") == 4  # for eyes and for screen readers, of both
+    assert content.count(f"trained on {HIDDEN}") == 4  # visible and for screen readers, of both
     assert HIDDEN in signed_in(None).get(f"/submissions/{row.pk}/").content.decode()
     assert "trained_on" not in signed_in(None).get(f"/api/v1/submissions/{row.pk}/").json()
 
 
-def test_its_owner_and_everybody_once_it_is_public_read_its_name(row: Submission, owner: User) -> None:
-    told = naming(owner, row)
+def test_the_owner_sees_its_name_and_so_does_everybody_after_it_is_public(row: Submission, owner: User) -> None:
+    told = addresses_that_name_it(owner, row)
     assert {BOARD, *FILES, f"{BOARD}curves/", "/api/v1/boards/read/val/", f"/submissions/{row.pk}/"} <= told
     Dataset.objects.filter(slug="unspoken").update(visibility="public")
-    assert naming(None, row) == told
+    assert addresses_that_name_it(None, row) == told
     assert signed_in(None).get(f"/api/v1/submissions/{row.pk}/").json()["trained_on"] == SECRET
 
 
-def test_the_address_of_a_link_only_split_is_told_to_who_named_it(row: Submission, learner: User) -> None:
+def test_only_the_submitter_sees_the_name_of_a_link_only_split(row: Submission, learner: User) -> None:
     Dataset.objects.filter(slug="unspoken").update(visibility="link")
     assert SECRET not in signed_in(None).get(f"{BOARD}?show=each").content.decode()
     assert SECRET in signed_in(learner).get(f"{BOARD}?show=each").content.decode()
 
 
-def test_nobody_finds_a_row_by_a_name_they_may_not_know(row: Submission, owner: User) -> None:
+def test_rows_cannot_be_found_by_a_hidden_name(row: Submission, owner: User) -> None:
     assert signed_in(None).get(f"{BOARD}?q=unspoken").context["board"].rows == []
     assert len(signed_in(owner).get(f"{BOARD}?q=unspoken").context["board"].rows) == 1
 
 
-def test_private_splits_that_are_called_alike_have_curves_of_their_own(row: Submission) -> None:
+def test_two_private_splits_have_separate_curves(row: Submission) -> None:
     curves = signed_in(None).get(f"{BOARD}curves/").context["curves"]
     assert [len(curve.points) for curve in curves] == [1, 1]
     first, second = sorted(curve.label for curve in curves)
     assert second == f"{first} (2)" and re.search(f"trained on {HIDDEN}$", first)
 
 
-def test_a_baseline_of_the_site_says_what_it_learned_from(val: Split, shapes: object) -> None:
+def test_the_page_of_a_baseline_names_the_split_it_learned_from(val: Split, shapes: object) -> None:
     made = method(None, "Q-type mode", baseline="type", published=timezone.now())
     train = val.dataset.splits.get(name="train")
     row = submit(made, val, noisy(SplitIndex.open(val), 0.5, seed=3), trained_on=train)

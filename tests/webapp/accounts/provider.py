@@ -1,4 +1,4 @@
-"""A tiny OpenID Connect provider that is really asked: authorization code flow with PKCE, tokens signed with RS256."""
+"""A small OpenID Connect provider that runs in tests: authorization code flow with PKCE, tokens signed with RS256."""
 
 import base64
 import hashlib
@@ -22,7 +22,7 @@ KEY = rsa.generate_private_key(public_exponent=65_537, key_size=2048)
 
 @dataclass
 class Provider:
-    """Who is signed in at the provider, what it was asked, and whether it lets people in."""
+    """The state of the provider: the person who is signed in, whether this person agrees, and the requests so far."""
 
     url: str = ""
     person: dict[str, Any] = field(
@@ -42,7 +42,7 @@ class Provider:
     troubles: list[str] = field(default_factory=list)
 
     def settings(self) -> dict[str, Any]:
-        """Return what the site is told of it."""
+        """Return the site's settings for this provider."""
         app = {
             "provider_id": "main",
             "name": "Analytical Society",
@@ -53,7 +53,7 @@ class Provider:
         return {"openid_connect": {"APPS": [app], "OAUTH_PKCE_ENABLED": True}}
 
     def discovery(self) -> dict[str, Any]:
-        """Return what /.well-known/openid-configuration says."""
+        """Return the content of /.well-known/openid-configuration."""
         places = {name: f"{self.url}/{name}" for name in ("authorize", "token", "userinfo", "jwks")}
         return {
             "issuer": self.url,
@@ -68,7 +68,7 @@ class Provider:
         }
 
     def authorize(self, query: str) -> str:
-        """Return where somebody is sent who is asked whether they may be known."""
+        """Return the address of the site to which the person is redirected, with a code or with an error."""
         wanted = dict(parse_qsl(query))
         self.asked.append(wanted)
         back = {"state": wanted["state"]}
@@ -81,7 +81,10 @@ class Provider:
         return f"{wanted['redirect_uri']}?{urlencode(back)}"
 
     def token(self, body: str) -> tuple[int, dict[str, Any]]:
-        """Return the tokens for a code, once, to who began and has the client's secret."""
+        """Return status and body of a request for tokens.
+
+        A code is valid once, and only with the PKCE verifier and the client's secret.
+        """
         sent = {name: values[0] for name, values in parse_qs(body).items()}
         began = self.codes.pop(sent.get("code", ""), {})
         digest = hashlib.sha256(sent.get("code_verifier", "").encode()).digest()
@@ -101,14 +104,14 @@ class Provider:
         return jwt.encode(claims, KEY, algorithm="RS256", headers={"kid": "one"})
 
     def jwks(self) -> dict[str, Any]:
-        """Return the key by which tokens are known."""
+        """Return the public key of the tokens' signatures."""
         key = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(KEY.public_key()))
         return {"keys": [{**key, "kid": "one", "use": "sig", "alg": "RS256"}]}
 
 
 @contextmanager
 def running() -> Iterator[Provider]:
-    """Give a provider that answers on a port of this machine."""
+    """Give a provider that listens on a port of this machine."""
     provider = Provider()
 
     class Handler(BaseHTTPRequestHandler):
@@ -140,7 +143,7 @@ def running() -> Iterator[Provider]:
             self.wfile.write(body)
 
         def log_message(self, *args: Any) -> None:
-            """Say nothing."""
+            """Write no log."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     provider.url = f"http://127.0.0.1:{server.server_port}"

@@ -1,4 +1,4 @@
-"""Mails about accounts, the admin pages' way in, and links for others."""
+"""Mails about accounts, signing in to the admin pages, and sign-in links for others."""
 
 import io
 import re
@@ -41,20 +41,20 @@ def test_a_link_for_a_new_password_leads_to_the_public_address(client: Client, a
     assert "127.0.0.1" not in f"{sent.subject} {sent.body}"
 
 
-def test_a_link_for_a_new_password_takes_no_port_from_who_asks(client: Client, ada: User) -> None:
+def test_a_request_for_a_new_password_with_a_wrong_port_is_refused(client: Client, ada: User) -> None:
     answer = client.post("/accounts/password/reset/", {"email": ada.email}, headers={"Host": "127.0.0.1:666"})
     assert answer.status_code == 400
     assert mail.outbox == []
 
 
-def test_the_admin_pages_have_no_sign_in_form_of_their_own(client: Client, ada: User) -> None:
+def test_the_admin_pages_use_the_sign_in_form_of_the_site(client: Client, ada: User) -> None:
     for answer in (client.get("/admin/login/"), client.post("/admin/login/", {"username": "ada", "password": "x"})):
         assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/login/?next=%2Fadmin%2Flogin%2F")
     client.force_login(ada)
     assert client.get("/admin/login/").status_code == 403
 
 
-def test_failed_tries_are_counted_whatever_host_is_named(client: Client, ada: User) -> None:
+def test_failed_sign_ins_are_counted_for_all_host_names_together(client: Client, ada: User) -> None:
     said = {"login": "ada", "password": "wrong"}
     for number in range(12):
         answer = client.post("/accounts/login/", said, headers={"Host": ("localhost", "127.0.0.1")[number % 2]})
@@ -77,7 +77,7 @@ def test_only_superusers_make_links_for_staff() -> None:
         assert SignInLinkForm({"account": account}, by=by).is_valid() == allowed, (by, account)
 
 
-def test_staff_change_no_account_of_staff_in_the_admin_pages(client: Client, ada: User) -> None:
+def test_staff_cannot_change_accounts_of_staff_in_the_admin_pages(client: Client, ada: User) -> None:
     chief = User.objects.create_superuser("chief")
     staff = User.objects.create_user("staff", is_staff=True)
     staff.user_permissions.set(Permission.objects.filter(codename__in=["view_user", "change_user", "delete_user"]))
@@ -111,7 +111,7 @@ def test_a_site_without_mail_writes_no_link_into_its_log(client: Client, ada: Us
         "/accounts/oidc/main/login/callback/?code=secret&state=secret",
     ],
 )
-def test_no_log_says_an_address_that_only_one_person_knows(address: str) -> None:
+def test_logs_mask_addresses_that_contain_a_secret(address: str) -> None:
     assert "secret" not in mask(f'"GET {address} HTTP/1.1" 200 from https://host{address}')
 
 
@@ -129,7 +129,7 @@ def test_superusers_make_researchers_from_the_list_of_accounts(
     assert group.user_set.filter(pk=ada.pk).exists() == is_one
 
 
-def test_staff_who_are_no_superusers_make_no_researchers(client: Client, ada: User) -> None:
+def test_staff_without_superuser_rights_cannot_make_researchers(client: Client, ada: User) -> None:
     helper = User.objects.create(username="helper", is_staff=True)
     helper.user_permissions.add(*Permission.objects.filter(codename__in=["view_user", "change_user"]))
     client.force_login(helper)

@@ -1,4 +1,4 @@
-"""The page of one's account, API tokens, and the links that staff make for others."""
+"""The account page, API tokens, sign-in links that staff make for others, and signing up."""
 
 import re
 from datetime import timedelta
@@ -26,7 +26,7 @@ def browser(ada: User) -> Client:
     return client
 
 
-def shown_token(text: str) -> str:
+def find_token(text: str) -> str:
     return re.findall(r"hs_[\w-]{43}", text)[0]
 
 
@@ -34,7 +34,7 @@ def shown_token(text: str) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_who_has_not_signed_in_is_asked_to(client: Client, page: str) -> None:
+def test_visitors_are_redirected_to_sign_in(client: Client, page: str) -> None:
     answer = client.get(page)
     assert (answer.status_code, answer["Location"]) == (302, f"/accounts/login/?next={page}")
 
@@ -48,13 +48,13 @@ def test_the_account_page_has_name_mail_password_and_tokens(browser: Client) -> 
     assert "no-store" in page["Cache-Control"]
 
 
-def test_a_name_is_kept(browser: Client, ada: User) -> None:
+def test_a_name_is_saved(browser: Client, ada: User) -> None:
     assert browser.post("/account/", {"first_name": "Ada", "last_name": "L"}).status_code == 302
     ada.refresh_from_db()
     assert ada.get_full_name() == "Ada L"
 
 
-def test_a_name_that_is_too_long_is_refused_beside_its_field(browser: Client, ada: User) -> None:
+def test_a_name_that_is_too_long_is_refused_with_a_message(browser: Client, ada: User) -> None:
     page = browser.post("/account/", {"first_name": "A" * 1000})
     assert page.status_code == 400
     assert "at most 150 characters" in page.text
@@ -72,8 +72,8 @@ def test_an_account_without_a_password_sets_one(browser: Client, ada: User) -> N
 # Tokens -----------------------------------------------------------------------------------------------------
 
 
-def test_a_token_is_shown_once_and_only_its_digest_is_kept(browser: Client, ada: User) -> None:
-    token = shown_token(browser.post("/account/tokens/", {"name": "laptop"}).text)
+def test_a_token_is_shown_once_and_only_its_digest_is_stored(browser: Client, ada: User) -> None:
+    token = find_token(browser.post("/account/tokens/", {"name": "laptop"}).text)
     kept = ApiToken.objects.get()
     assert (kept.user, kept.name, kept.digest) == (ada, "laptop", digest_of(token))
     assert token not in str(vars(kept))
@@ -82,18 +82,18 @@ def test_a_token_is_shown_once_and_only_its_digest_is_kept(browser: Client, ada:
     assert token not in page
 
 
-def test_tokens_are_many_and_each_is_revoked_alone(browser: Client) -> None:
-    first, second = (shown_token(browser.post("/account/tokens/", {"name": name}).text) for name in "ab")
+def test_an_account_has_several_tokens_and_each_is_revoked_separately(browser: Client) -> None:
+    first, second = (find_token(browser.post("/account/tokens/", {"name": name}).text) for name in "ab")
     assert first != second
     kept = ApiToken.objects.usable(first).get()
     assert browser.post(f"/account/tokens/{kept.pk}/revoke/").status_code == 302
     assert not ApiToken.objects.usable(first).exists()
     assert ApiToken.objects.usable(second).exists()
     assert [one.name for one in ApiToken.objects.of(kept.user)] == ["b"]
-    assert browser.post(f"/account/tokens/{kept.pk}/revoke/").status_code == 302  # twice does no harm
+    assert browser.post(f"/account/tokens/{kept.pk}/revoke/").status_code == 302  # revoking twice is no error
 
 
-def test_nobody_revokes_what_is_another_s(browser: Client) -> None:
+def test_nobody_revokes_a_token_of_another_account(browser: Client) -> None:
     other = User.objects.create(username="other")
     token = ApiToken.objects.make(other, "theirs")
     assert browser.post(f"/account/tokens/{ApiToken.objects.get().pk}/revoke/").status_code == 404
@@ -105,7 +105,7 @@ def test_a_token_without_a_name_is_refused(browser: Client) -> None:
     assert not ApiToken.objects.exists()
 
 
-def test_an_account_has_only_so_many(browser: Client, ada: User) -> None:
+def test_the_number_of_tokens_of_an_account_is_limited(browser: Client, ada: User) -> None:
     for number in range(TOKENS_EACH):
         ApiToken.objects.make(ada, str(number))
     page = browser.post("/account/tokens/", {"name": "one more"})
@@ -121,13 +121,13 @@ def test_the_token_of_a_closed_account_opens_nothing(ada: User) -> None:
     assert not ApiToken.objects.usable(token).exists()
 
 
-def test_looking_makes_and_revokes_nothing(browser: Client, ada: User) -> None:
+def test_get_requests_make_and_revoke_nothing(browser: Client, ada: User) -> None:
     ApiToken.objects.make(ada, "x")
     assert browser.get("/account/tokens/").status_code == 405
     assert browser.get(f"/account/tokens/{ApiToken.objects.get().pk}/revoke/").status_code == 405
 
 
-def test_use_is_noted_to_the_hour(ada: User) -> None:
+def test_the_last_use_of_a_token_is_stored_at_most_once_an_hour(ada: User) -> None:
     token = ApiToken.objects.make(ada, "x")
     ApiToken.objects.usable(token).get().note_use()
     first = ApiToken.objects.get().last_used
@@ -149,7 +149,7 @@ def staff() -> Client:
     return client
 
 
-def test_members_get_the_404_of_what_is_not_there(browser: Client) -> None:
+def test_members_get_404(browser: Client) -> None:
     assert browser.get("/account/sign-in-links/").status_code == 404
     assert browser.post("/account/sign-in-links/", {"account": "ada"}).status_code == 404
 
@@ -166,7 +166,7 @@ def test_staff_make_a_link_that_signs_in_once(staff: Client, ada: User, said: st
 
 
 @pytest.mark.parametrize("said", ["nobody", "closed", "both@example.org", "root", ""])
-def test_no_link_for_nobody_several_closed_or_mightier_accounts(staff: Client, said: str) -> None:
+def test_no_link_is_made_for_unknown_ambiguous_closed_or_staff_accounts(staff: Client, said: str) -> None:
     User.objects.create(username="closed", is_active=False)
     User.objects.create(username="root", is_staff=True, is_superuser=True)
     for name in "xy":
@@ -186,7 +186,7 @@ def test_visitors_make_accounts(client: Client) -> None:
     assert User.objects.filter(username="eve").exists()
 
 
-def test_a_closed_site_makes_none(client: Client) -> None:
+def test_a_closed_site_makes_no_accounts_for_visitors(client: Client) -> None:
     with override_settings(SIGNUP=False):
         page = client.post("/accounts/signup/", NEW)
     assert "The people who run this site create its accounts" in page.text

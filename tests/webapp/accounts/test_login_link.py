@@ -1,4 +1,4 @@
-"""Links that log somebody in: once, within their time, and only when a person presses the button."""
+"""Links that sign a user in: each works once, within its lifetime, and only if the user presses the button."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -24,7 +24,7 @@ def signed_in(client: Client) -> bool:
     return "_auth_user_id" in client.session
 
 
-def test_looking_at_the_link_does_not_spend_it(client: Client, admin: User) -> None:
+def test_a_get_request_does_not_use_the_link(client: Client, admin: User) -> None:
     address = address_of(LoginLink.objects.make(admin))
     for _ in range(3):
         assert "Sign in as admin" in client.get(address).text
@@ -42,7 +42,7 @@ def test_the_link_works_once(client: Client, admin: User) -> None:
     assert not signed_in(stranger)
 
 
-def test_the_link_ends_with_its_time(client: Client, admin: User) -> None:
+def test_the_link_expires(client: Client, admin: User) -> None:
     address = address_of(LoginLink.objects.make(admin, life=timedelta(seconds=-1)))
     assert client.post(address).status_code == 410
     assert not signed_in(client)
@@ -59,19 +59,19 @@ def test_a_guessed_link_opens_nothing(client: Client, admin: User) -> None:
     assert client.post("/login/guess/").status_code == 410
 
 
-def test_the_database_keeps_only_the_digest(admin: User) -> None:
+def test_the_database_stores_only_the_digest(admin: User) -> None:
     token = LoginLink.objects.make(admin)
     link = LoginLink.objects.get()
     assert link.digest == digest_of(token)
     assert token not in str(vars(link))
 
 
-def test_the_button_needs_its_own_form(admin: User) -> None:
+def test_the_button_needs_the_csrf_token_of_its_form(admin: User) -> None:
     client = Client(enforce_csrf_checks=True)
     assert client.post(address_of(LoginLink.objects.make(admin))).status_code == 403
 
 
-def test_spent_links_are_thrown_away(client: Client, admin: User) -> None:
+def test_used_and_expired_links_are_deleted(client: Client, admin: User) -> None:
     client.post(address_of(LoginLink.objects.make(admin)))
     LoginLink.objects.make(admin, life=timedelta(seconds=-1))
     live = digest_of(LoginLink.objects.make(admin))
@@ -92,7 +92,7 @@ def test_the_command_refuses_an_unknown_account() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_at_once_one_gets_in(admin: User) -> None:
+def test_only_one_of_many_simultaneous_requests_signs_in(admin: User) -> None:
     address = address_of(LoginLink.objects.make(admin))
 
     def press(_: int) -> int:

@@ -1,4 +1,4 @@
-"""A small dataset, and programs that ask about it: with a token, with a session, with neither."""
+"""A small dataset, and clients of the API: with a token, with a session, or without both."""
 
 import pytest
 from django.test import Client
@@ -10,17 +10,17 @@ __all__ = ["as_owner", "as_stranger", "kept", "owner", "private", "shapes"]
 
 
 def program_of(user: User) -> Client:
-    """Return a program that sends a token of this account."""
+    """Return a client that sends a token of this account."""
     return Client(headers={"Authorization": f"Bearer {ApiToken.objects.make(user, 'test')}"})
 
 
 @pytest.fixture
 def program(as_owner: Client, owner: User) -> Client:
-    """Give a program that acts for the dataset's owner."""
+    """Give a client that acts for the dataset's owner."""
     return program_of(owner)
 
 
 @pytest.fixture
 def stranger(db: None) -> Client:
-    """Give a program that acts for somebody who owns nothing."""
+    """Give a client that acts for an account that owns nothing."""
     return program_of(User.objects.create_user("eve", "eve@example.org", "x"))

@@ -1,8 +1,8 @@
 """The fingerprint of each operation of the API's description: `python -m tests.webapp.api.fingerprints`.
 
-It writes fingerprints.json beside it. Do so when the API is meant to change, and describe the change in the CHANGELOG.
-A fingerprint depends on the address, parameters, bodies and answers of an operation, but not on the names of
-classes and on texts for people.
+It writes fingerprints.json into its folder. Run it after an intended change of the API, and describe the change in the
+CHANGELOG. A fingerprint depends on the address, parameters, bodies and answers of an operation, but not on the names
+of classes and on texts for people.
 """
 
 import hashlib
@@ -16,33 +16,33 @@ TEXTS = {"title", "operationId", "description", "summary"}
 
 
 def current() -> dict[str, str]:
-    """Return what fingerprints.json should hold."""
+    """Return the fingerprints of the present API, which fingerprints.json should contain."""
     from webapp.api.urls import api
 
     description = json.loads(json.dumps(api.get_openapi_schema(), default=str))
     classes = description["components"]["schemas"]
     return {
         f"{verb.upper()} {path}": hashlib.sha256(
-            json.dumps(resolved(operation, classes), sort_keys=True).encode()
+            json.dumps(resolve_references(operation, classes), sort_keys=True).encode()
         ).hexdigest()[:16]
         for path, operations in sorted(description["paths"].items())
         for verb, operation in operations.items()
     }
 
 
-def resolved(value: Any, classes: dict[str, Any], inside: tuple[str, ...] = ()) -> Any:
+def resolve_references(value: Any, classes: dict[str, Any], inside: tuple[str, ...] = ()) -> Any:
     """Return a description in which each reference to a class is replaced by the fields of the class."""
     if isinstance(value, list):
-        return [resolved(one, classes, inside) for one in value]
+        return [resolve_references(one, classes, inside) for one in value]
     if not isinstance(value, dict):
         return value
     if "$ref" in value:
         name = value["$ref"].rpartition("/")[2]
-        return "itself" if name in inside else resolved(classes[name], classes, (*inside, name))
+        return "itself" if name in inside else resolve_references(classes[name], classes, (*inside, name))
     return {
-        key: resolved(one, classes, inside)
+        key: resolve_references(one, classes, inside)
         for key, one in value.items()
-        if key not in TEXTS or not isinstance(one, str)  # a field may be called so
+        if key not in TEXTS or not isinstance(one, str)  # a field may have one of these names
     }
 
 

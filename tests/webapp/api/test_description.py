@@ -1,4 +1,4 @@
-"""Whatever the API's description allows is asked, and what it forbids: no failure of ours, nothing undescribed."""
+"""Requests that the API's description allows or forbids cause no server error and no undescribed answer."""
 
 import random
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ KNOWN = {"slug": "shapes", "name": "train", "number": "3", "position": "2", "cod
 
 @pytest.fixture
 def in_this_transaction() -> Iterator[None]:
-    """Let requests use the test's connection, as Django's own client does."""
+    """Make requests use the test's database connection, as Django's test client does."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     yield
@@ -51,7 +51,7 @@ def in_this_transaction() -> Iterator[None]:
 def described(
     in_this_transaction: None, shapes: Dataset, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, Any]:
-    """Give the operations of a site with a dataset and a study, whose programs may ask as often as they like."""
+    """Give the operations of the API, on a site with a dataset and a study, and without a limit of requests."""
     monkeypatch.setattr(authentication, "throttle", Throttle(10**9, 60.0))
     Dataset.objects.update(owner=owner)
     study = answered.answered(shapes, random.Random(5), split="train")
@@ -61,10 +61,10 @@ def described(
 
 
 @pytest.mark.parametrize("label", OPERATIONS)
-def test_nothing_that_is_asked_breaks_or_surprises(described: dict[str, Any], owner: User, label: str) -> None:
+def test_every_request_gets_a_described_answer(described: dict[str, Any], owner: User, label: str) -> None:
     examples = size(100, name="requests of each kind, from the API's description", least=5)
     header = {"Authorization": f"Bearer {ApiToken.objects.make(owner, 'x')}"}
-    plain = {"Accept-Encoding": "identity"}  # schemathesis does not decompress what an application in its process sends
+    plain = {"Accept-Encoding": "identity"}  # schemathesis does not decompress answers of an in-process app
 
     @given(described[label].as_strategy(), st.booleans(), st.booleans())
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck), deadline=None)

@@ -1,4 +1,4 @@
-"""All questions, all pictures: the files of the export, whole and in parts, as far as whoever asks may see them."""
+"""Downloads of all questions or pictures: the files of the export, whole and in ranges, without withheld parts."""
 
 import gzip
 import io
@@ -29,19 +29,19 @@ pytestmark = pytest.mark.django_db
 
 SPLITS = "/api/v1/datasets/shapes/splits/"
 TRAIN, TEST, PART = f"{SPLITS}train/", f"{SPLITS}test/", f"{SPLITS}part/"
-TOLD = ("answer", "program")
+WITHHELD_FIELDS = ("answer", "program")
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept() -> None:
-    """Begin without files that other tests had put together."""
+def without_stored_files() -> None:
+    """Delete the files that other tests have made."""
     for path in questions_file.folder().glob("*"):
         path.unlink()
 
 
 @pytest.fixture(autouse=True)
-def asking_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let programs ask as often as they like: at full size a proof asks more in a minute than anybody may."""
+def without_request_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remove the limit of requests, because a full proof sends more requests in a minute than the limit allows."""
     monkeypatch.setattr(authentication, "throttle", Throttle(10**9, 60.0))
 
 
@@ -52,8 +52,8 @@ def part(shapes: Dataset) -> Split:
     return dataset_jobs.derive(parent, name="part", recipe=read_recipe({"parent": "train", "sample": 5, "seed": 1}))
 
 
-def exported(dataset: Dataset, folder: Path, name: str, *, withheld: bool = False) -> Path:
-    """Return the folder of a split as the export has it."""
+def export_split(dataset: Dataset, folder: Path, name: str, *, withheld: bool = False) -> Path:
+    """Export a split and return its folder."""
     stored = StoredDataset(dataset, splits=[name], viewer=Viewer(withheld=withheld))
     form = formats.find("jsonl", dataset.get_world())
     form.write(stored, folder, options={}, tick=lambda _: None)
@@ -76,24 +76,24 @@ def lines_of(content: bytes) -> list[dict[str, Any]]:
 def test_questions_are_those_of_the_export(
     client: Client, shapes: Dataset, part: Split, tmp_path: Path, name: str
 ) -> None:
-    stored = exported(shapes, tmp_path, name) / "questions.jsonl.gz"
-    for _ in range(2):  # put together, then kept
+    stored = export_split(shapes, tmp_path, name) / "questions.jsonl.gz"
+    for _ in range(2):  # the first request makes the file, the second request gets the stored file
         answer = client.get(f"{SPLITS}{name}/questions.jsonl.gz")
         assert gzip.decompress(body(answer)) == gzip.decompress(stored.read_bytes())
         assert answer["Content-Type"] == "application/gzip"
 
 
-def test_what_is_withheld_is_in_its_owner_s_file_alone(program: Client, stranger: Client, client: Client) -> None:
+def test_withheld_fields_are_only_in_the_file_of_the_owner(program: Client, stranger: Client, client: Client) -> None:
     address = f"{TEST}questions.jsonl.gz"
     etags = {}
     for one, is_owner in ((stranger, False), (client, False), (program, True)):
         answer = one.get(address)
         etags[one] = answer["ETag"]
-        assert all((line[name] is not None) == is_owner for line in lines_of(body(answer)) for name in TOLD)
+        assert all((line[name] is not None) == is_owner for line in lines_of(body(answer)) for name in WITHHELD_FIELDS)
     assert etags[stranger] == etags[client] != etags[program]
 
 
-def test_the_same_file_comes_again_and_in_parts(client: Client, shapes: Dataset) -> None:
+def test_later_requests_get_the_same_file_or_ranges_of_it(client: Client, shapes: Dataset) -> None:
     address = f"{TRAIN}questions.jsonl.gz"
     first = client.get(address)
     whole, etag = body(first), first["ETag"]
@@ -105,14 +105,14 @@ def test_the_same_file_comes_again_and_in_parts(client: Client, shapes: Dataset)
     assert client.head(address)["Content-Length"] == str(len(whole))
 
 
-def test_a_part_of_a_file_that_is_not_there_yet_has_it_put_together(client: Client, shapes: Dataset) -> None:
+def test_a_request_for_a_range_makes_a_file_that_does_not_exist_yet(client: Client, shapes: Dataset) -> None:
     address = f"{TRAIN}questions.jsonl.gz"
     part = client.get(address, headers={"Range": "bytes=10-29"})
     assert part.status_code == 206
     assert body(part) == body(client.get(address))[10:30]
 
 
-def test_a_download_that_breaks_off_leaves_nothing_behind_and_frees_its_turn(client: Client, shapes: Dataset) -> None:
+def test_an_interrupted_download_leaves_no_file_and_frees_its_turn(client: Client, shapes: Dataset) -> None:
     for _ in range(2 * questions_file.AT_ONCE):
         answer = client.get(f"{TRAIN}questions.jsonl.gz")
         next(answer.streaming_content)
@@ -121,7 +121,7 @@ def test_a_download_that_breaks_off_leaves_nothing_behind_and_frees_its_turn(cli
         assert list(questions_file.folder().glob(".*")) == []
 
 
-def test_slow_readers_keep_nobody_else_waiting(client: Client, shapes: Dataset) -> None:
+def test_slow_readers_do_not_block_others(client: Client, shapes: Dataset) -> None:
     slow = [client.get(f"{TRAIN}questions.jsonl.gz") for _ in range(4 * questions_file.AT_ONCE)]
     for answer in slow:
         next(answer.streaming_content)
@@ -133,7 +133,9 @@ def test_slow_readers_keep_nobody_else_waiting(client: Client, shapes: Dataset) 
     assert not questions_file._works
 
 
-def test_who_comes_while_others_are_served_is_told_to_wait(client: Client, shapes: Dataset, monkeypatch: Any) -> None:
+def test_a_request_during_many_others_is_refused_with_a_time_to_wait(
+    client: Client, shapes: Dataset, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(questions_file, "BUSY", -1.0)
     waiting = [client.get(f"{TRAIN}questions.jsonl.gz") for _ in range(questions_file.AT_ONCE)]
     for answer in waiting:
@@ -145,7 +147,7 @@ def test_who_comes_while_others_are_served_is_told_to_wait(client: Client, shape
     assert len(lines_of(body(client.get(f"{TRAIN}questions.jsonl.gz")))) == 16
 
 
-def test_without_room_it_is_sent_and_not_kept(client: Client, shapes: Dataset, monkeypatch: Any) -> None:
+def test_without_disk_space_a_file_is_sent_but_not_stored(client: Client, shapes: Dataset, monkeypatch: Any) -> None:
     monkeypatch.setattr(files, "disk_shortage", lambda: "Waiting for disk space.")
     for headers in ({}, {"Range": "bytes=10-29"}):
         answer = client.get(f"{TRAIN}questions.jsonl.gz", headers=headers)
@@ -154,7 +156,7 @@ def test_without_room_it_is_sent_and_not_kept(client: Client, shapes: Dataset, m
     assert list(questions_file.folder().glob("*")) == []
 
 
-def test_files_that_nobody_asks_for_go(client: Client, shapes: Dataset) -> None:
+def test_unused_files_are_deleted(client: Client, shapes: Dataset) -> None:
     for name in ("train", "val"):
         body(client.get(f"{SPLITS}{name}/questions.jsonl.gz"))
     old, _ = sorted(questions_file.folder().glob("*"))
@@ -168,12 +170,12 @@ def test_files_that_nobody_asks_for_go(client: Client, shapes: Dataset) -> None:
 
 
 @pytest.mark.parametrize("name", ["train", "test", "part"])
-def test_pictures_are_byte_for_byte_those_of_the_export(
+def test_pictures_are_the_same_bytes_as_in_the_export(
     client: Client, shapes: Dataset, part: Split, tmp_path: Path, name: str
 ) -> None:
     answer = client.get(f"{SPLITS}{name}/images.tar")
     content = body(answer)
-    assert content == (exported(shapes, tmp_path, name) / "images.tar").read_bytes()
+    assert content == (export_split(shapes, tmp_path, name) / "images.tar").read_bytes()
     assert answer["Content-Length"] == str(len(content))
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         assert archive.getnames()[0] == f"{name}_000000.png"
@@ -181,7 +183,7 @@ def test_pictures_are_byte_for_byte_those_of_the_export(
 
 @given(first=st.integers(0, 100_000), count=st.integers(1, 50_000))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_each_part_is_that_of_the_whole(client: Client, shapes: Dataset, first: int, count: int) -> None:
+def test_each_range_has_the_bytes_of_the_whole_file(client: Client, shapes: Dataset, first: int, count: int) -> None:
     whole = body(client.get(f"{TRAIN}images.tar"))
     answer = client.get(f"{TRAIN}images.tar", headers={"Range": f"bytes={first}-{first + count - 1}"})
     if first >= len(whole):
@@ -190,7 +192,7 @@ def test_each_part_is_that_of_the_whole(client: Client, shapes: Dataset, first: 
         assert body(answer) == whole[first : first + count]
 
 
-def test_pictures_that_are_not_shown_are_in_no_file(client: Client, program: Client, shapes: Dataset) -> None:
+def test_hidden_pictures_are_in_no_file(client: Client, program: Client, shapes: Dataset) -> None:
     Dataset.objects.filter(pk=shapes.pk).update(images_visible=False)
     for address in (f"{TRAIN}images.tar", f"{TRAIN}scenes/0/image"):
         assert client.get(address).status_code == 404
@@ -198,7 +200,7 @@ def test_pictures_that_are_not_shown_are_in_no_file(client: Client, program: Cli
     assert "images_file" not in client.get(TRAIN).json()
 
 
-def test_a_picture_that_was_lost_breaks_the_file_off(client: Client, shapes: Dataset) -> None:
+def test_a_picture_of_another_size_interrupts_the_download(client: Client, shapes: Dataset) -> None:
     stored = Scene.objects.get(split__name="train", position=2)
     whole = body(client.get(f"{TRAIN}images.tar"))
     kept = files.get(stored.image)
@@ -212,7 +214,7 @@ def test_a_picture_that_was_lost_breaks_the_file_off(client: Client, shapes: Dat
         files.put(stored.image, kept)
 
 
-def test_single_pictures_are_those_that_are_stored(client: Client, program: Client, shapes: Dataset) -> None:
+def test_single_pictures_are_the_stored_ones(client: Client, program: Client, shapes: Dataset) -> None:
     scene = Scene.objects.get(split__name="test", position=1)
     answer = client.get(f"{TEST}scenes/1/image")
     assert body(answer) == files.get(scene.image)
@@ -223,25 +225,25 @@ def test_single_pictures_are_those_that_are_stored(client: Client, program: Clie
 
 
 @pytest.mark.parametrize("file", ["questions.jsonl.gz", "images.tar", "scenes/0/image", "scenes/0/ids"])
-def test_strangers_get_nothing_of_what_is_private(
+def test_strangers_get_no_file_of_a_private_dataset(
     private: Dataset, program: Client, stranger: Client, client: Client, file: str
 ) -> None:
     assert [one.get(TRAIN + file).status_code for one in (program, stranger, client)] == [200, 404, 404]
 
 
 @pytest.mark.parametrize("file", ["questions.jsonl.gz", "images.tar"])
-def test_what_is_not_complete_has_no_file(client: Client, shapes: Dataset, file: str) -> None:
+def test_a_split_that_is_not_complete_has_no_file(client: Client, shapes: Dataset, file: str) -> None:
     Split.objects.filter(name="val").update(state="making")
     assert client.get(f"{SPLITS}val/{file}").status_code == 404
 
 
-def test_a_dataset_without_pictures_has_no_file_of_them(client: Client, shapes: Dataset) -> None:
+def test_a_dataset_without_pictures_has_no_file_of_pictures(client: Client, shapes: Dataset) -> None:
     Dataset.objects.update(with_images=False)
     assert client.get(f"{TRAIN}images.tar").status_code == 404
 
 
 @pytest.mark.full
-def test_a_bucket_s_files_are_the_same(client: Client, shapes: Dataset, s3: Any, settings: Any) -> None:
+def test_downloads_from_a_bucket_are_the_same(client: Client, shapes: Dataset, s3: Any, settings: Any) -> None:
     expected = body(client.get(f"{TRAIN}images.tar"))
     stored = {scene.image: files.get(scene.image) for scene in Scene.objects.filter(split__name="train")}
     options = {

@@ -1,4 +1,4 @@
-"""The examples of the API's page, as they stand there: each is asked of a real server."""
+"""The examples of the API's page: a real server gets each of them unchanged."""
 
 import json
 import re
@@ -23,14 +23,14 @@ CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def examples() -> list[str]:
-    """Return the commands of the page, in order."""
+    """Return the commands of the page in their order."""
     blocks = CONSOLE.findall(documentation.source("api"))
     return [command for block in blocks for command in block.replace("\\\n", " ").splitlines() if command.strip()]
 
 
 @pytest.fixture
 def clevr_mini() -> Dataset:
-    """Give a small dataset of the name that the page uses."""
+    """Give a small dataset with the name that the page uses."""
     return small.made("clevr-mini")
 
 

@@ -1,4 +1,4 @@
-"""What all of the API has in common: who asks, one shape of errors, limits, its description."""
+"""Rules for the whole API: authentication, the shape of errors, limits, and its description."""
 
 import json
 import re
@@ -21,7 +21,7 @@ LIST, ONE, ACCOUNT = "/api/v1/datasets/", "/api/v1/datasets/shapes/", "/api/v1/a
 
 
 def error_of(answer: Any) -> dict[str, Any]:
-    """Return what is wrong, after a look at its shape."""
+    """Return the error in an answer, after a check of its shape."""
     assert answer["Content-Type"] == "application/json"
     body = answer.json()
     assert set(body) == {"error"}
@@ -44,7 +44,7 @@ def test_a_session_acts_for_its_account(as_stranger: Client) -> None:
     assert as_stranger.get(ACCOUNT).json()["username"] == "stranger"
 
 
-def test_nobody_in_particular_is_told_what_is_missing(client: Client) -> None:
+def test_visitors_get_401_with_the_reason(client: Client) -> None:
     answer = client.get(ACCOUNT)
     assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
     assert error_of(answer)["code"] == "not_signed_in"
@@ -54,9 +54,7 @@ def test_nobody_in_particular_is_told_what_is_missing(client: Client) -> None:
 @pytest.mark.parametrize(
     "sent", ["Bearer hs_guess", "Bearer ", "Bearer", "Basic b3duZXI6eA==", "hs_x", "Bearer \0", "é"]
 )
-def test_a_token_that_opens_nothing_is_refused_even_where_none_is_needed(
-    as_stranger: Client, address: str, sent: str
-) -> None:
+def test_an_invalid_token_is_refused_even_if_no_token_is_needed(as_stranger: Client, address: str, sent: str) -> None:
     answer = as_stranger.get(address, headers={"Authorization": sent})
     assert answer.status_code == 401
     assert error_of(answer)["code"] in ("unknown_token", "not_signed_in")
@@ -68,13 +66,13 @@ def test_a_revoked_token_is_refused(owner: User) -> None:
     assert program.get(ACCOUNT).status_code == 401
 
 
-def test_a_token_counts_before_a_session(as_stranger: Client, owner: User) -> None:
+def test_a_token_takes_precedence_over_a_session(as_stranger: Client, owner: User) -> None:
     token = ApiToken.objects.make(owner, "x")
     answer = as_stranger.get(ACCOUNT, headers={"Authorization": f"bearer {token}"})
     assert answer.json()["username"] == "owner"
 
 
-def test_a_private_dataset_is_its_owner_s_and_nobody_else_s(
+def test_only_the_owner_sees_a_private_dataset(
     private: Dataset, program: Client, as_owner: Client, stranger: Client, client: Client
 ) -> None:
     assert [one.get(ONE).status_code for one in (program, as_owner)] == [200, 200]
@@ -84,7 +82,7 @@ def test_a_private_dataset_is_its_owner_s_and_nobody_else_s(
         assert one.get(LIST).json()["results"] == []
 
 
-def test_answers_are_for_who_asked_alone(client: Client, shapes: Dataset) -> None:
+def test_answers_are_not_cached_for_other_users(client: Client, shapes: Dataset) -> None:
     answer = client.get(ONE)
     assert "private" in answer["Cache-Control"]
     assert {"Authorization", "Cookie"} <= set(re.split(", *", answer["Vary"]))
@@ -110,12 +108,12 @@ def test_answers_are_for_who_asked_alone(client: Client, shapes: Dataset) -> Non
         ("GET", f"{LIST}?q=%00", 400, "bad_request"),
     ],
 )
-def test_whatever_is_wrong_has_one_shape(client: Client, method: str, address: str, status: int, code: str) -> None:
+def test_all_errors_have_the_same_shape(client: Client, method: str, address: str, status: int, code: str) -> None:
     answer = client.generic(method, address)
     assert (answer.status_code, error_of(answer)["code"]) == (status, code)
 
 
-def test_a_refused_verb_says_which_there_are(client: Client) -> None:
+def test_a_refused_method_gets_the_list_of_allowed_ones(client: Client) -> None:
     assert client.post(LIST)["Allow"] == "GET, HEAD"
 
 
@@ -126,13 +124,13 @@ def test_head_has_the_headers_of_get(client: Client, shapes: Dataset) -> None:
     assert head.content == b""
 
 
-def test_what_is_too_large_has_that_shape_too(client: Client) -> None:
+def test_a_request_that_is_too_large_has_the_same_shape_of_error(client: Client) -> None:
     answer = client.post(LIST, data="x", content_type="text/plain", headers={"Content-Length": str(10**12)})
     assert answer.status_code == 413
     assert error_of(answer)["code"] == "too_large"
 
 
-def test_a_host_that_is_not_ours_too(client: Client) -> None:
+def test_an_unknown_host_has_the_same_shape_of_error(client: Client) -> None:
     assert error_of(client.get(LIST, headers={"Host": "evil.example.org"}))["code"] == "bad_request"
 
 
@@ -140,7 +138,7 @@ def test_a_host_that_is_not_ours_too(client: Client) -> None:
     ("raised", "status", "code"),
     [(RuntimeError("a secret"), 500, "our_mistake"), (OperationalError("a secret"), 503, "away")],
 )
-def test_our_mistakes_too_and_they_say_nothing_of_themselves(
+def test_server_errors_have_the_same_shape_and_reveal_nothing(
     monkeypatch: pytest.MonkeyPatch, raised: Exception, status: int, code: str
 ) -> None:
     def fail(*args: Any) -> None:
@@ -164,20 +162,20 @@ def test_wrong_parameters_are_named() -> None:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> Throttle:
-    """Let everybody ask three times a minute."""
+    """Set the limit to three requests a minute."""
     throttle = Throttle(3, 60.0)
     monkeypatch.setattr(authentication, "throttle", throttle)
     return throttle
 
 
-def test_who_asks_too_often_is_told_how_long_to_wait(client: Client, few: Throttle) -> None:
+def test_too_many_requests_are_refused_with_a_time_to_wait(client: Client, few: Throttle) -> None:
     assert [client.get(LIST).status_code for _ in range(4)] == [200, 200, 200, 429]
     answer = client.get(LIST)
     assert 1 <= int(answer["Retry-After"]) <= 60
     assert error_of(answer)["details"] == {"retry_after": int(answer["Retry-After"])}
 
 
-def test_accounts_are_counted_one_by_one_whatever_their_address(
+def test_requests_are_counted_for_each_account_and_not_for_each_address(
     few: Throttle, owner: User, stranger: Client, client: Client
 ) -> None:
     first, second = program_of(owner), program_of(owner)
@@ -186,7 +184,7 @@ def test_accounts_are_counted_one_by_one_whatever_their_address(
     assert client.get(LIST).status_code == 200
 
 
-def test_tokens_are_not_guessed_at_will(client: Client, few: Throttle) -> None:
+def test_guesses_of_tokens_are_limited(client: Client, few: Throttle) -> None:
     guess = {"Authorization": "Bearer hs_guess"}
     assert [client.get(LIST, headers=guess).status_code for _ in range(4)] == [401, 401, 401, 429]
 
@@ -208,7 +206,7 @@ def test_the_description_names_every_address_and_how_to_sign_in(client: Client) 
     assert len(ids) == len(set(ids))
 
 
-def test_its_page_loads_nothing_from_elsewhere(client: Client) -> None:
+def test_the_page_of_the_description_loads_nothing_from_other_sites(client: Client) -> None:
     page = client.get("/api/v1/docs")
     assert page.status_code == 200
     loaded = re.findall(r'(?:src|href)="([^"]+)"', page.text)
@@ -218,7 +216,7 @@ def test_its_page_loads_nothing_from_elsewhere(client: Client) -> None:
 
 
 @override_settings(DEBUG=False)
-def test_a_list_is_what_the_page_shows(client: Client, shapes: Dataset) -> None:
+def test_the_list_of_datasets_is_that_of_the_page(client: Client, shapes: Dataset) -> None:
     (found,) = client.get(LIST, {"q": "some", "world": "clevr"}).json()["results"]
     assert found["slug"] == "shapes"
     assert found["fingerprint"] == shapes.fingerprint

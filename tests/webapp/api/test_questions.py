@@ -1,4 +1,4 @@
-"""Datasets, splits, questions and scenes as programs get them."""
+"""Datasets, splits, questions and scenes in the API."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 SHAPES = "/api/v1/datasets/shapes/"
 TRAIN, TEST = f"{SHAPES}splits/train/", f"{SHAPES}splits/test/"
-TOLD = {"answer", "answer_kind", "program", "source_id", "spelling"}
+WITHHELD_FIELDS = {"answer", "answer_kind", "program", "source_id", "spelling"}
 
 
 def rows(name: str) -> list[Question]:
@@ -25,7 +25,7 @@ def rows(name: str) -> list[Question]:
 
 
 def all_of(client: Client, address: str) -> list[dict[str, Any]]:
-    """Return what all pages of a list have, from the first link to the last."""
+    """Return the items of all pages of a list, by following the links to the next page."""
     found: list[dict[str, Any]] = []
     following: str | None = address
     while following:
@@ -56,7 +56,7 @@ def test_a_dataset_has_its_splits_in_order(client: Client, shapes: Dataset, part
     assert client.get(found["url"]).json() == found
 
 
-def test_a_split_says_what_can_be_answered_and_filtered_by(client: Client, program: Client, shapes: Dataset) -> None:
+def test_a_split_lists_its_answers_and_facets(client: Client, program: Client, shapes: Dataset) -> None:
     found = client.get(TRAIN).json()
     assert {"yes", "no", "0", "cube"} <= set(found["answers"])
     facets = {one["name"]: one for one in found["facets"]}
@@ -71,7 +71,7 @@ def test_a_split_says_what_can_be_answered_and_filtered_by(client: Client, progr
 # Questions --------------------------------------------------------------------------------------------------
 
 
-def test_questions_are_those_that_are_stored(client: Client, shapes: Dataset) -> None:
+def test_questions_are_the_stored_ones(client: Client, shapes: Dataset) -> None:
     found = all_of(client, f"{TRAIN}questions/?size=3")
     stored = rows("train")
     assert [one["question_id"] for one in found] == list(range(16))
@@ -95,24 +95,24 @@ def test_filters_are_those_of_the_page(client: Client, shapes: Dataset) -> None:
     assert [one["question_id"] for one in found] == expected
 
 
-def test_pages_know_their_neighbours(client: Client, shapes: Dataset) -> None:
+def test_pages_link_to_the_next_and_the_previous_page(client: Client, shapes: Dataset) -> None:
     page = client.get(f"{TRAIN}questions/?size=5&page=2").json()
     assert (page["count"], page["page"], page["pages"]) == (16, 2, 4)
     assert [one["question_id"] for one in client.get(page["previous"]).json()["results"]] == [0, 1, 2, 3, 4]
     assert client.get(f"{TRAIN}questions/?size=5&page=5").status_code == 404
 
 
-def test_what_is_withheld_is_absent(client: Client, stranger: Client, shapes: Dataset, part: Split) -> None:
+def test_withheld_fields_are_absent(client: Client, stranger: Client, shapes: Dataset, part: Split) -> None:
     for one in (client, stranger):
         for address in (f"{TEST}questions/", f"{SHAPES}splits/part/questions/"):
             for found in all_of(one, address):
-                assert not TOLD & set(found)
-                assert not TOLD & set(one.get(found["url"]).json())
+                assert not WITHHELD_FIELDS & set(found)
+                assert not WITHHELD_FIELDS & set(one.get(found["url"]).json())
                 assert found["question"]
                 assert found["image"]
 
 
-def test_its_owner_sees_all_of_it(program: Client, shapes: Dataset) -> None:
+def test_the_owner_sees_all_fields_of_a_withheld_split(program: Client, shapes: Dataset) -> None:
     found = all_of(program, f"{TEST}questions/")
     assert [one["answer"] for one in found] == [row.answer for row in rows("test")]
     assert all(one["program"] for one in found)
@@ -121,11 +121,13 @@ def test_its_owner_sees_all_of_it(program: Client, shapes: Dataset) -> None:
 @pytest.mark.parametrize(
     "query", ["answer=yes", "objects=3..5", "nothing=1", "size=0", "size=x", "size=9999", "page=0"]
 )
-def test_filters_that_would_tell_or_make_no_sense_are_refused(client: Client, shapes: Dataset, query: str) -> None:
+def test_invalid_filters_and_filters_that_would_reveal_answers_are_refused(
+    client: Client, shapes: Dataset, query: str
+) -> None:
     assert client.get(f"{TEST}questions/?{query}").status_code == 400
 
 
-def test_a_question_set_counts_for_itself(program: Client, shapes: Dataset, part: Split) -> None:
+def test_a_question_set_numbers_its_questions_from_zero(program: Client, shapes: Dataset, part: Split) -> None:
     found = all_of(program, f"{SHAPES}splits/part/questions/")
     stored = {row.position: row for row in rows("test")}
     assert [one["question_id"] for one in found] == list(range(5))
@@ -136,16 +138,14 @@ def test_a_question_set_counts_for_itself(program: Client, shapes: Dataset, part
         assert program.get(one["image"].removesuffix("image")).json()["split"] == "test"
 
 
-def test_a_page_asks_few_questions_of_the_database(
-    client: Client, shapes: Dataset, django_assert_max_num_queries: Any
-) -> None:
+def test_a_page_needs_few_queries(client: Client, shapes: Dataset, django_assert_max_num_queries: Any) -> None:
     with django_assert_max_num_queries(3):
         client.get(f"{TRAIN}questions/")
     with django_assert_max_num_queries(3):
         client.get(f"{TRAIN}scenes/")
 
 
-def test_what_is_not_there_is_404(client: Client, shapes: Dataset) -> None:
+def test_questions_and_scenes_that_do_not_exist_are_404(client: Client, shapes: Dataset) -> None:
     for address in ("questions/16/", "questions/999999999/", "questions/x/", "scenes/4/", "scenes/?page=2"):
         assert client.get(TRAIN + address).status_code == 404, address
     assert client.get(f"{SHAPES}splits/nothing/questions/").status_code == 404
@@ -162,7 +162,7 @@ def test_an_unfinished_split_has_no_list_yet(client: Client, shapes: Dataset) ->
 # Scenes -----------------------------------------------------------------------------------------------------
 
 
-def test_scenes_are_those_that_are_stored(client: Client, shapes: Dataset) -> None:
+def test_scenes_are_the_stored_ones(client: Client, shapes: Dataset) -> None:
     found = all_of(client, f"{TRAIN}scenes/?size=3")
     stored = list(Scene.objects.filter(split__name="train").order_by("position"))
     assert [one["scene"] for one in found] == [0, 1, 2, 3]
@@ -173,7 +173,7 @@ def test_scenes_are_those_that_are_stored(client: Client, shapes: Dataset) -> No
         assert client.get(one["url"]).json() == one
 
 
-def test_a_withheld_split_s_scenes_are_pictures_alone(client: Client, program: Client, shapes: Dataset) -> None:
+def test_scenes_of_a_withheld_split_have_only_their_pictures(client: Client, program: Client, shapes: Dataset) -> None:
     told = {"data", "view", "ids_image"}
     for one in all_of(client, f"{TEST}scenes/"):
         assert not told & set(one)
@@ -182,14 +182,14 @@ def test_a_withheld_split_s_scenes_are_pictures_alone(client: Client, program: C
         assert told <= set(one)
 
 
-def test_a_question_set_has_no_scenes_of_its_own(client: Client, part: Split) -> None:
+def test_a_question_set_refers_to_the_scenes_of_its_parent(client: Client, part: Split) -> None:
     answer = client.get(f"{SHAPES}splits/part/scenes/")
     assert answer.status_code == 404
     assert "Its scenes are those of shapes/test" in answer.json()["error"]["message"]
 
 
 @given(st.text(max_size=8))
-def test_a_size_is_a_number_up_to_the_most(text: str) -> None:
+def test_a_page_size_is_a_number_up_to_the_limit(text: str) -> None:
     try:
         size, rest = page_size_of(QueryString((("size", text), ("q", "red"))))
     except BadAddress:

@@ -1,4 +1,4 @@
-"""Parts of files: what a header asks for, against a slow reading of RFC 9110."""
+"""Ranges of files: answers to a Range header, compared with a slow implementation of RFC 9110."""
 
 import pytest
 from django.test import RequestFactory
@@ -14,8 +14,8 @@ NONSENSE = ("bytes=", "bytes=-", "lines=1-2", "bytes=1-2,5-6", "bytes=a-b", "byt
 numbers = st.one_of(st.just(""), st.integers(0, 130).map(str))
 
 
-def asked(header: str | None, method: str = "GET", **headers: str):
-    """Return the answer of a file of a hundred bytes."""
+def request_file(header: str | None, method: str = "GET", **headers: str):
+    """Request a file of a hundred bytes with a Range header, and return the answer."""
     if header is not None:
         headers["Range"] = header
     request = RequestFactory().generic(method, "/", headers=headers)
@@ -28,7 +28,7 @@ def asked(header: str | None, method: str = "GET", **headers: str):
 
 
 @given(numbers, numbers)
-def test_a_part_is_each_byte_that_is_meant(first: str, last: str) -> None:
+def test_a_range_has_exactly_the_requested_bytes(first: str, last: str) -> None:
     header = f"bytes={first}-{last}"
     if (not first and not last) or (first and last and int(last) < int(first)):
         assert read_range(header, 100) is None
@@ -42,7 +42,7 @@ def test_a_part_is_each_byte_that_is_meant(first: str, last: str) -> None:
             read_range(header, 100)
         assert (refused.value.status, refused.value.headers) == (416, {"Content-Range": "bytes */100"})
         return
-    answer = asked(header)
+    answer = request_file(header)
     assert answer.status_code == 206
     assert answer.getvalue() == bytes(meant)
     assert answer["Content-Range"] == f"bytes {meant[0]}-{meant[-1]}/100"
@@ -52,32 +52,32 @@ def test_a_part_is_each_byte_that_is_meant(first: str, last: str) -> None:
 @pytest.mark.parametrize(
     "header", [None, "bytes=", "bytes=-", "lines=1-2", "bytes=1-2,5-6", "bytes=a-b", "bytes=٣-٤", ""]
 )
-def test_what_makes_no_sense_gets_all_of_it(header: str | None) -> None:
-    answer = asked(header)
+def test_an_invalid_range_gets_the_whole_file(header: str | None) -> None:
+    answer = request_file(header)
     assert answer.status_code == 200
     assert answer.getvalue() == CONTENT
     assert (answer["Content-Length"], answer["Accept-Ranges"], answer["ETag"]) == ("100", "bytes", ETAG)
 
 
-def test_who_has_it_gets_it_not_again() -> None:
-    answer = asked(None, **{"If-None-Match": ETAG})
+def test_a_client_that_has_the_file_gets_304() -> None:
+    answer = request_file(None, **{"If-None-Match": ETAG})
     assert (answer.status_code, answer["ETag"]) == (304, ETAG)
 
 
-def test_a_part_of_another_file_is_all_of_this_one() -> None:
-    assert asked("bytes=0-9", **{"If-Range": '"other"'}).status_code == 200
-    assert asked("bytes=0-9", **{"If-Range": ETAG}).status_code == 206
+def test_a_range_of_another_version_gets_the_whole_file() -> None:
+    assert request_file("bytes=0-9", **{"If-Range": '"other"'}).status_code == 200
+    assert request_file("bytes=0-9", **{"If-Range": ETAG}).status_code == 206
     with pytest.raises(Problem) as refused:
-        asked("bytes=0-9", **{"If-Match": '"other"'})
+        request_file("bytes=0-9", **{"If-Match": '"other"'})
     assert refused.value.status == 412
 
 
 def test_head_reads_nothing() -> None:
-    answer = asked("bytes=10-19", "HEAD")
+    answer = request_file("bytes=10-19", "HEAD")
     assert (answer.status_code, answer["Content-Length"], answer.content) == (206, "10", b"")
 
 
-def test_an_empty_file_has_no_parts() -> None:
+def test_an_empty_file_has_no_ranges() -> None:
     with pytest.raises(Problem):
         read_range("bytes=0-", 0)
     with pytest.raises(Problem):

@@ -1,4 +1,4 @@
-"""What pages beside a board tell, for programs: the same figures, withheld from the same people."""
+"""The API of the pages that analyse a board: it has the same figures and withholds them from the same users."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ PARTS = ("compare", "questions", "steps", "slices", "curves")
 
 @pytest.fixture
 def rows(val: Split) -> str:
-    """Give two rows of val's board, one of three runs, as an address names them."""
+    """Give two rows of the board of val as the query of an address; one row has three runs."""
     owner = User.objects.create_user("maker", "maker@example.org", "x")
     index, good, bad = SplitIndex.open(val), method(owner, "Good"), method(owner, "Bad")
     for seed in (1, 2, 3):
@@ -38,7 +38,7 @@ def rows(val: Split) -> str:
     return f"entry=m{good.pk}--700-&entry=m{bad.pk}"
 
 
-def said(part: str, query: str = "", *, split: str = "val", by: Client | None = None) -> Any:
+def get_part(part: str, query: str = "", *, split: str = "val", by: Client | None = None) -> Any:
     answer = (by or Client()).get(f"{API}/{split}/{part}/?{query}")
     assert answer.status_code == 200, answer.content
     return answer.json()
@@ -54,7 +54,7 @@ def as_text(line: dict[str, Any]) -> dict[str, str]:
 
 def test_a_comparison_is_that_of_the_page(val: Split, rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 10)
-    found = said("compare", rows)
+    found = get_part("compare", rows)
     assert [as_text(one) for one in (found["whole"], *found["slices"])] == lines(f"{PAGE}/val/compare.csv?{rows}")
     assert (found["first"]["label"], found["second"]["label"]) == ("Good", "Bad")
     assert found["fingerprint"] == val.fingerprint
@@ -63,7 +63,7 @@ def test_a_comparison_is_that_of_the_page(val: Split, rows: str, monkeypatch: py
 
 
 def test_curves_are_those_of_the_page(val: Split, rows: str) -> None:
-    found = said("curves", "target=70")
+    found = get_part("curves", "target=70")
     flat = [{"curve": one["label"], **point} for one in found["curves"] for point in one["points"]]
     assert [as_text(one) for one in flat] == lines(f"{PAGE}/val/curves.csv?target=70")
     shown = Client().get(f"{PAGE}/val/curves/?target=70").context["curves"]
@@ -73,7 +73,7 @@ def test_curves_are_those_of_the_page(val: Split, rows: str) -> None:
 
 def test_skipped_steps_are_those_of_the_page(val: Split, rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 5)
-    found = said("steps", rows)
+    found = get_part("steps", rows)
     shown = Client().get(f"{PAGE}/val/steps/?{rows}").context["found"]
     assert (found["state"], [one["label"] for one in found["rows"]]) == ("done", ["Good", "Bad"])
     for row, page in zip(found["rows"], shown, strict=True):
@@ -84,20 +84,18 @@ def test_skipped_steps_are_those_of_the_page(val: Split, rows: str, monkeypatch:
             assert drawn.share_text.startswith(told)
 
 
-def test_while_steps_are_being_found_a_program_is_told_so(
-    val: Split, rows: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_api_reports_that_steps_are_being_computed(val: Split, rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report_jobs, "SMALL_SPLIT", 0)
     monkeypatch.setattr(runner.current_app, "send_task", lambda *args, **options: None)
-    assert (said("steps", rows)["state"], said("steps", rows)["rows"]) == ("waiting", [])
+    assert (get_part("steps", rows)["state"], get_part("steps", rows)["rows"]) == ("waiting", [])
     AblationReport.objects.update(state="failed", message="no such index")
-    assert said("steps", rows)["state"] == "failed"
+    assert get_part("steps", rows)["state"] == "failed"
 
 
 @pytest.mark.parametrize("show", ["all", "same-wrong", "first"])
 def test_single_questions_are_those_of_the_page(val: Split, rows: str, show: str) -> None:
     query = f"{rows}&show={show}&group=count"
-    found, shown = said("questions", f"{query}&size=20"), Client().get(f"{PAGE}/val/questions/?{query}").context
+    found, shown = get_part("questions", f"{query}&size=20"), Client().get(f"{PAGE}/val/questions/?{query}").context
     assert (found["count"], found["show"]) == (shown["page"].paginator.count, show)
     assert [one["question_id"] for one in found["results"]] == [one.question.position for one in shown["listed"]]
     keys = [row["key"] for row in found["rows"]]
@@ -106,18 +104,18 @@ def test_single_questions_are_those_of_the_page(val: Split, rows: str, show: str
         assert [[tuple(each.values()) for each in one["given"][key]] for key in keys] == row.given
 
 
-def test_pages_of_questions_lead_on_with_rows_choice_filters_and_size(val: Split, rows: str) -> None:
+def test_links_to_next_pages_keep_rows_choice_filters_and_size(val: Split, rows: str) -> None:
     query, seen = f"{API}/val/questions/?{rows}&show=second&q=is&size=3", []
     while query:
         page = Client().get(query).json()
         seen += [one["question_id"] for one in page["results"]]
         query = page["next"]
-    whole = said("questions", f"{rows}&show=second&q=is&size=1000")["results"]
+    whole = get_part("questions", f"{rows}&show=second&q=is&size=1000")["results"]
     assert seen == [one["question_id"] for one in whole] and len(seen) > 3
     assert Client().get(f"{API}/val/questions/?page=99999").status_code == 404
 
 
-def test_what_is_withheld_of_pages_is_withheld_of_programs(withheld: Split) -> None:
+def test_the_api_withholds_the_same_parts_as_the_pages(withheld: Split) -> None:
     owner = User.objects.create_user("maker", "maker@example.org", "x")
     made = method(owner, "Mine")
     submit(made, withheld, noisy(SplitIndex.open(withheld), 0.3, seed=1), train_size=10)
@@ -127,11 +125,11 @@ def test_what_is_withheld_of_pages_is_withheld_of_programs(withheld: Split) -> N
         assert "withheld" in error_of(answer)["message"]
     staff = program_of(User.objects.create_user("root", "root@example.org", "x", is_staff=True))
     for part in ("questions", "steps"):
-        assert said(part, split="test", by=staff)["rows"]
+        assert get_part(part, split="test", by=staff)["rows"]
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_of_a_private_dataset_strangers_get_404(val: Split, rows: str, part: str) -> None:
+def test_strangers_get_404_for_a_private_dataset(val: Split, rows: str, part: str) -> None:
     Dataset.objects.filter(slug="read").update(visibility="private")
     assert Client().get(f"{API}/val/{part}/?{rows}").status_code == 404
 
@@ -152,7 +150,7 @@ def test_of_a_private_dataset_strangers_get_404(val: Split, rows: str, part: str
         ("slices", "by=nothing", 404),
     ],
 )
-def test_each_slip_says_what_was_expected(val: Split, rows: str, part: str, query: str, status: int) -> None:
+def test_each_error_says_what_was_expected(val: Split, rows: str, part: str, query: str, status: int) -> None:
     answer = Client().get(f"{API}/val/{part}/?{query}")
     assert answer.status_code == status
     assert "xpected" in error_of(answer)["message"]

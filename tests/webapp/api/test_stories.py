@@ -1,4 +1,4 @@
-"""What the API tells of stories: the lines a question sees, and the prompt that has them."""
+"""Stories in the API: the lines that a question sees, and the prompt with these lines."""
 
 from collections.abc import Iterator
 
@@ -36,13 +36,13 @@ def test_questions_have_the_lines_that_they_see(split: str) -> None:
         assert ("answer" in full) is ("program" in full) is (split == "val")
 
 
-def test_scenes_have_all_lines_and_of_withheld_splits_nothing_else() -> None:
+def test_scenes_have_all_lines_and_withheld_scenes_have_only_lines() -> None:
     for split in ("val", "test"):
         scene = Client().get(f"/api/v1/datasets/tales/splits/{split}/scenes/0/").json()
         assert len(scene["story"]) == LINES
         assert ("data" in scene) is (split == "val")
 
 
-def test_a_page_of_questions_needs_no_more_queries_than_its_rows(django_assert_max_num_queries: object) -> None:
+def test_a_page_of_questions_needs_few_queries(django_assert_max_num_queries: object) -> None:
     with django_assert_max_num_queries(12):  # type: ignore[operator]
         Client().get("/api/v1/datasets/tales/splits/train/questions/")

@@ -1,4 +1,4 @@
-"""Studies for programs of those who run them."""
+"""Studies in the API, for the researchers who run them."""
 
 import json
 import random
@@ -19,17 +19,17 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def study(shapes: Dataset) -> Study:
-    """Give a study of a public split that random people have answered."""
+    """Give a study of a public split with answers of random participants."""
     return answered.answered(shapes, random.Random(5), split="train")
 
 
 @pytest.fixture
 def rosa(study: Study) -> Client:
-    """Give a program of who runs it."""
+    """Give a client that acts for the owner of the study."""
     return program_of(User.objects.get(username="rosa"))
 
 
-def test_studies_are_listed_for_who_runs_them(rosa: Client, stranger: Client, client: Client, study: Study) -> None:
+def test_studies_are_listed_for_their_owners(rosa: Client, stranger: Client, client: Client, study: Study) -> None:
     (found,) = rosa.get("/api/v1/studies/").json()["results"]
     assert (found["code"], found["split"], found["state"]) == (study.code, "shapes/train", study.state)
     assert found["answers_in"] == study.slots.filter(answered=True).count()
@@ -63,7 +63,7 @@ def test_answers_are_those_of_the_files(rosa: Client, study: Study) -> None:
 
 
 @pytest.mark.parametrize("file", ["", "answers.jsonl", "answers.csv"])
-def test_strangers_get_the_404_of_what_is_not_there(stranger: Client, client: Client, study: Study, file: str) -> None:
+def test_strangers_get_404(stranger: Client, client: Client, study: Study, file: str) -> None:
     assert stranger.get(f"/api/v1/studies/{study.code}/{file}").status_code == 404
     assert stranger.get(f"/api/v1/studies/nothing/{file}").status_code == 404
     assert client.get(f"/api/v1/studies/{study.code}/{file}").status_code == 401

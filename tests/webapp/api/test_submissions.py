@@ -1,4 +1,4 @@
-"""Submitting by programs: one request hands a file in, and says where to ask how far its score is."""
+"""Submissions by the API: one request submits a file, and its answer has the address of the submission's state."""
 
 import io
 import json
@@ -28,29 +28,31 @@ VAL, TEST = "scored/val", "scored/test"
 
 @pytest.fixture
 def mira(member: User) -> Client:
-    """Give a program of the account that submits."""
+    """Give a client that acts for the account that submits."""
     return program_of(member)
 
 
-def named(content: io.BytesIO, name: str = "predictions.json") -> io.BytesIO:
+def with_name(content: io.BytesIO, name: str = "predictions.json") -> io.BytesIO:
     content.name = name
     return content
 
 
 def file_of(split: Split, *, wrong: float = 0.0, seed: int = 0) -> io.BytesIO:
-    return named(sent.as_file(sent.noisy(split, wrong=wrong, seed=seed)))
+    return with_name(sent.as_file(sent.noisy(split, wrong=wrong, seed=seed)))
 
 
 def post(program: Client, file: io.BytesIO | None, *, key: str = "", **fields: Any) -> Any:
-    """Return the answer to a file that is handed in."""
+    """Submit a file and return the answer."""
     data = fields if file is None else fields | {"file": file}
     return program.post(POST, data, headers={"Idempotency-Key": key} if key else {})
 
 
-# The way of a file ------------------------------------------------------------------------------------------
+# Submitting a file ------------------------------------------------------------------------------------------
 
 
-def test_one_request_hands_a_file_in_and_says_where_to_ask(mira: Client, method: Method, val: Split) -> None:
+def test_one_request_submits_a_file_and_returns_the_address_of_its_state(
+    mira: Client, method: Method, val: Split
+) -> None:
     answer = post(mira, file_of(val, wrong=0.4), split=VAL, method=method.name, run="1", train_size="700", note="n")
     assert answer.status_code == 202
     taken = answer.json()
@@ -77,12 +79,12 @@ def test_one_request_hands_a_file_in_and_says_where_to_ask(mira: Client, method:
     assert mira.get(POST).json()["results"][0]["id"] == taken["id"]
 
 
-def test_what_is_wrong_with_a_file_is_told_with_lines_and_the_full_list(
+def test_a_failed_submission_has_a_message_and_the_full_list_of_errors(
     mira: Client, method: Method, val: Split
 ) -> None:
     answers, unanswered = sent.truth_of(val), range(1, 60, 2)
     broken = [{"question_id": one, "answer": answer} for one, answer in enumerate(answers) if one not in unanswered]
-    taken = post(mira, named(io.BytesIO(json.dumps(broken).encode())), split=VAL, method=str(method.pk)).json()
+    taken = post(mira, with_name(io.BytesIO(json.dumps(broken).encode())), split=VAL, method=str(method.pk)).json()
     scoring.RUNNER.take_turn()
     failed = mira.get(taken["url"]).json()
     assert failed["state"] == "failed"
@@ -91,31 +93,33 @@ def test_what_is_wrong_with_a_file_is_told_with_lines_and_the_full_list(
     assert listed.content.decode().splitlines() == [f"Question {number} has no answer." for number in unanswered]
 
 
-def test_a_dry_run_checks_and_keeps_nothing(mira: Client, method: Method, val: Split) -> None:
+def test_a_dry_run_checks_a_file_and_stores_nothing(mira: Client, method: Method, val: Split) -> None:
     fine = post(mira, file_of(val), split=VAL, method=method.name, dry_run="1")
     assert fine.status_code == 200
     (checked,) = fine.json()["checked"]
     assert (checked["split"], checked["n"], checked["format"], checked["outside"]) == (VAL, val.questions, "json", 0)
-    refused = post(mira, named(io.BytesIO(b"[]")), split=VAL, method=method.name, dry_run="1")
+    refused = post(mira, with_name(io.BytesIO(b"[]")), split=VAL, method=method.name, dry_run="1")
     assert refused.status_code == 422
     error = error_of(refused)
     assert error["code"] == "bad_predictions"
     assert not Submission.objects.filter(method=method).exists()
 
 
-def test_a_dry_run_names_the_first_lines(mira: Client, method: Method, val: Split) -> None:
+def test_a_dry_run_lists_the_first_errors(mira: Client, method: Method, val: Split) -> None:
     half = [{"question_id": number, "answer": "yes"} for number in range(0, val.questions, 2)]
-    sent_half = named(io.BytesIO(json.dumps(half).encode()))
+    sent_half = with_name(io.BytesIO(json.dumps(half).encode()))
     error = error_of(post(mira, sent_half, split=VAL, method=method.name, dry_run="1"))
     assert error["details"]["counts"] == {"missing": val.questions // 2}
     assert error["details"]["lines"] == [f"Question {number} has no answer." for number in range(1, 41, 2)]
-    few = named(io.BytesIO(json.dumps(half[:1]).encode()))
+    few = with_name(io.BytesIO(json.dumps(half[:1]).encode()))
     error = error_of(post(mira, few, split=VAL, method=method.name, dry_run="1"))
     assert error["details"]["counts"] == {"missing": val.questions - 1}
     assert error["details"]["lines"] == [f"Questions 1–{val.questions - 1} have no answer."]
 
 
-def test_the_same_key_again_returns_the_first(mira: Client, method: Method, val: Split, withheld: Split) -> None:
+def test_the_same_idempotency_key_returns_the_first_submission(
+    mira: Client, method: Method, val: Split, withheld: Split
+) -> None:
     key = str(uuid.uuid4())
     first = post(mira, file_of(val), key=key, split=VAL, method=method.name)
     again = post(mira, file_of(val, wrong=0.9), key=key, split=VAL, method=method.name)
@@ -125,18 +129,18 @@ def test_the_same_key_again_returns_the_first(mira: Client, method: Method, val:
     assert (other.status_code, error_of(other)["code"]) == (422, "key_reused")
 
 
-def test_another_content_hash_is_refused(mira: Client, method: Method, val: Split) -> None:
+def test_a_wrong_content_hash_of_the_split_is_refused(mira: Client, method: Method, val: Split) -> None:
     right = post(mira, file_of(val), split=VAL, method=method.name, fingerprint=val.fingerprint)
     assert right.status_code == 202
     other = post(mira, file_of(val), split=VAL, method=method.name, fingerprint="0" * 64)
     assert (other.status_code, error_of(other)["code"]) == (409, "other_fingerprint")
 
 
-def test_a_zip_hands_in_to_every_split_of_a_suite(mira: Client, method: Method, val: Split, withheld: Split) -> None:
+def test_a_zip_submits_to_every_split_of_a_suite(mira: Client, method: Method, val: Split, withheld: Split) -> None:
     suite = Suite.objects.create(slug="both", title="Both", is_public=True)
     for ordinal, split in enumerate((val, withheld)):
         suite.members.create(split=split, ordinal=ordinal, label=split.name)
-    packed = named(io.BytesIO(), "both.zip")
+    packed = with_name(io.BytesIO(), "both.zip")
     with zipfile.ZipFile(packed, "w") as archive:
         for split in (val, withheld):
             archive.writestr(f"{split.name}.json", sent.as_file(sent.truth_of(split)).getvalue())
@@ -153,7 +157,9 @@ def test_a_zip_hands_in_to_every_split_of_a_suite(mira: Client, method: Method, 
 # Limits -----------------------------------------------------------------------------------------------------
 
 
-def test_withheld_splits_take_three_a_day_and_say_what_is_left(mira: Client, method: Method, withheld: Split) -> None:
+def test_withheld_splits_accept_three_submissions_a_day_and_report_the_rest(
+    mira: Client, method: Method, withheld: Split
+) -> None:
     for number in range(limits.SCORED):
         taken = post(mira, file_of(withheld, wrong=0.5, seed=number), split=TEST, method=method.name)
         assert taken.status_code == 202
@@ -180,10 +186,10 @@ def test_open_splits_have_no_limit(mira: Client, method: Method, val: Split) -> 
     )
 
 
-# Who may ----------------------------------------------------------------------------------------------------
+# Access -----------------------------------------------------------------------------------------------------
 
 
-def test_nobody_submits_without_an_account_or_in_another_s_name(
+def test_nobody_submits_without_an_account_or_for_a_method_of_others(
     client: Client, stranger: Client, method: Method, val: Split
 ) -> None:
     assert post(client, file_of(val), split=VAL, method=method.name).status_code == 401
@@ -191,7 +197,7 @@ def test_nobody_submits_without_an_account_or_in_another_s_name(
     assert (answer.status_code, error_of(answer)["code"]) == (404, "no_method")
 
 
-def test_a_session_needs_the_token_of_its_forms(member: User, method: Method, val: Split) -> None:
+def test_a_session_needs_a_csrf_token(member: User, method: Method, val: Split) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(member)
     answer = post(browser, file_of(val), split=VAL, method=method.name)
@@ -204,14 +210,14 @@ def test_a_session_needs_the_token_of_its_forms(member: User, method: Method, va
     assert browser.post(POST, fields, headers={"X-CSRFToken": token}).status_code == 202
 
 
-def test_a_private_dataset_is_none_to_submit_to(mira: Client, method: Method, val: Split) -> None:
+def test_a_private_dataset_of_others_accepts_no_submissions(mira: Client, method: Method, val: Split) -> None:
     Dataset.objects.update(visibility="private")
     answer = post(mira, file_of(val), split=VAL, method=method.name)
     assert (answer.status_code, error_of(answer)["code"]) == (404, "no_split")
     assert mira.get(f"/api/v1/boards/{VAL}/").status_code == 404
 
 
-def test_others_see_published_scores_alone(mira: Client, stranger: Client, method: Method, val: Split) -> None:
+def test_others_see_only_published_scores(mira: Client, stranger: Client, method: Method, val: Split) -> None:
     url = post(mira, file_of(val), split=VAL, method=method.name).json()["url"]
     Method.objects.update(published="2026-01-01T00:00:00Z")
     assert stranger.get(url).status_code == 404
@@ -223,7 +229,7 @@ def test_others_see_published_scores_alone(mira: Client, stranger: Client, metho
     assert stranger.get(url).status_code == 404
 
 
-# Slips ------------------------------------------------------------------------------------------------------
+# Invalid requests -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -244,7 +250,7 @@ def test_others_see_published_scores_alone(mira: Client, stranger: Client, metho
         ({"method": "Oracle with noise", "split": VAL, "note": "\0"}, 422),
     ],
 )
-def test_slips_are_refused_with_a_sentence(
+def test_invalid_fields_are_refused_with_a_message(
     mira: Client, method: Method, val: Split, fields: dict[str, str], status: int
 ) -> None:
     answer = post(mira, file_of(val), **fields)
@@ -278,7 +284,7 @@ def test_methods_are_made_and_listed(mira: Client, stranger: Client, member: Use
 
 
 @pytest.mark.parametrize("said", [{}, {"name": ""}, {"name": "x", "made": "human"}, {"name": "x", "made": "few-shot"}])
-def test_a_method_that_says_too_little_is_refused(mira: Client, said: dict[str, str]) -> None:
+def test_a_method_without_required_fields_is_refused(mira: Client, said: dict[str, str]) -> None:
     answer = mira.post("/api/v1/methods/", said, content_type="application/json")
     assert answer.status_code == 422
     assert error_of(answer)["details"]["fields"]

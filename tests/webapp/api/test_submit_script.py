@@ -1,4 +1,4 @@
-"""The program of one file that hands predictions in, against a real site."""
+"""The script `submit.py` submits predictions to a real site."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.django_db(transact
 SPLITS = {"train": {"scenes": 4}, "val": {"scenes": 12}}
 
 
-def test_it_downloads_checks_hands_in_waits_and_prints(live_server: Any, tmp_path: Path) -> None:
+def test_the_script_downloads_checks_submits_waits_and_prints(live_server: Any, tmp_path: Path) -> None:
     val = small.made("scored", with_images=False, splits=SPLITS).splits.get(name="val")
     ada = User.objects.create_user("ada", "ada@example.org", "x")
     Method.objects.create(name="Oracle with noise", owner=ada)

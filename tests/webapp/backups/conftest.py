@@ -1,4 +1,4 @@
-"""A site with something of everything, and what a test does to it."""
+"""A site with rows in all tables, and helpers that back it up, empty it and restore it."""
 
 import random
 import shutil
@@ -37,7 +37,7 @@ HALF: dict[str, Any] = {"splits": {"train": {"scenes": 40}}, "scenes_per_chunk":
 
 @pytest.fixture(autouse=True)
 def own_folder(settings: LazySettings, tmp_path: Path) -> Path:
-    """Give the site of each test a VAR_DIR of its own, as its child processes have it too (`child_site`)."""
+    """Give each test's site a separate VAR_DIR, which its child processes use, too (`child_site`)."""
     folder = tmp_path / "var"
     folder.mkdir(mode=0o700)
     settings.VAR_DIR, settings.MEDIA_ROOT = folder, folder / "media"
@@ -46,13 +46,13 @@ def own_folder(settings: LazySettings, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def child_site(own_folder: Path) -> dict[str, str]:
-    """Return what tells a child process that it belongs to this site."""
+    """Return the environment variables by which a child process uses this site."""
     return {"HORSESENSE_TEST_DIR": str(own_folder), "PYTEST_XDIST_WORKER": ""}
 
 
 @pytest.fixture(scope="session")
 def first_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return where the backup of a rich site is kept once one was made."""
+    """Return the path for the backup of a rich site, which the first test makes."""
     return tmp_path_factory.mktemp("backup") / "site.tar"
 
 
@@ -68,14 +68,14 @@ def archive(first_archive: Path, tmp_path: Path, transactional_db: None) -> Path
 
 @pytest.fixture
 def rich(archive: Path) -> Dataset:
-    """Give the complete dataset, with a withheld split, of a site with something of everything."""
-    restored(archive)
-    add_passing_things()
+    """Give the complete dataset, with a withheld split, of a site with rows in all tables."""
+    restore_archive(archive)
+    add_transient_rows()
     return Dataset.objects.get(slug="rows")
 
 
 def make_rich_site() -> None:
-    """Make one dataset wholly, with a question set, and one by half, and something of everything else."""
+    """Make a complete dataset with a question set, a half-made dataset, and rows in all other tables."""
     made = dataset_jobs.start(spec_of(), slug="rows", secrets={"test": SECRET})
     dataset_jobs.work(dataset=made)
     test = Split.objects.for_browse().get(dataset=made, name="test")
@@ -101,11 +101,11 @@ def make_rich_site() -> None:
     answered = people.answered(made, random.Random(3))
     lifecycle.close(answered)
     baseline.publish(answered, by=answered.owner_id, seal=baseline.draft(answered).seal)
-    add_passing_things()
+    add_transient_rows()
 
 
-def add_passing_things() -> None:
-    """Add what no backup has."""
+def add_transient_rows() -> None:
+    """Add rows that no backup contains, like sessions."""
     grace = User.objects.get(username="grace")
     Session.objects.create(session_key="s", session_data="x", expire_date=timezone.now() + timedelta(days=1))
     LoginLink.objects.make(grace)
@@ -114,7 +114,7 @@ def add_passing_things() -> None:
 
 
 def everything() -> Rows:
-    """Return all rows of all tables that a backup has, by model."""
+    """Return all rows of the tables that a backup contains, by model."""
     kept = {model._meta.label: model for model in apps.get_models(include_auto_created=True)}
     return {label: rows_of(model) for label, model in sorted(kept.items()) if label not in TRANSIENT}
 
@@ -131,7 +131,7 @@ def all_files() -> dict[str, bytes]:
 
 
 def lose_everything() -> None:
-    """Leave an empty site."""
+    """Delete all rows and files of the site."""
     call_command("flush", interactive=False, verbosity=0)
     folder = stored_files.files.local_path("")
     if folder is None:
@@ -140,6 +140,6 @@ def lose_everything() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def restored(path: Path, **options: Any) -> RestoreResult:
-    """Return what came back from an archive."""
+def restore_archive(path: Path, **options: Any) -> RestoreResult:
+    """Check an archive, restore it, and return the result."""
     return restoring.restore(restoring.check_archive(path), **options)

@@ -1,4 +1,4 @@
-"""A bucket that is as far away as real ones: each request takes 50 ms, and is counted."""
+"""A bucket with the delay of a remote one: each request takes 50 ms more, and is counted."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ DELAY = 0.05  # seconds
 
 
 class Road:
-    """The way to a bucket: how many requests of each verb went there, and how many at most at the same time."""
+    """Counts the requests to a bucket by method, and the largest number of requests at the same time."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -41,7 +41,7 @@ class Road:
 
 @contextmanager
 def far_away(s3: S3) -> Iterator[tuple[S3, Road]]:
-    """Give the same bucket at another address, 50 ms away."""
+    """Give the same bucket at another address, with a delay of 50 ms, and the counter of requests."""
     road, home = Road(), urlsplit(s3.endpoint)
 
     class Handler(BaseHTTPRequestHandler):
@@ -67,7 +67,7 @@ def far_away(s3: S3) -> Iterator[tuple[S3, Road]]:
             self.wfile.write(content)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Write no log."""
 
     for verb in ("GET", "PUT", "POST", "HEAD", "DELETE"):
         setattr(Handler, f"do_{verb}", Handler._pass_on)

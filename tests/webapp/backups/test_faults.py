@@ -1,4 +1,4 @@
-"""Backups of a site that works, and power cuts in the middle of a backup and of a restore; both databases."""
+"""Backups of a site that makes datasets, and kills in the middle of a backup or a restore, with both databases."""
 
 import fcntl
 import signal
@@ -16,13 +16,13 @@ from django.core.management.base import CommandError
 from generation.making import dataset_jobs
 from generation.models import Dataset, Job
 from tests.generation.conftest import MANAGE, Child, child_environment, spec_of
-from tests.webapp.backups.conftest import SECRET, all_files, everything, lose_everything, restored
-from tests.webapp.backups.test_round_trip import freed, members
+from tests.webapp.backups.conftest import SECRET, all_files, everything, lose_everything, restore_archive
+from tests.webapp.backups.test_round_trip import members, with_released_jobs
 from tests.webapp.commands import ROOT
 from webapp.backups.writing import write_backup
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.full]
-# Runs a command that a power cut ends when it has come to a function for the nth time.
+# Runs a command, and kills its process at the nth call of a function.
 DYING = """
 import os, signal, sys
 import django; django.setup()
@@ -45,8 +45,8 @@ call_command(*command)
 """
 
 
-def died(place: str, *command: str, after: int, environment: dict[str, str]) -> None:
-    """Run a command that is killed when it comes to a function for the nth time."""
+def run_until_killed(place: str, *command: str, after: int, environment: dict[str, str]) -> None:
+    """Run a command that is killed at the nth call of a function, where n is `after`."""
     ended = subprocess.run(
         [sys.executable, "-c", DYING, place, str(after), *command],
         env=child_environment(**environment), cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
@@ -55,7 +55,7 @@ def died(place: str, *command: str, after: int, environment: dict[str, str]) -> 
 
 
 def run(*command: str, environment: dict[str, str]) -> str:
-    """Return what a command said."""
+    """Run a command and return its output."""
     ended = subprocess.run(
         [sys.executable, MANAGE, *command],
         env=child_environment(**environment), cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
@@ -65,7 +65,7 @@ def run(*command: str, environment: dict[str, str]) -> str:
 
 
 @pytest.mark.full
-def test_a_backup_while_datasets_are_made_ends_as_if_nothing_had_happened(
+def test_a_dataset_continues_after_the_restore_of_a_backup_during_its_making(
     child: Child, child_site: dict[str, str], tmp_path: Path
 ) -> None:
     spec = spec_of(splits={"train": {"scenes": 60}}, scenes_per_chunk=3)
@@ -80,9 +80,9 @@ def test_a_backup_while_datasets_are_made_ends_as_if_nothing_had_happened(
         time.sleep(0.02)
     write_backup(tmp_path / "site.tar")
     assert [worker.wait(120) for worker in workers] == [0, 0]
-    assert dataset.splits.get().fingerprint == fingerprint  # nobody was held up
+    assert dataset.splits.get().fingerprint == fingerprint  # the backup did not disturb the workers
     lose_everything()
-    restored(tmp_path / "site.tar")
+    restore_archive(tmp_path / "site.tar")
     again = Dataset.objects.get(slug="rows")
     assert again.jobs.filter(state="done").exists() and again.jobs.filter(state="waiting").exists()
     assert not Job.objects.filter(state="running").exists()
@@ -97,15 +97,15 @@ def test_a_backup_that_is_killed_leaves_no_file_and_the_next_one_works(
     folder = tmp_path / "backups"
     folder.mkdir()
     path = str(folder / "site.tar")
-    died("webapp.backups.archive:Writer.add_file", "backup", path, after=20, environment=child_site)
+    run_until_killed("webapp.backups.archive:Writer.add_file", "backup", path, after=20, environment=child_site)
     assert [left.name.startswith(".site.tar.") for left in folder.iterdir()] == [True]
     said = run("backup", path, environment=child_site)
     assert said.startswith(f"{path}: ") and "It holds secrets" in said
     assert [left.name for left in folder.iterdir()] == ["site.tar"]
     kept = everything()
     lose_everything()
-    restored(folder / "site.tar")
-    assert everything() == freed(kept)
+    restore_archive(folder / "site.tar")
+    assert everything() == with_released_jobs(kept)
 
 
 def test_a_restore_that_is_killed_leaves_an_empty_database_and_the_next_one_works(
@@ -113,7 +113,7 @@ def test_a_restore_that_is_killed_leaves_an_empty_database_and_the_next_one_work
 ) -> None:
     empty = everything()
     for place, after in (("webapp.backups.rows:insert", 9), ("webapp.backups.stored_files:write", 20)):
-        died(place, "restore", str(archive), after=after, environment=child_site)
+        run_until_killed(place, "restore", str(archive), after=after, environment=child_site)
         assert everything() == empty
     assert len(all_files()) == 19
     said = StringIO()
@@ -140,7 +140,7 @@ def test_from_sqlite_to_postgresql_and_back(
     run("backup", str(back), environment=other)
     before, after = members(archive), members(back)
     assert {name for name in before if before[name] != after[name]} == {"tables/generation.Job/000000.jsonl.gz"}
-    # New rows get new keys, and the secret makes the withheld split again.
+    # New rows get new primary keys, and the secret makes the same withheld split again.
     prove = ["generate", "fake-mini", "--name", "again", "--secret", f"test={SECRET}", "--no-images", "--workers", "1"]
     run(*prove, environment=other)
     with psycopg.connect(postgres_url) as connection:
@@ -148,12 +148,12 @@ def test_from_sqlite_to_postgresql_and_back(
         both += " AND s.kind = 'generated'"
         query = f"SELECT s.name, count(DISTINCT s.fingerprint), count(*) FROM {both} GROUP BY s.name ORDER BY s.name"
         assert connection.execute(query).fetchall() == [("test", 1, 2), ("train", 1, 2), ("val", 1, 2)]
-    restored(back)
+    restore_archive(back)
     write_backup(own_folder / "again.tar")
     assert members(own_folder / "again.tar") == after
 
 
-def test_what_is_wrong_is_one_line(archive: Path, rich: Dataset, tmp_path: Path) -> None:
+def test_errors_are_one_line(archive: Path, rich: Dataset, tmp_path: Path) -> None:
     (tmp_path / "other").write_text("no archive")
     ours = "Expected an archive that `manage.py backup` wrote, got"
     cases = (
@@ -182,7 +182,7 @@ def test_a_check_changes_nothing(archive: Path, own_folder: Path) -> None:
     assert everything() == before and not (own_folder / "media").exists()
 
 
-def test_it_is_refused_while_the_site_runs_here(archive: Path, own_folder: Path) -> None:
+def test_a_restore_is_refused_while_the_site_runs_in_this_folder(archive: Path, own_folder: Path) -> None:
     with (own_folder / "quickstart.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.write("4711")

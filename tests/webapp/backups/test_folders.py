@@ -1,4 +1,4 @@
-"""A folder of backups: files are kept once for all of them, and one that is known is not read again."""
+"""A folder of backups: each file is stored once for all backups, and known files are not read again."""
 
 import fcntl
 from collections.abc import Iterator
@@ -13,10 +13,10 @@ from django.core.management import CommandError, call_command
 from generation.models import Dataset
 from generation.storage import files
 from tests.services import S3
-from tests.webapp.backups.conftest import all_files, everything, lose_everything, restored
+from tests.webapp.backups.conftest import all_files, everything, lose_everything, restore_archive
 from tests.webapp.backups.slow_bucket import Road, far_away
-from tests.webapp.backups.test_faults import died, run
-from tests.webapp.backups.test_round_trip import bucket_of, freed
+from tests.webapp.backups.test_faults import run, run_until_killed
+from tests.webapp.backups.test_round_trip import bucket_of, with_released_jobs
 from webapp.backups import backup_folder, stored_files
 from webapp.backups.archive import OBJECTS, BadArchive
 from webapp.backups.archive_reader import ArchiveReader
@@ -30,7 +30,7 @@ COUNT = 32
 
 @pytest.fixture
 def road(s3: S3, settings: LazySettings) -> Iterator[Road]:
-    """Have the site's files in a bucket 50 ms away, 48 of them; return the way there."""
+    """Store `COUNT` files in a bucket that delays each request by 50 ms, and give the counter of its requests."""
     settings.STORAGES = {**settings.STORAGES, "default": bucket_of(s3)}
     for number in range(COUNT):
         files.put(f"datasets/9/val/{number:06d}.png", b"picture %d" % number)
@@ -43,28 +43,32 @@ def objects(place: Path) -> set[str]:
     return {path.name for path in (place / OBJECTS).rglob("*") if path.is_file()}
 
 
-def test_files_of_a_bucket_are_read_and_written_many_at_once(road: Road, tmp_path: Path) -> None:
+def test_files_of_a_bucket_are_read_and_written_in_parallel(road: Road, tmp_path: Path) -> None:
     contents = write_backup(tmp_path / "site.tar")
-    assert (contents.files, road.requests["GET"], road.requests["HEAD"]) == (COUNT, COUNT + 4, 0)  # with 4 listings
+    assert (contents.files, road.requests["GET"], road.requests["HEAD"]) == (
+        COUNT,
+        COUNT + 4,
+        0,
+    )  # four of the requests list files
     assert road.most >= 8
     before = all_files()
     assert len(before) == COUNT
     stored_files.erase()
     assert not all_files()
     road.forget()
-    restored(tmp_path / "site.tar")
+    restore_archive(tmp_path / "site.tar")
     assert all_files() == before
     assert COUNT <= road.requests["PUT"] <= COUNT + 2
     assert road.most >= 8
 
 
-def test_a_second_backup_reads_what_is_new_alone(road: Road, tmp_path: Path) -> None:
+def test_a_second_backup_reads_only_new_files(road: Road, tmp_path: Path) -> None:
     place = tmp_path / "backups"
     first = write_into(place)
     assert first.read == COUNT and len(objects(place)) == COUNT
     files.put("datasets/9/val/000007.png", b"another 7")  # of the same size
     files.put("datasets/9/val/900000.png", b"new")
-    files.put("datasets/9/val/900001.png", b"picture 3")  # the same content as another one
+    files.put("datasets/9/val/900001.png", b"picture 3")  # the same content as another file
     files.drop("datasets/9/val/000011.png")
     road.forget()
     second = write_into(place)
@@ -72,23 +76,23 @@ def test_a_second_backup_reads_what_is_new_alone(road: Road, tmp_path: Path) -> 
     assert len(objects(place)) == COUNT + 2
     now = all_files()
     stored_files.erase()
-    restored(second.path)
+    restore_archive(second.path)
     assert all_files() == now and now["datasets/9/val/000007.png"] == b"another 7"
     stored_files.erase()
     lose_everything()
-    restored(first.path)
+    restore_archive(first.path)
     assert all_files()["datasets/9/val/000011.png"] == b"picture 11"
 
 
-def test_every_table_and_file_comes_back_from_a_folder(rich: Dataset, tmp_path: Path) -> None:
+def test_every_table_and_file_is_restored_from_a_folder(rich: Dataset, tmp_path: Path) -> None:
     before, kept = everything(), all_files()
     written = write_into(tmp_path / "backups")
     assert written.read == len(kept) == written.contents.files
     again = write_into(tmp_path / "backups")
     assert again.read == 0 and again.path > written.path
     lose_everything()
-    restored(again.path)
-    assert (everything(), all_files()) == (freed(before), kept)
+    restore_archive(again.path)
+    assert (everything(), all_files()) == (with_released_jobs(before), kept)
     assert [path.stat().st_mode & 0o077 for path in (tmp_path / "backups").rglob("*")] == [0] * (
         len(list((tmp_path / "backups").rglob("*")))
     )
@@ -109,12 +113,12 @@ def test_objects_that_are_damaged_or_missing_are_found_before_anything_is_restor
     with pytest.raises(BadArchive, match=r"got no file: copy the whole folder of the backup\.$"):
         check_archive(path)
     assert everything() == before
-    assert write_into(tmp_path / "backups").read >= 1  # it is read again
+    assert write_into(tmp_path / "backups").read >= 1  # the missing file is read again
     assert one.read_bytes() == good
     check_archive(path)
 
 
-def test_a_damaged_backup_is_no_reason_to_trust_it_or_to_delete_what_it_may_need(rich: Dataset, tmp_path: Path) -> None:
+def test_a_damaged_backup_is_not_used_and_files_that_it_may_need_are_not_deleted(rich: Dataset, tmp_path: Path) -> None:
     place = tmp_path / "backups"
     first = write_into(place).path
     content = bytearray(first.read_bytes())
@@ -125,7 +129,7 @@ def test_a_damaged_backup_is_no_reason_to_trust_it_or_to_delete_what_it_may_need
     check_archive(second.path)
 
 
-def test_old_backups_go_with_the_files_that_only_they_had(rich: Dataset, tmp_path: Path) -> None:
+def test_old_backups_are_deleted_with_files_that_no_other_backup_has(rich: Dataset, tmp_path: Path) -> None:
     place = tmp_path / "backups"
     name = f"datasets/{rich.pk}/note.txt"
     for number in range(4):
@@ -140,7 +144,7 @@ def test_old_backups_go_with_the_files_that_only_they_had(rich: Dataset, tmp_pat
         check_archive(path)
 
 
-def test_one_backup_at_a_time_is_written_into_a_folder(own_folder: Path, tmp_path: Path) -> None:
+def test_only_one_backup_at_a_time_is_written_into_a_folder(own_folder: Path, tmp_path: Path) -> None:
     place = tmp_path / "backups"
     place.mkdir()
     with (place / backup_folder.LOCK).open("a") as lock:
@@ -155,7 +159,7 @@ def test_a_backup_into_a_folder_that_is_killed_leaves_nothing_half_made(
 ) -> None:
     place, kept = own_folder / "backups", everything()
     for function, after in (("webapp.backups.backup_folder:_keep", 9), ("webapp.backups.archive:Writer.finish", 1)):
-        died(function, "backup", after=after, environment=child_site)
+        run_until_killed(function, "backup", after=after, environment=child_site)
         assert not list(place.glob("*.tar"))
     said = run("backup", environment=child_site)
     assert said.startswith(f"{place}/site-") and " read, the others known from before)" in said
@@ -163,11 +167,11 @@ def test_a_backup_into_a_folder_that_is_killed_leaves_nothing_half_made(
     assert {left.name for left in place.iterdir()} == {path.name, OBJECTS, backup_folder.LOCK}
     assert objects(place) == {file.digest for file in backup_folder._listed_in(path)}
     lose_everything()
-    restored(path)
-    assert everything() == freed(kept)
+    restore_archive(path)
+    assert everything() == with_released_jobs(kept)
 
 
-def test_list_of_files_that_are_made_up_is_refused(rich: Dataset, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_forged_list_of_files_is_refused(rich: Dataset, tmp_path: Path, monkeypatch: Any) -> None:
     real = backup_folder._compressed
     place = tmp_path / "backups"
     for change in (
@@ -186,7 +190,9 @@ def test_list_of_files_that_are_made_up_is_refused(rich: Dataset, tmp_path: Path
         path.unlink()
 
 
-def test_without_a_path_it_goes_where_the_site_may_write(own_folder: Path, monkeypatch: Any, tmp_path: Path) -> None:
+def test_without_a_path_a_backup_is_written_into_the_folder_of_the_site(
+    own_folder: Path, monkeypatch: Any, tmp_path: Path
+) -> None:
     said = StringIO()
     call_command("backup", stdout=said)
     [path] = (own_folder / "backups").glob("site-*.tar")

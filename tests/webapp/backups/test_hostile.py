@@ -1,4 +1,4 @@
-"""Archives that are damaged, made up or from another release: refused in one line, and nothing is changed."""
+"""Archives that are damaged, forged or from another release are refused with one line, and nothing is changed."""
 
 import gzip
 import io
@@ -15,7 +15,7 @@ import pytest
 from generation.engine.errors import EngineError
 from generation.models import Dataset
 from tests import proof
-from tests.webapp.backups.conftest import all_files, everything, lose_everything, restored
+from tests.webapp.backups.conftest import all_files, everything, lose_everything, restore_archive
 from webapp.backups import rows, schema, writing
 from webapp.backups.archive import BadArchive, Writer
 from webapp.backups.archive_reader import ArchiveReader
@@ -32,8 +32,8 @@ def members_of(path: Path) -> Members:
         return [(info, tar.extractfile(info).read()) for info in tar.getmembers()]  # type: ignore[union-attr]
 
 
-def rewritten(path: Path, change: Callable[[Members], Members]) -> Path:
-    """Write an archive again with other members and digests that fit; return its path."""
+def rewrite(path: Path, change: Callable[[Members], Members]) -> Path:
+    """Write an archive again with other members and matching digests, and return its path."""
     found = change([(info, content) for info, content in members_of(path) if info.name != "contents.json"])
     rows = json.loads({info.name: content for info, content in members_of(path)}["contents.json"])["rows"]
     with path.open("wb") as file:
@@ -50,7 +50,7 @@ def rewritten(path: Path, change: Callable[[Members], Members]) -> Path:
 
 
 def with_json(name: str, **changes: Any) -> Callable[[Members], Members]:
-    """Return a change of one member that is JSON."""
+    """Return a function that changes keys in one JSON member."""
     return with_content(name, lambda content: json.dumps(json.loads(content) | changes).encode())
 
 
@@ -63,7 +63,7 @@ def with_content(name: str, change: Callable[[bytes], bytes]) -> Callable[[Membe
 
 
 def with_rows(name: str, change: Callable[[list[Any]], list[Any]]) -> Callable[[Members], Members]:
-    """Return a change of the rows of one part."""
+    """Return a function that changes the rows in one part of a table."""
 
     def changed(content: bytes) -> bytes:
         rows = change([json.loads(line) for line in gzip.decompress(content).splitlines()])
@@ -78,8 +78,8 @@ def with_member(name: str, *, kind: bytes = tarfile.REGTYPE, link: str = "") -> 
     return lambda members: [*members, (info, b"")]
 
 
-def test_a_member_more_or_less_changes_nothing_that_is_right(archive: Path) -> None:
-    assert restored(rewritten(archive, lambda members: members)).contents.rows["webapp.User"] == 2
+def test_an_archive_that_is_written_again_without_changes_is_restored(archive: Path) -> None:
+    assert restore_archive(rewrite(archive, lambda members: members)).contents.rows["webapp.User"] == 2
 
 
 HEADERS: dict[str, tuple[Callable[[Members], Members], str]] = {
@@ -141,7 +141,7 @@ ROWS: dict[str, Callable[[Members], Members]] = {
 
 @pytest.fixture
 def before(archive: Path, own_folder: Path) -> Any:
-    """Return what there is before; it has to be there afterwards."""
+    """Return the rows before the restore, which must be the same afterwards."""
     (own_folder / "secret_key").write_text("k" * 40)
     return everything()
 
@@ -159,7 +159,7 @@ def check_nothing_changed(before: Any, folder: Path) -> None:
 def test_a_header_that_does_not_fit_is_refused(archive: Path, before: Any, own_folder: Path, case: str) -> None:
     change, words = HEADERS[case]
     with pytest.raises(BadArchive) as caught:
-        restored(rewritten(archive, change))
+        restore_archive(rewrite(archive, change))
     assert words in str(caught.value) and "\n" not in str(caught.value)
     check_nothing_changed(before, own_folder)
 
@@ -170,31 +170,31 @@ def test_names_out_of_the_folder_out_of_order_and_links_are_refused(
     good = archive.read_bytes()
     for case, change in NAMES.items():
         archive.write_bytes(good)
-        rewritten(archive, change)
+        rewrite(archive, change)
         with pytest.raises(BadArchive) as caught:
             pytest.fail(f"{case}: {check_archive(archive).contents}")
         assert "\n" not in str(caught.value), case
     check_nothing_changed(before, own_folder)
 
 
-def test_rows_that_do_not_fit_are_refused_and_what_came_before_is_taken_back(
+def test_invalid_rows_are_refused_and_earlier_rows_are_rolled_back(
     archive: Path, before: Any, own_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schema, "bring_to", lambda *_, **__: None)  # the tables are there
+    monkeypatch.setattr(schema, "bring_to", lambda *_, **__: None)  # the tables exist already
     good = archive.read_bytes()
     for case, change in ROWS.items():
         archive.write_bytes(good)
-        rewritten(archive, change)
+        rewrite(archive, change)
         with pytest.raises(EngineError) as caught:
-            restored(archive)
+            restore_archive(archive)
         assert "\n" not in str(caught.value) and len(str(caught.value)) < 500, case
         check_nothing_changed(before, own_folder)
     archive.write_bytes(good)
-    restored(archive)
+    restore_archive(archive)
     assert User.objects.filter(username="grace").count() == 1
 
 
-def test_a_cut_archive_is_refused(archive: Path, before: Any, own_folder: Path) -> None:
+def test_a_truncated_archive_is_refused(archive: Path, before: Any, own_folder: Path) -> None:
     good = archive.read_bytes()
     end = good.index(b"contents.json")
     for share in [0, 100, 511, 512, 513, 2000, end - 1024, end, end + 600, *range(3000, end, end // 10)]:
@@ -204,7 +204,7 @@ def test_a_cut_archive_is_refused(archive: Path, before: Any, own_folder: Path) 
     check_nothing_changed(before, own_folder)
 
 
-def test_what_stands_behind_the_end_is_refused(archive: Path, before: Any, own_folder: Path) -> None:
+def test_content_after_the_end_is_refused(archive: Path, before: Any, own_folder: Path) -> None:
     good = archive.read_bytes()
     unended = good.rstrip(b"\0")
     unended += bytes(-len(unended) % 512)
@@ -224,13 +224,13 @@ def test_what_stands_behind_the_end_is_refused(archive: Path, before: Any, own_f
     check_nothing_changed(before, own_folder)
 
 
-def same(read: list[tuple[str, bytes]], kept: list[tuple[str, bytes]]) -> bool:
-    """Return whether members are the same; of the last, which is JSON and digests the others, blanks may differ."""
+def are_same_members(read: list[tuple[str, bytes]], kept: list[tuple[str, bytes]]) -> bool:
+    """Return whether members are the same. The last one is JSON with digests of the others; its blanks may differ."""
     (name, last), (kept_name, kept_last) = read[-1], kept[-1]
     return (read[:-1], name, json.loads(last)) == (kept[:-1], kept_name, json.loads(kept_last))
 
 
-def test_every_bit_of_what_an_archive_says_of_itself_matters(archive: Path) -> None:
+def test_every_changed_bit_of_the_table_of_contents_is_detected(archive: Path) -> None:
     good, contents = archive.read_bytes(), members_of(archive)[-1][1]
     begin, undetected = good.index(contents), set()
     for place in range(0, len(contents), 1 if proof.SHARE == 1 else 97):
@@ -248,7 +248,7 @@ def test_every_bit_of_what_an_archive_says_of_itself_matters(archive: Path) -> N
     assert undetected == set()
 
 
-def test_a_flipped_bit_is_found_wherever_it_matters(archive: Path, before: Any, own_folder: Path) -> None:
+def test_a_flipped_bit_is_detected_if_it_changes_the_content(archive: Path, before: Any, own_folder: Path) -> None:
     good = archive.read_bytes()
     kept = [(info.name, content) for info, content in members_of(archive)]
     draw, found, cases = random.Random(7), 0, proof.size(2000)
@@ -260,7 +260,7 @@ def test_a_flipped_bit_is_found_wherever_it_matters(archive: Path, before: Any, 
         try:
             ArchiveReader(archive).verify()
             read = [(info.name, content) for info, content in members_of(archive)]
-            assert same(read, kept)  # what changed says nothing
+            assert are_same_members(read, kept)  # the changed bit has no meaning
         except EngineError:
             found += 1
         with archive.open("r+b") as file:
@@ -270,7 +270,7 @@ def test_a_flipped_bit_is_found_wherever_it_matters(archive: Path, before: Any, 
     check_nothing_changed(before, own_folder)
 
 
-def test_what_is_no_archive_is_refused(tmp_path: Path, archive: Path) -> None:
+def test_files_that_are_not_archives_are_refused(tmp_path: Path, archive: Path) -> None:
     for content in (b"", b"PK\x03\x04" * 300, b"\0" * 10240, gzip.compress(archive.read_bytes())):
         (tmp_path / "other").write_bytes(content)
         with pytest.raises(BadArchive):
@@ -281,13 +281,13 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, archive: Path) -> None:
 
 def test_an_archive_that_changes_after_it_was_checked_is_refused(archive: Path, before: Any, own_folder: Path) -> None:
     checked = check_archive(archive)
-    rewritten(archive, with_rows(USERS, lambda rows: [[*row[:4], "mallory", *row[5:]] for row in rows]))
+    rewrite(archive, with_rows(USERS, lambda rows: [[*row[:4], "mallory", *row[5:]] for row in rows]))
     with pytest.raises(EngineError):
         restore(checked)
     check_nothing_changed(before, own_folder)
 
 
-def test_rows_that_were_changed_before_the_backup_are_told_from_good_ones(rich: Dataset, tmp_path: Path) -> None:
+def test_splits_whose_rows_were_changed_before_the_backup_are_detected(rich: Dataset, tmp_path: Path) -> None:
     question = rich.splits.get(name="val").question_set.get(position=5)
     type(question).objects.filter(pk=question.pk).update(text="What?")
     assert {str(split): holds for split, holds in proofs()} == {
@@ -300,7 +300,7 @@ def test_rows_that_were_changed_before_the_backup_are_told_from_good_ones(rich: 
     assert not {str(split): holds for split, holds in proofs()}["rows/val"]
 
 
-def test_parts_of_large_tables_follow_one_another(
+def test_large_tables_are_written_and_restored_in_parts(
     rich: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows, "PART_BYTES", 2000)
@@ -310,5 +310,5 @@ def test_parts_of_large_tables_follow_one_another(
     names = [info.name for info, _ in members_of(tmp_path / "own.tar")]
     assert sum("tables/generation.Question/" in name for name in names) > 10
     lose_everything()
-    restored(tmp_path / "own.tar")
+    restore_archive(tmp_path / "own.tar")
     assert everything()["generation.Question"] == kept["generation.Question"]

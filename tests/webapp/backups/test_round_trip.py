@@ -1,4 +1,4 @@
-"""What a backup holds comes back as it was: every table, every file, every secret."""
+"""A restore brings back every table, every file and every secret of a backup unchanged."""
 
 import hashlib
 import stat
@@ -23,7 +23,14 @@ from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 from tests.generation.conftest import spec_of
 from tests.services import S3
-from tests.webapp.backups.conftest import SECRET, all_files, everything, lose_everything, make_rich_site, restored
+from tests.webapp.backups.conftest import (
+    SECRET,
+    all_files,
+    everything,
+    lose_everything,
+    make_rich_site,
+    restore_archive,
+)
 from webapp.backups import restoring, rows, schema, stored_files, writing
 from webapp.backups.archive_reader import ArchiveReader
 from webapp.backups.restoring import NotEmpty
@@ -33,8 +40,8 @@ from webapp.models import User
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
-def freed(before: dict[str, Any]) -> dict[str, Any]:
-    """Return rows as a restore leaves them: what somebody was doing waits."""
+def with_released_jobs(before: dict[str, Any]) -> dict[str, Any]:
+    """Return the rows with the changes of a restore: running jobs wait again."""
     names = [field.attname for field in schema.columns_of(Job)]
     free = {"state": "waiting", "token": "", "lease": None, "attempts": 0}
     change = {names.index(name): value for name, value in free.items()}
@@ -46,15 +53,15 @@ def freed(before: dict[str, Any]) -> dict[str, Any]:
     return before | {"generation.Job": changed}
 
 
-def test_every_table_and_every_file_comes_back(archive: Path, tmp_path: Path) -> None:
+def test_every_table_and_every_file_is_restored(archive: Path, tmp_path: Path) -> None:
     make_rich_site()
     write_backup(tmp_path / "own.tar")
     before, files = everything(), all_files()
-    assert before != freed(before)
+    assert before != with_released_jobs(before)
     assert sum(1 for found in before.values() if found) >= 18
     lose_everything()
-    report = restored(tmp_path / "own.tar")
-    assert everything() == freed(before)
+    report = restore_archive(tmp_path / "own.tar")
+    assert everything() == with_released_jobs(before)
     assert all_files() == files
     assert report.contents.rows == {label: len(found) for label, found in before.items()}
     assert not report.missing.drawn_again and not report.missing.lost
@@ -67,14 +74,14 @@ def test_every_table_and_every_file_comes_back(archive: Path, tmp_path: Path) ->
     assert Dataset.objects.get(slug="half").state == "complete"
 
 
-def test_a_published_human_baseline_comes_back_and_scores_as_it_did(rich: Dataset) -> None:
+def test_a_restored_human_baseline_has_the_same_score(rich: Dataset) -> None:
     [row] = baseline.published_baselines()
     assert row.split.dataset == rich
     baseline.load_digest.cache_clear()
     assert answered.rescored(row) == (row.right, row.asked)
 
 
-def test_each_table_is_backed_up_or_said_to_be_transient(archive: Path) -> None:
+def test_each_table_is_backed_up_or_listed_as_transient(archive: Path) -> None:
     labels = {model._meta.label for model in apps.get_models(include_auto_created=True)}
     assert set(schema.TRANSIENT) <= labels
     assert set(ArchiveReader(archive).header.tables) == labels - set(schema.TRANSIENT)
@@ -82,7 +89,7 @@ def test_each_table_is_backed_up_or_said_to_be_transient(archive: Path) -> None:
         assert list(model._meta.local_concrete_fields) == list(model._meta.concrete_fields), "a row in two tables"
 
 
-def test_nobody_else_can_read_it_and_nothing_else_is_left(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_a_backup_and_no_other_file_is_left(tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
     write_backup(folder / "site.tar")
@@ -96,13 +103,13 @@ def test_two_backups_of_one_state_have_the_same_rows(rich: Dataset, tmp_path: Pa
 
 
 def members(path: Path) -> dict[str, bytes]:
-    """Return every member of an archive, but who wrote it and when."""
+    """Return every member of an archive except those that say who wrote it and when."""
     with tarfile.open(path) as tar:
         names = [name for name in tar.getnames() if name not in ("header.json", "contents.json")]
         return {name: tar.extractfile(name).read() for name in names}  # type: ignore[union-attr]
 
 
-def test_it_is_one_moment_while_others_write(rich: Dataset, tmp_path: Path) -> None:
+def test_a_backup_shows_one_moment_while_others_write(rich: Dataset, tmp_path: Path) -> None:
     before = everything()
 
     def write_something(_count: int) -> None:
@@ -112,8 +119,8 @@ def test_it_is_one_moment_while_others_write(rich: Dataset, tmp_path: Path) -> N
     write_backup(tmp_path / "own.tar", progress=BackupProgress(rows=write_something))
     assert User.objects.filter(username__startswith="late-").count() > 10
     lose_everything()
-    restored(tmp_path / "own.tar")
-    assert everything() == freed(before)
+    restore_archive(tmp_path / "own.tar")
+    assert everything() == with_released_jobs(before)
 
 
 def test_the_secret_of_a_withheld_split_makes_it_again(rich: Dataset) -> None:
@@ -125,14 +132,14 @@ def test_the_secret_of_a_withheld_split_makes_it_again(rich: Dataset) -> None:
     assert again.splits.get(name="test").fingerprint == split.fingerprint
 
 
-def test_indexes_work_and_new_rows_get_new_keys(rich: Dataset) -> None:
+def test_indexes_work_and_new_rows_get_new_primary_keys_after_a_restore(rich: Dataset) -> None:
     split = Split.objects.get(dataset__slug="rows", name="val")
     assert SplitIndex.open(split).n == 24
     new = User.objects.create_user("ada")
     assert new.pk == max(User.objects.values_list("pk", flat=True))
 
 
-def test_what_pages_make_for_themselves_stays_out(rich: Dataset, tmp_path: Path) -> None:
+def test_thumbnails_and_drafts_are_not_in_a_backup(rich: Dataset, tmp_path: Path) -> None:
     scene = Scene.objects.filter(split__dataset=rich).exclude(image="").first()
     assert scene is not None
     thumbnail(scene.image)
@@ -143,12 +150,12 @@ def test_what_pages_make_for_themselves_stays_out(rich: Dataset, tmp_path: Path)
         assert not [name for name in tar.getnames() if "small" in name or "/." in name]
 
 
-def test_without_pictures_they_are_drawn_again(rich: Dataset, tmp_path: Path) -> None:
-    before, files = made_of(rich), all_files()
+def test_pictures_that_are_not_in_the_backup_are_drawn_again(rich: Dataset, tmp_path: Path) -> None:
+    before, files = rows_of_dataset(rich), all_files()
     contents = write_backup(tmp_path / "own.tar", pictures=False)
     assert 0 < contents.files < len(files)
     lose_everything()
-    report = restored(tmp_path / "own.tar")
+    report = restore_archive(tmp_path / "own.tar")
     drawn = {"rows/train": 30, "rows/val": 8, "rows/test": 7}
     assert {name: count for name, count in report.missing.drawn_again.items() if name.startswith("rows")} == drawn
     assert {label: len(found) for label, found in everything().items()} == report.contents.rows
@@ -157,18 +164,18 @@ def test_without_pictures_they_are_drawn_again(rich: Dataset, tmp_path: Path) ->
     assert dataset.splits.get(name="val").is_complete
     assert not Scene.objects.exclude(image="").exists()
     dataset_jobs.work()
-    assert made_of(rich) == before
+    assert rows_of_dataset(rich) == before
     assert all_files().items() >= files.items()
 
 
-def made_of(dataset: Dataset) -> list[Any]:
-    """Return all rows of a dataset but its jobs."""
+def rows_of_dataset(dataset: Dataset) -> list[Any]:
+    """Return all rows of a dataset except its jobs."""
     own: list[Any] = [Dataset.objects.filter(pk=dataset.pk), dataset.splits.all()]
     own += [model._base_manager.filter(split__dataset=dataset) for model in (Chunk, Scene, Question)]
     return [list(rows.order_by("pk").values()) for rows in own]
 
 
-def test_one_lost_picture_costs_one_job(rich: Dataset) -> None:
+def test_one_lost_picture_needs_one_job(rich: Dataset) -> None:
     scene = Scene.objects.get(split__dataset=rich, split__name="train", position=26)
     stored_files.files.drop(scene.ids_image)
     train = scene.split
@@ -183,37 +190,37 @@ def test_one_lost_picture_costs_one_job(rich: Dataset) -> None:
     assert Dataset.objects.get(pk=rich.pk).state == "complete"
 
 
-def test_pictures_of_another_engine_are_kept(rich: Dataset, tmp_path: Path) -> None:
+def test_pictures_of_another_engine_version_are_always_in_the_backup(rich: Dataset, tmp_path: Path) -> None:
     Dataset.objects.update(engine_version="0")
     contents = write_backup(tmp_path / "own.tar", pictures=False)
     assert contents.files == len(all_files())
     lose_everything()
-    restored(tmp_path / "own.tar")
+    restore_archive(tmp_path / "own.tar")
     stored_files.files.drop(Scene.objects.get(split__dataset=rich, split__name="val", position=3).image)
     assert restoring.look_for_pictures() == ({}, {"rows/val": 1})
     assert Dataset.objects.get(pk=rich.pk).state == "complete"
 
 
-def test_files_that_are_there_are_kept_when_told(rich: Dataset, tmp_path: Path) -> None:
+def test_existing_files_are_kept_with_the_option(rich: Dataset, tmp_path: Path) -> None:
     before, files = everything(), all_files()
     write_backup(tmp_path / "own.tar", pictures=False)
     call_command("flush", interactive=False, verbosity=0)
     with pytest.raises(NotEmpty, match="say --keep-files"):
-        restored(tmp_path / "own.tar")
+        restore_archive(tmp_path / "own.tar")
     assert all_files() == files and not User.objects.exists()
-    report = restored(tmp_path / "own.tar", keep_files=True)
+    report = restore_archive(tmp_path / "own.tar", keep_files=True)
     assert not report.missing.drawn_again
-    assert everything() == freed(before) and all_files() == files
+    assert everything() == with_released_jobs(before) and all_files() == files
 
 
-def test_a_database_with_something_in_it_is_left_alone(archive: Path, rich: Dataset) -> None:
+def test_a_restore_into_a_database_with_rows_is_refused(archive: Path, rich: Dataset) -> None:
     before, files = everything(), all_files()
     with pytest.raises(NotEmpty, match=r"^Expected an empty database, got one with rows of \S+\. Name a new one"):
-        restored(archive)
+        restore_archive(archive)
     assert everything() == before and all_files() == files
 
 
-def test_a_file_that_exists_is_left_alone_unless_told(archive: Path) -> None:
+def test_an_existing_file_is_overwritten_only_with_the_option(archive: Path) -> None:
     written = archive.read_bytes()
     with pytest.raises(NotWritten, match="Expected a new file, got one that exists"):
         write_backup(archive)
@@ -239,50 +246,52 @@ def test_a_disk_that_fails_leaves_nothing_behind(rich: Dataset, tmp_path: Path, 
 
 
 @pytest.mark.full
-def test_files_in_a_bucket(s3: S3, settings: LazySettings, tmp_path: Path) -> None:
+def test_files_are_backed_up_from_a_bucket_and_restored_into_one(
+    s3: S3, settings: LazySettings, tmp_path: Path
+) -> None:
     dataset = dataset_jobs.start(spec_of(splits={"val": {"scenes": 3}}), slug="rows")
     dataset_jobs.work()
     write_backup(tmp_path / "folder.tar")
     files, before = all_files(), everything()
     lose_everything()
     settings.STORAGES = {**settings.STORAGES, "default": bucket_of(s3)}
-    restored(tmp_path / "folder.tar")
+    restore_archive(tmp_path / "folder.tar")
     assert stored_files.files.local_path("x") is None
     assert all_files() == files and everything() == before
     write_backup(tmp_path / "bucket.tar", pictures=False)
     call_command("flush", interactive=False, verbosity=0)
     with pytest.raises(NotEmpty):
-        restored(tmp_path / "bucket.tar")
+        restore_archive(tmp_path / "bucket.tar")
     stored_files.erase()
     assert not all_files()
-    assert restored(tmp_path / "bucket.tar").missing.drawn_again == {"rows/val": 3}
+    assert restore_archive(tmp_path / "bucket.tar").missing.drawn_again == {"rows/val": 3}
     dataset_jobs.work()
     assert all_files() == files
     assert SplitIndex.open(dataset.splits.get()).n == 9
 
 
 def bucket_of(s3: S3) -> dict[str, Any]:
-    """Return the setting that keeps files there."""
+    """Return the Django setting of a storage in this bucket."""
     options = {"bucket_name": s3.bucket, "endpoint_url": s3.endpoint, "region_name": "us-east-1"}
     access = {"access_key": s3.key, "secret_key": s3.secret, "file_overwrite": True, "default_acl": None}
     return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | access}
 
 
-def test_the_secret_key_comes_back(archive: Path, own_folder: Path, monkeypatch: Any, settings: LazySettings) -> None:
+def test_the_secret_key_is_restored(archive: Path, own_folder: Path, monkeypatch: Any, settings: LazySettings) -> None:
     key = own_folder / "secret_key"
     key.write_text("n" * 40)
-    assert not restored(archive).keeps_key
+    assert not restore_archive(archive).keeps_key
     assert key.read_text() == settings.SECRET_KEY
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     lose_everything()
     monkeypatch.setenv("SECRET_KEY", "m" * 40)
     key.write_text("n" * 40)
     settings.SECRET_KEY = "m" * 40
-    assert restored(archive).keeps_key
+    assert restore_archive(archive).keeps_key
     assert key.read_text() == "n" * 40
 
 
-def test_every_secret_that_is_made_here_is_in_it() -> None:
+def test_every_secret_that_the_site_makes_is_in_the_backup() -> None:
     found = [
         path.name
         for path in Path(stored_files.__file__).parents[2].glob("[wga]*/**/*.py")
@@ -309,7 +318,7 @@ VALUES: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("field", "value"), VALUES, ids=lambda value: type(value).__name__)
-def test_every_kind_of_value_survives_being_json(field: Any, value: Any) -> None:
+def test_every_kind_of_value_is_the_same_after_json(field: Any, value: Any) -> None:
     row = rows.as_json((value, None))
     assert b"\n" not in row
     back = field.to_python(rows.json.loads(row)[0])

@@ -1,4 +1,4 @@
-"""Updates: archives of older releases come back and are brought up to date; a start backs up before it does that."""
+"""Updates: archives of older releases are restored and migrated, and a start backs up the site before it migrates."""
 
 import shutil
 import sqlite3
@@ -35,15 +35,15 @@ def rows(folder: Path, query: str) -> list[Any]:
         return connection.execute(query).fetchall()
 
 
-def seen(folder: Path) -> str:
-    """Return the last migration that a site's datasets have seen."""
+def last_migration(folder: Path) -> str:
+    """Return the last migration of the app `generation` that was applied on a site."""
     query = "SELECT name FROM django_migrations WHERE app = 'generation' ORDER BY name DESC LIMIT 1"
     return str(rows(folder, query)[0][0])
 
 
 @pytest.fixture(scope="session")
 def first_old_site(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
-    """Return the VAR_DIR of a site as an older release left it, to be copied."""
+    """Return the VAR_DIR of a site of an older release, to be copied."""
     folder = tmp_path_factory.mktemp("old") / "var"
     shutil.copytree(small_site, folder)
     ended = manage("migrate", "generation", FIRST, "--verbosity", "0", environment=environment_of(folder), seconds=300)
@@ -53,23 +53,23 @@ def first_old_site(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture
 def old_site(first_old_site: Path, own_folder: Path) -> Path:
-    """Return the VAR_DIR of a site as an older release left it."""
+    """Return the VAR_DIR of a site of an older release."""
     shutil.copytree(first_old_site, own_folder, dirs_exist_ok=True)
     return own_folder
 
 
 @pytest.mark.full
-def test_an_archive_of_an_older_release_comes_back_and_is_brought_up_to_date(old_site: Path, tmp_path: Path) -> None:
+def test_an_archive_of_an_older_release_is_restored_and_migrated(old_site: Path, tmp_path: Path) -> None:
     archive, new = tmp_path / "old.tar", tmp_path / "new"
     ended = manage("backup", str(archive), environment=environment_of(old_site), seconds=300)
     assert ended.returncode == 0, ended.stderr
     header = ArchiveReader(archive).header
     assert header.migrations["generation"] == [FIRST]
     assert "generation.Quota" not in header.tables and "licence" not in header.tables["generation.Dataset"]
-    assert seen(old_site) == FIRST  # a backup changes nothing
+    assert last_migration(old_site) == FIRST  # a backup changes nothing
     ended = manage("restore", str(archive), environment=environment_of(new), seconds=300)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.count("  proved") == 1 and seen(new) == LATEST
+    assert ended.stdout.count("  proved") == 1 and last_migration(new) == LATEST
     kept = "SELECT id, slug, fingerprint, substr(created, 1, 23) FROM generation_dataset"
     assert rows(new, kept) == rows(old_site, kept)
     assert rows(new, "SELECT licence FROM generation_dataset") == [("CC BY 4.0",)]
@@ -86,7 +86,7 @@ def test_a_start_backs_up_before_it_changes_the_database_or_changes_nothing(
     assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
     assert ended.stderr.startswith("Expected to write a backup before the database is changed, got: ")
     assert ended.stderr.endswith(" Nothing was changed.\n")
-    assert seen(old_site) == FIRST
+    assert last_migration(old_site) == FIRST
 
     folder.unlink()
     site = start()
@@ -94,21 +94,21 @@ def test_a_start_backs_up_before_it_changes_the_database_or_changes_nothing(
     (backup,) = folder.glob("*.tar")
     assert f"The database waits for an update. Writing a backup into {folder} first." in site.lines
     assert ArchiveReader(backup).header.migrations["generation"] == [FIRST]
-    assert seen(old_site) == LATEST
+    assert last_migration(old_site) == LATEST
 
     site.process.terminate()
     assert site.process.wait(60) == 0
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_is_written_where_nothing_waits_or_nothing_is_there(own_folder: Path) -> None:
+def test_no_backup_is_written_without_migrations_or_without_rows(own_folder: Path) -> None:
     assert back_up_before_migrating(say=pytest.fail) is None
     User.objects.create_user("grace")
     assert back_up_before_migrating(say=pytest.fail) is None
     assert list(own_folder.iterdir()) == []
 
 
-def test_only_the_last_few_are_kept_and_others_left_alone(own_folder: Path) -> None:
+def test_only_the_last_backups_are_kept_and_other_files_stay(own_folder: Path) -> None:
     names = [f"{STEM}2026112{day}-120000.tar" for day in range(KEPT + 2)]
     for name in [*names, "mine.tar"]:
         (own_folder / name).touch()
@@ -116,7 +116,7 @@ def test_only_the_last_few_are_kept_and_others_left_alone(own_folder: Path) -> N
     assert sorted(path.name for path in own_folder.iterdir()) == [*names[-KEPT:], "mine.tar"]
 
 
-def upgraders(environment: dict[str, str], *, count: int) -> "list[subprocess.Popen[str]]":
+def start_upgrades(environment: dict[str, str], *, count: int) -> "list[subprocess.Popen[str]]":
     command = [sys.executable, "manage.py", "upgrade"]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return [subprocess.Popen(command, cwd=ROOT, env=environment, **pipes) for _ in range(count)]
@@ -125,13 +125,13 @@ def upgraders(environment: dict[str, str], *, count: int) -> "list[subprocess.Po
 def test_two_hosts_that_start_at_once_migrate_an_old_database_once(postgres_url: str, tmp_path: Path) -> None:
     hosts = [environment_of(tmp_path / name) | {"DATABASE_URL": postgres_url} for name in ("one", "two")]
     assert manage("upgrade", environment=hosts[0], seconds=300).returncode == 0
-    assert not (tmp_path / "one" / "backups").exists()  # there was nothing to lose
+    assert not (tmp_path / "one" / "backups").exists()  # an empty database needs no backup
     account = ["createsuperuser", "--noinput", "--username", "grace", "--email", "grace@example.org"]
     assert manage(*account, environment=hosts[0] | {"DJANGO_SUPERUSER_PASSWORD": "x"}).returncode == 0
     with psycopg.connect(postgres_url) as server:
         server.execute("DELETE FROM django_migrations WHERE app = 'sessions'")
         server.execute("DROP TABLE django_session")
-    running = [upgraders(host, count=1)[0] for host in hosts]
+    running = [start_upgrades(host, count=1)[0] for host in hosts]
     said = ["".join(process.communicate(timeout=300)) for process in running]
     assert [process.returncode for process in running] == [0, 0], said
     assert sum("Writing a backup" in text for text in said) == 1

@@ -1,4 +1,4 @@
-"""Reports of errors: what is in them, how many there are, and what never leaves the site."""
+"""Reports of errors: their content, their number, and the data that never leaves the site."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ SECRET = "unseen"
 
 @pytest.fixture
 def reporter(settings: Any) -> Iterator[Reporter]:
-    """Give a site whose errors are mailed."""
+    """Make the site mail its errors, and give the handler that does this."""
     settings.ERROR_EMAILS = ["grace@example.org"]
     handler = Reporter()
     logging.getLogger().addHandler(handler)
@@ -33,7 +33,7 @@ def reporter(settings: Any) -> Iterator[Reporter]:
 
 @pytest.fixture
 def sentry(settings: Any) -> Iterator[list[dict[str, Any]]]:
-    """Give what a Sentry of this machine receives."""
+    """Give the list of events that a Sentry server on this machine receives."""
     received: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -45,7 +45,7 @@ def sentry(settings: Any) -> Iterator[list[dict[str, Any]]]:
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Write no log."""
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -78,7 +78,7 @@ def ask(client: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_an_error_is_mailed_with_its_place_and_without_what_was_sent(reporter: Reporter, broken: Client) -> None:
+def test_an_error_is_mailed_with_its_place_but_without_data_of_the_request(reporter: Reporter, broken: Client) -> None:
     ask(broken)
     [sent] = mail.outbox
     assert sent.to == ["grace@example.org"]
@@ -89,7 +89,7 @@ def test_an_error_is_mailed_with_its_place_and_without_what_was_sent(reporter: R
 
 
 @pytest.mark.django_db
-def test_a_sentry_is_told_the_same(
+def test_sentry_gets_the_same_report(
     reporter: Reporter, broken: Client, sentry: list[dict[str, Any]], settings: Any
 ) -> None:
     settings.ERROR_EMAILS = []
@@ -105,7 +105,7 @@ def test_a_sentry_is_told_the_same(
 
 
 @pytest.mark.django_db
-def test_the_same_error_is_reported_once_and_a_storm_is_bounded(
+def test_the_same_error_is_reported_once_and_the_number_of_reports_is_limited(
     reporter: Reporter, broken: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(5):
@@ -119,7 +119,7 @@ def test_the_same_error_is_reported_once_and_a_storm_is_bounded(
     assert len(mail.outbox) == error_reports.MOST + 1
 
 
-def test_warnings_and_what_was_filled_in_are_left_out(reporter: Reporter) -> None:
+def test_warnings_and_arguments_of_messages_are_not_reported(reporter: Reporter) -> None:
     logging.getLogger("webapp").warning("Only a warning")
     assert mail.outbox == []
     logging.getLogger("elsewhere").error(f"Said {SECRET}")
@@ -130,7 +130,7 @@ def test_warnings_and_what_was_filled_in_are_left_out(reporter: Reporter) -> Non
     assert SECRET not in "".join(sent.subject + sent.body for sent in mail.outbox)
 
 
-def test_a_mail_server_that_is_away_harms_nobody(reporter: Reporter, settings: Any) -> None:
+def test_a_missing_mail_server_causes_no_error(reporter: Reporter, settings: Any) -> None:
     settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = (
         "django.core.mail.backends.smtp.EmailBackend", "127.0.0.1", 1,
     )  # fmt: skip
@@ -142,7 +142,7 @@ def test_errors_of_background_processes_are_described_by_their_logger() -> None:
     assert describe(record).place == "celery.app.trace"
 
 
-def test_a_site_with_either_setting_has_the_handler_and_another_has_not(
+def test_a_site_has_the_handler_only_with_one_of_the_two_settings(
     site_environment: dict[str, str], tmp_path: Path
 ) -> None:
     show = "import logging; print([type(handler).__name__ for handler in logging.getLogger().handlers])"

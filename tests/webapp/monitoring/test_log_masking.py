@@ -1,4 +1,4 @@
-"""What may not stand in a log, wherever it comes from."""
+"""Logs do not contain addresses and ids of participants."""
 
 import logging
 
@@ -23,7 +23,7 @@ from webapp.monitoring.log_masking import MaskingFormatter, mask
         ("It was 3 m/s /s/ or so", "It was 3 m/s /s/ or so"),
     ],
 )
-def test_participants_are_masked_and_nothing_else(said: str, logged: str) -> None:
+def test_only_data_of_participants_are_masked(said: str, logged: str) -> None:
     assert mask(said) == logged
 
 

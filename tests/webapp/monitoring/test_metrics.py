@@ -1,4 +1,4 @@
-"""What Prometheus reads: who may read it, what it says, and what it never says."""
+"""The metrics for Prometheus: access to them, their content, and the data that they never contain."""
 
 import re
 import secrets
@@ -28,7 +28,7 @@ TOKEN = "a token of 24 characters"
 
 
 def samples(text: str) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
-    """Return each sample's value by its name and labels, read as Prometheus does."""
+    """Return the value of each sample by its name and labels, as Prometheus reads it."""
     found: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
@@ -58,7 +58,7 @@ def test_strangers_get_404(client: Client, settings: Any) -> None:
 
 
 @pytest.mark.django_db
-def test_staff_and_the_token_may_read_them(client: Client, settings: Any) -> None:
+def test_staff_and_clients_with_the_token_may_read_metrics(client: Client, settings: Any) -> None:
     read(client, settings)
     client.force_login(User.objects.create_user("grace", is_staff=True))
     assert client.get("/metrics").status_code == 200
@@ -86,7 +86,7 @@ def test_requests_are_counted_by_route_verb_and_status(client: Client, settings:
 
 
 @pytest.mark.django_db
-def test_addresses_that_people_make_up_make_no_more_labels(client: Client, settings: Any) -> None:
+def test_invented_addresses_add_no_labels(client: Client, settings: Any) -> None:
     read(client, settings)
     before = len(read(client, settings)["horsesense_request_seconds_count"])
     for _ in range(30):
@@ -100,7 +100,7 @@ def test_addresses_that_people_make_up_make_no_more_labels(client: Client, setti
 
 
 @pytest.mark.django_db
-def test_waiting_work_is_counted_by_kind(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_jobs_are_counted_by_kind(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REGISTRY, riddles.NAME, riddles.WHERE)
     dataset = dataset_jobs.start(riddles.SPEC, slug="riddles", secrets={"test": "0f" * 16})
     dataset.jobs.update(created=from_now(-5000))
@@ -124,7 +124,7 @@ def test_waiting_work_is_counted_by_kind(client: Client, settings: Any, monkeypa
 
 
 @pytest.mark.django_db
-def test_events_of_jobs_are_counted_for_good(client: Client, settings: Any) -> None:
+def test_events_of_jobs_are_counted_permanently(client: Client, settings: Any) -> None:
     for _ in range(2):
         JobEvent.objects.note("datasets", JobEvent.Event.CRASHED)
     found = read(client, settings)["horsesense_job_events"]
@@ -132,7 +132,7 @@ def test_events_of_jobs_are_counted_for_good(client: Client, settings: Any) -> N
 
 
 @pytest.mark.django_db
-def test_no_label_says_what_only_some_may_know(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_label_contains_private_data(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REGISTRY, riddles.NAME, riddles.WHERE)
     dataset_jobs.start(
         riddles.SPEC, slug="unseen-slug", visibility=Dataset.Visibility.PRIVATE, secrets={"test": "0f" * 16}
@@ -147,7 +147,9 @@ def test_no_label_says_what_only_some_may_know(client: Client, settings: Any, mo
 
 
 @pytest.mark.django_db
-def test_without_a_database_the_rest_is_told(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_database_the_other_metrics_are_there(
+    client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from django.db import OperationalError
 
     def broken() -> Iterator[Any]:
@@ -169,13 +171,13 @@ def test_several_web_processes_on_postgresql_are_added_up(migrated_postgres_url:
         site.start("web")
         wait_until_it_answers(site)
         for _ in range(60):
-            assert fetched(site, "/docs/")[0] == 200
+            assert fetch(site, "/docs/")[0] == 200
         key = (("method", "GET"), ("route", "docs"), ("status", "2xx"))
 
         def metrics() -> Any:
-            return samples(fetched(site, "/metrics", Authorization=f"Bearer {TOKEN}")[1])
+            return samples(fetch(site, "/metrics", Authorization=f"Bearer {TOKEN}")[1])
 
-        # A request is counted when its answer has gone out, which may be a moment after it came in here.
+        # A request is counted after its answer was sent, which may be a moment after the answer is received here.
         site.wait_until(lambda: metrics()["horsesense_request_seconds_count"][key] >= 60, what="60 requests counted")
         found = metrics()
         assert found["horsesense_request_seconds_count"][key] == 60
@@ -183,7 +185,7 @@ def test_several_web_processes_on_postgresql_are_added_up(migrated_postgres_url:
         assert found["horsesense_database_connections_most"][()] >= 10
 
         def files() -> list[Path]:
-            fetched(site, "/health/live/")
+            fetch(site, "/health/live/")
             return list(tmp_path.glob("horsesense-metrics-*/*.db"))
 
         site.wait_until(lambda: len(files()) == 3, what="each of three processes counts")
@@ -201,10 +203,10 @@ def test_several_web_processes_on_postgresql_are_added_up(migrated_postgres_url:
 
 
 def wait_until_it_answers(site: Site) -> None:
-    site.wait_until(lambda: fetched(site, "/health/live/")[0] == 200, what="the web server answers")
+    site.wait_until(lambda: fetch(site, "/health/live/")[0] == 200, what="the web server answers")
 
 
-def fetched(site: Site, path: str, **headers: str) -> tuple[int, str]:
+def fetch(site: Site, path: str, **headers: str) -> tuple[int, str]:
     request = urllib.request.Request(f"http://127.0.0.1:{site.port}{path}", headers=headers)
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
@@ -214,20 +216,20 @@ def fetched(site: Site, path: str, **headers: str) -> tuple[int, str]:
 
 
 @pytest.mark.slow
-def test_a_web_process_that_stops_is_not_ready_and_says_when_to_ask_again(
+def test_a_stopping_web_process_is_not_ready_and_says_when_to_retry(
     migrated_environment: dict[str, str], tmp_path: Path
 ) -> None:
     site = Site("embedded", tmp_path / "var", migrated_environment | {"TMPDIR": str(tmp_path)})
     try:
         site.start("web", kept=False)
         wait_until_it_answers(site)
-        connection = HTTPConnection("127.0.0.1", site.port, timeout=30)  # as balancers keep one open
-        found = asked(connection)
+        connection = HTTPConnection("127.0.0.1", site.port, timeout=30)  # kept open, like a balancer's connection
+        found = ask_whether_ready(connection)
         assert found == (200, None)
         site.send("web", signal.SIGTERM, alone=True)
         for _ in range(200):
             time.sleep(0.02)
-            if (found := asked(connection))[0] != 200:
+            if (found := ask_whether_ready(connection))[0] != 200:
                 break
         assert found == (503, "30")
         site.wait_until(lambda: site.processes["web"].has_ended, what="the web server ends")
@@ -235,7 +237,7 @@ def test_a_web_process_that_stops_is_not_ready_and_says_when_to_ask_again(
         site.end()
 
 
-def asked(connection: HTTPConnection) -> tuple[int, str | None]:
+def ask_whether_ready(connection: HTTPConnection) -> tuple[int, str | None]:
     connection.request("GET", "/health/ready/")
     answer = connection.getresponse()
     answer.read()

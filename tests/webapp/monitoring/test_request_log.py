@@ -1,4 +1,4 @@
-"""The access log: one line a request, readable by programs, without what only some may know."""
+"""The access log: one line for each request, readable by programs, and without private data."""
 
 import json
 import logging
@@ -16,7 +16,7 @@ COMBINED = re.compile(r'(\S+) - - \[[^\]]+\] "(\S+) (\S+) (HTTP/[\d.]+)" (\d{3})
 
 @pytest.fixture
 def lines(settings: Any) -> Any:
-    """Return what is written to the access log."""
+    """Give the list of lines that are written to the access log."""
     found: list[str] = []
 
     class Keep(logging.Handler):
@@ -44,7 +44,9 @@ def test_each_request_is_one_line_of_json(client: Client, lines: list[str]) -> N
     assert not [line for line in lines if "\n" in line]
 
 
-def test_combined_lines_can_be_read_whatever_is_sent(client: Client, lines: list[str], settings: Any) -> None:
+def test_combined_lines_can_be_parsed_even_after_hostile_requests(
+    client: Client, lines: list[str], settings: Any
+) -> None:
     settings.ACCESS_LOG = request_log.COMBINED
     client.get("/docs/", headers={"user-agent": 'evil\r\n127.0.0.1 - - "GET / HTTP/1.1" 200 1 \\" \x1b[31m'})
     client.get("/docs/%0a%22/?q=\"'\x7f")
@@ -53,7 +55,7 @@ def test_combined_lines_can_be_read_whatever_is_sent(client: Client, lines: list
         assert line.isprintable()
 
 
-def test_nothing_is_written_unless_asked_for(client: Client, lines: list[str], settings: Any) -> None:
+def test_nothing_is_written_if_the_log_is_off(client: Client, lines: list[str], settings: Any) -> None:
     settings.ACCESS_LOG = request_log.OFF
     client.get("/docs/")
     assert lines == []
@@ -74,9 +76,7 @@ def test_nothing_is_written_unless_asked_for(client: Client, lines: list[str], s
         "/api/v1/datasets/?key=unseen",
     ],
 )
-def test_what_only_some_may_know_is_masked(
-    client: Client, lines: list[str], settings: Any, form: str, path: str
-) -> None:
+def test_private_data_are_masked(client: Client, lines: list[str], settings: Any, form: str, path: str) -> None:
     settings.ACCESS_LOG = form
     client.get(path, REMOTE_ADDR="192.0.2.77", headers={"authorization": "Bearer unseen", "referer": "/s/unseen/"})
     [line] = lines

@@ -1,4 +1,4 @@
-"""What lies in Redis is JSON: nobody who can write there can run code here."""
+"""The values in Redis are JSON, so that a client that can write to Redis cannot run code on the site."""
 
 import pickle
 from typing import Any
@@ -12,7 +12,7 @@ from webapp.settings import CELERY_ACCEPT_CONTENT
 
 
 class Harm:
-    """A value that does something when it is unpickled."""
+    """A value that runs code when it is unpickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (pytest.fail, ("Code of a cached value was run.",))
@@ -25,7 +25,7 @@ def cache(redis_server: RedisServer) -> RedisCache:
 
 
 @pytest.mark.parametrize("value", [7, 0.5, "ß", True, None, [[1.5, 2.0], [3.0]], {"a": [1]}])
-def test_values_come_back_as_they_were(cache: RedisCache, value: Any) -> None:
+def test_values_are_the_same_after_reading(cache: RedisCache, value: Any) -> None:
     cache.set("key", value)
     assert cache.get("key", "nothing") == value
     assert type(cache.get("key")) is type(value)

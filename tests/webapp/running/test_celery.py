@@ -1,4 +1,4 @@
-"""Background processes: every task known, every message in its queue, nothing delivered twice."""
+"""Background processes: every task is registered, every message is in its queue, and none is delivered twice."""
 
 import sqlite3
 from contextlib import closing
@@ -22,16 +22,16 @@ def _loaded() -> None:
 
 
 @pytest.mark.parametrize("entry", app.conf.beat_schedule)
-def test_every_task_of_the_clock_is_registered(entry: str) -> None:
+def test_every_task_of_the_beat_schedule_is_registered(entry: str) -> None:
     assert app.conf.beat_schedule[entry]["task"] in app.tasks
 
 
 @pytest.mark.parametrize("entry", app.conf.beat_schedule)
-def test_every_task_of_the_clock_goes_to_a_queue_that_somebody_reads(entry: str) -> None:
+def test_every_task_of_the_beat_schedule_goes_to_a_known_queue(entry: str) -> None:
     assert app.conf.beat_schedule[entry]["options"]["queue"] in {GENERATION, DEFAULT}
 
 
-def test_our_tasks_are_named_after_their_place() -> None:
+def test_tasks_are_named_after_their_module() -> None:
     ours = {name: task for name, task in app.tasks.items() if not name.startswith("celery.")}
     assert ours
     for name, task in ours.items():
@@ -49,7 +49,7 @@ def test_messages_are_hints_that_may_be_lost() -> None:
     assert not app.conf.worker_send_task_events
 
 
-def test_a_message_lies_in_its_queue_of_the_embedded_broker(site_environment: dict[str, str]) -> None:
+def test_a_message_is_in_its_queue_of_the_embedded_broker(site_environment: dict[str, str]) -> None:
     ended = manage("shell", "--no-imports", "-c", SEND.format(queues=["generation"]), environment=site_environment)
     assert ended.returncode == 0, ended.stderr
     with sqlite3.connect(Path(site_environment["VAR_DIR"], "broker.sqlite3")) as broker:
@@ -60,7 +60,7 @@ def test_a_message_lies_in_its_queue_of_the_embedded_broker(site_environment: di
     assert counts == {"generation": 1}
 
 
-def test_a_deleted_broker_file_is_made_anew() -> None:
+def test_a_deleted_broker_file_is_made_again() -> None:
     for files in (("", "-wal", "-shm"), ("",)):
         app.send_task("webapp.tasks.tidy", queue=DEFAULT)
         for suffix in files:
@@ -84,7 +84,7 @@ def test_delivered_messages_are_dropped(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_message_lies_in_its_queue_of_redis(site_environment: dict[str, str], redis_server: RedisServer) -> None:
+def test_a_message_is_in_its_queue_of_redis(site_environment: dict[str, str], redis_server: RedisServer) -> None:
     import redis
 
     environment = site_environment | redis_server.environment

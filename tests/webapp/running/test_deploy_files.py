@@ -1,4 +1,4 @@
-"""Units for systemd, an example for Kubernetes and a logrotate file: they fit the processes, settings and addresses."""
+"""Units of systemd, an example for Kubernetes and a file of logrotate fit the processes, settings and addresses."""
 
 import configparser
 import re
@@ -22,20 +22,20 @@ SETTINGS = {variable.name for variable in VARIABLES}
 
 
 class Unit(configparser.ConfigParser):
-    """A unit, read strictly: each key of a section once, with its case."""
+    """A strict parser of units: keys are case-sensitive, and a duplicate key in a section is an error."""
 
     def optionxform(self, optionstr: str) -> str:
         return optionstr
 
 
-def unit(path: Path) -> Unit:
+def read_unit(path: Path) -> Unit:
     parser = Unit(strict=True, interpolation=None)
     parser.read_string(path.read_text())
     return parser
 
 
-def test_each_process_has_its_unit_and_each_unit_its_process() -> None:
-    commands = {path.stem.removeprefix("horsesense-"): unit(path)["Service"]["ExecStart"] for path in UNITS
+def test_there_is_one_unit_for_each_process() -> None:
+    commands = {path.stem.removeprefix("horsesense-"): read_unit(path)["Service"]["ExecStart"] for path in UNITS
                 if path.suffix == ".service"}  # fmt: skip
     backup = commands.pop("backup")
     assert set(commands) == set(NAMES)
@@ -43,25 +43,25 @@ def test_each_process_has_its_unit_and_each_unit_its_process() -> None:
         name: f"process {name}" for name in NAMES
     }
     assert backup.endswith("manage.py backup --keep 30")
-    assert "upgrade" in unit(DEPLOY / "systemd" / "horsesense-web.service")["Service"]["ExecStartPre"]
+    assert "upgrade" in read_unit(DEPLOY / "systemd" / "horsesense-web.service")["Service"]["ExecStartPre"]
 
 
-def test_units_give_processes_their_time_to_stop(compose_grace: float) -> None:
+def test_units_give_processes_enough_time_to_stop(compose_grace: float) -> None:
     for name in ("generation", "default"):
-        service = unit(DEPLOY / "systemd" / f"horsesense-{name}.service")["Service"]
+        service = read_unit(DEPLOY / "systemd" / f"horsesense-{name}.service")["Service"]
         assert float(service["TimeoutStopSec"]) >= compose_grace
         assert service["KillMode"] == "mixed"
 
 
 @pytest.fixture
 def compose_grace() -> float:
-    """Return the seconds that compose gives a background process to stop."""
+    """Return the seconds that docker-compose.yml gives a background process to stop."""
     grace = read_yaml((ROOT / "docker-compose.yml").read_text())["services"]["worker"]["stop_grace_period"]
     return float(grace.removesuffix("s"))
 
 
 @pytest.mark.slow
-def test_systemd_takes_the_units(tmp_path: Path) -> None:
+def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     program = shutil.which("systemd-analyze")
     if program is None:
         raise Unshared("This machine has no systemd-analyze.")
@@ -76,7 +76,7 @@ def test_systemd_takes_the_units(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_logrotate_takes_its_file(tmp_path: Path) -> None:
+def test_logrotate_accepts_its_file(tmp_path: Path) -> None:
     program = shutil.which("logrotate")
     if program is None:
         raise Unshared("This machine has no logrotate.")
@@ -107,13 +107,13 @@ def containers(cluster: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {one["name"]: one for spec in specs for one in [*spec["containers"], *spec.get("initContainers", ())]}
 
 
-def test_kubernetes_sets_what_is_documented(cluster: list[dict[str, Any]]) -> None:
+def test_kubernetes_sets_only_documented_variables(cluster: list[dict[str, Any]]) -> None:
     [config], [secret] = of_kind(cluster, "ConfigMap"), of_kind(cluster, "Secret")
     assert set(config["data"]) | set(secret["stringData"]) <= SETTINGS
     secrets = {variable.name for variable in VARIABLES if variable.secret}
     assert not set(config["data"]) & secrets and set(secret["stringData"]) <= secrets
     assert {"DATABASE_URL", "REDIS_URL", "SECRET_KEY"} <= set(secret["stringData"])
-    assert "S3_BUCKET" in config["data"]  # pods share no disk
+    assert "S3_BUCKET" in config["data"]  # pods do not share a disk
 
 
 def test_kubernetes_runs_every_process(cluster: list[dict[str, Any]]) -> None:
@@ -131,7 +131,7 @@ def test_kubernetes_runs_every_process(cluster: list[dict[str, Any]]) -> None:
     assert beat["spec"]["replicas"] == 1
 
 
-def test_kubernetes_asks_addresses_that_exist(cluster: list[dict[str, Any]]) -> None:
+def test_probes_of_kubernetes_use_addresses_that_exist(cluster: list[dict[str, Any]]) -> None:
     web = containers(cluster)["web"]
     asked = {kind: web[f"{kind}Probe"]["httpGet"] for kind in ("startup", "liveness", "readiness")}
     names = {kind: resolve(probe["path"]).view_name for kind, probe in asked.items()}

@@ -1,4 +1,4 @@
-"""What ships beside the code says the truth: compose, Docker, locks, make."""
+"""The files that ship with the code are consistent: docker-compose.yml, Dockerfile, lock files, Makefile, manage.py."""
 
 import json
 import re
@@ -15,13 +15,13 @@ import yaml
 
 from tests.skips import Unshared
 from tests.webapp.commands import ROOT
-from tests.webapp.compose import FILE, interpolated, read_yaml
+from tests.webapp.compose import FILE, fill_in_variables, read_yaml
 from webapp.running.processes import NAMES
 from webapp.settings import VARIABLES
 
 BLENDERS = "requirements-blender.txt"
 LOCKS = ("requirements.txt", "requirements-dev.txt", BLENDERS)
-# What people have no reason to set in a container, and why.
+# Variables that need no value in a container, with the reason.
 NOT_IN_COMPOSE = {
     "NUMBA_CACHE_DIR": "the image has it, filled",
     "REDIS_PREFIX": "this Redis is the site's own",
@@ -30,7 +30,7 @@ NOT_IN_COMPOSE = {
 }
 
 
-DEFAULT = re.compile(r"\{\$(\w+):([^}]*)\}")  # in the Caddyfile: a variable, and what holds without it
+DEFAULT = re.compile(r"\{\$(\w+):([^}]*)\}")  # in the Caddyfile: a variable and its default
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def test_no_configuration_file_has_a_key_twice() -> None:
+def test_no_configuration_file_has_a_duplicate_key() -> None:
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     paths = [ROOT / name for name in names if Path(name).suffix in READERS]
     assert FILE in paths
@@ -64,12 +64,12 @@ def test_no_configuration_file_has_a_key_twice() -> None:
 @pytest.mark.parametrize(
     ("suffix", "text"), [(".yml", "web:\n  a: 1\nproxy: {}\nweb: {}\n"), (".json", '{"a": {"b": 1, "b": 2}}')]
 )
-def test_a_key_that_stands_twice_is_refused(suffix: str, text: str) -> None:
+def test_a_duplicate_key_is_refused(suffix: str, text: str) -> None:
     with pytest.raises((yaml.constructor.ConstructorError, AssertionError), match="twice"):
         READERS[suffix](text)
 
 
-def test_docker_compose_takes_the_file() -> None:
+def test_docker_compose_accepts_the_file() -> None:
     command = compose_command()
     if command is None:
         raise Unshared("This machine has no Docker Compose.")
@@ -79,7 +79,7 @@ def test_docker_compose_takes_the_file() -> None:
 
 
 def compose_command() -> list[str] | None:
-    """Return how Docker Compose is called here: as a part of Docker's client, by its own name, or not at all."""
+    """Return the command of Docker Compose on this machine, as a part of Docker's client or separate, or None."""
     for command in (["docker", "compose"], ["docker-compose"]):
         if shutil.which(command[0]) is not None:
             asked = subprocess.run([*command, "version"], capture_output=True, check=False)
@@ -97,7 +97,7 @@ def test_composes_variables_are_the_documented_ones(compose: dict[str, Any]) -> 
     assert set(compose["x-site"]["environment"]) == documented - set(NOT_IN_COMPOSE)
 
 
-def test_what_compose_asks_of_its_user_is_documented() -> None:
+def test_variables_that_users_of_compose_set_are_documented() -> None:
     asked = set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yml").read_text()))
     assert asked - {"POSTGRES_PASSWORD", "REDIS_PASSWORD"} <= {variable.name for variable in VARIABLES}
 
@@ -116,7 +116,7 @@ def test_compose_runs_every_process(compose: dict[str, Any]) -> None:
     assert sorted(" ".join(found).split()) == sorted(NAMES)
 
 
-def test_every_name_in_compose_leads_somewhere(compose: dict[str, Any]) -> None:
+def test_every_volume_and_service_named_in_compose_exists(compose: dict[str, Any]) -> None:
     services = compose["services"]
     for service in services.values():
         for entry in service.get("volumes", ()):
@@ -135,11 +135,11 @@ def test_every_value_in_composes_environments_is_text(compose: dict[str, Any]) -
         assert all(isinstance(value, str) for value in service.get("environment", {}).values())
 
 
-def test_only_the_proxy_is_reached_from_outside(compose: dict[str, Any]) -> None:
+def test_only_the_proxy_publishes_ports(compose: dict[str, Any]) -> None:
     assert [name for name, service in compose["services"].items() if "ports" in service] == ["proxy"]
 
 
-def test_redis_forgets_no_message(compose: dict[str, Any]) -> None:
+def test_redis_loses_no_message(compose: dict[str, Any]) -> None:
     command = compose["services"]["redis"]["command"]
     assert command.split()[:5] == ["redis-server", "--maxmemory-policy", "noeviction", "--appendonly", "yes"]
 
@@ -152,7 +152,7 @@ def test_redis_asks_for_the_password_that_the_site_has(compose: dict[str, Any]) 
     assert compose["x-site"]["environment"]["REDIS_URL"] == f"redis://:{password}@redis:6379"
 
 
-def test_the_image_has_the_fast_parts_compiled_and_no_secret(compose: dict[str, Any]) -> None:
+def test_the_image_has_compiled_code_and_no_secret(compose: dict[str, Any]) -> None:
     lines = (ROOT / "Dockerfile").read_text().splitlines()
     [warm] = [number for number, line in enumerate(lines) if "manage.py warm" in line]
     user, ready = lines.index("USER horsesense"), lines.index("ENV VAR_DIR=/data MEDIA_ROOT=/media")
@@ -163,7 +163,9 @@ def test_the_image_has_the_fast_parts_compiled_and_no_secret(compose: dict[str, 
 
 def test_the_health_check_waits_longer_than_a_cold_start_takes(compose: dict[str, Any]) -> None:
     check = compose["services"]["web"]["healthcheck"]
-    assert int(check["start_period"].removesuffix("s")) >= 5 * 96  # seconds it took on a quiet machine, uncompiled
+    assert (
+        int(check["start_period"].removesuffix("s")) >= 5 * 96
+    )  # 96 seconds are a start without compiled code on a quiet machine
 
 
 def test_proxy_and_site_agree(compose: dict[str, Any]) -> None:
@@ -187,13 +189,13 @@ def test_the_proxys_limit_without_a_setting_is_the_sites(compose: dict[str, Any]
     assert compose["services"]["proxy"]["environment"]["UPLOAD_MB"] == f"${{UPLOAD_MB:-{default}}}"
 
 
-def test_the_image_keeps_what_lasts_in_the_folders_that_compose_mounts(compose: dict[str, Any]) -> None:
+def test_the_image_stores_data_in_the_folders_that_compose_mounts(compose: dict[str, Any]) -> None:
     made = re.search(r"install -d \S+ \S+ -m 700 (.+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
     assert made is not None
     assert set(made[1].split()) == {entry.partition(":")[2] for entry in compose["x-site"]["volumes"]}
 
 
-def test_the_image_holds_what_the_site_needs_and_no_more() -> None:
+def test_the_image_contains_only_the_files_that_the_site_needs() -> None:
     copied = set(re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE))
     names = {name for line in copied for name in line.split()}
     allowed = set(re.findall(r"^!(\S+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
@@ -214,7 +216,7 @@ def test_every_package_of_the_lock_is_pinned_with_hashes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LOCKS)
-def test_the_lock_names_no_place_to_download_from(name: str) -> None:
+def test_the_lock_names_no_address_to_download_from(name: str) -> None:
     lines = [line for line in (ROOT / name).read_text().splitlines() if line[:1] != "#"]
     assert not [line for line in lines if re.match(r"\s*(-i|-f|--index|--extra-index|--find-links|--trusted)", line)]
     assert "://" not in "\n".join(lines)
@@ -248,7 +250,7 @@ def test_the_lock_has_every_package_that_the_project_asks_for() -> None:
     assert names(extras["dev"]) <= set(pins("requirements-dev.txt"))
 
 
-def test_blender_has_a_lock_of_its_own_and_is_in_no_other() -> None:
+def test_blender_is_only_in_its_own_lock() -> None:
     assert pins(BLENDERS)["bpy"] == "5.0.1"
     assert pins(BLENDERS)["numpy"].startswith("1.")
     assert not [name for name in LOCKS if name != BLENDERS and "bpy" in pins(name)]
@@ -262,13 +264,13 @@ def make(*arguments: str, folder: Path = ROOT, **more: str) -> "subprocess.Compl
     return subprocess.run(["make", *arguments], cwd=folder, env=path, capture_output=True, text=True, check=False)
 
 
-def test_make_alone_lists_what_there_is() -> None:
+def test_make_without_a_target_lists_the_targets() -> None:
     listed = make().stdout
     for target in ("run", "test", "test-quick", "prove", "blender"):
         assert f"make {target} " in listed
 
 
-def test_make_says_which_pythons_will_do(tmp_path: Path) -> None:
+def test_make_names_the_supported_versions_of_python(tmp_path: Path) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / "requirements.txt").touch()
     old = tmp_path / "python3.9"
@@ -280,7 +282,7 @@ def test_make_says_which_pythons_will_do(tmp_path: Path) -> None:
     assert not (tmp_path / ".venv").exists()
 
 
-def test_make_blender_says_which_python_will_do(tmp_path: Path) -> None:
+def test_make_blender_names_the_supported_version_of_python(tmp_path: Path) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / BLENDERS).touch()
     other = tmp_path / "python3.12"
@@ -308,7 +310,7 @@ def test_make_blender_builds_an_environment_once(tmp_path: Path) -> None:
     assert did.count("import bpy") == 1
 
 
-def test_managepy_says_which_pythons_will_do(capsys: pytest.CaptureFixture[str]) -> None:
+def test_managepy_names_the_supported_versions_of_python(capsys: pytest.CaptureFixture[str]) -> None:
     import manage
 
     assert manage.unsupported((3, 9)) == 2
@@ -335,13 +337,13 @@ def test_managepy_can_be_read_by_old_pythons() -> None:
 
 
 @pytest.mark.parametrize("service", ["web", "worker", "beat"])
-def test_containers_have_longer_to_stop_than_the_processes_in_them(compose: dict[str, Any], service: str) -> None:
-    services = interpolated(compose, {})["services"]
+def test_containers_have_more_time_to_stop_than_their_processes(compose: dict[str, Any], service: str) -> None:
+    services = fill_in_variables(compose, {})["services"]
     grace = services[service]["stop_grace_period"]
     assert grace.endswith("s") and int(grace[:-1]) > int(services[service]["environment"]["STOP_SECONDS"])
     [default] = [variable.default for variable in VARIABLES if variable.name == "STOP_SECONDS"]
     assert int(services[service]["environment"]["STOP_SECONDS"]) == default
 
 
-def test_a_worker_container_has_few_processes_however_many_processors_there_are(compose: dict[str, Any]) -> None:
-    assert interpolated(compose, {})["services"]["worker"]["environment"]["GENERATION_PROCESSES"] == "2"
+def test_the_number_of_processes_of_a_worker_container_does_not_depend_on_processors(compose: dict[str, Any]) -> None:
+    assert fill_in_variables(compose, {})["services"]["worker"]["environment"]["GENERATION_PROCESSES"] == "2"

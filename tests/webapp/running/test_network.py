@@ -1,4 +1,4 @@
-"""Addresses: those of this machine, and a socket on one of them or one clear line."""
+"""The addresses of this machine, and sockets that listen on them; an error is one clear line."""
 
 import socket
 
@@ -24,13 +24,13 @@ def test_a_taken_port_is_one_clear_line() -> None:
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "192.0.2.1", "not a host"])
-def test_a_host_that_is_not_ours_is_one_clear_line(host: str) -> None:
+def test_a_host_of_another_machine_is_one_clear_line(host: str) -> None:
     with pytest.raises(CannotListen, match="--host: expected an address of this machine"):
         listen_on(host, 0)
 
 
 @pytest.mark.parametrize("port", [-1, 65536])
-def test_a_number_that_is_no_port_is_refused(port: int) -> None:
+def test_an_invalid_port_is_refused(port: int) -> None:
     with pytest.raises(CannotListen, match="expected a number from 0 to 65535"):
         listen_on("127.0.0.1", port)
 
@@ -43,7 +43,7 @@ def test_every_address_of_the_machine_can_be_listened_on() -> None:
         listen_on(address, 0).close()
 
 
-def test_a_server_on_every_address_is_reached_by_each_and_by_name() -> None:
+def test_a_server_on_all_addresses_is_reached_by_each_address_and_by_name() -> None:
     assert set(names_of("::")) == {bracket(address) for address in machine_addresses()} | {socket.gethostname()}
     ipv4 = {address for address in machine_addresses() if ":" not in address}
     assert set(names_of("0.0.0.0")) == ipv4 | {socket.gethostname()}
@@ -65,7 +65,7 @@ def test_a_port_that_is_taken_may_be_free_when_the_server_starts() -> None:
 
 
 @pytest.mark.parametrize("bind", ["nonsense", "", ":99999", "127.0.0.1", "::1:8000", "a b:80", "127.0.0.1:x"])
-def test_what_is_no_host_and_port_is_refused(bind: str) -> None:
+def test_an_invalid_host_and_port_are_refused(bind: str) -> None:
     with pytest.raises(CannotListen, match=r"^--bind: expected host:port, "):
         check_bind(bind)
 

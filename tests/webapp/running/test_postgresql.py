@@ -1,4 +1,4 @@
-"""Whether a connection to PostgreSQL that is kept lives: seen without a question, and found out when it ended."""
+"""Kept connections to PostgreSQL: their state is checked without a query, and a closed connection is detected."""
 
 import time
 
@@ -13,8 +13,8 @@ from webapp.postgresql.base import DatabaseWrapper
 pytestmark = pytest.mark.django_db
 
 
-def connected(url: str) -> DatabaseWrapper:
-    """Return a connection of Django's to this database, set up as the site's is."""
+def open_connection(url: str) -> DatabaseWrapper:
+    """Return an open Django connection to this database, with the settings of the site."""
     own = {
         "ENGINE": "webapp.postgresql",
         "OPTIONS": {},
@@ -27,15 +27,15 @@ def connected(url: str) -> DatabaseWrapper:
     return wrapper
 
 
-def test_a_connection_that_lives_is_not_asked(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    wrapper = connected(postgres_url)
+def test_a_live_connection_is_checked_without_a_query(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrapper = open_connection(postgres_url)
     monkeypatch.setattr(base.DatabaseWrapper, "is_usable", lambda self: pytest.fail("asked"))
     assert all(wrapper.is_usable() for _ in range(50))
     wrapper.close()
 
 
-def test_a_connection_that_the_server_ended_is_opened_anew(postgres_url: str) -> None:
-    wrapper = connected(postgres_url)
+def test_a_connection_that_the_server_closed_is_opened_again(postgres_url: str) -> None:
+    wrapper = open_connection(postgres_url)
     pid = wrapper.connection.info.backend_pid
     with psycopg.connect(postgres_url, autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(%s)", [pid])
@@ -50,8 +50,8 @@ def test_a_connection_that_the_server_ended_is_opened_anew(postgres_url: str) ->
     wrapper.close()
 
 
-def test_a_notice_that_nobody_asked_for_leads_to_a_question(postgres_url: str) -> None:
-    wrapper = connected(postgres_url)
+def test_a_connection_with_an_unexpected_notice_is_checked_by_a_query(postgres_url: str) -> None:
+    wrapper = open_connection(postgres_url)
     wrapper.connection.autocommit = True
     wrapper.connection.execute("LISTEN horsesense")
     with psycopg.connect(postgres_url, autocommit=True) as other:
@@ -61,7 +61,7 @@ def test_a_notice_that_nobody_asked_for_leads_to_a_question(postgres_url: str) -
     wrapper.close()
 
 
-def test_no_connection_is_of_no_use(postgres_url: str) -> None:
-    wrapper = connected(postgres_url)
+def test_a_closed_connection_is_not_usable(postgres_url: str) -> None:
+    wrapper = open_connection(postgres_url)
     wrapper.close()
     assert not wrapper.is_usable()

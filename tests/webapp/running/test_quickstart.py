@@ -1,4 +1,4 @@
-"""`manage.py quickstart` with real processes: it starts, answers, mends itself, and leaves nothing behind."""
+"""`manage.py quickstart` with real processes: it starts, answers, restarts crashed processes, and stops all of them."""
 
 import json
 import os
@@ -32,7 +32,7 @@ SMALL = ("generate", "clevr-mini", "--scenes", "train=1", "--scenes", "val=0", "
 
 @dataclass
 class Site:
-    """A running quickstart, and what it has said."""
+    """A running quickstart, and the lines that it has printed."""
 
     process: subprocess.Popen[str]
     lines: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Site:
         return any(name in command_of(other) for other in self.everyone() - {pid})
 
     def everyone(self) -> set[int]:
-        """Return the numbers of all processes below this one."""
+        """Return the process ids of all descendants of this process."""
         parents: dict[int, list[int]] = {}
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
@@ -98,7 +98,7 @@ def small_site(migrated_site: Path) -> Path:
 
 @contextmanager
 def starting(environment: dict[str, str]) -> Iterator[Callable[..., Site]]:
-    """Give a function that starts quickstart; whatever runs afterwards is stopped."""
+    """Give a function that starts quickstart; all started processes are stopped afterwards."""
     sites: list[Site] = []
 
     def run(*arguments: str) -> Site:
@@ -127,14 +127,14 @@ def starting(environment: dict[str, str]) -> Iterator[Callable[..., Site]]:
 
 @pytest.fixture
 def start(site_environment: dict[str, str]) -> Iterator[Callable[..., Site]]:
-    """Give a function that starts quickstart in a folder of the test's own."""
+    """Give a function that starts quickstart in a folder that only this test uses."""
     with starting(site_environment) as run:
         yield run
 
 
-@pytest.fixture(scope="module")  # no longer: an idle site takes processor time
+@pytest.fixture(scope="module")  # not for the session, because an idle site takes processor time
 def unharmed(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, dict[str, str]]]:
-    """Give a site that is ready, for tests that only look at it, and its environment."""
+    """Give a ready site and its environment, for tests that do not stop or change it."""
     folder = tmp_path_factory.mktemp("unharmed") / "var"
     shutil.copytree(small_site, folder)
     with starting(environment_of(folder)) as run:
@@ -145,7 +145,7 @@ def unharmed(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def site(start: Callable[..., Site], small_site: Path, site_environment: dict[str, str]) -> Site:
-    """Return a site that is ready."""
+    """Return a ready site that the test may stop."""
     shutil.copytree(small_site, site_environment["VAR_DIR"])
     running = start()
     running.wait_until_ready()
@@ -162,7 +162,7 @@ def fetch(address: str, **options: object) -> tuple[int, str]:
 
 
 @pytest.mark.full
-def test_from_nothing_to_a_site_with_a_demo_dataset(
+def test_a_first_start_makes_a_site_with_a_demo_dataset(
     start: Callable[..., Site], site_environment: dict[str, str]
 ) -> None:
     assert not Path(site_environment["VAR_DIR"]).exists()
@@ -188,7 +188,7 @@ def test_from_nothing_to_a_site_with_a_demo_dataset(
 
 @pytest.mark.full
 def test_stopping_leaves_no_process_behind(site: Site) -> None:
-    wait_for(lambda: len(site.everyone()) >= 7)  # four, and the children of three
+    wait_for(lambda: len(site.everyone()) >= 7)  # four processes, and children of three of them
     everyone = site.everyone()
     site.process.terminate()
     assert site.process.wait(30) == 0
@@ -204,7 +204,7 @@ def test_killing_quickstart_leaves_no_process_behind(site: Site) -> None:
 
 
 @pytest.mark.full
-def test_each_crashed_process_is_started_again(site: Site) -> None:
+def test_each_crashed_process_is_restarted(site: Site) -> None:
     for name in ("gunicorn", "--queues generation", "--queues default", "beat"):
         main = min(pid for pid in site.everyone() if name in command_of(pid))
         os.kill(main, signal.SIGKILL)
@@ -213,7 +213,7 @@ def test_each_crashed_process_is_started_again(site: Site) -> None:
     assert fetch(f"{site.addresses[0]}health/")[0] == 200
 
 
-def test_generation_is_nicer_than_the_rest(unharmed: tuple[Site, dict[str, str]]) -> None:
+def test_generation_has_a_lower_priority_than_other_processes(unharmed: tuple[Site, dict[str, str]]) -> None:
     site, _ = unharmed
     nice = {
         name: os.getpriority(os.PRIO_PROCESS, next(pid for pid in site.everyone() if name in command_of(pid)))
@@ -222,7 +222,7 @@ def test_generation_is_nicer_than_the_rest(unharmed: tuple[Site, dict[str, str]]
     assert nice["--queues generation"] == nice["--queues default"] + 10 == nice["gunicorn"] + 10
 
 
-def test_the_login_link_lets_admin_in_once(unharmed: tuple[Site, dict[str, str]]) -> None:
+def test_the_login_link_signs_in_the_admin_once(unharmed: tuple[Site, dict[str, str]]) -> None:
     site, _ = unharmed
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
     page = browser.open(site.login_link).read().decode()
@@ -237,7 +237,7 @@ def test_the_login_link_lets_admin_in_once(unharmed: tuple[Site, dict[str, str]]
     assert fetch(site.login_link)[0] == 410
 
 
-def test_background_processes_say_that_they_are_alive(unharmed: tuple[Site, dict[str, str]]) -> None:
+def test_background_processes_send_heartbeats(unharmed: tuple[Site, dict[str, str]]) -> None:
     site, _ = unharmed
     wait_for(lambda: '"background_processes": 2' in fetch(f"{site.addresses[0]}health/")[1], seconds=30)
 
@@ -257,7 +257,7 @@ def test_every_address_of_the_machine_is_printed_and_answers(
     site = start("--host", "0.0.0.0", "--port", "0")
     site.wait_until_ready()
     for address in machine_addresses():
-        if ":" not in address:  # 0.0.0.0 is IPv4 alone
+        if ":" not in address:  # 0.0.0.0 is only IPv4
             assert any(f"//{address}:" in printed for printed in site.addresses)
     for address in site.addresses:
         assert fetch(address)[0] == 200
@@ -281,7 +281,7 @@ def test_a_bad_host_is_one_line(site_environment: dict[str, str]) -> None:
 
 
 @pytest.mark.full
-def test_one_process_alone_runs_too(small_site: Path, site_environment: dict[str, str]) -> None:
+def test_the_web_process_runs_without_the_others(small_site: Path, site_environment: dict[str, str]) -> None:
     shutil.copytree(small_site, site_environment["VAR_DIR"])
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Who is believed about where a request comes from, and how large one may be."""
+"""Trusted proxies and the addresses of visitors, limits of the size of requests, and valid hosts."""
 
 import logging
 import re
@@ -18,24 +18,24 @@ PROXY, STRANGER, VISITOR = "172.18.0.5", "203.0.113.9", "198.51.100.7"
 
 @pytest.fixture(autouse=True)
 def one_proxy(settings: object) -> None:
-    """Trust one network besides this machine."""
+    """Trust this machine and one network."""
     settings.TRUSTED_PROXIES = [*LOOPBACK, *networks(["172.16.0.0/12"])]  # type: ignore[attr-defined]
 
 
 def meta_after(sender: str, **headers: str) -> dict[str, str]:
-    """Return what the site gets to know of a request."""
+    """Return the META of a request after the middleware `OurProxies`."""
     request = RequestFactory().get("/", REMOTE_ADDR=sender, headers=headers)
     request_limits.OurProxies(lambda request: None)(request)  # type: ignore[arg-type, return-value]
     return request.META
 
 
-def test_our_proxy_is_believed() -> None:
+def test_headers_of_a_trusted_proxy_are_used() -> None:
     meta = meta_after(PROXY, x_forwarded_for=VISITOR, x_forwarded_proto="https")
     assert (meta["REMOTE_ADDR"], meta["HTTP_X_FORWARDED_PROTO"]) == (VISITOR, "https")
 
 
 @pytest.mark.parametrize("name", ["x_forwarded_for", "x_forwarded_proto", "x_forwarded_host", "forwarded"])
-def test_a_stranger_is_not_believed(name: str) -> None:
+def test_headers_of_a_stranger_are_removed(name: str) -> None:
     meta = meta_after(STRANGER, **{name: "https"})
     assert meta["REMOTE_ADDR"] == STRANGER
     assert f"HTTP_{name.upper()}" not in meta
@@ -45,14 +45,14 @@ def test_a_stranger_is_not_believed(name: str) -> None:
     ("forwarded_for", "found"),
     [
         ("", PROXY),
-        (f"{STRANGER}, {VISITOR}", VISITOR),  # the first is what the visitor claims
-        (f"{VISITOR}, 172.18.0.9", VISITOR),  # two proxies of ours
+        (f"{STRANGER}, {VISITOR}", VISITOR),  # the visitor claims the first address
+        (f"{VISITOR}, 172.18.0.9", VISITOR),  # two trusted proxies
         (f"{VISITOR}, nonsense", PROXY),
         ("127.0.0.1", "127.0.0.1"),
         ("2001:db8::7", "2001:db8::7"),
     ],
 )
-def test_the_visitor_is_whom_our_outermost_proxy_was_asked_by(forwarded_for: str, found: str) -> None:
+def test_the_visitor_is_the_client_of_the_outermost_trusted_proxy(forwarded_for: str, found: str) -> None:
     assert meta_after(PROXY, x_forwarded_for=forwarded_for)["REMOTE_ADDR"] == found
 
 
@@ -60,18 +60,18 @@ def test_the_visitor_is_whom_our_outermost_proxy_was_asked_by(forwarded_for: str
     ("sender", "ours"),
     [("127.0.0.1", True), ("::1", True), ("", True), ("::ffff:172.18.0.5", True), ("172.15.0.5", False), ("x", False)],
 )
-def test_ours_are_the_named_ones_and_this_machine(sender: str, ours: bool) -> None:
+def test_trusted_proxies_are_the_named_ones_and_this_machine(sender: str, ours: bool) -> None:
     assert request_limits.is_ours(sender) == ours
 
 
-def test_a_proxy_that_was_not_named_is_hinted_at_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unknown_proxy_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             meta_after("203.0.113.77", x_forwarded_proto="https")
     assert [record.message.count("TRUSTED_PROXIES") for record in caplog.records] == [1]
 
 
-def test_https_is_what_our_proxy_says_and_no_stranger(settings: object) -> None:
+def test_only_a_trusted_proxy_can_say_that_a_request_is_https(settings: object) -> None:
     settings.SECURE_SSL_REDIRECT = True  # type: ignore[attr-defined]
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")  # type: ignore[attr-defined]
     said = {"x-forwarded-proto": "https"}
@@ -80,7 +80,7 @@ def test_https_is_what_our_proxy_says_and_no_stranger(settings: object) -> None:
 
 
 @pytest.mark.django_db
-def test_what_is_larger_than_the_limit_is_refused_before_it_is_read(client: Client, settings: object) -> None:
+def test_a_body_above_the_limit_is_refused_before_it_is_read(client: Client, settings: object) -> None:
     settings.UPLOAD_MB = 1  # type: ignore[attr-defined]
     page = client.post("/accounts/login/", {"login": "x" * 1_000_000})
     assert page.status_code == 413
@@ -90,7 +90,7 @@ def test_what_is_larger_than_the_limit_is_refused_before_it_is_read(client: Clie
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("length", ["", "many", "-1"])
-def test_a_length_that_is_none_is_left_to_others(client: Client, length: str) -> None:
+def test_an_invalid_content_length_causes_no_error(client: Client, length: str) -> None:
     assert client.get("/", CONTENT_LENGTH=length).status_code == 200
 
 
@@ -101,7 +101,7 @@ def test_a_length_that_is_none_is_left_to_others(client: Client, length: str) ->
 @pytest.mark.parametrize(
     "path", ["/", "/accounts/login/", "/datasets/new/", "/datasets/new/import/", "/submissions/new/"]
 )
-def test_a_strangers_large_body_is_refused_unread(client: Client, path: str) -> None:
+def test_a_large_body_of_a_stranger_is_refused_without_reading_it(client: Client, path: str) -> None:
     body = b"x" * 1_000_001
     answer = client.generic("POST", path, body, content_type="multipart/form-data; boundary=x")
     assert answer.status_code in (403, 413)
@@ -110,14 +110,14 @@ def test_a_strangers_large_body_is_refused_unread(client: Client, path: str) -> 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("token", "status"), [("", 401), ("Bearer hs_nothing", 401), ("Basic x", 401)])
-def test_a_strangers_large_body_is_refused_by_the_api(client: Client, token: str, status: int) -> None:
+def test_a_large_body_of_a_stranger_is_refused_by_the_api(client: Client, token: str, status: int) -> None:
     headers = {"Authorization": token} if token else {}
     answer = client.generic("POST", "/api/v1/submissions/", b"x" * 1_000_001, headers=headers)
     assert answer.status_code == status
 
 
 @pytest.mark.django_db
-def test_the_web_server_learns_how_much_a_researcher_may_send(client: Client, settings: object) -> None:
+def test_the_web_server_gets_the_upload_limit_of_a_researcher(client: Client, settings: object) -> None:
     user = User.objects.create_user("ada")
     client.force_login(user)
     asked = {request_limits.HEADERS_ONLY: True, "CONTENT_LENGTH": "2000000"}
@@ -129,7 +129,7 @@ def test_the_web_server_learns_how_much_a_researcher_may_send(client: Client, se
     assert client.generic("POST", "/account/", **asked).status_code == 413
 
 
-# The host that somebody names
+# The host of a request
 
 
 @pytest.mark.django_db
@@ -137,17 +137,17 @@ def test_the_web_server_learns_how_much_a_researcher_may_send(client: Client, se
     ("host", "status"),
     [("127.0.0.1", 200), ("127.0.0.1:80", 200), ("127.0.0.1:1", 400), ("localhost:9999", 400), ("evil.example", 400)],
 )
-def test_a_port_at_which_the_site_is_not_reached_is_refused(client: Client, host: str, status: int) -> None:
+def test_a_host_with_a_wrong_port_is_refused(client: Client, host: str, status: int) -> None:
     assert client.get("/docs/", headers={"Host": host}).status_code == status
 
 
 @pytest.mark.django_db
-def test_the_port_of_the_public_address_is_known(client: Client, settings: object) -> None:
+def test_a_host_with_the_port_of_the_public_address_is_accepted(client: Client, settings: object) -> None:
     settings.PUBLIC_URL = "https://localhost:8443"  # type: ignore[attr-defined]
     assert client.get("/docs/", headers={"Host": "localhost:8443"}).status_code == 200
 
 
-def test_links_that_leave_the_site_are_made_in_one_place() -> None:
+def test_absolute_links_are_made_in_one_place() -> None:
     asking = re.compile(r"build_absolute_uri|get_host\(|get_current_site|get_port\(")
     found = {
         str(path.relative_to(ROOT))

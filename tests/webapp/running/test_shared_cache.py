@@ -1,4 +1,4 @@
-"""The cache that processes share where there is no Redis, and the limits that are counted in it."""
+"""The cache that processes share if there is no Redis, and the limits that are counted in it."""
 
 import subprocess
 import sys
@@ -38,7 +38,7 @@ def cache(file: Path) -> SharedFileCache:
     return SharedFileCache(str(file), {})
 
 
-def test_it_keeps_what_a_cache_keeps(cache: SharedFileCache) -> None:
+def test_the_cache_has_the_usual_operations(cache: SharedFileCache) -> None:
     assert cache.get("a") is None and cache.get("a", 7) == 7
     for value in (0, 5, 2.5, "x", True, None, [1.0, "y"], {"k": [1]}):
         cache.set("a", value)
@@ -55,7 +55,7 @@ def test_it_keeps_what_a_cache_keeps(cache: SharedFileCache) -> None:
     assert not cache.has_key("c")
 
 
-def test_entries_expire_one_by_one(cache: SharedFileCache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_entry_expires_at_its_own_time(cache: SharedFileCache, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     monkeypatch.setattr(shared_cache.time, "time", lambda: now[0])
     cache.set("short", 1, 10)
@@ -68,7 +68,9 @@ def test_entries_expire_one_by_one(cache: SharedFileCache, monkeypatch: pytest.M
     assert (cache.get("long"), cache.get("ever")) == (1, 1)
 
 
-def test_a_full_cache_drops_what_would_expire_first(cache: SharedFileCache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_cache_drops_the_entries_that_expire_first(
+    cache: SharedFileCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shared_cache, "MOST", 100)
     monkeypatch.setattr(shared_cache, "TIDIES", 1)
     cache.set("mine", 42, 10_000)
@@ -111,13 +113,13 @@ def test_a_broken_file_is_an_empty_cache(file: Path, content: bytes) -> None:
     assert cache.get("a") == 1
 
 
-def test_a_file_that_nobody_can_write_is_an_empty_cache(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_an_empty_cache(tmp_path: Path) -> None:
     cache = SharedFileCache(str(tmp_path), {})
     cache.set("a", 1)
     assert cache.get("a") is None and not cache.add("a", 1)
 
 
-def test_a_site_without_redis_has_it(site_environment: dict[str, str]) -> None:
+def test_a_site_without_redis_uses_the_shared_cache(site_environment: dict[str, str]) -> None:
     script = "from webapp import settings as s; print(s.CACHES['default']['BACKEND'], s.CACHES['default']['LOCATION'])"
     found = subprocess.run(
         [sys.executable, "-c", script], env=site_environment, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True
@@ -132,34 +134,34 @@ def test_a_site_without_redis_has_it(site_environment: dict[str, str]) -> None:
 
 @pytest.fixture
 def counted(file: Path) -> object:
-    """Let limits be counted in a file."""
+    """Make the site count limits in the shared file cache."""
     backend = {"default": {"BACKEND": "webapp.running.shared_cache.SharedFileCache", "LOCATION": str(file)}}
     with override_settings(CACHES=backend):
         yield caches["default"]
 
 
-def test_two_processes_have_one_limit(counted: object) -> None:
+def test_two_processes_share_one_limit(counted: object) -> None:
     here, there = (Throttle(3, 60.0, name="test") for _ in range(2))
     assert [one.wait("me") > 0 for one in (here, there, here, there)] == [False, False, False, True]
     assert here.wait("other") == 0.0
 
 
-def test_many_others_do_not_make_it_forget_somebody(counted: object) -> None:
+def test_counts_are_kept_during_requests_of_many_others(counted: object) -> None:
     throttle = Throttle(2, 60.0, name="test")
     assert [throttle.wait("me") > 0 for _ in range(3)] == [False, False, True]
-    for number in range(25_000):  # it forgot everybody at 20,000
+    for number in range(25_000):  # the throttle once forgot all counts at 20,000
         throttle.wait(f"other-{number}")
     assert throttle.wait("me") > 0
 
 
-def test_what_is_given_back_may_be_used_again(counted: object) -> None:
+def test_a_returned_turn_can_be_used_again(counted: object) -> None:
     throttle = Throttle(1, 60.0, name="test")
     assert throttle.wait("me") == 0.0
     throttle.give_back("me")
     assert throttle.wait("me") == 0.0 and throttle.wait("me") > 0
 
 
-def test_without_its_cache_nobody_waits(tmp_path: Path) -> None:
+def test_without_a_cache_there_are_no_limits(tmp_path: Path) -> None:
     for backend in ("webapp.running.shared_cache.SharedFileCache", "django.core.cache.backends.redis.RedisCache"):
         location = str(tmp_path) if "Shared" in backend else "redis://127.0.0.1:1/1"
         with override_settings(CACHES={"default": {"BACKEND": backend, "LOCATION": location}}):
@@ -180,5 +182,5 @@ def test_without_its_cache_nobody_waits(tmp_path: Path) -> None:
         ("unix:", "unix:"),
     ],
 )
-def test_one_visitor_is_an_address_or_a_network(address: str, network: str) -> None:
+def test_a_visitor_is_an_ipv4_address_or_an_ipv6_network(address: str, network: str) -> None:
     assert network_of(address) == network

@@ -1,4 +1,4 @@
-"""Child processes: restarted when they crash, stopped with their own children, never left behind."""
+"""Child processes are restarted after a crash, and stopped together with their own children."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from tests.webapp.commands import ROOT
 from webapp.running.supervise import LARGEST_LOG, SupervisedProcess, Supervisor, cut, pause_after, set_aside
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
-# A parent that has a child of its own and writes down both numbers.
+# A process that starts a child and writes both process ids into a file.
 FAMILY = """
 import os, subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -30,7 +30,7 @@ time.sleep(600)
 
 
 def alive(pid: int) -> bool:
-    """Return whether the process runs; one that only waits to be collected does not."""
+    """Return whether the process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -51,7 +51,7 @@ def said() -> list[str]:
 
 @pytest.fixture
 def supervise(tmp_path: Path, said: list[str]) -> Iterator[Callable[..., Supervisor]]:
-    """Give a function that starts one child under a supervisor; it is stopped afterwards."""
+    """Give a function that starts one child with a supervisor, which stops it afterwards."""
     started: list[Supervisor] = []
 
     def start(command: list[str], *, grace: float = 20, **options: object) -> Supervisor:
@@ -68,7 +68,7 @@ def supervise(tmp_path: Path, said: list[str]) -> Iterator[Callable[..., Supervi
         supervisor.stop()
 
 
-def test_a_crashed_child_is_started_again_and_says_why(
+def test_a_crashed_child_is_restarted_and_the_reason_is_printed(
     supervise: Callable[..., Supervisor], said: list[str], tmp_path: Path
 ) -> None:
     starts = tmp_path / "starts"
@@ -86,7 +86,7 @@ def test_the_pause_between_starts_doubles_up_to_half_a_minute() -> None:
     assert [pause_after(crashes) for crashes in (1, 2, 3, 4, 5, 6, 7, 1000)] == [1, 2, 4, 8, 16, 30, 30, 30]
 
 
-def test_stopping_takes_the_grandchildren_along(supervise: Callable[..., Supervisor], tmp_path: Path) -> None:
+def test_stopping_also_stops_the_grandchildren(supervise: Callable[..., Supervisor], tmp_path: Path) -> None:
     path = tmp_path / "pids"
     supervisor = supervise([sys.executable, "-c", FAMILY.format(path=str(path))])
     wait_for(lambda: path.exists() and path.read_text())
@@ -96,7 +96,7 @@ def test_stopping_takes_the_grandchildren_along(supervise: Callable[..., Supervi
     wait_for(lambda: not any(map(alive, pids)))
 
 
-def test_a_crash_takes_the_grandchildren_along(supervise: Callable[..., Supervisor], tmp_path: Path) -> None:
+def test_a_crash_of_a_child_also_stops_the_grandchildren(supervise: Callable[..., Supervisor], tmp_path: Path) -> None:
     path = tmp_path / "pids"
     supervisor = supervise([sys.executable, "-c", FAMILY.format(path=str(path))])
     wait_for(lambda: path.exists() and path.read_text())
@@ -116,7 +116,7 @@ def test_a_child_that_will_not_stop_is_killed(
     assert said == ["worker took more than 0 s to stop and was killed"]
 
 
-def test_a_child_is_as_nice_as_asked(supervise: Callable[..., Supervisor]) -> None:
+def test_a_child_gets_the_given_niceness(supervise: Callable[..., Supervisor]) -> None:
     supervisor = supervise(SLEEP, nice=7)
     process = supervisor.children[0].process
     assert process is not None
@@ -139,7 +139,7 @@ def test_children_do_not_outlive_a_supervisor_that_was_killed(tmp_path: Path) ->
     wait_for(lambda: not alive(pid))
 
 
-def test_a_log_that_has_grown_large_is_set_aside(tmp_path: Path) -> None:
+def test_a_large_log_is_renamed_at_the_start(tmp_path: Path) -> None:
     log = tmp_path / "web.log"
     log.write_bytes(b"x" * (LARGEST_LOG + 1))
     set_aside(log)
@@ -150,7 +150,7 @@ def test_a_log_that_has_grown_large_is_set_aside(tmp_path: Path) -> None:
     assert log.read_text() == "short"
 
 
-def test_a_log_that_grows_while_its_process_runs_is_cut_and_goes_on(
+def test_a_log_that_grows_during_a_run_is_truncated_and_continued(
     supervise: Callable[..., Supervisor], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("webapp.running.supervise.LARGEST_LOG", 100_000)

@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis over TLS: servers with certificates of a test's own, refused when nobody vouches for them."""
+"""PostgreSQL and Redis over TLS, with certificates of the tests; certificates of an unknown authority are refused."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with an authority (ca.crt), another one (other.crt) and a server's certificate by the first."""
+    """Return a folder with two authorities (ca.crt, other.crt) and a server's certificate signed by the first."""
     folder = tmp_path_factory.mktemp("tls")
     if shutil.which("openssl") is None:
         missing("openssl", "apt install openssl")
@@ -41,7 +41,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tls_redis(certificates: Path, tmp_path: Path) -> Iterator[int]:
-    """Return the port of a Redis that answers over TLS alone."""
+    """Return the port of a Redis server that only accepts TLS."""
     program = shutil.which("redis-server")
     if program is None:
         missing("redis-server", "apt install redis-server")
@@ -70,7 +70,7 @@ print(json.dumps([cache.get("key"), message.payload, health.broker_trouble()]))
 """
 
 
-def test_cache_messages_and_health_go_through_tls(
+def test_cache_messages_and_health_check_use_tls(
     tls_redis: int, certificates: Path, site_environment: dict[str, str]
 ) -> None:
     address = f"rediss://127.0.0.1:{tls_redis}?ssl_cert_reqs=required&ssl_ca_certs={certificates}"
@@ -80,7 +80,7 @@ def test_cache_messages_and_health_go_through_tls(
     assert ended.stdout.strip() == '["value", {"a": 1}, ""]'
 
 
-def test_a_redis_that_nobody_vouches_for_is_refused(
+def test_a_redis_with_a_certificate_of_an_unknown_authority_is_refused(
     tls_redis: int, certificates: Path, site_environment: dict[str, str]
 ) -> None:
     address = f"rediss://127.0.0.1:{tls_redis}?ssl_cert_reqs=required&ssl_ca_certs={certificates}"
@@ -111,7 +111,7 @@ def test_addresses_of_redis_may_have_options(site_environment: dict[str, str], a
 
 @pytest.fixture
 def tls_postgres(certificates: Path, tmp_path: Path) -> Iterator[str]:
-    """Return host, port and name of a PostgreSQL that takes TLS connections alone."""
+    """Return host, port and database name of a PostgreSQL server that only accepts TLS."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     program = found[-1] if found else shutil.which("initdb")
     if program is None:
@@ -157,7 +157,7 @@ def tls_postgres(certificates: Path, tmp_path: Path) -> Iterator[str]:
     server.wait(30)
 
 
-def test_postgresql_over_tls(tls_postgres: str, certificates: Path, tmp_path: Path) -> None:
+def test_postgresql_is_used_over_tls(tls_postgres: str, certificates: Path, tmp_path: Path) -> None:
     look = "from django.db import connection as c; c.ensure_connection(); print(c.connection.pgconn.ssl_in_use)"
     cases = {
         "sslmode=require": "True",

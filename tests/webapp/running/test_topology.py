@@ -1,4 +1,4 @@
-"""The site as docker-compose.yml has it, with native processes: proxy, web, worker, clock, Redis, PostgreSQL."""
+"""The site of docker-compose.yml as processes of this machine: proxy, web, worker, beat, Redis, PostgreSQL."""
 
 import http.client
 import json
@@ -22,11 +22,11 @@ import redis
 from tests.generation import small
 from tests.services import missing
 from tests.webapp.commands import ROOT
-from tests.webapp.compose import Compose, Mapper, interpolated, quiet_ports
+from tests.webapp.compose import Compose, Mapper, fill_in_variables, quiet_ports
 from webapp.settings import UPLOAD_MB
 
 ORIGIN = "https://localhost"
-PATIENCE = 600.0  # seconds; a loaded machine is no failure, nor one that has to compile the fast parts first
+PATIENCE = 600.0  # seconds; long, because the machine may be busy and may have to compile code first
 SLUG = "shapes"
 ADMIN, PASSWORD = "head", "clever-hans-1904"
 
@@ -41,11 +41,11 @@ ADMIN, PASSWORD = "head", "clever-hans-1904"
         ("$${NAME%/}", {"NAME": "y"}, "${NAME%/}"),
     ],
 )
-def test_variables_are_filled_in_as_compose_does(text: str, settings: dict[str, str], meant: str) -> None:
-    assert interpolated({"key": [text]}, settings) == {"key": [meant]}
+def test_variables_are_filled_in_as_docker_compose_does(text: str, settings: dict[str, str], meant: str) -> None:
+    assert fill_in_variables({"key": [text]}, settings) == {"key": [meant]}
 
 
-def test_addresses_and_folders_are_mapped_where_they_stand_alone() -> None:
+def test_only_whole_addresses_and_folders_are_mapped() -> None:
     mapped = Mapper({"/data": "/tmp/d", "web:8000": "127.0.0.1:1", "redis:6379": "127.0.0.1:2"})
     assert mapped("redis://redis:6379/0 /data/x /database") == "redis://127.0.0.1:2/0 /tmp/d/x /database"
     assert mapped("my-web:8000 web:80001 x/data") == "my-web:8000 web:80001 x/data"
@@ -54,7 +54,7 @@ def test_addresses_and_folders_are_mapped_where_they_stand_alone() -> None:
 
 @pytest.fixture
 def caddy() -> str:
-    """Return the path of a Caddy."""
+    """Return the path of Caddy."""
     path = shutil.which("caddy")
     if path is None:
         missing("caddy", "apt install caddy")
@@ -71,23 +71,23 @@ def caddy() -> str:
         ("https://[2001:db8::7]", {":80", ":443"}),
     ],
 )
-def test_the_public_address_decides_whether_there_is_https(
+def test_the_public_address_determines_whether_the_proxy_uses_https(
     caddy: str, tmp_path: Path, public_url: str, listening: set[str]
 ) -> None:
     environment = {"PUBLIC_URL": public_url, "HOME": str(tmp_path)}
 
-    def ended(verb: str) -> "subprocess.CompletedProcess[str]":
+    def run_caddy(verb: str) -> "subprocess.CompletedProcess[str]":
         command = [caddy, verb, "--config", str(ROOT / "webapp/Caddyfile"), "--adapter", "caddyfile"]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
-    assert ended("validate").returncode == 0, ended("validate").stderr
-    servers = json.loads(ended("adapt").stdout)["apps"]["http"]["servers"].values()
+    assert run_caddy("validate").returncode == 0, run_caddy("validate").stderr
+    servers = json.loads(run_caddy("adapt").stdout)["apps"]["http"]["servers"].values()
     assert {address for server in servers for address in server["listen"]} == listening
 
 
 @dataclass
 class Answer:
-    """What came back."""
+    """An answer to a request."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -100,7 +100,7 @@ class Answer:
 
 @dataclass
 class Visitor:
-    """A browser without windows: it keeps cookies, and has what https://localhost leads to on another port."""
+    """A small browser: it keeps cookies, and finds https://localhost on another port."""
 
     site: "Site"
     cookies: SimpleCookie = field(default_factory=SimpleCookie)
@@ -132,7 +132,7 @@ def ask(connection: http.client.HTTPConnection, method: str, path: str, **option
 
 
 class Site:
-    """The six services, and what they were told."""
+    """The six services, with their ports and settings."""
 
     def __init__(self, folder: Path, database: str) -> None:
         self.web, self.redis, self.http, self.https = quiet_ports(4)
@@ -151,7 +151,7 @@ class Site:
 
     @property
     def trust(self) -> ssl.SSLContext:
-        """Return what believes the proxy's own authority and nobody else."""
+        """Return a TLS context that trusts only the proxy's own authority."""
         return ssl.create_default_context(cafile=self.volume("proxy", "/data/caddy/pki/authorities/local/root.crt"))
 
     @property
@@ -162,7 +162,7 @@ class Site:
         return Path(self.compose.mapper(service)(path))
 
     def start(self) -> None:
-        """Start the services in the order that the file asks for."""
+        """Start the services in the order that docker-compose.yml sets."""
         folder = str(self.volume("redis", "/data"))
         self.compose.start("redis", "--port", str(self.redis), "--bind", "127.0.0.1", "--dir", folder)
         self.wait_until(lambda: redis.from_url(self.redis_url).ping(), what="Redis answers")
@@ -176,7 +176,7 @@ class Site:
         self.start_proxy()
 
     def start_proxy(self) -> None:
-        """Start the proxy on ports that need no rights, which docker would publish as 80 and 443."""
+        """Start the proxy on unprivileged ports, which docker would publish as 80 and 443."""
         text = (ROOT / "webapp/Caddyfile").read_text()
         ports = f"\thttp_port {self.http}\n\thttps_port {self.https}\n"
         ours = self.compose.folder / "Caddyfile"
@@ -185,7 +185,7 @@ class Site:
         command = self.compose.services["proxy"]["command"]
         self.compose.services["proxy"]["command"] = command.replace("/etc/caddy/Caddyfile", str(ours))
         homes = {name: str(self.volume("proxy", "/data")) for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME")}
-        self.compose.start("proxy", **homes)  # as its image sets them
+        self.compose.start("proxy", **homes)  # the image sets these variables
         self.wait_until(lambda: Visitor(self).get("/health/web/").status == 200, what="the proxy answers")
 
     def stop(self) -> None:
@@ -207,7 +207,7 @@ class Site:
             return connection.execute(query.encode()).fetchall()
 
     def past_the_proxy(self, path: str) -> Answer:
-        """Return what the web process says to the proxy."""
+        """Return the answer of the web process to the proxy."""
         headers = {"Host": "localhost", "X-Forwarded-Proto": "https"}
         return ask(http.client.HTTPConnection("127.0.0.1", self.web, timeout=PATIENCE), "GET", path, headers=headers)
 
@@ -218,7 +218,7 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path, postgres_url: str, caddy: str) -> Iterator[Site]:
-    """Give the running site."""
+    """Give a running site."""
     if shutil.which("redis-server") is None:
         missing("redis-server", "apt install redis-server")
     running = Site(tmp_path / "site", postgres_url)
@@ -231,21 +231,21 @@ def site(tmp_path: Path, postgres_url: str, caddy: str) -> Iterator[Site]:
 
 @pytest.mark.full
 @pytest.mark.slow
-def test_the_compose_files_site_does_everything_behind_its_proxy(site: Site) -> None:
-    """One test, because to start all six takes longer than to look at them."""
+def test_the_site_of_the_compose_file_works_behind_its_proxy(site: Site) -> None:
+    """This is one test, because starting all six services takes longer than the checks."""
     redis_keeps_every_message(site)
     http_leads_to_https(site)
-    head = signed_in(site)
+    head = sign_in_as_admin(site)
     make_dataset(site, head)
     pages_can_be_browsed(site)
     pictures_are_sent_by_the_proxy(site)
-    parts_of_pictures_and_unchanged_ones(site)
+    ranges_and_unchanged_pictures_are_sent_correctly(site)
     files_have_no_address(site)
     withheld_pictures_are_refused(site, head)
-    styles_are_kept_for_ever(site)
-    everything_is_well(site)
-    too_much_is_refused(site, head)
-    without_web_there_is_a_page_that_says_so(site)
+    styles_are_cached_forever(site)
+    all_parts_are_healthy(site)
+    large_bodies_are_refused(site, head)
+    without_web_the_proxy_shows_a_page(site)
 
 
 def redis_keeps_every_message(site: Site) -> None:
@@ -260,7 +260,7 @@ def redis_keeps_every_message(site: Site) -> None:
 def http_leads_to_https(site: Site) -> None:
     answer = site.without_tls("/datasets/?page=2")
     assert (answer.status, answer.headers["Location"]) == (308, f"{ORIGIN}/datasets/?page=2")
-    # A name that the proxy doesn't know, and a visitor who claims to have come by https.
+    # The host is unknown to the proxy, and the visitor claims to use https.
     lying = site.without_tls("/", Host="127.0.0.1", X_Forwarded_Proto="https", X_Forwarded_For="10.0.0.1")
     assert (lying.status, lying.headers["Location"]) == (301, "https://127.0.0.1/")
     assert site.without_tls("/", Host="evil.example.org").status == 400
@@ -271,7 +271,7 @@ def http_leads_to_https(site: Site) -> None:
     assert home.headers["Server"] is None
 
 
-def signed_in(site: Site) -> Visitor:
+def sign_in_as_admin(site: Site) -> Visitor:
     command = f"python manage.py createsuperuser --noinput --username {ADMIN} --email {ADMIN}@localhost"
     made = site.compose.run("web", *command.split(), DJANGO_SUPERUSER_PASSWORD=PASSWORD)
     assert made.returncode == 0, made.stderr
@@ -309,7 +309,7 @@ def address_of(site: Site, *, split: str = "train", small: bool = False) -> str:
     return found[1]
 
 
-def stored(site: Site, *, split: str = "train", column: str = "image") -> str:
+def stored_name(site: Site, *, split: str = "train", column: str = "image") -> str:
     rows = f"SELECT {column} FROM generation_scene JOIN generation_split ON split_id = generation_split.id"
     [(name,)] = site.rows(f"{rows} WHERE name = '{split}' AND position = 0")
     assert (site.media / name).is_file()
@@ -317,9 +317,9 @@ def stored(site: Site, *, split: str = "train", column: str = "image") -> str:
 
 
 def pictures_are_sent_by_the_proxy(site: Site) -> None:
-    picture, name = address_of(site), stored(site)
+    picture, name = address_of(site), stored_name(site)
     small_picture, small_name = address_of(site, small=True), f"{name.removesuffix('.png')}-small.webp"
-    Visitor(site).get(small_picture)  # made now
+    Visitor(site).get(small_picture)  # the first request makes the file
     for address, file, kind in ((picture, name, "image/png"), (small_picture, small_name, "image/webp")):
         told = site.past_the_proxy(address)
         assert (told.status, told.body, told.headers["X-Accel-Redirect"]) == (200, b"", f"/{file}")
@@ -336,28 +336,28 @@ def pictures_are_sent_by_the_proxy(site: Site) -> None:
         assert file not in str(sent.headers)
 
 
-def parts_of_pictures_and_unchanged_ones(site: Site) -> None:
-    visitor, address, whole = Visitor(site), address_of(site), (site.media / stored(site)).read_bytes()
+def ranges_and_unchanged_pictures_are_sent_correctly(site: Site) -> None:
+    visitor, address, whole = Visitor(site), address_of(site), (site.media / stored_name(site)).read_bytes()
     version = visitor.get(address).headers["ETag"]
 
-    def answers(**headers: str) -> tuple[int, bytes]:
+    def get_status_and_body(**headers: str) -> tuple[int, bytes]:
         answer = visitor.get(address, **headers)
         assert answer.headers["ETag"] == version
         return answer.status, answer.body
 
-    assert answers(method="HEAD") == (200, b"")
-    assert answers(Range="bytes=1-10") == (206, whole[1:11])
-    assert answers(Range="bytes=1-10", If_Range=version) == (206, whole[1:11])
-    assert answers(Range="bytes=1-10", If_Range='"another"') == (200, whole)
-    assert answers(If_None_Match=version) == (304, b"")
-    assert answers(If_None_Match='"another"') == (200, whole)
-    assert answers(If_Match=version) == (200, whole)
-    assert answers(If_Modified_Since="Fri, 01 Jan 2100 00:00:00 GMT") == (200, whole)
+    assert get_status_and_body(method="HEAD") == (200, b"")
+    assert get_status_and_body(Range="bytes=1-10") == (206, whole[1:11])
+    assert get_status_and_body(Range="bytes=1-10", If_Range=version) == (206, whole[1:11])
+    assert get_status_and_body(Range="bytes=1-10", If_Range='"another"') == (200, whole)
+    assert get_status_and_body(If_None_Match=version) == (304, b"")
+    assert get_status_and_body(If_None_Match='"another"') == (200, whole)
+    assert get_status_and_body(If_Match=version) == (200, whole)
+    assert get_status_and_body(If_Modified_Since="Fri, 01 Jan 2100 00:00:00 GMT") == (200, whole)
     assert visitor.get(address, Range="bytes=99999999-").status == 416
 
 
 def files_have_no_address(site: Site) -> None:
-    name = stored(site)
+    name = stored_name(site)
     for path in (f"/{name}", f"/media/{name}", f"/static/../media/{name}", f"/static/%2e%2e/{name}", "/media/"):
         assert Visitor(site).get(path, X_Accel_Redirect=f"/{name}").status == 404
 
@@ -368,14 +368,14 @@ def withheld_pictures_are_refused(site: Site, head: Visitor) -> None:
     assert Visitor(site).get(seen).status == 200
     refused = Visitor(site).get(hidden)
     assert (refused.status, refused.headers["X-Accel-Redirect"]) == (404, None)
-    assert stored(site, split="test", column="ids_image") not in refused.text
-    shown = head.get(hidden)  # its owner
-    whole = (site.media / stored(site, split="test", column="ids_image")).read_bytes()
+    assert stored_name(site, split="test", column="ids_image") not in refused.text
+    shown = head.get(hidden)  # the owner of the dataset
+    whole = (site.media / stored_name(site, split="test", column="ids_image")).read_bytes()
     assert (shown.status, shown.body) == (200, whole)
     assert head.get(seen).headers["Cache-Control"].startswith("public")
 
 
-def styles_are_kept_for_ever(site: Site) -> None:
+def styles_are_cached_forever(site: Site) -> None:
     home = Visitor(site).get("/").text
     for address in re.findall(r'(?:href|src)="(/static/[^"]+)"', home):
         answer = Visitor(site).get(address)
@@ -383,7 +383,7 @@ def styles_are_kept_for_ever(site: Site) -> None:
         assert "immutable" in answer.headers["Cache-Control"]
 
 
-def everything_is_well(site: Site) -> None:
+def all_parts_are_healthy(site: Site) -> None:
     def all_heard_of() -> bool:
         answer = Visitor(site).get("/health/")
         parts = json.loads(answer.text)["parts"]
@@ -394,16 +394,16 @@ def everything_is_well(site: Site) -> None:
     assert site.rows("SELECT count(*) FROM generation_heartbeat WHERE queues <> ''") == [(2,)]
 
 
-def too_much_is_refused(site: Site, head: Visitor) -> None:
+def large_bodies_are_refused(site: Site, head: Visitor) -> None:
     assert UPLOAD_MB > 1
     answer = head.get("/accounts/login/", method="POST", body=b"x" * 1_000_001, Origin=ORIGIN)
     assert answer.status == 413
     assert "larger than the limit of 1 MB" in answer.text
     almost = head.get("/accounts/login/", method="POST", body=b"x" * 999_000, Origin=ORIGIN)
-    assert almost.status == 403  # let through, but it is no form
+    assert almost.status == 403  # the proxy accepts it, but it is not a form
 
 
-def without_web_there_is_a_page_that_says_so(site: Site) -> None:
+def without_web_the_proxy_shows_a_page(site: Site) -> None:
     site.compose.kill("web")
     answer = Visitor(site).get("/datasets/")
     assert (answer.status, answer.headers["Content-Type"]) == (503, "text/html; charset=utf-8")

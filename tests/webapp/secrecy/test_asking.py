@@ -1,4 +1,4 @@
-"""Whatever shows something of a dataset asks first: every route, and everything that is stored about a split."""
+"""Every route that shows parts of a dataset makes an access check before, and every stored field has a rule."""
 
 from typing import Any, NamedTuple
 
@@ -12,13 +12,13 @@ from generation.access import What
 from generation.models import AblationReport, BlindReport, Chunk, Question, Scene, Split
 from tests import riddle_site
 from tests.crawl import Reply, Request, routes
-from tests.riddle_site import SECRETS, STRANGERS, Crawled, Put
+from tests.riddle_site import SECRETS, STRANGERS, CheckKey, Crawled
 from tests.webapp.conftest import Crawls
 from webapp.leaderboards.models import Score, Submission
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
-# Routes that show nothing of any dataset. Whatever else there is has to ask about one that it shows.
+# Routes that show nothing of any dataset. All other routes must make an access check for a dataset.
 ABOUT_NO_DATASET = {
     "health",
     "health_web",
@@ -33,18 +33,18 @@ ABOUT_NO_DATASET = {
 }
 ABOUT_NO_DATASET |= {"submit_script", "favicon", "own_account", "token_new", "token_revoke", "sign_in_links"}
 ABOUT_NO_DATASET |= {"api:openapi-json", "api:openapi-view", "api:api-root", "api:account"}
-# Methods are their owners', and nothing of a dataset; what they submitted is shown with the access check of its split.
+# Methods belong to their owners and show nothing of a dataset. Submissions are shown after a check of their split.
 ABOUT_NO_DATASET |= {"method_new", "method_edit", "method_publish", "method_hide", "method_delete", "methods"}
 ABOUT_NO_DATASET |= {"submissions", "suites", "suite_new", "suite_edit", "suite_delete"}
 ABOUT_NO_DATASET |= {"api:methods", "api:method", "api:new_method", "api:submissions", "api:submit", "api:suites"}
-# Participants have no account: what was given to one is theirs to see, by the secret in the address and by tokens.
+# Participants have no account. They may see the questions given to them, by the secret in the address and by tokens.
 ABOUT_NO_DATASET |= {
     "study_join", "study_session", "study_go_on", "study_answer", "study_picture", "study_pair",
 }  # fmt: skip
-# Accounts, elsewhere too; old addresses that lead on; pages for staff, which strangers never get.
+# Accounts, also of other providers; redirects of old addresses; pages for staff, which strangers never get.
 PACKAGES = ("account_", "socialaccount_", "openid_connect_", "django.views.generic.", "admin:", "django.contrib.admin.")
 
-# What each stored field belongs to. A field that isn't here fails a test: say which of `What` guards it.
+# The kind of thing (`What`) whose access check protects each stored field. A test fails if a field is missing here.
 PUBLIC = None
 JOB = (
     "state", "priority", "attempts", "crashes", "waits", "not_before", "created", "started", "finished",
@@ -53,7 +53,9 @@ JOB = (
 FIELDS = {
     Split: {
         **dict.fromkeys(("id", "dataset", "name", "ordinal", "kind", "state", "withheld", "reference"), PUBLIC),
-        **dict.fromkeys(("opened", "parent", "recipe"), PUBLIC),  # no recipe asks what a withheld split reveals
+        **dict.fromkeys(
+            ("opened", "parent", "recipe"), PUBLIC
+        ),  # no recipe filters by facets that a withheld split hides
         **dict.fromkeys(("secret_sha256", "scenes", "questions", "fingerprint", "index_digest", "seen_digest"), PUBLIC),
         "secret": What.ANSWER,
         "replaced": What.SCENE,
@@ -105,57 +107,57 @@ FIELDS = {
 
 
 class Answered(NamedTuple):
-    """What the site answered, and what was asked before."""
+    """An answer of the site, and the access checks that were made before."""
 
     request: Request
     reply: Reply
-    asked: set[Put]
+    asked: set[CheckKey]
 
 
 class Watched(NamedTuple):
-    """What an owner and a stranger met, and texts and files that stand only where a kind of thing of test is shown."""
+    """The answers to an owner and to a stranger, and the texts and files that show a kind of thing of split test."""
 
     owner: list[Answered]
     stranger: list[Answered]
-    told_by: dict[What, set[bytes]]
+    evidence: dict[What, set[bytes]]
 
 
 @pytest.fixture
 def watched(crawled: Crawls) -> Watched:
-    """Give what an owner, who sees all, and a stranger, who tries to change things, meet on a site."""
+    """Give the answers to an owner, who sees everything, and to a stranger, who also tries to change things."""
     owner, stranger = (crawled(who, SECRETS[0]) for who in ("owner", STRANGERS[-1]))
-    return Watched(answers_of(owner), answers_of(stranger), owner.told_by)
+    return Watched(answers_of(owner), answers_of(stranger), owner.evidence)
 
 
 def answers_of(crawled: Crawled) -> list[Answered]:
     return [Answered(request, reply, crawled.asked[request]) for request, reply in crawled.replies.items()]
 
 
-def of_no_dataset(name: str) -> bool:
+def is_about_no_dataset(name: str) -> bool:
     return name in ABOUT_NO_DATASET or name.startswith(PACKAGES)
 
 
-def unasked(answers: list[Answered], told_by: dict[What, set[bytes]]) -> list[str]:
-    """Return what was shown of a split test though nobody asked whether it may be.
+def find_unchecked(answers: list[Answered], evidence: dict[What, set[bytes]]) -> list[str]:
+    """Return the things of split test that were shown without an access check.
 
-    Answers, facets, pictures and stories of splits train are the same: of those, asking about any split will do.
+    For answers, facets, pictures and stories a check of any split is enough, because they are the same in split train.
     """
     return [
         f"{request.method} {request.address} shows {what}"
         for request, reply, asked in answers
-        for what, texts in told_by.items()
-        if any(text in reply.body for text in texts) and not was_asked(what, asked)
+        for what, texts in evidence.items()
+        if any(text in reply.body for text in texts) and not was_checked(what, asked)
     ]
 
 
-def was_asked(what: What, asked: set[Put]) -> bool:
+def was_checked(what: What, asked: set[CheckKey]) -> bool:
     if what in (What.ANSWER, What.FACET, What.IMAGE, What.IDS_IMAGE, What.STORY):
         return what in {one[2] for one in asked}
     return ("test", what) in {one[1:] for one in asked}
 
 
-def asking(watched: Watched) -> set[str]:
-    """Return the names of the routes that asked about a dataset."""
+def routes_with_checks(watched: Watched) -> set[str]:
+    """Return the names of the routes that made an access check for a dataset."""
     answers = [*watched.owner, *watched.stranger]
     return {one.request.route.view_name for one in answers if one.asked and one.request.route}
 
@@ -163,19 +165,19 @@ def asking(watched: Watched) -> set[str]:
 # Routes -----------------------------------------------------------------------------------------------------
 
 
-def test_every_route_asks_about_a_dataset(watched: Watched) -> None:
-    silent = {route.name for route in routes() if not of_no_dataset(route.name)} - asking(watched)
+def test_every_route_makes_an_access_check_for_a_dataset(watched: Watched) -> None:
+    silent = {route.name for route in routes() if not is_about_no_dataset(route.name)} - routes_with_checks(watched)
     assert silent == set(), "These routes ask nothing of generation.access, or belong into ABOUT_NO_DATASET."
 
 
-def test_routes_said_to_be_about_no_dataset_exist_and_ask_nothing(watched: Watched) -> None:
+def test_routes_listed_as_about_no_dataset_exist_and_make_no_check(watched: Watched) -> None:
     assert {route.name for route in routes()} >= ABOUT_NO_DATASET
-    assert {name for name in asking(watched) if of_no_dataset(name)} == set()
+    assert {name for name in routes_with_checks(watched) if is_about_no_dataset(name)} == set()
 
 
 @pytest.mark.parametrize("who", ["owner", "stranger"])
 @pytest.mark.parametrize("slug", ["riddles", "broken", "hidden"])
-def test_whatever_names_a_dataset_has_asked_about_it(watched: Watched, who: str, slug: str) -> None:
+def test_answers_that_name_a_dataset_made_an_access_check_for_it(watched: Watched, who: str, slug: str) -> None:
     silent = [
         request
         for request, reply, asked in getattr(watched, who)
@@ -195,30 +197,30 @@ def test_strangers_never_get_a_page_of_the_admin(watched: Watched) -> None:
 # Fields -----------------------------------------------------------------------------------------------------
 
 
-def test_every_kind_of_thing_shown_was_asked_for(watched: Watched) -> None:
-    assert unasked(watched.owner, watched.told_by) == []
-    assert unasked(watched.stranger, watched.told_by) == []
+def test_every_kind_of_thing_is_shown_after_an_access_check(watched: Watched) -> None:
+    assert find_unchecked(watched.owner, watched.evidence) == []
+    assert find_unchecked(watched.stranger, watched.evidence) == []
 
 
 def test_every_kind_of_thing_is_shown_somewhere(watched: Watched) -> None:
-    for what, texts in watched.told_by.items():
+    for what, texts in watched.evidence.items():
         assert any(text in reply.body for _, reply, _ in watched.owner for text in texts), what
 
 
 @pytest.mark.parametrize("model", FIELDS)
-def test_every_stored_field_says_what_guards_it(model: type[Model]) -> None:
+def test_every_stored_field_has_a_rule_of_access(model: type[Model]) -> None:
     assert {field.name for field in model._meta.concrete_fields} == set(FIELDS[model])
 
 
 # The test itself --------------------------------------------------------------------------------------------
 
 
-def careless(request: HttpRequest, slug: str) -> HttpResponse:
+def careless_view(request: HttpRequest, slug: str) -> HttpResponse:
     question = Question.objects.filter(split__dataset__slug=slug, split__name="test").first()
     return HttpResponse(f"<b>{question.answer}</b>" if question else "")
 
 
-urlpatterns = [path("careless/<slug:slug>/", careless, name="careless")]
+urlpatterns = [path("careless/<slug:slug>/", careless_view, name="careless")]
 
 
 def test_a_careless_view_is_found(db: None, settings: Any) -> None:
@@ -226,7 +228,7 @@ def test_a_careless_view_is_found(db: None, settings: Any) -> None:
         settings.ROOT_URLCONF = __name__
         crawled = riddle_site.crawl_site("visitor", changes=False)
     answers = answers_of(crawled)
-    told = unasked(answers, {What.ANSWER: crawled.told_by[What.ANSWER]})
-    assert "GET /careless/riddles/ shows answer" in told
+    shown = find_unchecked(answers, {What.ANSWER: crawled.evidence[What.ANSWER]})
+    assert "GET /careless/riddles/ shows answer" in shown
     assert not any(one.asked for one in answers)
     assert [route.name for route in routes()] == ["careless"]

@@ -1,4 +1,4 @@
-"""Two sites whose scores on withheld answers differ, and whose published figures do not, answer byte for byte alike."""
+"""Two sites with different scores on withheld answers, but the same published figures, give the same answers."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import pytest
 from tests import riddle_site
 from tests.crawl import Replies, Request, reply_of
 from tests.riddle_site import SECRETS
-from tests.webapp.secrecy.test_leaks import apart
+from tests.webapp.secrecy.test_leaks import without_published_hashes
 from webapp.leaderboards.models import Score
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -18,7 +18,7 @@ PROGRAMS = "/api/v1/"
 
 
 def addresses() -> Iterator[str]:
-    """Yield every address that tells of scores."""
+    """Yield every address that shows scores."""
     for board in BOARDS:
         yield from (
             f"{board}{query}" for query in ("", "?show=latest", "?show=all", "?show=each", "?sort=date", "?q=a")
@@ -49,19 +49,19 @@ def addresses() -> Iterator[str]:
     yield from (f"{people}{rest}" for rest in ("", "1/", "1/slices.csv", "1/slices.json", "1/predictions.jsonl"))
 
 
-def met_by(who: str, secret: str) -> tuple[Replies, list[int]]:
-    """Return what somebody meets at these addresses, and the scores that are behind it."""
+def request_as(who: str, secret: str) -> tuple[Replies, list[int]]:
+    """Request these addresses as a visitor or user, and return the answers and the withheld scores."""
     with riddle_site.site(secret):
         client = riddle_site.browser(who)()
         requests = [Request("GET", address) for address in addresses()]
         replies = {request: reply_of(client, request) for request in requests}
         rights = list(Score.objects.filter(split__withheld=True).order_by("pk").values_list("right", flat=True))
-        return apart(replies, riddle_site.published()), rights
+        return without_published_hashes(replies, riddle_site.published()), rights
 
 
 @pytest.mark.parametrize("who", ["member"] if riddle_site.BRIEFLY else ["visitor", "member"])
-def test_who_may_not_see_the_answers_meets_the_same_whatever_the_scores(who: str) -> None:
-    (first, rights), (second, others) = (met_by(who, secret) for secret in SECRETS)
+def test_users_who_may_not_see_answers_get_the_same_pages_for_all_scores(who: str) -> None:
+    (first, rights), (second, others) = (request_as(who, secret) for secret in SECRETS)
     assert rights != others, "or nothing could differ"
     assert [one.address for one in first if first[one] != second[one]] == []
     statuses = {one.address: reply.status for one, reply in first.items()}
@@ -70,7 +70,7 @@ def test_who_may_not_see_the_answers_meets_the_same_whatever_the_scores(who: str
     assert statuses["/suites/riddles/grid/"] == statuses[f"{PROGRAMS}suites/riddles/grid/"] == 200
 
 
-def test_the_owner_meets_what_differs() -> None:
-    (first, _), (second, _) = (met_by("owner", secret) for secret in SECRETS)
+def test_the_owner_sees_the_different_scores() -> None:
+    (first, _), (second, _) = (request_as("owner", secret) for secret in SECRETS)
     different = {one.address for one in first if first[one] != second[one]}
     assert {BOARDS[0], f"{BOARDS[0]}board.json", "/api/v1/submissions/3/", "/suites/riddles/"} <= different

@@ -1,4 +1,4 @@
-"""Pictures tell nothing but what is in them, however they are kept and sent: their files have names that tell."""
+"""Pictures reveal only their content, in all storages, although their files have names that reveal withheld data."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ WAYS = (("GET", ()), ("HEAD", ()), ("GET", (("Range", "bytes=0-9"),)))
 
 @pytest.fixture(params=["disk", "proxy", pytest.param("bucket", marks=pytest.mark.full)])
 def kept(request: pytest.FixtureRequest, settings: Any) -> str:
-    """Keep files on disk, there with a proxy that sends them, or in a bucket; give which."""
+    """Store files on disk, on disk with a proxy that sends them, or in a bucket; give the name of this way."""
     settings.PROXY_SENDS_FILES = request.param == "proxy"
     if request.param == "bucket":
         s3: S3 = request.getfixturevalue("s3")
@@ -35,15 +35,15 @@ def kept(request: pytest.FixtureRequest, settings: Any) -> str:
     return str(request.param)
 
 
-def pictures(secret: str, *, who: str) -> tuple[dict[str, Reply], set[str]]:
-    """Return what somebody gets who asks for each picture of the withheld split, and words that may not be there."""
+def request_pictures(secret: str, *, who: str) -> tuple[dict[str, Reply], set[str]]:
+    """Request each picture of the withheld split; return the answers and the words that they may not contain."""
     with riddle_site.site(secret):
         client = riddle_site.browser(who)()
         scenes = Scene.objects.filter(split__dataset__slug="riddles", split__name="test").select_related(
             "split__dataset"
         )
         replies = {
-            f"{method} {address} {headers}": passed_on(reply_of(client, Request(method, address, headers)))
+            f"{method} {address} {headers}": apply_proxy(reply_of(client, Request(method, address, headers)))
             for scene in scenes
             for address in addresses(scene)
             for method, headers in WAYS
@@ -57,21 +57,21 @@ def addresses(scene: Scene) -> list[str]:
     return [f"{place}/{version}.png", f"{place}/small/{version}.webp", f"{place}/ids/{version}.png"]
 
 
-def passed_on(reply: Reply) -> Reply:
-    """Return an answer as it reaches a visitor: a proxy puts the file in that the site names."""
+def apply_proxy(reply: Reply) -> Reply:
+    """Return an answer as visitors get it, after the proxy has inserted the file that the site names."""
     headers = dict(reply.headers)
     sent = headers.pop("X-Accel-Redirect", "")
     return Reply(reply.status, tuple(headers.items()), files.get(sent.removeprefix("/")) if sent else reply.body)
 
 
-def test_a_strangers_pictures_are_the_same_whatever_is_withheld(kept: str) -> None:
-    first, words = pictures(SECRETS[0], who=STRANGERS[-1])
+def test_strangers_get_the_same_pictures_for_all_withheld_data(kept: str) -> None:
+    first, words = request_pictures(SECRETS[0], who=STRANGERS[-1])
     assert [reply.status for reply in first.values()].count(200) == 4 * 2 * len(WAYS)
     assert [(way, word) for way, reply in first.items() for word in words if reply.contains(word)] == []
-    assert pictures(SECRETS[1], who=STRANGERS[-1])[0] == first
+    assert request_pictures(SECRETS[1], who=STRANGERS[-1])[0] == first
 
 
-def test_an_owners_object_ids_follow_from_what_is_withheld(kept: str) -> None:
-    first, second = (pictures(secret, who="owner")[0] for secret in SECRETS)
+def test_only_the_owner_gets_object_ids_and_they_depend_on_withheld_data(kept: str) -> None:
+    first, second = (request_pictures(secret, who="owner")[0] for secret in SECRETS)
     assert {reply.status for reply in first.values()} == {200}
     assert {way.split("/")[-2] for way in first if first[way].body != second[way].body} == {"ids"}

@@ -1,4 +1,4 @@
-"""Nothing tells a withheld answer: to nobody who may not see it, by no route, in no header."""
+"""No route and no header reveals withheld answers to users who may not see them."""
 
 import re
 from collections import Counter, defaultdict
@@ -20,8 +20,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 SIGMAS = 4
 
 
-class Seen(NamedTuple):
-    """What somebody saw of a site, the published hashes apart, and what only its owner may see there."""
+class SiteView(NamedTuple):
+    """The answers of a site without the published hashes, the words for its owner only, and the values in addresses."""
 
     replies: Replies
     canaries: set[str]
@@ -29,18 +29,18 @@ class Seen(NamedTuple):
 
 
 @pytest.fixture(params=PEOPLE)
-def sites(request: pytest.FixtureRequest, crawled: Crawls) -> tuple[Seen, Seen]:
-    """Give two sites that differ in the withheld split's answers, scenes and values alone, as somebody sees them."""
+def sites(request: pytest.FixtureRequest, crawled: Crawls) -> tuple[SiteView, SiteView]:
+    """Give the view of two sites that differ only in the withheld split's answers, scenes and values in programs."""
     first, second = (crawled(request.param, secret) for secret in SECRETS)
-    return seen(first), seen(second)
+    return view_of(first), view_of(second)
 
 
-def seen(site: Crawled) -> Seen:
-    return Seen(apart(site.replies, site.published), site.canaries, site.values)
+def view_of(site: Crawled) -> SiteView:
+    return SiteView(without_published_hashes(site.replies, site.published), site.canaries, site.values)
 
 
-def apart(replies: Replies, hashes: dict[str, str]) -> Replies:
-    """Return answers with the published hashes left out."""
+def without_published_hashes(replies: Replies, hashes: dict[str, str]) -> Replies:
+    """Return the answers with the published hashes replaced by names."""
 
     def without(body: bytes) -> bytes:
         for text in sorted(hashes, key=len, reverse=True):
@@ -50,7 +50,7 @@ def apart(replies: Replies, hashes: dict[str, str]) -> Replies:
     return {request: reply._replace(body=without(reply.body)) for request, reply in replies.items()}
 
 
-def test_two_sites_that_differ_in_what_is_withheld_look_the_same(sites: tuple[Seen, Seen]) -> None:
+def test_two_sites_that_differ_only_in_withheld_data_look_the_same(sites: tuple[SiteView, SiteView]) -> None:
     first, second = (site.replies for site in sites)
     assert list(first) == list(second)
     different = [request for request in first if first[request] != second[request]]
@@ -67,17 +67,17 @@ def difference(first: Replies, second: Replies, request: Request) -> str:
     return f"{a.body[max(0, at - 80) : at + 80]!r} is {b.body[max(0, at - 80) : at + 80]!r}"
 
 
-def test_no_word_of_what_is_withheld_turns_up(sites: tuple[Seen, Seen]) -> None:
+def test_no_answer_contains_a_withheld_word(sites: tuple[SiteView, SiteView]) -> None:
     for replies, canaries, _ in sites:
         assert [(one, word) for one, reply in replies.items() for word in canaries if reply.contains(word)] == []
 
 
-def test_owner_finds_all_of_it_with_the_same_crawler(crawled: Crawls) -> None:
-    replies, canaries, _ = seen(crawled("owner", SECRETS[0]))
+def test_the_crawler_finds_all_withheld_words_as_owner(crawled: Crawls) -> None:
+    replies, canaries, _ = view_of(crawled("owner", SECRETS[0]))
     assert {word for word in canaries if not any(reply.contains(word) for reply in replies.values())} == set()
 
 
-def test_crawler_asks_every_route_and_meets_no_error(sites: tuple[Seen, Seen]) -> None:
+def test_the_crawler_requests_every_route_and_gets_no_error(sites: tuple[SiteView, SiteView]) -> None:
     for replies, _, values in sites:
         asked = {request.address for request in replies}
         for route in routes():
@@ -85,7 +85,7 @@ def test_crawler_asks_every_route_and_meets_no_error(sites: tuple[Seen, Seen]) -
         assert [request for request, reply in replies.items() if reply.status >= 500] == []
 
 
-def test_crawler_sees_pages_pictures_and_questions_of_the_withheld_split(sites: tuple[Seen, Seen]) -> None:
+def test_the_crawler_finds_pages_pictures_and_questions_of_the_withheld_split(sites: tuple[SiteView, SiteView]) -> None:
     replies = {request.address: reply for request, reply in sites[0].replies.items() if request.method == "GET"}
     assert b"Riddle 1 of picture 3" in replies["/datasets/riddles/test/q/7/"].body
     assert b"Riddle 1 of picture 3" in replies["/datasets/riddles/test/"].body
@@ -93,7 +93,7 @@ def test_crawler_sees_pages_pictures_and_questions_of_the_withheld_split(sites: 
     assert any("/riddles/test/scene/3/" in address and reply.status == 200 for address, reply in replies.items())
     assert replies["/datasets/hidden/"].status == 404
     exports = [reply.status for address, reply in replies.items() if "/riddles/export/" in address and "zip" in address]
-    assert sorted(exports) == [200, 404, 404]  # everybody's, the owner's, and one that isn't there
+    assert sorted(exports) == [200, 404, 404]  # one for everybody, one for the owner, and one that does not exist
     part = [reply.body for address, reply in replies.items() if re.fullmatch(r"/datasets/riddles/part/q/\d+/", address)]
     assert any(b"of picture" in page for page in part)
     assert part and all(b"answers of part are withheld" in page for page in part)
@@ -102,25 +102,25 @@ def test_crawler_sees_pages_pictures_and_questions_of_the_withheld_split(sites: 
 NAMING = ("trained on hidden/train", '"trained_on": "hidden/train"', "<dd>hidden/train</dd>")
 
 
-def names_what_it_learned_from(replies: Replies) -> list[Request]:
+def find_training_split(replies: Replies) -> list[Request]:
     return [request for request, reply in replies.items() if any(reply.contains(text) for text in NAMING)]
 
 
-def test_only_who_may_open_a_private_split_reads_what_was_trained_on_it(
-    sites: tuple[Seen, Seen], crawled: Crawls
+def test_only_users_with_access_to_a_private_split_see_that_a_method_was_trained_on_it(
+    sites: tuple[SiteView, SiteView], crawled: Crawls
 ) -> None:
-    assert names_what_it_learned_from(sites[0].replies) == []
-    named = {request.route.view_name for request in names_what_it_learned_from(crawled("owner", SECRETS[0]).replies)}
+    assert find_training_split(sites[0].replies) == []
+    named = {request.route.view_name for request in find_training_split(crawled("owner", SECRETS[0]).replies)}
     assert named >= {"board", "board_file", "board_curves", "submission", "suite", "api:board", "api:submission"}
 
 
 # Chance -----------------------------------------------------------------------------------------------------
 
 
-def test_the_public_spec_made_again_tells_no_withheld_answer_better_than_chance(
+def test_the_public_spec_made_again_gives_no_withheld_answer_better_than_chance(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(leases, "RENEWAL", 86_400.0)  # its thread does not see into this test's transaction
+    monkeypatch.setattr(leases, "RENEWAL", 86_400.0)  # the renewing thread cannot see this test's transaction
     scenes = size(5000, name="withheld questions made again without the secret", least=400) // 10
     stored = questions("stored", scenes=scenes, withheld=True, secrets={"test": SECRETS[0]})
     proven = questions("proven", scenes=scenes, withheld=True, secrets={"test": SECRETS[0]})
@@ -138,7 +138,7 @@ def test_the_public_spec_made_again_tells_no_withheld_answer_better_than_chance(
 
 
 def questions(slug: str, *, scenes: int, withheld: bool, **options: Any) -> list[Question]:
-    """Return the questions of a split that is made now, in order."""
+    """Make a split and return its questions in their order."""
     spec = {
         "world": "clevr",
         "splits": {"test": {"scenes": scenes, "withheld": withheld}},
@@ -153,7 +153,7 @@ def questions(slug: str, *, scenes: int, withheld: bool, **options: Any) -> list
 
 
 def assert_no_better_than_chance(asked: Sequence[Question], guesses: Sequence[str | None]) -> None:
-    """Fail where guesses are right more often than the same guesses, each put to other questions of its type."""
+    """Fail if guesses are right more often than the same guesses for other questions of the same type."""
     answers: dict[str, Counter[str | None]] = defaultdict(Counter)
     for question in asked:
         answers[question.kind][question.answer] += 1

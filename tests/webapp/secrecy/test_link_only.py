@@ -1,4 +1,4 @@
-"""A dataset that only its address opens is named nowhere else: the crawler walks every page and list as a stranger."""
+"""A link-only dataset is not named on any other page. The crawler requests every page and list as a stranger."""
 
 import re
 from collections.abc import Iterator
@@ -30,12 +30,12 @@ def linked(db: None) -> Iterator[Dataset]:
         yield Dataset.objects.get(slug=SLUG)
 
 
-def names_it(reply: Reply) -> bool:
+def names_dataset(reply: Reply) -> bool:
     return reply.contains(SLUG) or reply.contains(TITLE)
 
 
-def walked(who: str) -> Replies:
-    """Return what somebody meets who tries every route with every number, and no name of the dataset."""
+def crawl_without_name(who: str) -> Replies:
+    """Crawl every route with every number as a visitor or user, but without the dataset's name."""
     numbers = sorted({*Submission.objects.values_list("pk", flat=True), *Method.objects.values_list("pk", flat=True)})
     values = {
         "slug": ["mixed", "riddles", "nothing"],
@@ -57,10 +57,10 @@ def walked(who: str) -> Replies:
     return replies
 
 
-@pytest.mark.parametrize("who", [one for one in PEOPLE if one != "member"])  # who has a submission there knows it
-def test_strangers_find_neither_name_nor_title_anywhere(linked: Dataset, who: str) -> None:
-    replies = walked(who)
-    assert [request for request, reply in replies.items() if names_it(reply)] == []
+@pytest.mark.parametrize("who", [one for one in PEOPLE if one != "member"])  # the member has a submission to it
+def test_strangers_find_the_name_and_the_title_nowhere(linked: Dataset, who: str) -> None:
+    replies = crawl_without_name(who)
+    assert [request for request, reply in replies.items() if names_dataset(reply)] == []
     assert [request for request, reply in replies.items() if reply.status >= 500] == []
     statuses = {request.address: reply.status for request, reply in replies.items() if request.method == "GET"}
     for number in Submission.objects.filter(split__dataset=linked).values_list("pk", flat=True):
@@ -68,26 +68,26 @@ def test_strangers_find_neither_name_nor_title_anywhere(linked: Dataset, who: st
     assert statuses["/submissions/41/"] == statuses["/methods/40/"] == statuses["/suites/mixed/"] == 200
 
 
-def test_who_has_the_address_reads_pages_and_boards_but_no_link_to_a_hidden_submission(linked: Dataset) -> None:
+def test_visitors_with_the_address_see_pages_and_boards_but_no_link_to_a_hidden_submission(linked: Dataset) -> None:
     client = browser("visitor")()
     pages = [f"/datasets/{SLUG}/", f"/leaderboards/{SLUG}/train/", f"/api/v1/boards/{SLUG}/train/"]
     replies = [reply_of(client, Request("GET", page)) for page in pages]
     assert [reply.status for reply in replies] == [200, 200, 200]
-    assert all(names_it(reply) for reply in replies)
+    assert all(names_dataset(reply) for reply in replies)
     assert b"Another rule" in replies[1].body
     assert not re.search(rb"/submissions/[0-9]", replies[1].body)
 
 
 @pytest.mark.parametrize("who", ["owner", "member"])
-def test_owner_of_the_dataset_and_of_the_submission_find_it_in_lists(linked: Dataset, who: str) -> None:
+def test_the_owners_of_the_dataset_and_of_the_submission_see_its_name(linked: Dataset, who: str) -> None:
     client = browser(who)()
     pages = ["/methods/40/", "/submissions/40/", "/api/v1/submissions/40/"]
-    assert all(names_it(reply_of(client, Request("GET", page))) for page in pages)
+    assert all(names_dataset(reply_of(client, Request("GET", page))) for page in pages)
 
 
-def test_a_file_for_a_suite_is_refused_without_naming_it(linked: Dataset) -> None:
+def test_the_submission_page_of_a_suite_does_not_name_the_dataset(linked: Dataset) -> None:
     assert Split.objects.filter(dataset=linked, kind="derived").exists()
     client = browser("researcher")()
     Method.objects.create(name="Mine", owner_id=client.session["_auth_user_id"])
     page = reply_of(client, Request("GET", "/submissions/new/?to=suite/mixed"))
-    assert page.status == 200 and not names_it(page)
+    assert page.status == 200 and not names_dataset(page)

@@ -1,4 +1,4 @@
-"""What is withheld stays so on PostgreSQL and Redis too: the same tests, once more, in a process of their own."""
+"""Withheld data stay secret on PostgreSQL and Redis, too: the same tests run again in a separate process."""
 
 import os
 import subprocess

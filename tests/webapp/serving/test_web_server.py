@@ -1,4 +1,4 @@
-"""The web server's connections, with a small application: who is cut off, who is waited for, what is read."""
+"""The web server's connections, with a small application: which are closed, and which bodies are read."""
 
 import io
 import socket
@@ -21,7 +21,7 @@ PIECE = b"x" * 100_000
 
 
 class Application:
-    """Answers of all kinds, by address; it notes the bodies that it was given."""
+    """Gives a different kind of answer for each address, and records the sizes of the bodies that it gets."""
 
     def __init__(self) -> None:
         self.bodies: list[int] = []
@@ -53,7 +53,7 @@ class Application:
 
 
 class Running:
-    """A server with its loop in a thread."""
+    """A server whose loop runs in a thread."""
 
     def __init__(self) -> None:
         self.application = Application()
@@ -89,7 +89,7 @@ class Running:
     def sent(
         self, text: str | bytes, *, source: str = "127.0.0.1", window: int | None = 4096
     ) -> Iterator[socket.socket]:
-        """Give a connection on which something was sent, and which takes in few bytes until they are read."""
+        """Give a connection on which `text` was sent, with a small receive buffer."""
         with closing(socket.socket()) as sock:
             if window is not None:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
@@ -100,7 +100,7 @@ class Running:
             yield sock
 
     def ask(self, text: str | bytes) -> str:
-        """Return all that is answered until the connection ends."""
+        """Send a request and return the whole answer until the connection ends."""
         with self.sent(text, window=None) as sock:
             return read_all(sock).decode()
 
@@ -112,7 +112,7 @@ class Running:
 
 
 def read_all(sock: socket.socket) -> bytes:
-    """Return what comes until the connection ends, however it ends."""
+    """Return all bytes until the connection is closed or reset."""
     found = []
     with suppress(ConnectionError):
         while piece := sock.recv(2**20):
@@ -140,7 +140,7 @@ def test_a_request_is_answered(running: Running) -> None:
 def test_a_connection_is_used_again(running: Running) -> None:
     with running.sent("GET / HTTP/1.1\nHost: x\n\n") as sock:
         first = b""
-        while not first.endswith(b"0 bytes"):  # head and body may come apart
+        while not first.endswith(b"0 bytes"):  # head and body may come separately
             piece = sock.recv(4096)
             assert piece
             first += piece
@@ -166,7 +166,9 @@ def test_an_answer_to_head_has_no_body(running: Running, path: str) -> None:
         "GET /file HTTP/1.1\nHost: x\n\n",
     ],
 )
-def test_who_sends_or_reads_too_slowly_is_cut_off(running: Running, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_a_client_that_sends_or_reads_too_slowly_is_disconnected(
+    running: Running, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     monkeypatch.setattr(web_server, "HEADER_SECONDS", 0.3)
     monkeypatch.setattr(web_server, "WINDOW", 0.3)
     monkeypatch.setattr(web_server, "SLOWEST", 10_000_000)
@@ -175,7 +177,9 @@ def test_who_sends_or_reads_too_slowly_is_cut_off(running: Running, monkeypatch:
         running.wait_until(lambda: not running.server.active_channels)
 
 
-def test_who_drips_headers_is_cut_off(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_sends_headers_byte_by_byte_is_disconnected(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(web_server, "HEADER_SECONDS", 0.5)
     with running.sent("GET / HTTP/1.1\nHost: x\nX-Slow: ") as sock, pytest.raises(ConnectionError):
         for _ in range(200):
@@ -183,7 +187,7 @@ def test_who_drips_headers_is_cut_off(running: Running, monkeypatch: pytest.Monk
             time.sleep(0.05)
 
 
-def test_who_is_slow_but_fast_enough_is_waited_for(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_is_slow_but_fast_enough_is_served(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_server, "WINDOW", 0.3)
     monkeypatch.setattr(web_server, "SLOWEST", 1)
     with running.sent(f"POST / HTTP/1.1\n{CLOSE}Content-Length: 10\n\n") as sock:
@@ -193,7 +197,7 @@ def test_who_is_slow_but_fast_enough_is_waited_for(running: Running, monkeypatch
         assert read_all(sock).endswith(b"10 bytes")
 
 
-def test_slow_readers_of_what_is_being_made_hold_no_thread(running: Running) -> None:
+def test_slow_readers_of_a_generated_answer_hold_no_thread(running: Running) -> None:
     text = "GET /endless HTTP/1.1\nHost: x\n\n"
     with running.sent(text, window=None) as one, running.sent(text), running.sent(text):
         running.wait_until(lambda: len(running.server.patient) == 3)
@@ -202,14 +206,16 @@ def test_slow_readers_of_what_is_being_made_hold_no_thread(running: Running) -> 
         running.wait_until(lambda: len(running.server.patient) == 2)
 
 
-def test_of_too_many_slow_readers_some_are_cut_off(running: Running) -> None:
+def test_some_of_too_many_slow_readers_are_disconnected(running: Running) -> None:
     text = "GET /endless HTTP/1.1\nHost: x\n\n"
     with running.sent(text), running.sent(text), running.sent(text), running.sent(text), running.sent(text):
         running.wait_until(lambda: len(running.server.patient) == 2 * THREADS)
         running.wait_until(lambda: len(running.server.active_channels) == 2 * THREADS)
 
 
-def test_of_too_many_connections_the_oldest_waiting_one_goes(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_waiting_one_of_too_many_connections_is_closed(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(web_server, "CONNECTIONS", 2)
     with running.sent("GET / HT") as first, running.sent("GET / HT") as second, running.sent("GET / HT"):
         assert read_all(first) == b""
@@ -232,7 +238,9 @@ def test_connections_of_one_address_are_limited_but_not_those_of_a_proxy(
 def test_connections_of_one_network_count_together(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_server, "CONNECTIONS_OF_ADDRESS", 1)
     monkeypatch.setattr(web_server, "is_ours", lambda address: False)
-    monkeypatch.setattr(web_server, "network_of", lambda address: address.rpartition(".")[0])  # as /64 of IPv6
+    monkeypatch.setattr(
+        web_server, "network_of", lambda address: address.rpartition(".")[0]
+    )  # like a /64 network of IPv6
     with running.sent("GET", source="127.0.0.8") as first:
         running.wait_until(lambda: len(running.server.active_channels) == 1)
         with running.sent("GET", source="127.0.0.9"):
@@ -250,13 +258,13 @@ def test_a_large_body_is_refused_before_it_is_read(running: Running) -> None:
     assert running.application.questions == ["/other"] and running.application.bodies == []
 
 
-def test_somebody_who_sends_all_the_same_sees_the_refusal(running: Running) -> None:
+def test_a_client_that_sends_a_refused_body_gets_the_refusal(running: Running) -> None:
     head = f"POST /other HTTP/1.1\r\nHost: x\r\nContent-Length: {2 * SMALL}\r\n\r\n"
     assert running.ask(head.encode() + b"x" * 2 * SMALL).endswith("refused")
     assert running.application.bodies == []
 
 
-def test_a_large_body_that_is_taken_is_read_whole(running: Running) -> None:
+def test_an_accepted_large_body_is_read_completely(running: Running) -> None:
     head = f"POST /takes HTTP/1.1\r\n{CLOSE}Content-Length: {LARGEST}\r\n\r\n".replace("x\n", "x\r\n")
     answer = running.ask(head.replace("close\n", "close\r\n").encode() + b"x" * LARGEST)
     assert answer.endswith(f"{LARGEST} bytes")
@@ -264,7 +272,7 @@ def test_a_large_body_that_is_taken_is_read_whole(running: Running) -> None:
     running.wait_until(lambda: not running.server.reserved)
 
 
-def chunked(path: str, size: int) -> bytes:
+def chunked_request(path: str, size: int) -> bytes:
     head = f"POST {path} HTTP/1.1\nHost: x\nConnection: close\nTransfer-Encoding: chunked\n\n".replace("\n", "\r\n")
     pieces = (b"%x\r\n%s\r\n" % (len(PIECE), PIECE) for _ in range(size // len(PIECE)))
     return head.encode() + b"".join(pieces) + b"0\r\n\r\n"
@@ -280,16 +288,16 @@ def chunked(path: str, size: int) -> bytes:
     ],
 )
 def test_a_body_in_chunks_has_the_same_limits(running: Running, path: str, size: int, found: str) -> None:
-    assert found in running.ask(chunked(path, size))
+    assert found in running.ask(chunked_request(path, size))
 
 
-def test_who_sends_more_than_the_site_takes_reads_why(running: Running) -> None:
-    """The connection stays open until the body was sent, or its sender would see it reset before the answer."""
+def test_a_client_that_sends_too_much_gets_the_reason(running: Running) -> None:
+    """The connection stays open until the body was sent; otherwise the client would get a reset before the answer."""
     for _ in range(5):
-        assert "413 Request Entity Too Large" in running.ask(chunked("/takes", LARGEST + 20 * SMALL))
+        assert "413 Request Entity Too Large" in running.ask(chunked_request("/takes", LARGEST + 20 * SMALL))
 
 
-def test_who_waits_for_a_word_is_asked_to_send_only_what_is_taken(running: Running) -> None:
+def test_expect_100_continue_is_confirmed_only_for_accepted_bodies(running: Running) -> None:
     head = f"Host: x\nConnection: close\nExpect: 100-continue\nContent-Length: {2 * SMALL}\n\n"
     with running.sent(f"POST /other HTTP/1.1\n{head}") as sock:
         assert sock.recv(4096).startswith(b"HTTP/1.1 403")
@@ -299,7 +307,7 @@ def test_who_waits_for_a_word_is_asked_to_send_only_what_is_taken(running: Runni
         assert read_all(sock).endswith(f"{2 * SMALL} bytes".encode())
 
 
-def test_uploads_of_one_address_are_bounded_together(running: Running) -> None:
+def test_uploads_of_one_address_share_a_limit(running: Running) -> None:
     head = f"POST /takes HTTP/1.1\nHost: x\nContent-Length: {LARGEST}\n\n"
     with running.sent(head), running.sent(head):
         running.wait_until(lambda: len(running.server.reserved) == 2)
@@ -317,6 +325,6 @@ def test_uploads_of_one_address_are_bounded_together(running: Running) -> None:
         "GET / HTTP/1.1\nHost: x\nContent-Length: many\n\n",
     ],
 )
-def test_what_is_no_request_is_refused_once(running: Running, text: str) -> None:
+def test_an_invalid_request_is_refused_once(running: Running, text: str) -> None:
     assert running.ask(text).startswith("HTTP/1.1 4" if "Transfer" in text or "many" in text else "HTTP/1.")
     assert running.application.bodies == []

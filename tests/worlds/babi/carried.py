@@ -1,4 +1,4 @@
-"""Tasks 2, 3 and 5 to 8 read plainly, line after line, from their events: what they should answer, and why."""
+"""Slow twins of tasks 2, 3 and 5 to 8: they find answers and supporting facts from the events of each line."""
 
 import pytest
 
@@ -7,17 +7,17 @@ from tests.worlds.babi.told import Asked
 
 
 def events(question: Asked) -> list[Event]:
-    """Return what each line tells: in these tasks one thing each."""
+    """Return the event of each line. In these tasks every line has exactly one."""
     return [line.events[0] for line in question.lines]
 
 
 class Reader:
-    """Where everybody and everything is, by reading line after line; the lines that say so beside it."""
+    """Reads events line by line, and remembers where people and things are and which lines say so."""
 
     def __init__(self, told: list[Event]) -> None:
-        self.places: dict[str, list[tuple[int, str]]] = {}  # of people: every move
-        self.handled: dict[str, list[tuple[int, Event]]] = {}  # of things: what was done with them
-        self.visits: dict[str, list[tuple[int, str | None]]] = {}  # of things: where they were brought
+        self.places: dict[str, list[tuple[int, str]]] = {}  # for each person: all moves
+        self.handled: dict[str, list[tuple[int, Event]]] = {}  # for each thing: all events with it
+        self.visits: dict[str, list[tuple[int, str | None]]] = {}  # for each thing: the places to which it came
         self.has: dict[str, list[str]] = {}
         for line, event in enumerate(told):
             self.read(line, event)
@@ -34,12 +34,12 @@ class Reader:
             assert not any(what in things for things in self.has.values()), "somebody has it"
             self.arrive(line, what, person)
         else:
-            self.has[person].remove(what)  # fails where they haven't it
+            self.has[person].remove(what)  # raises an error if the person does not have the thing
         if kind != "drop":
             self.has.setdefault(receiver[0] if receiver else person, []).append(what)
 
     def arrive(self, line: int, thing: str, person: str) -> None:
-        """Note that a thing is known to be where somebody is."""
+        """Note that a thing is at the place of a person."""
         visits = self.visits.setdefault(thing, [(line, None)])
         here = self.where(person)
         if visits[-1][1] != here and here is not None:
@@ -86,7 +86,7 @@ def twin_3(question: Asked) -> tuple[str, list[int]]:
 
 
 def gifts_that_fit(question: Asked) -> tuple[list[int], int]:
-    """Return the lines of the gifts that are asked about, and which part of them is asked for."""
+    """Return the lines of the gifts that the question is about, and the part of their events for which it asks."""
     match words(question):
         case "What", "did", giver, "give", "to", receiver:
             known, wanted = {1: giver, 3: receiver}, 2

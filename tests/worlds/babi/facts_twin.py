@@ -1,6 +1,7 @@
-"""Answers to tasks 4 and 15 to 20 by their definitions, slowly: from what lines tell and a question's words.
+"""A slow twin of tasks 4 and 15 to 20: it finds answers from the events of lines and the words of a question.
 
-It tries every chain of facts, places everything on a grid and looks, and shares no code with the engine.
+It follows the definitions of the tasks: it tries every chain of facts, or places everything on a grid. It shares no
+code with the engine.
 
 References
 ----------
@@ -32,14 +33,14 @@ LEADS = {
 
 
 def read(pattern: str, text: str) -> tuple[str, ...]:
-    """Return what a question names; it must be worded so."""
+    """Return the names in a question. Fail if the question does not match the pattern."""
     match = re.fullmatch(pattern, text)
     assert match is not None, text
     return match.groups()
 
 
 def cells(events: Events) -> dict[str, Cell]:
-    """Return where everything lies, the first thing at 0, 0, as facts one after the other say."""
+    """Return the cells of all things, found from the facts one by one. The first thing is at (0, 0)."""
     moves = {**MOVES, **SIDES}
     events = [event for event in events if event[0] in ("lies", "stands")]
     found = {events[0][3]: (0, 0)}
@@ -57,12 +58,12 @@ def cells(events: Events) -> dict[str, Cell]:
 
 
 def joined(events: Events) -> list[tuple[str, str]]:
-    """Return which two each fact of the first lines joins; people who walk about come after them."""
+    """Return the two ends of each fact. Facts come before the lines about people."""
     return [(event[1], event[3]) for event in events if event[0] in ("lies", "stands")]
 
 
 def chains(ends: Sequence[tuple[str, str]], start: str, end: str, seen: tuple[str, ...] = ()) -> Iterator[list[int]]:
-    """Yield every chain of facts, by their numbers, from one to another over none twice; each joins its two ends."""
+    """Yield every chain of facts from start to end as fact numbers. No chain visits anything twice."""
     if start == end:
         yield []
         return
@@ -74,13 +75,13 @@ def chains(ends: Sequence[tuple[str, str]], start: str, end: str, seen: tuple[st
 
 
 def shortest(found: Iterator[list[int]], least: int = 1) -> list[list[int]]:
-    """Return the shortest chains of so many facts at least."""
+    """Return the shortest chains of at least `least` facts."""
     every = [chain for chain in found if len(chain) >= least]
     return [chain for chain in every if len(chain) == min(map(len, every))]
 
 
 def ways(among: dict[str, Cell], start: str, end: str) -> list[list[str]]:
-    """Return the shortest ways between things in cells beside each other, whether told of or not."""
+    """Return the shortest ways from start to end over adjacent cells, whether a fact joins them or not."""
     found = [[start]]
     for _ in among:
         there = [way for way in found if way[-1] == end]
@@ -96,7 +97,7 @@ def ways(among: dict[str, Cell], start: str, end: str) -> list[list[str]]:
 
 
 def relations_of_two(events: Events, text: str) -> tuple[str, list[int]]:
-    """Return the answer and supports of task 4."""
+    """Return the answer and the supporting facts of task 4."""
     if text.startswith("Which"):
         direction, place = read(r"Which place lies (\w+) of the (\w+)\?", text)
         wanted = MOVES[direction]
@@ -111,7 +112,7 @@ def relations_of_two(events: Events, text: str) -> tuple[str, list[int]]:
 
 
 def deduction(events: Events, text: str) -> tuple[str, list[int]]:
-    """Return the answer and supports of task 15."""
+    """Return the answer and the supporting facts of task 15."""
     (name,) = read(r"Of which animal is (\w+) afraid\?", text)
     (own,) = [number for number, event in enumerate(events) if event[:2] == ("is-a", name)]
     (fear,) = [number for number, event in enumerate(events) if event[:2] == ("afraid", events[own][2])]
@@ -119,7 +120,7 @@ def deduction(events: Events, text: str) -> tuple[str, list[int]]:
 
 
 def induction(events: Events, text: str) -> tuple[str, list[int]]:
-    """Return the answer and supports of task 16: the last told of the same kind counts."""
+    """Return the answer and the supporting facts of task 16. The last animal of the same kind counts."""
     (name,) = read(r"Which colour is (\w+)\?", text)
     (own,) = [number for number, event in enumerate(events) if event[:2] == ("is-a", name)]
     assert not any(event[:2] == ("coloured", name) for event in events)
@@ -130,7 +131,7 @@ def induction(events: Events, text: str) -> tuple[str, list[int]]:
 
 
 def positions(events: Events, text: str) -> tuple[str, list[int]]:
-    """Return the answer and supports of task 17."""
+    """Return the answer and the supporting facts of task 17."""
     one, side, other = read(r"Is the (.+?) (above|below|to the right of|to the left of) the (.+)\?", text)
     stand = cells(events)
     east, north = stand[one][0] - stand[other][0], stand[one][1] - stand[other][1]
@@ -139,7 +140,7 @@ def positions(events: Events, text: str) -> tuple[str, list[int]]:
 
 
 def sizes(events: Events, text: str) -> tuple[str, list[int]]:
-    """Return the answer and supports of task 18: of the shortest chains of two facts that whose lines come first."""
+    """Return the answer and supporting facts of task 18: of the shortest chains of two or more facts, the first one."""
     pairs = ordered(events)
     if text.startswith("Does"):
         one, other = read(r"Does the (.+) fit inside the (.+)\?", text)
@@ -154,14 +155,14 @@ def sizes(events: Events, text: str) -> tuple[str, list[int]]:
 
 
 def ordered(events: Events) -> list[tuple[str, str]]:
-    """Return of each fact about sizes the smaller and the larger thing."""
+    """Return the smaller and the larger thing of each fact about sizes."""
     return [
         (event[1], event[2]) if event[0] == "fits" else (event[2], event[1]) for event in events if event[0] != "go"
     ]
 
 
 def rises(pairs: Sequence[tuple[str, str]], chain: Sequence[int], start: str) -> bool | None:
-    """Return whether a chain leads from small to large, or the other way all the time; None if it turns."""
+    """Return True if a chain goes only from small to large, False if only from large to small, and None otherwise."""
     ups, at = set(), start
     for number in chain:
         ups.add(pairs[number][0] == at)
@@ -170,7 +171,7 @@ def rises(pairs: Sequence[tuple[str, str]], chain: Sequence[int], start: str) ->
 
 
 def paths(events: Events, text: str) -> tuple[str, list[int]]:
-    """Return the answer and supports of task 19."""
+    """Return the answer and the supporting facts of task 19."""
     start, end = read(r"How does one get from the (\w+) to the (\w+)\?", text)
     lie = cells(events)
     (chain,) = shortest(chains(joined(events), start, end))
@@ -185,7 +186,7 @@ def paths(events: Events, text: str) -> tuple[str, list[int]]:
 
 
 def motives(events: Events, text: str) -> tuple[str, list[int]]:
-    """Return the answer and supports of task 20."""
+    """Return the answer and the supporting facts of task 20."""
     if text.startswith("Where"):
         (person,) = read(r"Where will (\w+) go\?", text)
         upto = len(events)

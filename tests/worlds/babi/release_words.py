@@ -1,4 +1,4 @@
-"""Files in the release's form and wordings, as tests have them: our stories, told in other words than ours."""
+"""Files in the format and words of the release, for tests. The stories are generated, and their words are replaced."""
 
 import random
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from generation.engine.worlds.babi.languages import language_of
 from generation.engine.worlds.babi.lexicon import meaning
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from tests.worlds.babi.told import answered, stories
+from tests.worlds.babi.told import answer_questions, stories
 
 WENT = ("went to the", "went back to the", "journeyed to the", "moved to the", "travelled to the")
 THEN = ("Then", "Afterwards", "After that", "Following that")
@@ -82,7 +82,7 @@ SAYS: dict[str, list[str]] = {
 
 
 def say(english: str, chance: random.Random) -> str:
-    """Return a sentence of ours in the release's words."""
+    """Return a generated sentence in the words of the release."""
     meant = meaning(english)
     assert meant is not None, english
     roles = dict(meant.roles)
@@ -95,7 +95,7 @@ def say(english: str, chance: random.Random) -> str:
 def write_release(
     folder: Path, *, language: str = "en", count: int = 40, tasks: tuple[int, ...] = tuple(BY_NUMBER)
 ) -> Path:
-    """Write training files of tasks with so many stories; they are the same in English, shuffled and in Hindi."""
+    """Write training files of the tasks, with the same `count` stories of each in English, shuffled or in Hindi."""
     place = folder / language
     place.mkdir(parents=True)
     said: dict[str, Callable[[str], str]] = {"en": lambda text: text, "shuffled": language_of("shuffled").text}
@@ -103,7 +103,7 @@ def write_release(
         chance, text = random.Random(task), ""
         for told in stories(task, count, faithful=True):
             story = Story(task, told.lines)
-            asked = list(answered(task, told))
+            asked = list(answer_questions(task, told))
             if language == "hn":
                 hindi = language_of("hindi")
                 lines = [line.text for line in hindi.story(story).lines]

@@ -1,4 +1,4 @@
-"""The same spec gives the same stories and questions: in every process and in every release."""
+"""The same spec gives the same stories and questions in every process and every release."""
 
 import json
 import os
@@ -18,13 +18,13 @@ ADVICE = (
 )
 
 
-def test_fingerprints_are_those_held() -> None:
+def test_fingerprints_equal_the_stored_ones() -> None:
     assert current() == json.loads(HELD.read_text()), ADVICE
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("environment", [{"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2", "LANG": "C"}])
-def test_fingerprints_are_the_same_in_a_process_of_its_own(environment: dict[str, str]) -> None:
+def test_fingerprints_are_the_same_in_a_separate_process(environment: dict[str, str]) -> None:
     command = [sys.executable, "-m", "tests.worlds.babi.fingerprints", "--print"]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=600, check=False

@@ -1,4 +1,4 @@
-"""The documentation of bAbI names every task, preset, parameter, and the sizes of small spaces as they are counted."""
+"""The documentation of bAbI names every task, preset and parameter, and the correct sizes of small spaces."""
 
 from generation.engine.worlds.babi.facets import spaces
 from generation.engine.worlds.babi.spec import PRESETS, read_spec
@@ -19,7 +19,7 @@ def test_every_task_preset_and_parameter_is_named() -> None:
         assert f"| `{name}` | {default} |" in TEXT.replace("`false`", "false").replace("`english`", "english"), name
 
 
-def test_spaces_are_as_large_as_is_said() -> None:
+def test_the_documented_sizes_of_spaces_are_correct() -> None:
     found = spaces(read_spec(PRESETS["babi"]))
     assert len(found) == 4
     for name, space in found.items():

@@ -1,4 +1,4 @@
-"""Stories through the site and back: made, verified, exported as released, imported again, and what stays withheld."""
+"""Stories on the site are generated, verified, exported as in the release and imported again, some of them withheld."""
 
 import io
 import json
@@ -23,7 +23,7 @@ SECRET = "0f" * 16
 ROOT = "tasks_1-20_v1-2"
 
 
-def made(splits: dict[str, Any], **changes: Any) -> Dataset:
+def create_dataset(splits: dict[str, Any], **changes: Any) -> Dataset:
     """Return a complete dataset of all twenty tasks."""
     secrets = {name: SECRET for name, split in splits.items() if split.get("withheld")}
     spec = {"world": "babi", "title": "Tales", "splits": splits, **changes}
@@ -34,14 +34,14 @@ def made(splits: dict[str, Any], **changes: Any) -> Dataset:
     return dataset
 
 
-def exported(dataset: Dataset, folder: Path, **options: Any) -> Path:
+def export_dataset(dataset: Dataset, folder: Path, **options: Any) -> Path:
     format_ = formats.find("babi", dataset.get_world())
     stored = exports.StoredDataset(dataset, images=False)
     exports.write(stored, folder, format_=format_, options=formats.check_options(format_, options))
     return folder
 
 
-def imported(*paths: Path) -> Dataset:
+def import_dataset(*paths: Path) -> Dataset:
     found = find_reader("babi").find(list(paths))
     dataset = imports.begin(found, imports.ImportRequest(slug="again", format="babi"))
     dataset_jobs.work(dataset=dataset)
@@ -61,11 +61,11 @@ def spellings(dataset: Dataset) -> list[Any]:
 
 
 @pytest.mark.parametrize("language", ["english", "shuffled", "hindi"])
-def test_an_export_is_sound_and_comes_back_with_the_same_hash(tmp_path: Path, language: str) -> None:
-    ours = made(SMALL, told={"language": language})
-    folder = exported(ours, tmp_path / "out", nosf=True)
+def test_an_export_is_verified_and_its_import_has_the_same_fingerprint(tmp_path: Path, language: str) -> None:
+    ours = create_dataset(SMALL, told={"language": language})
+    folder = export_dataset(ours, tmp_path / "out", nosf=True)
     call_command("verify", "--folder", str(folder), "--format", "babi", "--workers", "1")
-    theirs = imported(folder)
+    theirs = import_dataset(folder)
     assert (hashes(theirs), theirs.fingerprint) == (hashes(ours), ours.fingerprint)
     assert spellings(theirs) == spellings(ours)
     assert all(origin.report_json["faults"] == 0 for origin in ImportedSplit.objects.all())
@@ -74,18 +74,23 @@ def test_an_export_is_sound_and_comes_back_with_the_same_hash(tmp_path: Path, la
     call_command("verify", "again", "--workers", "1")
 
 
-def test_a_split_derived_from_ours_is_read_beside_it(tmp_path: Path) -> None:
-    ours = made({"train": {"questions": 3}, "test": {"questions": 3}})
+def test_a_new_split_is_added_to_the_spec_of_an_export(tmp_path: Path) -> None:
+    ours = create_dataset({"train": {"questions": 3}, "test": {"questions": 3}})
     reader = find_reader("babi")
-    found = reader.find([exported(ours, tmp_path / "out") / ROOT / "en"])
+    found = reader.find([export_dataset(ours, tmp_path / "out") / ROOT / "en"])
     assert [split.name for split in found.splits] == ["train", "test"] and found.spec
     told = reader.spec(found, {"train": SplitSummary(9), "test": SplitSummary(9), "hard": SplitSummary(4)})
     assert {name: split["scenes"] for name, split in told["splits"].items()} == {"train": 9, "test": 9, "hard": 4}
     assert told["told"] == ours.spec_data["told"]
 
 
-def test_what_others_read_has_the_releases_tree_and_lines(tmp_path: Path) -> None:
-    folder = exported(made({"train": {"questions": 5}, "test": {"questions": 5}}), tmp_path / "out", nosf=True) / ROOT
+def test_an_export_has_the_folders_and_lines_of_the_release(tmp_path: Path) -> None:
+    folder = (
+        export_dataset(
+            create_dataset({"train": {"questions": 5}, "test": {"questions": 5}}), tmp_path / "out", nosf=True
+        )
+        / ROOT
+    )
     for number, (name, space) in {1: ("single-supporting-fact", True), 19: ("path-finding", False)}.items():
         for split in ("train", "test"):
             lines = (folder / "en" / f"qa{number}_{name}_{split}.txt").read_text().splitlines()
@@ -97,9 +102,9 @@ def test_what_others_read_has_the_releases_tree_and_lines(tmp_path: Path) -> Non
     assert len(list((folder / "en").iterdir())) == 40
 
 
-def test_code_of_others_reads_every_file(tmp_path: Path) -> None:
-    dataset = made(SMALL)
-    folder = exported(dataset, tmp_path / "out", nosf=True) / ROOT
+def test_readers_of_other_libraries_read_every_file(tmp_path: Path) -> None:
+    dataset = create_dataset(SMALL)
+    folder = export_dataset(dataset, tmp_path / "out", nosf=True) / ROOT
     for path in sorted((folder / "en-valid").iterdir()):
         stories = as_torchtext(path.read_text())
         assert stories == as_hugging_face(path.read_text())
@@ -115,7 +120,7 @@ Told = list[tuple[dict[int, str], list[tuple[str, str, list[int]]]]]
 
 
 def as_torchtext(text: str) -> Told:
-    """Return stories as that reads them: statements end in a full stop, questions have exactly three fields."""
+    """Return stories as torchtext reads them: a statement ends in a full stop, a question has exactly three fields."""
     stories: Told = []
     for line in text.splitlines():
         number, rest = line.split(" ", 1)
@@ -131,7 +136,7 @@ def as_torchtext(text: str) -> Told:
 
 
 def as_hugging_face(text: str) -> Told:
-    """Return stories as that reads them: any line with a tab is a question, and its last field the facts."""
+    """Return stories as Hugging Face reads them: a line with a tab is a question, and its last field has the facts."""
     stories: Told = []
     for line in text.splitlines():
         number = int(line.split(" ")[0])
@@ -146,20 +151,20 @@ def as_hugging_face(text: str) -> Told:
 
 
 def as_parlai(text: str) -> list[str]:
-    """Return answers as that reads them: what stands after the only tab."""
+    """Return answers as ParlAI reads them: the text after the only tab of a line."""
     return [line.split("\t")[1] for line in text.splitlines() if line.count("\t") == 1]
 
 
-def test_of_a_withheld_split_the_words_come_back_and_no_answers(tmp_path: Path) -> None:
-    ours = made(HELD)
-    folder = exported(ours, tmp_path / "out")
+def test_a_withheld_split_is_exported_and_imported_without_answers(tmp_path: Path) -> None:
+    ours = create_dataset(HELD)
+    folder = export_dataset(ours, tmp_path / "out")
     told = [path.read_text() for path in folder.rglob("*test*") if path.suffix != ".gz"]
     assert len(told) == 21
     asked = [line.split("\t") for text in told[:-1] for line in text.splitlines() if "\t" in line]
     assert {tuple(fields[1:]) for fields in asked} == {("", "")}
     secret = "\n".join(told)
     assert not any(word in secret for word in ("program", "events", "supports", "answer"))
-    theirs = imported(folder)
+    theirs = import_dataset(folder)
     assert hashes(theirs)["train"] == hashes(ours)["train"]
     rows = [
         list(Question.objects.filter(split__dataset=one, split__name="test").order_by("position").values_list("text"))
@@ -169,15 +174,15 @@ def test_of_a_withheld_split_the_words_come_back_and_no_answers(tmp_path: Path) 
     assert not Question.objects.filter(split__dataset=theirs, split__name="test").exclude(answer=None).exists()
 
 
-def test_a_changed_fact_is_told_when_it_is_imported(tmp_path: Path) -> None:
-    folder = exported(made({"train": {"questions": 5}}), tmp_path / "out")
+def test_a_wrong_supporting_fact_is_reported_by_the_import(tmp_path: Path) -> None:
+    folder = export_dataset(create_dataset({"train": {"questions": 5}}), tmp_path / "out")
     path = next(folder.rglob("qa1_*train.txt"))
     lines = path.read_text().splitlines()
     at = next(number for number, line in enumerate(lines) if "\t" in line)
     question, answer, fact = lines[at].split("\t")
     lines[at] = f"{question}\t{answer}\t{'1' if fact != '1' else '2'}"
     path.write_text("\n".join(lines) + "\n")
-    imported(folder)
+    import_dataset(folder)
     report = ImportedSplit.objects.get(split__name="train").report_json
     assert report["faults"] == 1 and report["first_faults"][0]["kind"] == "supports"
     with pytest.raises(CommandError):
@@ -197,16 +202,16 @@ RELEASED = {
 }
 
 
-def released(folder: Path, *, name: str = "en", files: dict[str, str] = RELEASED) -> Path:
-    """Return a folder with files as the release has them, and such a folder as its archive has it."""
+def write_released_files(folder: Path, *, name: str = "en", files: dict[str, str] = RELEASED) -> Path:
+    """Write files in the format of the release, and return their folder within a tree like that of the archive."""
     (folder / ROOT / name).mkdir(parents=True)
     for file, text in files.items():
         (folder / ROOT / name / file).write_text(text)
     return folder / ROOT / name
 
 
-def test_the_release_is_read_with_its_facts_and_proved_by_reading(tmp_path: Path) -> None:
-    theirs = imported(released(tmp_path))
+def test_the_release_is_imported_with_its_facts_and_verified(tmp_path: Path) -> None:
+    theirs = import_dataset(write_released_files(tmp_path))
     assert theirs.spec_data["tasks"] == [1, 8] and theirs.spec_data["answers"] == ["park"]
     rows = Question.objects.filter(split__dataset=theirs, split__name="train").order_by("position")
     assert [(row.answer, row.spelling, row.scope) for row in rows] == [
@@ -222,9 +227,9 @@ def test_the_release_is_read_with_its_facts_and_proved_by_reading(tmp_path: Path
     call_command("verify", "again", "--workers", "1")
 
 
-def test_a_wrong_answer_and_a_wrong_fact_of_the_release_are_found(tmp_path: Path, capsys: Any) -> None:
+def test_a_wrong_answer_and_a_wrong_fact_of_the_release_are_found_by_verify(tmp_path: Path, capsys: Any) -> None:
     text = "1 Mary went to the office.\n2 Mary moved to the garden.\n3 Where is Mary? \toffice\t1\n"
-    imported(released(tmp_path, files={"qa1_single-supporting-fact_train.txt": text}))
+    import_dataset(write_released_files(tmp_path, files={"qa1_single-supporting-fact_train.txt": text}))
     with pytest.raises(CommandError):
         call_command("verify", "again", "--workers", "1")
     said = "".join(capsys.readouterr())
@@ -245,7 +250,7 @@ FAULTS = {
 
 
 def test_known_faults_of_the_release_are_counted_by_kind(tmp_path: Path, capsys: Any) -> None:
-    imported(released(tmp_path, files=FAULTS))
+    import_dataset(write_released_files(tmp_path, files=FAULTS))
     call_command("verify", "again", "--workers", "1")
     said = capsys.readouterr().out
     assert "Known faults of the published data:" in said
@@ -260,9 +265,9 @@ SIZES = (
 
 
 @pytest.mark.parametrize(("facts", "right"), [("1 2", True), ("3 4", True), ("4 3", True), ("5", True), ("1 4", False)])
-def test_any_chain_that_orders_two_things_is_a_support(tmp_path: Path, facts: str, right: bool) -> None:
+def test_any_chain_of_facts_that_orders_two_things_is_accepted(tmp_path: Path, facts: str, right: bool) -> None:
     text = f"{SIZES}6 Does the box fit in the suitcase?\tyes\t{facts}\n"
-    imported(released(tmp_path, files={"qa18_size-reasoning_train.txt": text}))
+    import_dataset(write_released_files(tmp_path, files={"qa18_size-reasoning_train.txt": text}))
     if right:
         call_command("verify", "again", "--workers", "1")
     else:
@@ -270,15 +275,17 @@ def test_any_chain_that_orders_two_things_is_a_support(tmp_path: Path, facts: st
             call_command("verify", "again", "--workers", "1")
 
 
-def test_an_archive_is_read_as_its_folder_is(tmp_path: Path) -> None:
-    folder = released(tmp_path)
-    released(tmp_path, name="shuffled", files={"qa1_single-supporting-fact_train.txt": "1 Gyjv zzz.\n2 Q?\tpmv\t1\n"})
+def test_an_archive_is_read_like_its_folder(tmp_path: Path) -> None:
+    folder = write_released_files(tmp_path)
+    write_released_files(
+        tmp_path, name="shuffled", files={"qa1_single-supporting-fact_train.txt": "1 Gyjv zzz.\n2 Q?\tpmv\t1\n"}
+    )
     path = tmp_path / "release.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
         archive.add(tmp_path / ROOT, arcname=ROOT)
     with pytest.raises(BadRecord, match="Expected one folder of the release, got en, shuffled"):
         find_reader("babi").find([path])
-    theirs = imported(path / ROOT / "en")
+    theirs = import_dataset(path / ROOT / "en")
     (tmp_path / "release.tar.gz").unlink()
     own = find_reader("babi").find([folder])
     dataset = imports.begin(own, imports.ImportRequest(slug="plain", format="babi"))
@@ -286,9 +293,9 @@ def test_an_archive_is_read_as_its_folder_is(tmp_path: Path) -> None:
     assert hashes(dataset) == hashes(theirs)
 
 
-def test_words_that_nobody_here_reads_are_kept_as_they_are(tmp_path: Path, capsys: Any) -> None:
+def test_unknown_words_are_imported_unchanged(tmp_path: Path, capsys: Any) -> None:
     files = {"qa1_single-supporting-fact_train.txt": "1 Gyjv zzz.\n2 Q? \tpmv\t1\n"}
-    theirs = imported(released(tmp_path, name="shuffled", files=files))
+    theirs = import_dataset(write_released_files(tmp_path, name="shuffled", files=files))
     assert (theirs.spec_data["told"]["language"], theirs.spec_data["answers"]) == ("shuffled", ["pmv"])
     call_command("verify", "again", "--workers", "1")
     assert "language is not read" in capsys.readouterr().out
@@ -315,12 +322,12 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_a_bad_line_is_refused_with_its_file_and_number(tmp_path: Path, case: str) -> None:
+def test_a_bad_line_is_refused_and_its_file_and_number_are_named(tmp_path: Path, case: str) -> None:
     text, place = HOSTILE[case]
     name = "qa1_single-supporting-fact_train.txt"
-    folder = released(tmp_path, files={})
-    (folder / name).write_bytes(text.encode())  # line breaks as they are
-    assert f"{name}, {place}" in refused(folder)
+    folder = write_released_files(tmp_path, files={})
+    (folder / name).write_bytes(text.encode())  # keep the line breaks
+    assert f"{name}, {place}" in refusal_message(folder)
 
 
 @pytest.mark.parametrize(
@@ -333,25 +340,25 @@ def test_a_bad_line_is_refused_with_its_file_and_number(tmp_path: Path, case: st
 )
 def test_a_file_without_questions_is_refused(tmp_path: Path, text: str, message: str) -> None:
     name = "qa1_single-supporting-fact_train.txt"
-    assert message in refused(released(tmp_path, files={name: text}))
+    assert message in refusal_message(write_released_files(tmp_path, files={name: text}))
 
 
 def test_lines_that_end_in_cr_lf_are_read(tmp_path: Path) -> None:
-    folder = released(tmp_path, files={})
+    folder = write_released_files(tmp_path, files={})
     for name, text in RELEASED.items():
         (folder / name).write_bytes(text.replace("\n", "\r\n").encode())
-    theirs = imported(folder)
+    theirs = import_dataset(folder)
     assert Question.objects.filter(split__dataset=theirs).count() == 5
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    folder = released(tmp_path)
+def test_bytes_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
+    folder = write_released_files(tmp_path)
     (folder / "qa1_single-supporting-fact_test.txt").write_bytes(b"1 Mary went.\n2 \xff\xfe.\n")
-    assert "line 2" in refused(folder)
+    assert "line 2" in refusal_message(folder)
 
 
-def refused(path: Path) -> str:
-    """Return with which words files are refused."""
+def refusal_message(path: Path) -> str:
+    """Return the message with which the files are refused."""
     reader = find_reader("babi")
     found = reader.find([path])
     spec = imports.begin(found, imports.ImportRequest(slug="again", format="babi")).read_spec()
@@ -362,7 +369,7 @@ def refused(path: Path) -> str:
     return str(caught.value)
 
 
-def test_an_archive_of_hostile_names_writes_nothing_beside_its_own_files(tmp_path: Path) -> None:
+def test_an_archive_with_hostile_names_writes_no_files(tmp_path: Path) -> None:
     path, name = tmp_path / "bad.tar", f"../../{ROOT}/en/qa1_single-supporting-fact_train.txt"
     content = RELEASED["qa1_single-supporting-fact_train.txt"].encode()
     with tarfile.open(path, "w") as archive:
@@ -373,12 +380,12 @@ def test_an_archive_of_hostile_names_writes_nothing_beside_its_own_files(tmp_pat
         link = tarfile.TarInfo(f"{ROOT}/en/qa2_two-supporting-facts_train.txt")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(link)
-    theirs = imported(path)
+    theirs = import_dataset(path)
     assert theirs.spec_data["tasks"] == [1]
     assert sorted(one.name for one in tmp_path.iterdir()) == ["bad.tar"]
 
 
-def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.tar.gz").write_bytes(b"nothing of the kind" * 100)
     with pytest.raises(BadRecord, match=r"bad\.tar\.gz: Expected an archive"):
         find_reader("babi").find([tmp_path / "bad.tar.gz"])

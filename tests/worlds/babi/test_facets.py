@@ -1,4 +1,4 @@
-"""By what questions of stories are filed: worked out again from what steps of programs point at."""
+"""The facets of questions about stories, computed again from the lines to which the steps of programs refer."""
 
 from dataclasses import replace
 
@@ -10,14 +10,14 @@ from generation.engine.worlds.babi.facets import TRAIN, facet_codes, facets, sup
 from generation.engine.worlds.babi.functions import function_table
 from generation.engine.worlds.babi.story import Line, Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from tests.worlds.babi.items import some, spec_of
+from tests.worlds.babi.items import sample_items, spec_of
 
 EACH = pytest.mark.parametrize("task", sorted(BY_NUMBER))
 
 
 @EACH
-def test_facets_are_what_steps_point_at(task: int) -> None:
-    spec, items = some(task)
+def test_facets_follow_from_the_lines_of_the_last_step(task: int) -> None:
+    spec, items = sample_items(task)
     values = {facet.name: facet.values for facet in facets(spec)}
     for item in items:
         codes = facet_codes(spec, item)
@@ -34,8 +34,8 @@ def test_facets_are_what_steps_point_at(task: int) -> None:
 
 
 @EACH
-def test_what_no_program_tells_is_as_published_or_unknown(task: int) -> None:
-    spec, items = some(task)
+def test_without_a_program_facets_come_from_published_facts_or_are_unknown(task: int) -> None:
+    spec, items = sample_items(task)
     item = items[0]
     assert isinstance(item.scene, Story)
     lines = tuple(supports_of(item.scene, question, number) or () for number, question in enumerate(item.questions))
@@ -46,25 +46,25 @@ def test_what_no_program_tells_is_as_published_or_unknown(task: int) -> None:
     assert {name for name, codes in unknown.items() if set(codes) == {-1}} == {"supports", "distance", "nearest"}
 
 
-def test_without_its_story_a_question_has_its_words() -> None:
-    spec, items = some(1)
+def test_without_its_story_a_question_has_only_three_facets() -> None:
+    spec, items = sample_items(1)
     codes = facet_codes(spec, replace(items[0], scene=None))
     known = {name for name, values in codes.items() if set(values) != {-1}}
     assert known == {"type", "answer", "lines"}
     assert train_keys(replace(items[0], scene=None), items[0].questions[0]) == {"seen_story": (), "seen_question": ()}
 
 
-def test_a_question_that_nothing_supports_has_no_distance() -> None:
-    spec, items = some(1)
+def test_a_question_without_supporting_facts_has_no_distance() -> None:
+    spec, items = sample_items(1)
     story = Story(1, (Line("John went over to the garden.", ()),), ((),))
     question = replace(items[0].questions[0], program=None, scope=None)
     codes = facet_codes(spec, Item(story, None, (question,)))
     assert (codes["supports"], codes["lines"], codes["distance"], codes["nearest"]) == ([0], [1], [-1], [-1])
 
 
-def test_train_must_have_the_story_and_for_the_other_facet_the_lines_before_the_question() -> None:
+def test_train_keys_are_the_story_and_the_lines_before_the_question() -> None:
     lines = tuple(Line(f"Line {number}.", ()) for number in range(3))
-    first, second = some(1)[1][0].questions[:2]
+    first, second = sample_items(1)[1][0].questions[:2]
     item = Item(Story(1, lines), None, (replace(first, scope=1), replace(second, scope=3)))
     keys = [train_keys(item, question) for question in item.questions]
     assert {one["seen_story"] for one in keys} == {("Line 0.\nLine 1.\nLine 2.",)}
@@ -74,7 +74,7 @@ def test_train_must_have_the_story_and_for_the_other_facet_the_lines_before_the_
     assert train_keys(shorter, item.questions[0])["seen_story"] != keys[0]["seen_story"]
 
 
-def test_facets_that_reveal_tell_of_answers_and_supports_alone() -> None:
+def test_only_facets_of_answers_and_supports_are_revealing() -> None:
     found: tuple[Facet, ...] = facets(spec_of(1))
     assert {facet.name for facet in found if facet.reveals} == {"answer", "supports", "distance", "nearest"}
     assert {facet.name for facet in found if facet.needs == Needs.TRAIN} == set(TRAIN)

@@ -1,4 +1,4 @@
-"""Tasks 4 and 15 to 20: what programs answer is what a slow twin finds, with the same supporting facts."""
+"""Tasks 4 and 15 to 20: programs give the same answers and supporting facts as a slow twin."""
 
 from collections import Counter
 from typing import Any
@@ -15,7 +15,7 @@ from generation.engine.worlds.babi.story_parameters import StoryParameters
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from tests import proof
 from tests.worlds.babi import facts_twin
-from tests.worlds.babi.told import Asked, answered, assert_shares, chance, questions, stories, tell
+from tests.worlds.babi.told import Asked, answer_questions, assert_shares, chance, questions, stories, tell
 
 TASKS = (4, 15, 16, 17, 18, 19, 20)
 LINES = {4: {2}, 15: {8}, 16: {9}, 17: {2}, 18: {5}, 19: {5}, 20: {7, 10, 11, 12}}
@@ -33,38 +33,38 @@ HARDER: dict[str, Any] = {
 
 
 def facts(one: Asked) -> list[Event]:
-    """Return what the lines tell that a question sees, one event each."""
+    """Return the event of each line before the question."""
     return [line.events[0] for line in one.lines]
 
 
 def pairs(one: Asked) -> set[frozenset[str]]:
-    """Return which two each line names."""
+    """Return the two names in each line."""
     return {frozenset(event[1:]) - {*facts_twin.MOVES, *facts_twin.SIDES} for event in facts(one)}
 
 
 def ends(one: Asked) -> frozenset[str]:
-    """Return which two a question of task 17 or 18 names."""
+    """Return the two names in a question of task 17 or 18."""
     pattern = r"(?:Is|Does) the (.+?) (?:above|below|to the right of|to the left of|bigger than|fit inside) the (.+)\?"
     return frozenset(facts_twin.read(pattern, one.text))
 
 
-def share(found: int, of: int, wanted: float, *, within: float = 0.001) -> None:
-    """Check what part of some questions is so."""
+def check_share(found: int, of: int, wanted: float, *, within: float = 0.001) -> None:
+    """Check that `found` of `of` questions are the wanted share."""
     assert_shares(Counter({"so": found, "else": of - found}), {"so": wanted, "else": 1 - wanted}, within=within)
 
 
 @pytest.mark.parametrize("faithful", [False, True])
 @pytest.mark.parametrize("task", TASKS)
-def test_answers_and_supporting_facts_are_the_twins(task: int, faithful: bool) -> None:
+def test_answers_and_supporting_facts_equal_those_of_the_twin(task: int, faithful: bool) -> None:
     for one in questions(task, proof.size(20_000), faithful=faithful):
         assert (one.answer, list(one.supports)) == facts_twin.ANSWER[task](facts(one), one.text), one
 
 
 @settings(max_examples=proof.size(600), deadline=None)
 @given(task=some.sampled_from(TASKS), parameters=some.fixed_dictionaries(HARDER), index=some.integers(0, 1_000))
-def test_harder_stories_are_answered_as_the_twin_does(task: int, parameters: dict[str, Any], index: int) -> None:
+def test_harder_stories_have_the_answers_of_the_twin(task: int, parameters: dict[str, Any], index: int) -> None:
     answers = BY_NUMBER[task].answers(StoryParameters(**parameters))
-    for one in answered(task, tell(task, chance(index), **parameters)):
+    for one in answer_questions(task, tell(task, chance(index), **parameters)):
         assert (one.answer, list(one.supports)) == facts_twin.ANSWER[task](facts(one), one.text), one
         assert one.answer in answers
         if task in (17, 18, 19) and not parameters["faithful"]:
@@ -73,8 +73,8 @@ def test_harder_stories_are_answered_as_the_twin_does(task: int, parameters: dic
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_stories_are_as_long_as_those_released(task: int) -> None:
-    told = stories(task, 120)  # as often each of a task's lengths
+def test_stories_are_as_long_as_in_the_release(task: int) -> None:
+    told = stories(task, 120)  # each of the lengths of the task equally often
 
     assert {len(story.lines) for story in told} == LINES[task]
     lengths = [len(story.asks) for story in told]
@@ -83,14 +83,14 @@ def test_stories_are_as_long_as_those_released(task: int) -> None:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_each_story_asks_a_question_once(task: int) -> None:
+def test_a_story_asks_no_question_twice(task: int) -> None:
     for story in stories(task, proof.size(1_000)):
         assert len({(ask.scope, ask.text) for ask in story.asks}) == len(story.asks)
         assert len({line.text for line in story.lines}) == len(story.lines)
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_programs_are_well_typed_and_answers_known(task: int) -> None:
+def test_programs_are_well_typed_and_all_answers_occur(task: int) -> None:
     table, answers = function_table(), set(BY_NUMBER[task].answers(StoryParameters()))
     for story in stories(task, 50):
         for ask in story.asks:
@@ -102,24 +102,24 @@ def test_programs_are_well_typed_and_answers_known(task: int) -> None:
 @pytest.mark.parametrize(
     ("task", "answers"), [(4, 6), (15, 4), (16, 4), (17, 2), (18, 2), (19, 12)], ids=lambda value: str(value)
 )
-def test_answers_are_as_likely_as_each_other(task: int, answers: int) -> None:
+def test_answers_are_equally_likely(task: int, answers: int) -> None:
     count = proof.size(40_000)
     found = Counter(one.answer for one in questions(task, count))
 
     assert len(found) == answers
     for often in found.values():
-        share(often, found.total(), 1 / answers)
+        check_share(often, found.total(), 1 / answers)
 
 
 class TestRelationsOfTwo:
-    def test_either_wording_and_direction_is_as_likely(self) -> None:
+    def test_both_wordings_and_all_directions_are_equally_likely(self) -> None:
         found = questions(4, proof.size(20_000))
 
-        share(sum(one.text.startswith("Which") for one in found), len(found), 0.5)
+        check_share(sum(one.text.startswith("Which") for one in found), len(found), 0.5)
         for direction in facts_twin.MOVES:
-            share(sum(f" {direction} " in one.text for one in found), len(found), 0.25)
+            check_share(sum(f" {direction} " in one.text for one in found), len(found), 0.25)
 
-    def test_the_other_order_of_words_asks_for_the_other_place(self) -> None:
+    def test_the_reversed_question_has_another_answer(self) -> None:
         for one in questions(4, proof.size(2_000)):
             match one.text.rstrip("?").split():
                 case ["Which", "place", "lies", direction, "of", "the", place]:
@@ -131,7 +131,7 @@ class TestRelationsOfTwo:
 
 
 class TestDeduction:
-    def test_what_a_kind_fears_is_told_before_any_of_it(self) -> None:
+    def test_the_fears_of_a_kind_come_before_its_animals(self) -> None:
         for story in stories(15, proof.size(2_000)):
             feared = set()
             for line in story.lines:
@@ -143,7 +143,7 @@ class TestDeduction:
 
 class TestInduction:
     def colours(self, one: Asked) -> list[str]:
-        """Return the colours of the others of the asked one's kind."""
+        """Return the colours of the other animals of the same kind."""
         (name,) = facts_twin.read(r"Which colour is (\w+)\?", one.text)
         kinds = {event[1]: event[2] for event in facts(one) if event[0] == "is-a"}
         return [
@@ -152,17 +152,17 @@ class TestInduction:
             if event[0] == "coloured" and event[1] != name and kinds[event[1]] == kinds[name]
         ]
 
-    def test_evidence_agrees(self) -> None:
+    def test_all_animals_of_a_kind_have_the_same_colour(self) -> None:
         for one in questions(16, proof.size(4_000)):
             assert set(self.colours(one)) == {one.answer}
 
-    def test_evidence_differs_as_often_as_released(self) -> None:
+    def test_faithful_animals_of_a_kind_differ_in_colour_as_often_as_in_the_release(self) -> None:
         found = [(Counter(self.colours(one)), one.answer) for one in questions(16, proof.size(40_000), faithful=True)]
 
-        share(sum(len(colours) > 1 for colours, _ in found), len(found), 0.075)
-        share(sum(colours[answer] < max(colours.values()) for colours, answer in found), len(found), 0.024)
+        check_share(sum(len(colours) > 1 for colours, _ in found), len(found), 0.075)
+        check_share(sum(colours[answer] < max(colours.values()) for colours, answer in found), len(found), 0.024)
 
-    def test_all_have_a_kind_and_all_but_one_then_a_colour(self) -> None:
+    def test_five_animals_have_a_kind_and_four_of_them_then_a_colour(self) -> None:
         for one in questions(16, proof.size(2_000)):
             kinds = [event[1] for event in facts(one) if event[0] == "is-a"]
             coloured = [event[1] for event in facts(one) if event[0] == "coloured"]
@@ -175,37 +175,39 @@ class TestInduction:
 
 class TestPositions:
     def off(self, one: Asked) -> int:
-        """Return how far apart the two are on the axis that is asked about."""
+        """Return the distance of the two shapes on the axis of the question."""
         names = r"Is the (.+?) (above|below|to the right of|to the left of) the (.+)\?"
         shape, side, other = facts_twin.read(names, one.text)
         stand = facts_twin.cells(facts(one))
         axis = 0 if facts_twin.SIDES[side][0] else 1
         return abs(stand[shape][axis] - stand[other][axis])
 
-    def test_only_the_pair_that_no_line_names_is_asked_about(self) -> None:
+    def test_the_two_shapes_of_a_question_are_never_in_one_line(self) -> None:
         for faithful in (False, True):
             for one in questions(17, proof.size(4_000), faithful=faithful):
                 assert ends(one) not in pairs(one)
 
-    def test_nothing_is_asked_of_an_axis_on_which_they_are_level(self) -> None:
+    def test_shapes_at_the_same_coordinate_are_not_compared(self) -> None:
         assert all(self.off(one) for one in questions(17, proof.size(8_000)))
 
-    def test_all_eight_questions_are_asked_of_each_story(self) -> None:
+    def test_each_story_has_all_eight_questions(self) -> None:
         for told in stories(17, proof.size(1_000)):
-            asked = list(answered(17, told))
+            asked = list(answer_questions(17, told))
             assert Counter(one.answer for one in asked) == {"yes": 4, "no": 4}
             assert len({one.text for one in asked}) == 8
 
-    def test_level_ones_are_asked_about_as_often_as_released(self) -> None:
+    def test_faithful_questions_compare_shapes_at_the_same_coordinate_as_often_as_in_the_release(self) -> None:
         found = questions(17, proof.size(80_000), faithful=True)
 
-        share(sum(not self.off(one) for one in found), len(found), 0.114, within=0.03)  # by stories, eight at a time
-        share(sum(one.answer == "yes" for one in found), len(found), 0.497)
+        check_share(
+            sum(not self.off(one) for one in found), len(found), 0.114, within=0.03
+        )  # by stories of eight questions
+        check_share(sum(one.answer == "yes" for one in found), len(found), 0.497)
         assert all(one.answer == "no" for one in found if not self.off(one))
 
 
 class TestSizes:
-    def test_no_line_alone_answers_and_one_chain_does(self) -> None:
+    def test_no_single_line_gives_the_answer_and_exactly_one_chain_does(self) -> None:
         for one in questions(18, proof.size(8_000)):
             assert ends(one) not in pairs(one)
             ordered = facts_twin.ordered(facts(one))
@@ -215,22 +217,22 @@ class TestSizes:
             rising = [way for way in every if facts_twin.rises(ordered, way, start) is not None]
             assert sorted(rising[0]) == sorted(one.supports) and len(rising) == 1
 
-    def test_the_words_of_a_question_alone_tell_nothing(self) -> None:
+    def test_the_words_of_a_question_do_not_predict_the_answer(self) -> None:
         found: dict[str, Counter[str]] = {}
         for one in questions(18, proof.size(40_000, least=10_000)):
             found.setdefault(one.text, Counter())[one.answer] += 1
 
-        assert len(found) == 2 * 5 * 4  # either wording, any two of all but the chocolate
+        assert len(found) == 2 * 5 * 4  # two wordings, and any two things except the chocolate
         for answers in found.values():
-            share(answers["yes"], answers.total(), 0.5)
+            check_share(answers["yes"], answers.total(), 0.5)
 
-    def test_a_line_alone_answers_as_often_as_released(self) -> None:
+    def test_a_single_line_gives_the_answer_of_a_faithful_question_as_often_as_in_the_release(self) -> None:
         found = questions(18, proof.size(40_000), faithful=True)
 
-        share(sum(ends(one) in pairs(one) for one in found), len(found), 0.31, within=0.03)
-        share(sum(one.answer == "yes" for one in found), len(found), 0.5)
+        check_share(sum(ends(one) in pairs(one) for one in found), len(found), 0.31, within=0.03)
+        check_share(sum(one.answer == "yes" for one in found), len(found), 0.5)
 
-    def test_stories_as_released_come_in_blocks_of_five_up_to_fifteen(self) -> None:
+    def test_faithful_stories_have_five_to_fifteen_lines_in_blocks_of_five(self) -> None:
         found = Counter(len(story.lines) for story in stories(18, proof.size(20_000, least=500), faithful=True))
 
         assert set(found) <= {5, 10, 15}
@@ -238,14 +240,14 @@ class TestSizes:
 
 
 class TestPaths:
-    def test_the_way_is_the_only_shortest_even_between_places_no_line_joins(self) -> None:
+    def test_the_way_is_the_only_shortest_one_over_adjacent_places(self) -> None:
         for steps in (2, 3, 4):
             for one in questions(19, proof.size(8_000), steps=steps):
                 start, end = facts_twin.read(r"How does one get from the (\w+) to the (\w+)\?", one.text)
                 (way,) = facts_twin.ways(facts_twin.cells(facts(one)), start, end)
                 assert len(way) == steps + 1 == len(one.supports) + 1
 
-    def test_walking_as_the_answer_says_leads_there(self) -> None:
+    def test_the_directions_of_the_answer_lead_to_the_end(self) -> None:
         for one in questions(19, proof.size(8_000), steps=3, places=8):
             start, end = facts_twin.read(r"How does one get from the (\w+) to the (\w+)\?", one.text)
             lie = facts_twin.cells(facts(one))
@@ -256,7 +258,7 @@ class TestPaths:
                 assert at in lie.values()
             assert at == lie[end]
 
-    def test_stories_as_released_may_have_another_way_that_no_line_tells(self) -> None:
+    def test_faithful_stories_may_have_another_shortest_way(self) -> None:
         found = []
         for one in questions(19, 400, faithful=True):
             start, end = facts_twin.read(r"How does one get from the (\w+) to the (\w+)\?", one.text)
@@ -265,7 +267,7 @@ class TestPaths:
 
 
 class TestMotives:
-    def test_after_each_line_its_own_question_is_asked(self) -> None:
+    def test_the_question_after_each_line_is_about_that_line(self) -> None:
         for story in stories(20, proof.size(2_000)):
             assert [ask.scope for ask in story.asks] == list(range(1, len(story.lines) + 1))
             for line, ask in zip(story.lines, story.asks, strict=True):
@@ -277,20 +279,20 @@ class TestMotives:
                 }
                 assert ask.text == wanted[kind]
 
-    def test_nobody_gets_what_another_has(self) -> None:
+    def test_no_thing_is_taken_twice(self) -> None:
         for people in (2, 4, 7):
             for story in stories(20, proof.size(2_000), people=people):
                 got = [line.events[0][2] for line in story.lines if line.events[0][0] == "get"]
                 assert len(set(got)) == len(got)
 
-    def test_in_stories_as_released_several_get_the_same(self) -> None:
+    def test_in_faithful_stories_several_people_take_the_same_thing(self) -> None:
         got = [
             Counter(line.events[0][2] for line in story.lines if line.events[0][0] == "get")
             for story in stories(20, 100, faithful=True)
         ]
         assert any(max(things.values(), default=0) > 1 for things in got)
 
-    def test_far_questions_are_filled_up_with_walks_that_mean_nothing(self) -> None:
+    def test_large_distances_are_filled_with_moves_without_a_motive(self) -> None:
         (story,) = stories(20, 1, people=2, distance=200)
 
         places = {line.events[0][2] for line in story.lines if line.events[0][0] == "go"}
@@ -298,7 +300,7 @@ class TestMotives:
 
 
 def run(events: list[Event], *steps: Step) -> str:
-    """Return the answer of a program over lines that tell events."""
+    """Return the answer of a program for a story whose lines have the given events."""
     program: Program = (Step("story", (), ("path-finding",)), *steps)
     lines = tuple(Line(" ".join(event), (event,)) for event in events)
     return str(execute(program, Story(19, lines), table=function_table())[-1].value)
@@ -339,12 +341,14 @@ ROUND: list[Event] = [
         ),
     ],
 )
-def test_what_lines_do_not_say_has_no_answer(events: list[Event], steps: list[Step], expected: str) -> None:
+def test_a_question_without_the_necessary_lines_has_no_answer(
+    events: list[Event], steps: list[Step], expected: str
+) -> None:
     with pytest.raises(IllPosed, match=expected):
         run(events, *steps)
 
 
-def test_ways_are_told_in_the_direction_one_goes() -> None:
+def test_directions_are_given_in_the_order_of_walking() -> None:
     way = [Step("way", (0,), ("bedroom", "kitchen")), Step("directions", (1,), ("bedroom",))]
 
     assert run(ROUND[:3], *way) == "w,n"

@@ -1,4 +1,4 @@
-"""What the release calls its files."""
+"""The names of the files and folders of the release."""
 
 import pytest
 
@@ -8,7 +8,7 @@ SPLITS = ("train", "val", "test", "hard_2", "valid2")
 
 
 @pytest.mark.parametrize("has_validation", [True, False])
-def test_a_files_name_says_its_task_and_split(has_validation: bool) -> None:
+def test_a_file_name_contains_task_and_split(has_validation: bool) -> None:
     for task in range(1, 21):
         for split in SPLITS:
             name = file_names.file_name(task, split, has_validation=has_validation)
@@ -16,11 +16,11 @@ def test_a_files_name_says_its_task_and_split(has_validation: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ["qa7_lists-sets_train.txt", "qa21_train.txt", "qa1_.txt", "qa1_train.json", "readme"])
-def test_other_names_say_nothing(name: str) -> None:
+def test_other_file_names_are_not_recognised(name: str) -> None:
     assert file_names.parse_file_name(name) is None
 
 
-def test_a_folder_is_called_by_language_validation_and_size() -> None:
+def test_a_folder_is_named_after_language_validation_and_size() -> None:
     names = {
         file_names.folder_name(language, has_validation=validation, questions=questions)
         for language in file_names.LANGUAGES

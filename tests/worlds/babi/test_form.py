@@ -1,4 +1,4 @@
-"""The form for new datasets has the tasks of stories, typed as ranges, and refuses what makes none."""
+"""The form for new datasets accepts the tasks of bAbI as ranges."""
 
 import re
 
@@ -20,7 +20,7 @@ def researcher() -> Client:
     return client
 
 
-def test_tasks_are_typed_as_ranges(researcher: Client) -> None:
+def test_tasks_are_entered_as_ranges(researcher: Client) -> None:
     page = researcher.get("/datasets/new/", {"preset": "babi"}).text
     assert re.search(r'<input id="parameter-tasks" name="tasks" value="1-20"', page)
     assert page.count('id="parameter-seed"') == page.count('id="parameter-told.distance"') == 1

@@ -1,4 +1,4 @@
-"""The baselines of stories, beside plain readings of the text."""
+"""The baselines of bAbI, compared with plain readings of the text."""
 
 import re
 from collections.abc import Iterator
@@ -25,14 +25,14 @@ def items(split: str, *, questions: int = 60, tasks: tuple[int, ...] = (1,)) -> 
         yield from WORLD.maker.make(spec, split, chunk)
 
 
-def said(which, asked, learned=()):
+def guess_answers(which, asked, learned=()):
     spec = WORLD.read_spec({"world": "babi", "tasks": [1], "splits": {"train": {"questions": 5}}})
     return list(which.guess(spec, map(unanswered, asked), learned=iter(learned), check=lambda: None))
 
 
-def test_the_last_place_is_the_last_word_that_is_one() -> None:
+def test_the_last_place_is_the_last_word_that_names_a_place() -> None:
     asked = list(items("test"))
-    found = iter(said(LAST, asked))
+    found = iter(guess_answers(LAST, asked))
     for item in asked:
         lines = [line["text"] for line in item.scene.to_json()["lines"]]
         for question in item.questions:
@@ -41,25 +41,25 @@ def test_the_last_place_is_the_last_word_that_is_one() -> None:
     assert next(found, None) is None
 
 
-def test_where_no_place_is_named_nothing_is_said() -> None:
+def test_without_a_named_place_the_guess_is_empty() -> None:
     [item, *_] = items("test")
     question = item.questions[0].__class__("Where is Mary now?", kind="single-supporting-fact", scope=0)
-    assert said(LAST, [Item(item.scene, None, (question,))]) == [""]
+    assert guess_answers(LAST, [Item(item.scene, None, (question,))]) == [""]
 
 
-def test_the_classifier_learns_from_the_reference_alone_and_beats_the_commonest_answer() -> None:
+def test_the_classifier_learns_only_from_the_reference_and_beats_the_most_frequent_answer() -> None:
     asked, learned = list(items("test")), list(items("train"))
     truth = [question.answer.text for item in asked for question in item.questions]
-    found = said(NGRAMS, asked, learned)
+    found = guess_answers(NGRAMS, asked, learned)
     assert len(found) == len(truth) and set(found) <= set(EVERYWHERE)
     commonest = max(truth.count(answer) for answer in truth)
     assert sum(map(str.__eq__, found, truth)) > commonest
-    assert said(NGRAMS, asked) == [""] * len(truth)
-    assert said(NGRAMS, asked, learned) == found
+    assert guess_answers(NGRAMS, asked) == [""] * len(truth)
+    assert guess_answers(NGRAMS, asked, learned) == found
 
 
 @pytest.mark.parametrize("which", BASELINES, ids=lambda one: one.name)
-def test_baselines_are_the_worlds_and_may_be_stopped(which) -> None:
+def test_the_world_has_these_baselines_and_they_can_be_stopped(which) -> None:
     def stop() -> None:
         raise KeyboardInterrupt
 
@@ -69,7 +69,7 @@ def test_baselines_are_the_worlds_and_may_be_stopped(which) -> None:
         list(which.guess(spec, items("test"), learned=items("train"), check=stop))
 
 
-def test_what_baselines_are_given_tells_no_answer() -> None:
+def test_baselines_get_questions_without_answers() -> None:
     [item, *_] = items("test")
     assert all(one.answer is None and one.program is None for one in unanswered(item).questions)
     assert [one.text for one in unanswered(item).questions] == [one.text for one in item.questions]

@@ -1,4 +1,4 @@
-"""Stories in Hindi: each English sentence has one of its own, in grammatical agreement, and can be told back."""
+"""Stories in Hindi: each English sentence has its own grammatical Hindi sentence, which can be translated back."""
 
 import re
 from collections import Counter
@@ -40,7 +40,7 @@ HINDI = Hindi()
 
 
 @pytest.mark.parametrize("task", list(BY_NUMBER))
-def test_everything_that_is_told_and_asked_can_be_said_and_told_back(task: int) -> None:
+def test_all_lines_and_questions_can_be_translated_to_hindi_and_back(task: int) -> None:
     random = chance(task)
     for number in range(proof.size(400, name=f"stories of task {task} in Hindi")):
         told = tell(task, random, faithful=number % 2 == 1, **(MOST if number % 4 > 1 else {}))
@@ -53,7 +53,7 @@ def test_everything_that_is_told_and_asked_can_be_said_and_told_back(task: int) 
 
 
 @pytest.mark.parametrize("task", list(BY_NUMBER))
-def test_every_answer_can_be_said_and_told_back(task: int) -> None:
+def test_all_answers_can_be_translated_to_hindi_and_back(task: int) -> None:
     for parameters in (StoryParameters(), StoryParameters(**MOST)):
         answers = BY_NUMBER[task].answers(parameters)
         assert len({HINDI.answer(answer) for answer in answers}) == len(answers)
@@ -61,8 +61,8 @@ def test_every_answer_can_be_said_and_told_back(task: int) -> None:
             assert HINDI.english(HINDI.answer(answer)) == answer
 
 
-def filled(pattern: str, draw: Any) -> str:
-    """Return an English sentence of a pattern, with any words."""
+def fill_pattern(pattern: str, draw: Any) -> str:
+    """Return an English sentence of the pattern with random words."""
     words: dict[str, str] = {}
     for slot in SLOT.finditer(pattern):
         kind = slot[1].rstrip("2")
@@ -73,37 +73,37 @@ def filled(pattern: str, draw: Any) -> str:
 
 @settings(max_examples=proof.size(20_000, name="sentences of every pattern, in Hindi", least=300), deadline=None)
 @given(some.sampled_from([english for english, _ in PATTERNS]), some.data())
-def test_no_hindi_sentence_stands_for_two_english_ones(english: str, data: Any) -> None:
-    text = filled(english, data.draw)
+def test_each_hindi_sentence_has_exactly_one_english_meaning(english: str, data: Any) -> None:
+    text = fill_pattern(english, data.draw)
     assert list(readings(to_hindi(text))) == [text]
     assert HINDI.english(to_hindi(text)) == text
 
 
-def test_patterns_differ_in_both_languages() -> None:
+def test_patterns_are_distinct_in_both_languages() -> None:
     for side in zip(*PATTERNS, strict=True):
         assert [pattern for pattern, count in Counter(side).items() if count > 1] == []
 
 
 @pytest.mark.parametrize("kind", sorted(VARIANTS))
-def test_words_of_a_kind_differ(kind: str) -> None:
+def test_words_of_a_kind_are_distinct(kind: str) -> None:
     words = [(english, variants[0]) for english, variants in VARIANTS[kind].items() if kind != "pronoun"]
     for (one, first), (other, second) in permutations(words, 2):
         assert not set(first[:2]) & set(second[:2]), (one, other)
 
 
-def test_answers_differ() -> None:
+def test_hindi_answers_are_distinct() -> None:
     alike = [hindi for hindi, count in Counter(ANSWERS.values()).items() if count > 1]
     assert alike == []
 
 
-def test_everything_in_the_cast_has_a_word() -> None:
+def test_all_people_places_and_things_have_a_hindi_word() -> None:
     assert set(entities.EVERYBODY) <= set(PEOPLE)
     assert set(entities.EVERYWHERE) <= set(PLACES)
     assert set(entities.EVERYTHING) <= set(THINGS)
 
 
 @pytest.mark.parametrize("group", ["mary", "fred", "jeff"])
-def test_who_is_he_in_english_is_a_man_in_hindi(group: str) -> None:
+def test_the_gender_of_people_is_the_same_in_both_languages(group: str) -> None:
     for person in entities.people(group, 12):
         assert (PEOPLE[person].agrees == MALE) == (person in entities.MEN), person
 
@@ -133,7 +133,7 @@ def test_verbs_and_postpositions_agree(english: str, hindi: str) -> None:
     assert to_hindi(english) == hindi
 
 
-def test_they_are_women_where_the_line_before_says_so() -> None:
+def test_a_plural_pronoun_is_feminine_if_the_line_before_is_about_women() -> None:
     lines = (
         Line("Mary and Sandra returned to the office.", (("go", "Mary", "office"), ("go", "Sandra", "office"))),
         Line("Then, they returned to the park.", (("go", "Mary", "park"), ("go", "Sandra", "park")), 0),
@@ -148,18 +148,18 @@ def test_they_are_women_where_the_line_before_says_so() -> None:
 @pytest.mark.parametrize(
     "text", ["", "Mary udyaan chala gayi.", "Where is Mary now?", "mary udyaan lauti.", "Kya?", "\u0915"]
 )
-def test_what_is_no_hindi_of_ours_stays_as_it_is(text: str) -> None:
+def test_other_texts_are_not_translated_from_hindi(text: str) -> None:
     assert HINDI.english(text) == text
     assert list(readings(text)) == []
 
 
 @pytest.mark.parametrize("text", ["", "Mary sleeps.", "Mary went over to the moon."])
-def test_what_hindi_has_no_words_for_is_refused(text: str) -> None:
+def test_english_sentences_of_no_pattern_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="can be said in Hindi"):
         to_hindi(text)
 
 
-def test_several_words_of_an_answer_keep_their_order() -> None:
+def test_the_words_of_a_list_answer_keep_their_order() -> None:
     assert HINDI.answer("apple,milk") == "seb,doodh"
     assert HINDI.english("doodh,seb") == "milk,apple"
     assert HINDI.answer("w,n") == "pa,u"
@@ -167,11 +167,11 @@ def test_several_words_of_an_answer_keep_their_order() -> None:
     assert all(DIRECTIONS[name].direct.startswith(LETTERS[name[0]]) for name in DIRECTIONS)
 
 
-def test_women_are_known_by_name() -> None:
+def test_women_are_recognised_by_name() -> None:
     assert {PEOPLE[name].agrees for name in ("Mary", "Sandra", "Julie", "Emily")} == {FEMALE}
 
 
-def test_a_dataset_in_hindi_is_the_english_one_sentence_by_sentence() -> None:
+def test_a_dataset_in_hindi_is_a_translation_of_the_english_one() -> None:
     made: dict[str, list[Any]] = {}
     for language in ("english", "hindi"):
         spec = read_spec(
@@ -184,11 +184,11 @@ def test_a_dataset_in_hindi_is_the_english_one_sentence_by_sentence() -> None:
         for one, other in zip(english.questions, hindi.questions, strict=True):
             assert HINDI.english(other.text) == one.text
             answer = HINDI.english(other.answer.text).split(",")
-            ordered = sorted(answer) if other.answer.kind == AnswerKind.SET else answer  # sets are in Hindi's order
+            ordered = sorted(answer) if other.answer.kind == AnswerKind.SET else answer  # sets have the Hindi order
             assert ",".join(ordered) == one.answer.text
             assert other.program == one.program
             assert re.fullmatch(r"[A-Za-z,]+", other.answer.text)
 
 
-def test_hindi_is_one_of_the_languages() -> None:
+def test_hindi_is_an_available_language() -> None:
     assert isinstance(language_of("hindi"), Hindi)

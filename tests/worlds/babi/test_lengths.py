@@ -1,6 +1,6 @@
-"""How long stories are, and how far back the facts of a question are: as released, and by default.
+"""The lengths of stories, and the distances of supporting facts, in faithful stories and by default.
 
-The figures of the release, version 1.2, are measured on its English training files of 1,000 questions a task.
+The figures of the release, version 1.2, were measured on its English training files of 1,000 questions for each task.
 """
 
 import math
@@ -13,26 +13,26 @@ import pytest
 
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from tests import proof
-from tests.worlds.babi.told import DISTINCT, answered, stories
+from tests.worlds.babi.told import DISTINCT, answer_questions, stories
 
-WITHIN = 0.05  # of a figure, that a mean may be off
+WITHIN = 0.05  # relative error that is allowed for a mean
 
 
 class Figures(NamedTuple):
-    """What is counted of a task.
+    """Figures of the stories and questions of a task.
 
     Attributes
     ----------
     lines : (float, int, int)
-        Statements of a story: mean, fewest and most.
+        Statements in a story: mean, smallest and largest number.
     before : float
-        Statements before a question, on average.
+        Mean number of statements before a question.
     questions : float
-        Questions of a story, on average.
+        Mean number of questions in a story.
     supports : (float, int)
-        Supporting facts of a question: mean and most.
+        Supporting facts of a question: mean and largest number.
     after : (float, int)
-        Statements between the last supporting fact and the question: mean and most.
+        Statements between the last supporting fact and the question: mean and largest number.
     """
 
     lines: tuple[float, int, int]
@@ -64,7 +64,7 @@ RELEASED = {
     19: Figures((5.0, 5, 5), 5.0, 1.0, (2.0, 2), (0.67, 3)),
     20: Figures((10.6, 7, 12), 5.8, 10.64, (1.0, 1), (2.35, 10)),
 }
-DEFAULT = {  # where it differs, and by how much: the table of /docs/babi/ has these figures, too
+DEFAULT = {  # tasks with other figures by default; /docs/babi/ has the same figures in its table
     1: RELEASED[1]._replace(after=(1.51, 9)),
     2: Figures((27.0, 10, 88), 19.4, 5.0, (2.0, 2), (1.23, 4)),
     3: Figures((73.6, 12, 228), 53.2, 5.0, (3.0, 3), (1.79, 6)),
@@ -87,7 +87,7 @@ DEFAULT = {  # where it differs, and by how much: the table of /docs/babi/ has t
 
 
 class Counted(NamedTuple):
-    """What is counted of stories and of questions, one number for each."""
+    """Counts for stories and questions, one number for each."""
 
     lines: list[int]
     questions: list[int]
@@ -97,9 +97,9 @@ class Counted(NamedTuple):
 
 
 @cache
-def counted(task: int, *, faithful: bool, least: int = 1) -> Counted:
+def count_lengths(task: int, *, faithful: bool, least: int = 1) -> Counted:
     told = stories(task, proof.size(8_000, name=f"lengths of task {task}", least=least), faithful=faithful)
-    asked = [one for story in told for one in answered(task, story)]
+    asked = [one for story in told for one in answer_questions(task, story)]
     return Counted(
         [len(story.lines) for story in told],
         [len(story.asks) for story in told],
@@ -110,17 +110,17 @@ def counted(task: int, *, faithful: bool, least: int = 1) -> Counted:
 
 
 def assert_mean(found: Sequence[int], expected: float, what: str) -> None:
-    """Fail where a mean is off by more than `WITHIN`, and what chance makes of so few cases."""
+    """Fail if a mean deviates by more than `WITHIN` plus the sampling error."""
     mean = statistics.mean(found)
-    error = DISTINCT * statistics.pstdev(found) / math.sqrt(len(found) / 5)  # questions of a story are much alike
+    error = DISTINCT * statistics.pstdev(found) / math.sqrt(len(found) / 5)  # questions of one story are similar
     assert abs(mean - expected) <= WITHIN * expected + error, f"{what}: expected {expected}, got {mean:.3f}"
 
 
 @pytest.mark.parametrize("faithful", [True, False])
 @pytest.mark.parametrize("task", BY_NUMBER)
-def test_stories_are_as_long_and_facts_as_recent_as_they_should_be(task: int, faithful: bool) -> None:
+def test_lengths_of_stories_and_distances_of_facts_are_as_expected(task: int, faithful: bool) -> None:
     expected = RELEASED[task] if faithful else DEFAULT.get(task, RELEASED[task])
-    found = counted(task, faithful=faithful)
+    found = count_lengths(task, faithful=faithful)
     (lines, fewest, most), (supports, most_supports), (after, most_after) = (
         expected.lines,
         expected.supports,
@@ -137,9 +137,9 @@ def test_stories_are_as_long_and_facts_as_recent_as_they_should_be(task: int, fa
 
 
 @pytest.mark.parametrize("task", BY_NUMBER)
-def test_as_released_the_shortest_and_the_longest_stories_are_told(task: int) -> None:
+def test_faithful_stories_reach_the_shortest_and_longest_lengths_of_the_release(task: int) -> None:
     _, fewest, most = RELEASED[task].lines
-    found = counted(task, faithful=True, least=1_500)  # few stories are the longest
+    found = count_lengths(task, faithful=True, least=1_500)  # only a few stories have the largest length
     assert min(found.lines) == fewest and max(found.lines) >= 0.85 * most
     assert max(found.supports) >= RELEASED[task].supports[1] - 1
     assert max(found.after) >= RELEASED[task].after[1] - 2

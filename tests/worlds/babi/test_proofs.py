@@ -1,4 +1,4 @@
-"""What verification finds in stories: nothing in ours, and whatever is changed in them."""
+"""The verification of stories finds no errors in generated stories and every change of them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ WORLD = get_world("babi")
 
 
 def items(**told: Any) -> tuple[Checker, list[Item]]:
-    """Return some of our items and what proves them."""
+    """Return a checker and some generated items."""
     spec = WORLD.read_spec({"world": "babi", "title": "", "told": told, "splits": {"train": {"questions": 10}}})
     maker = get_maker("babi")
     made = [item for chunk in maker.plan(spec, "train") for item in maker.make(spec, "train", chunk)]
@@ -25,7 +25,7 @@ def items(**told: Any) -> tuple[Checker, list[Item]]:
 
 
 def flaws(checker: Checker, found: list[Item]) -> list[Flaw]:
-    """Return what is wrong with items."""
+    """Return all errors in the items."""
     proof = Proof()
     wrong: list[Flaw] = []
     for item in found:
@@ -36,11 +36,11 @@ def flaws(checker: Checker, found: list[Item]) -> list[Flaw]:
 
 @pytest.mark.parametrize("faithful", [False, True])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_our_stories_are_sound_in_every_language(language: str, faithful: bool) -> None:
+def test_generated_stories_are_valid_in_every_language(language: str, faithful: bool) -> None:
     assert not flaws(*items(language=language, faithful=faithful))
 
 
-def test_stories_at_a_distance_are_sound() -> None:
+def test_stories_with_a_distance_are_valid() -> None:
     assert not flaws(*items(distance=4, people=6))
 
 
@@ -78,7 +78,7 @@ CHANGES: dict[str, tuple[Callable[[Item, Story], Item], str]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_is_found(change: str) -> None:
+def test_every_change_of_an_item_is_found(change: str) -> None:
     checker, found = items()
     make, check = CHANGES[change]
     for item in found:
@@ -86,7 +86,7 @@ def test_a_change_is_found(change: str) -> None:
         assert check in {flaw.check for flaw in flaws(checker, [make(item, item.scene)])}
 
 
-def test_wrong_facts_of_others_stories_are_found() -> None:
+def test_wrong_facts_of_imported_stories_are_found() -> None:
     checker, found = items()
     theirs = Checker(WORLD, checker.prover.spec, made=False)  # type: ignore[union-attr]
     for item in found:
@@ -97,7 +97,7 @@ def test_wrong_facts_of_others_stories_are_found() -> None:
         assert {flaw.check for flaw in flaws(theirs, [changed])} == {"supports"}
 
 
-def test_shuffled_letters_are_all_others_and_lead_back() -> None:
+def test_every_shuffled_letter_differs_and_shuffling_can_be_reversed() -> None:
     assert sorted(SHUFFLED) == sorted("abcdefghijklmnopqrstuvwxyz")
     assert all(one != other for one, other in zip("abcdefghijklmnopqrstuvwxyz", SHUFFLED, strict=True))
     language = language_of("shuffled")

@@ -1,4 +1,4 @@
-"""The reader of texts comes to what programs give, by sentences alone; and reads the released data's sentences."""
+"""The reader finds the answers of the programs from the sentences only, and also reads the sentences of the release."""
 
 from collections import Counter
 from typing import Any
@@ -16,7 +16,7 @@ from generation.engine.worlds.babi.task_interface import ToldStory
 from tests import proof
 from tests.worlds.babi.told import chance, tell
 
-QUESTIONS = 20_000  # of each task, in each way of telling
+QUESTIONS = 20_000  # of each task with each kind of parameters
 GATE = 120
 TASKS = range(1, 21)
 HARD = {"people": 9, "places": 10, "things": 6, "distance": 3, "animals": 6, "shapes": 6, "sizes": 8, "steps": 3}
@@ -24,8 +24,8 @@ WAYS: dict[str, dict[str, Any]] = {"default": {}, "faithful": {"faithful": True}
 TABLE = function_table()
 
 
-def disagreements(told: ToldStory) -> Counter[str]:
-    """Return in how many lines, answers and supporting facts of a story the reader and its maker differ."""
+def count_disagreements(told: ToldStory) -> Counter[str]:
+    """Return in how many lines, answers and supporting facts of a story the reader and the generator differ."""
     reader = StoryReader([line.text for line in told.lines])
     found = Counter[str]()
     for line, events, antecedent in zip(told.lines, reader.events, reader.antecedents, strict=True):
@@ -41,32 +41,32 @@ def disagreements(told: ToldStory) -> Counter[str]:
     return +found
 
 
-def agree(task: int, way: str, count: int, random: Stream) -> None:
+def check_agreement(task: int, way: str, count: int, random: Stream) -> None:
     done = 0
     while done < count:
         told = tell(task, random, **WAYS[way])
-        assert not disagreements(told), "\n".join(
+        assert not count_disagreements(told), "\n".join(
             [*(line.text for line in told.lines), *(ask.text for ask in told.asks)]
         )
         done += len(told.asks)
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_reader_of_the_text_agrees_with_the_programs(task: int) -> None:
+def test_the_reader_agrees_with_the_programs(task: int) -> None:
     for number, way in enumerate(WAYS):
-        agree(task, way, GATE if way != "hard" else GATE // 4, chance(100 + number))
+        check_agreement(task, way, GATE if way != "hard" else GATE // 4, chance(100 + number))
 
 
 @pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("task", TASKS)
-def test_a_reader_agrees_on_as_many_questions_as_are_promised(task: int, way: str) -> None:
+def test_the_reader_agrees_with_the_programs_on_20_000_questions(task: int, way: str) -> None:
     count = proof.size(QUESTIONS if way != "hard" else QUESTIONS // 10, name=f"questions read, {way}")
-    agree(task, way, count, chance(task))
+    check_agreement(task, way, count, chance(task))
 
 
-READ = {  # a story in the released data's words, of our own making: its lines, a question, the answer, the facts
+READ = {  # stories in the words of the release: lines, a question, the answer, the supporting facts
     "1": (("Sandra went back to the office.", "Sandra moved to the garden."), "Where is Sandra? ", "garden", (1,)),
     "2": (
         ("John went to the park.", "John grabbed the milk there.", "John left the milk.", "John went to the school."),
@@ -145,21 +145,21 @@ READ = {  # a story in the released data's words, of our own making: its lines, 
 
 
 @pytest.mark.parametrize("case", READ)
-def test_the_released_datas_sentences_are_read(case: str) -> None:
+def test_the_sentences_of_the_release_are_read(case: str) -> None:
     lines, text, answer, facts = READ[case]
     reader, asked = StoryReader(lines), sentences.question(text)
     assert asked is not None and not reader.unread
     assert reader.answer(asked) == (answer, facts)
 
 
-def test_what_is_not_told_has_no_answer() -> None:
+def test_a_question_without_the_necessary_lines_is_not_answered() -> None:
     reader = StoryReader(["Mary got the milk.", "John is not in the office."])
     for text in ("Where is the milk now?", "Where is Mary now?", "Is John in the garden now?", "Where is John now?"):
         asked = sentences.question(text)
         assert asked is not None and reader.answer(asked) is None
 
 
-def test_what_nobody_can_read_is_named_and_harms_nothing() -> None:
+def test_unreadable_lines_are_listed_and_cause_no_error() -> None:
     texts = [
         "Then she went to the office.",
         "Colourless ideas sleep.",

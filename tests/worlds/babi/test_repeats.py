@@ -1,4 +1,4 @@
-"""Repeats of stories are counted for everybody to see; no story of a split belongs to another one, too."""
+"""Repeated stories are counted on the page and by the command, and no story is in two splits."""
 
 import json
 import re
@@ -19,12 +19,12 @@ from generation.models import Dataset, Split
 from generation.storage.items import load_items
 from tests import proof
 from tests.generation import small
-from tests.worlds.babi.items import made, spec_of
+from tests.worlds.babi.items import generate_items, spec_of
 
 EACH = pytest.mark.parametrize("task", sorted(BY_NUMBER))
 
 
-def told(item: Item) -> str:
+def story_text(item: Item) -> str:
     assert isinstance(item.scene, Story)
     return item.scene.text
 
@@ -33,12 +33,12 @@ def told(item: Item) -> str:
 def test_splits_share_no_story(task: int) -> None:
     questions = proof.size(4_000, name="bAbI: questions of a task in each split, of stories that no other has")
     spec = spec_of(task, questions=questions, splits=("train", "validation", "test"))
-    texts = [{told(item) for item in made(spec, split)} for split in spec.splits]
+    texts = [{story_text(item) for item in generate_items(spec, split)} for split in spec.splits]
     assert all(texts)
     assert sum(map(len, texts)) == len(set().union(*texts))
 
 
-def dataset_of(**spec: Any) -> Dataset:
+def create_dataset(**spec: Any) -> Dataset:
     sizes = {"train": {"questions": 60}, "test": {"questions": 20, "withheld": True}}
     data = {"world": "babi", "splits": sizes, **spec}
     dataset = dataset_jobs.start(data, slug="told", visibility="public", images=False, secrets={"test": "0f" * 16})
@@ -48,8 +48,8 @@ def dataset_of(**spec: Any) -> Dataset:
     return dataset
 
 
-def twins(split: Split) -> dict[str, tuple[DistinctCount, DistinctCount]]:
-    """Return of each task's stories and questions how many are different, counted as texts."""
+def count_distinct(split: Split) -> dict[str, tuple[DistinctCount, DistinctCount]]:
+    """Return for each task how many stories and questions there are, and how many are distinct, counted as texts."""
     stories: dict[str, Counter[str]] = {}
     asked: dict[str, Counter[str]] = {}
     for stored in load_items(split, 0, split.scenes):
@@ -69,14 +69,14 @@ def twins(split: Split) -> dict[str, tuple[DistinctCount, DistinctCount]]:
 
 
 @pytest.mark.django_db
-def test_repeats_are_those_of_texts() -> None:
-    dataset = dataset_of(tasks=[min(BY_NUMBER), max(BY_NUMBER)], told={"people": 2, "places": 3})
+def test_repeats_equal_those_of_the_texts() -> None:
+    dataset = create_dataset(tasks=[min(BY_NUMBER), max(BY_NUMBER)], told={"people": 2, "places": 3})
     splits = list(dataset.splits.select_related("dataset", "reference").order_by("ordinal"))
     owner = Client().get("/").wsgi_request.user
     found = repeats_of(owner, dataset, splits)
     assert found is not None
     assert found.splits == ["train", "test"] and found.labels == ["stories", "questions about the same lines"]
-    twin = [twins(split) for split in splits]
+    twin = [count_distinct(split) for split in splits]
     for task in (min(BY_NUMBER), max(BY_NUMBER)):
         name, label = BY_NUMBER[task].name, f"{task}: {BY_NUMBER[task].label}"
         expected = [figure for one in twin for figure in one[name]]
@@ -90,13 +90,13 @@ def test_repeats_are_those_of_texts() -> None:
 
 
 @pytest.mark.django_db
-def test_page_and_verify_tell_how_many_are_different() -> None:
-    dataset = dataset_of(tasks=[1], told={"people": 2, "places": 3})
+def test_the_page_and_the_command_show_how_many_are_distinct() -> None:
+    dataset = create_dataset(tasks=[1], told={"people": 2, "places": 3})
     page = Client().get(dataset.get_absolute_url())
     section = page.text[page.text.index('id="repeats"') :]
     cells = re.findall(r'<td class="num">([\d,]+) <span class="count">of ([\d,]+)</span>', section)
     train, test = dataset.splits.order_by("ordinal")
-    twin = [twins(split)[BY_NUMBER[1].name] for split in (train, test)]
+    twin = [count_distinct(split)[BY_NUMBER[1].name] for split in (train, test)]
     assert [(str(one.different), str(one.all)) for pair in twin for one in pair] == [*cells[:4]]
     out = StringIO()
     call_command("verify", dataset.slug, "--json", workers=1, stdout=out)
@@ -111,6 +111,6 @@ def test_page_and_verify_tell_how_many_are_different() -> None:
 
 
 @pytest.mark.django_db
-def test_a_world_that_counts_nothing_has_no_such_section() -> None:
+def test_a_world_without_repeatable_things_has_no_section_of_repeats() -> None:
     dataset = small.made(with_images=False)
     assert 'id="repeats"' not in Client().get(dataset.get_absolute_url()).text

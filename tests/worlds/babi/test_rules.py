@@ -1,4 +1,4 @@
-"""Every task keeps the rules of worlds; conformance tests of all worlds make a few stories of the first tasks alone."""
+"""Every task follows the rules for worlds. The conformance tests of all worlds use only stories of the first tasks."""
 
 from functools import cached_property
 
@@ -37,7 +37,7 @@ class TaskCase(Case):
 
 
 @pytest.mark.parametrize("task", sorted(BY_NUMBER))
-def test_task_keeps_every_rule(task: int) -> None:
+def test_a_task_follows_every_rule(task: int) -> None:
     case = TaskCase(task)
     for rule in RULES:
         rule(case)

@@ -1,4 +1,4 @@
-"""The simulated world allows what the paper's constraints allow, and nothing else."""
+"""The simulated world allows exactly the actions that the constraints of the paper allow."""
 
 from itertools import product
 
@@ -40,18 +40,18 @@ def world(**more: object) -> Simulation:
 
 
 def holders(at: dict[str, str], thing: str) -> list[str]:
-    """Return what a thing is in or with, step by step."""
+    """Return the chain of holders of a thing: its container or person, the holder of that one, and so on."""
     return [] if thing not in at else [at[thing], *holders(at, at[thing])]
 
 
 def reachable(at: dict[str, str], person: str, thing: str) -> bool:
-    """Return whether a thing is where somebody is, and nobody else has it."""
+    """Return whether a thing is at the place of a person and nobody else has it."""
     chain = holders(at, thing)
     return thing in THINGS and chain[-1] == at[person] and not any(one in chain for one in PEOPLE if one != person)
 
 
-def allowed(at: dict[str, str], event: Event) -> bool:
-    """Return whether the paper's constraints allow an action; said once more, plainly."""
+def is_allowed(at: dict[str, str], event: Event) -> bool:
+    """Return whether the constraints of the paper allow an action. This is a slow twin of the simulation."""
     kind, person, *roles = event
     if kind == "go":
         return roles[0] in WAYS[at[person]]
@@ -72,7 +72,7 @@ def allowed(at: dict[str, str], event: Event) -> bool:
 
 
 def after(at: dict[str, str], event: Event) -> dict[str, str]:
-    """Return where everything is after an action that is allowed."""
+    """Return the places of everything after an allowed action."""
     kind, person, *roles = event
     moved, where = {
         "go": (person, roles[0]),
@@ -85,10 +85,10 @@ def after(at: dict[str, str], event: Event) -> dict[str, str]:
 
 @settings(max_examples=size(2000, name="worlds: actions allowed and refused"), deadline=None)
 @given(st.lists(st.sampled_from(EVENTS), min_size=1, max_size=60))
-def test_actions_are_allowed_and_refused_as_the_paper_says(events: list[Event]) -> None:
+def test_actions_are_allowed_and_refused_as_in_the_paper(events: list[Event]) -> None:
     simulated, at = world(), dict(START)
     for event in events:
-        if allowed(at, event):
+        if is_allowed(at, event):
             simulated.do(event)
             at = after(at, event)
         else:
@@ -102,11 +102,11 @@ def test_actions_are_allowed_and_refused_as_the_paper_says(events: list[Event]) 
 
 @settings(max_examples=size(400, name="worlds: options of people"), deadline=None)
 @given(st.integers(min_value=0, max_value=2**32))
-def test_options_are_all_that_is_allowed_and_the_rest_is_refused(seed: int) -> None:
+def test_options_are_exactly_the_allowed_actions(seed: int) -> None:
     simulated, chance = world(), stream(seed=seed, split="test", index=0, stage=Stage.SAMPLE)
     for _ in range(25):
         person = chance.choice(PEOPLE)
-        expected = {event for event in EVENTS if event[1] == person and allowed(simulated.at, event)}
+        expected = {event for event in EVENTS if event[1] == person and is_allowed(simulated.at, event)}
         options = simulated.options(person, KINDS)
         assert set(options) == expected and len(options) == len(expected)
         before = dict(simulated.at)
@@ -120,7 +120,7 @@ def test_options_are_all_that_is_allowed_and_the_rest_is_refused(seed: int) -> N
         assert simulated.at == (after(before, done) if done else before)
 
 
-def test_refusals_say_why() -> None:
+def test_refusals_name_the_reason() -> None:
     simulated = world()
     for event, reason in {
         ("go", "Mary", "attic"): "Expected a place that one can go to from the hall, got the attic.",
@@ -147,7 +147,7 @@ def test_refusals_say_why() -> None:
         simulated.give("John", "milk", "Fred")
 
 
-def test_things_that_are_within_themselves_are_refused() -> None:
+def test_a_thing_cannot_be_put_into_itself() -> None:
     simulated = world()
     for event in (
         ("get", "Mary", "box"),
@@ -165,7 +165,7 @@ def test_things_that_are_within_themselves_are_refused() -> None:
         Simulation(WAYS, {"apple": "moon"}, people=())
 
 
-def test_people_see_what_is_around_them() -> None:
+def test_people_see_the_things_around_them() -> None:
     simulated = world(properties={"apple": {"colour": "green", "edible": "yes"}})
     assert simulated.look("Mary") == ("John", "milk", "box", "table")
     simulated.get_from("Mary", "apple", "box")
@@ -182,7 +182,7 @@ def test_people_see_what_is_around_them() -> None:
         simulated.set("John", "box", "open")
 
 
-def test_the_hungry_look_for_food_and_are_content_with_it() -> None:
+def test_a_hungry_person_gets_food_and_is_content() -> None:
     chance = stream(seed=1, split="test", index=0, stage=Stage.SAMPLE)
     simulated = world(rules={"Fred": [seeks("hungry", ("apple",), then="content")]})
     simulated.set("Fred", "Fred", "hungry")
@@ -196,7 +196,7 @@ def test_the_hungry_look_for_food_and_are_content_with_it() -> None:
     assert simulated.states == {"Fred": "content"} and done[3] is not None and done[3][0] == "go"
 
 
-def test_first_steps_are_on_shortest_ways() -> None:
+def test_the_first_step_is_on_a_shortest_way() -> None:
     def far(start: str, goal: str, seen: tuple[str, ...] = ()) -> int:
         if start == goal:
             return 0
@@ -210,5 +210,5 @@ def test_first_steps_are_on_shortest_ways() -> None:
             assert step in WAYS[start] and far(step, goal) == far(start, goal) - 1
 
 
-def test_without_ways_everybody_goes_everywhere() -> None:
+def test_without_ways_every_place_is_reachable_from_every_other() -> None:
     assert all_ways(("a", "b", "c")) == {"a": ("b", "c"), "b": ("a", "c"), "c": ("a", "b")}

@@ -1,4 +1,4 @@
-"""Spaces of small tasks, counted: as many as brute force finds, and as many as are told."""
+"""Computed numbers of stories of small tasks equal those of brute force and of generated stories."""
 
 from collections.abc import Iterator
 from itertools import combinations, pairwise, permutations, product
@@ -22,14 +22,14 @@ Events = tuple[tuple[str, ...], ...]
 
 
 def space(task: int, **parameters: Any) -> Space | None:
-    """Return how many stories of a task there are."""
+    """Return the computed number of stories of a task."""
     counted = BY_NUMBER[task]
     assert isinstance(counted, CountableTask)
     return counted.space(StoryParameters(**parameters))
 
 
 def layouts(kind: str, names: tuple[str, ...], words: dict[str, facts_twin.Cell]) -> Iterator[Events]:
-    """Yield every telling that lays all names on a grid, joined: so many facts but one in every order."""
+    """Yield all lists of facts that connect all names on a grid, in all orders: one fact less than names."""
     facts = [(kind, one, word, other) for one, other in permutations(names, 2) for word in words]
     for events in permutations(facts, len(names) - 1):
         if len({frozenset((event[1], event[3])) for event in events}) < len(events):
@@ -43,22 +43,22 @@ def layouts(kind: str, names: tuple[str, ...], words: dict[str, facts_twin.Cell]
 
 
 def walks(events: Events, steps: int) -> Iterator[tuple[str, str]]:
-    """Yield from where to where one gets by so many facts."""
+    """Yield all pairs of start and end that a single chain connects, with exactly `steps` facts."""
     for start, end in permutations(sorted(facts_twin.cells(events)), 2):
         found = facts_twin.chains(facts_twin.joined(events), start, end)
         if [len(chain) for chain in found] == [steps]:
             yield start, end
 
 
-def only_way(events: Events, start: str, end: str, steps: int) -> bool:
-    """Return whether no other way of the least steps could be, wherever places were beside each other."""
+def is_only_way(events: Events, start: str, end: str, steps: int) -> bool:
+    """Return whether a way is the only shortest one, even if all adjacent cells were connected."""
     lie = facts_twin.cells(events)
     found = facts_twin.ways(lie, start, end)
     return len(found) == 1 and len(found[0]) == steps + 1 and not shortcuts(lie, found[0])
 
 
 def shortcuts(lie: dict[str, facts_twin.Cell], way: list[str]) -> list[str]:
-    """Return what lies so that a way over it might be as short."""
+    """Return the names in cells through which another way could be as short."""
 
     def far(one: str, other: str) -> int:
         return abs(lie[one][0] - lie[other][0]) + abs(lie[one][1] - lie[other][1])
@@ -67,7 +67,7 @@ def shortcuts(lie: dict[str, facts_twin.Cell], way: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("places", [3, 4])
-def test_rows_of_three_are_counted(places: int) -> None:
+def test_rows_of_three_places_are_counted_correctly(places: int) -> None:
     facts = [("lies", a, word, b) for a, b in permutations(HOUSE[:places], 2) for word in facts_twin.MOVES]
     stories = questions = 0
     for events in permutations(facts, 2):
@@ -81,7 +81,7 @@ def test_rows_of_three_are_counted(places: int) -> None:
 
 
 def is_laid(events: Events) -> bool:
-    """Return whether facts can all hold, nothing in one cell."""
+    """Return whether all facts can be true with only one name in each cell."""
     try:
         facts_twin.cells(events)
     except AssertionError:
@@ -91,16 +91,16 @@ def is_laid(events: Events) -> bool:
 
 @pytest.mark.parametrize("places", [3, pytest.param(4, marks=pytest.mark.full)])
 @pytest.mark.parametrize("faithful", [False, True])
-def test_ways_are_counted(places: int, faithful: bool) -> None:
+def test_stories_about_ways_are_counted_correctly(places: int, faithful: bool) -> None:
     stories = questions = 0
     for events in layouts("lies", HOUSE[:places], facts_twin.MOVES):
-        found = [pair for pair in walks(events, 2) if faithful or only_way(events, *pair, 2)]
+        found = [pair for pair in walks(events, 2) if faithful or is_only_way(events, *pair, 2)]
         stories, questions = stories + bool(found), questions + len(found)
     assert space(19, places=places, faithful=faithful) == (stories, questions)
 
 
 @pytest.mark.parametrize("faithful", [False, True])
-def test_positions_are_counted(faithful: bool) -> None:
+def test_stories_about_positions_are_counted_correctly(faithful: bool) -> None:
     stories = questions = 0
     for events in layouts("stands", SHAPES[:3], facts_twin.SIDES):
         stand = facts_twin.cells(events)
@@ -108,11 +108,11 @@ def test_positions_are_counted(faithful: bool) -> None:
             if faithful or (stand[start][0] != stand[end][0] and stand[start][1] != stand[end][1]):
                 questions += len(facts_twin.SIDES)
                 stories += start < end
-    assert space(17, faithful=faithful) == (stories * 20, questions * 20)  # three of six shapes: 20 ways
+    assert space(17, faithful=faithful) == (stories * 20, questions * 20)  # 20 ways to choose three of six shapes
 
 
 @pytest.mark.parametrize("task", [4, 19])
-def test_all_that_is_counted_is_told(task: int) -> None:
+def test_every_counted_story_is_generated(task: int) -> None:
     seen = stories(task, 6_000, places=3)
 
     texts = {tuple(line.text for line in story.lines) for story in seen}
@@ -122,15 +122,15 @@ def test_all_that_is_counted_is_told(task: int) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("faithful", [False, True])
-def test_all_positions_that_are_counted_are_told(faithful: bool) -> None:
+def test_every_counted_story_about_positions_is_generated(faithful: bool) -> None:
     texts = {tuple(line.text for line in story.lines) for story in stories(17, 100_000, faithful=faithful)}
 
     counted = space(17, faithful=faithful)
     assert counted is not None and len(texts) == counted.stories
 
 
-def begun(people: tuple[str, ...], length: int) -> int:
-    """Return how many texts of so many lines there are, one after the other tried."""
+def count_beginnings(people: tuple[str, ...], length: int) -> int:
+    """Return how many beginnings of `length` lines exist, found by trying all of them."""
     states = [motive.state for motive in MOTIVES[:4]]
     lines = [(person, what) for person in people for what in (*states, "go", "get")]
     found = 0
@@ -145,31 +145,31 @@ def begun(people: tuple[str, ...], length: int) -> int:
     return found
 
 
-def test_beginnings_of_stories_about_motives_are_counted() -> None:
+def test_beginnings_of_stories_about_motives_are_counted_correctly() -> None:
     for length in (1, 2, 3):
-        assert prefixes(StoryParameters(people=4), length) == begun(("a", "b", "c", "d"), length)
+        assert prefixes(StoryParameters(people=4), length) == count_beginnings(("a", "b", "c", "d"), length)
 
 
-def test_stories_about_motives_add_up_over_their_lengths() -> None:
+def test_stories_about_motives_are_the_sum_over_their_lengths() -> None:
     counts = [prefixes(StoryParameters(), length) for length in range(1, 13)]
 
     assert space(20) == (counts[6] + counts[9] + counts[10] + counts[11], sum(counts))
 
 
-def test_what_is_too_much_is_not_counted() -> None:
+def test_spaces_that_are_too_large_or_too_complex_are_not_counted() -> None:
     assert space(19, places=9) is None
     assert [space(task, distance=1) for task in (4, 17, 19, 20)] == [None] * 4
     assert space(20, people=3) is None
     assert space(20, faithful=True) is None
 
 
-def test_trees_on_a_grid_are_as_many_as_known() -> None:
-    """The numbers of trees of square lattices by their edges, On-Line Encyclopedia of Integer Sequences."""
+def test_the_number_of_trees_on_a_grid_is_correct() -> None:
+    """The numbers of trees on a square lattice by edges are from the On-Line Encyclopedia of Integer Sequences."""
     assert [len(grid.trees(cells)) for cells in range(1, 7)] == [1, 2, 6, 22, 87, 364]
 
 
 @pytest.mark.parametrize("steps", [2, 3, 4, 5])
-def test_walks_come_to_no_cell_twice_and_only_ways_touch_themselves_nowhere(steps: int) -> None:
+def test_walks_visit_no_cell_twice_and_only_ways_do_not_touch_themselves(steps: int) -> None:
     every = {tuple(walk) for moves in product(grid.MOVES, repeat=steps) if len(set(walk := path(moves))) == len(walk)}
     assert {walk.cells for walk in grid.walks(steps)} == every
     apart = {
@@ -185,14 +185,14 @@ def test_walks_come_to_no_cell_twice_and_only_ways_touch_themselves_nowhere(step
 
 
 def path(moves: tuple[grid.Cell, ...]) -> list[grid.Cell]:
-    """Return the cells that moves lead over."""
+    """Return the cells that the moves visit."""
     found = [(0, 0)]
     for east, north in moves:
         found.append((found[-1][0] + east, found[-1][1] + north))
     return found
 
 
-def test_layouts_are_joined_and_keep_clear_of_their_walk() -> None:
+def test_layouts_are_connected_and_contain_no_shortcut_of_their_walk() -> None:
     random = chance()
     for _ in range(proof.size(4_000)):
         walk = random.choice(grid.only_ways(3))

@@ -1,4 +1,4 @@
-"""Specs of stories: presets as they are named, and what is refused, each with one message."""
+"""Specs of bAbI: the presets, and bad specs, each of which is refused with one message."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from generation.engine.worlds.babi import spec as spec_module
 from generation.engine.worlds.babi.spec import PRESETS, BabiSpec, read_spec
 from generation.engine.worlds.babi.story_parameters import TASKS, StoryParameters
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from tests.worlds.babi.items import made
+from tests.worlds.babi.items import generate_items
 
 SMALL = {"world": "babi", "splits": {"train": {"questions": 4}}}
 SIZES = {
@@ -28,13 +28,13 @@ def read(data: Any) -> BabiSpec:
     return read_spec(data)
 
 
-def test_there_are_twenty_tasks_under_their_numbers_and_names() -> None:
+def test_there_are_twenty_tasks_with_distinct_names() -> None:
     assert tuple(BY_NUMBER) == TASKS
     assert len({task.name for task in BY_NUMBER.values()}) == len({task.label for task in BY_NUMBER.values()}) == 20
 
 
 @pytest.mark.parametrize("name", tuple(PRESETS))
-def test_preset_survives_json_and_has_as_many_questions_of_each_task(name: str) -> None:
+def test_a_preset_is_unchanged_after_json_and_has_equally_many_questions_of_each_task(name: str) -> None:
     spec = read(PRESETS[name])
     assert digest(read(json.loads(json.dumps(spec.to_json()))).to_json()) == digest(spec.to_json())
     assert read({"base": name}).to_json() == spec.to_json()
@@ -49,10 +49,10 @@ def test_every_preset_is_listed() -> None:
     assert next(iter(PRESETS)) == "babi"
 
 
-def test_another_number_of_questions_or_of_stories_takes_the_presets_place() -> None:
+def test_another_number_of_questions_or_stories_replaces_that_of_the_preset() -> None:
     spec = read({"base": "babi", "tasks": [1, 19], "splits": {"train": {"scenes": 50}, "test": {"questions": 30}}})
     assert (spec.splits["train"].scenes, spec.splits["test"].scenes) == (50, 6 + 30)
-    items = made(spec, "train")
+    items = generate_items(spec, "train")
     assert len(items) == 50
     assert {question.family for item in items for question in item.questions} == {1, 19}
 
@@ -121,7 +121,7 @@ FAULTS: dict[str, tuple[Any, str, str]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_bad_input_is_refused_with_its_field(name: str) -> None:
+def test_bad_input_is_refused_and_its_field_is_named(name: str) -> None:
     changes, where, words = FAULTS[name]
     splits = {**SMALL["splits"], **(changes.get("splits") or {})} if isinstance(changes, dict) else {}  # type: ignore[dict-item]
     with pytest.raises(BadSpec) as refused:
@@ -136,7 +136,7 @@ def test_faithful_splits_may_have_the_same_stories() -> None:
     assert spec.part_of("one") == spec.part_of("two")
 
 
-def test_blame_is_on_a_parameter_without_which_a_task_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_named_parameter_is_one_without_which_the_task_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
     assert spec_module.failing_parameter(14, StoryParameters(distance=200)) == "distance"
     assert spec_module.can_be_told(14, StoryParameters(distance=10)) and not spec_module.can_be_told(
         14, StoryParameters(distance=15)

@@ -1,4 +1,4 @@
-"""Stories that a task tells, with its questions answered, for tests."""
+"""Stories of tasks with answered questions, for tests."""
 
 import math
 from collections import Counter
@@ -19,7 +19,7 @@ from generation.engine.worlds.babi.task_interface import ToldStory
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 
 TABLE = function_table()
-COUNTS = ("people", "places", "things", "animals", "shapes", "sizes")  # parameters that bring further words
+COUNTS = ("people", "places", "things", "animals", "shapes", "sizes")  # parameters that add more words
 MOST = {
     name: bound.le
     for name, field in StoryParameters.model_fields.items()
@@ -27,11 +27,11 @@ MOST = {
     for bound in field.metadata
     if hasattr(bound, "le")
 }
-DISTINCT = 4  # standard errors that a share may be off
+DISTINCT = 4  # number of standard errors by which a share may deviate
 
 
 class Asked(NamedTuple):
-    """A question: the lines it sees, its words and program, its answer and supporting facts."""
+    """A question: the lines before it, its words and program, its answer and its supporting facts."""
 
     lines: tuple[Line, ...]
     text: str
@@ -40,17 +40,17 @@ class Asked(NamedTuple):
     supports: tuple[int, ...]
 
     def events(self, person: str) -> list[tuple[int, Event]]:
-        """Return what is told of somebody, with the line that tells it."""
+        """Return the events of a person, each with its line number."""
         return [(number, event) for number, line in enumerate(self.lines) for event in line.events if person in event]
 
 
 def chance(index: int = 0) -> Stream:
-    """Return a stream of a test's own."""
+    """Return a random stream for tests."""
     return stream(seed=8, split="train", index=index, stage=Stage.SCENE)
 
 
-def answered(task: int, told: ToldStory) -> Iterator[Asked]:
-    """Yield a story's questions, each with what its program gives."""
+def answer_questions(task: int, told: ToldStory) -> Iterator[Asked]:
+    """Yield the questions of a story with the answers of their programs."""
     for scope, text, program in told.asks:
         assert typecheck(program, table=TABLE) in ANSWERS
         last = execute(program, Story(task, told.lines), table=TABLE, scope=scope)[-1]
@@ -58,7 +58,7 @@ def answered(task: int, told: ToldStory) -> Iterator[Asked]:
 
 
 def tell(task: int, random: Stream, *, questions: int | None = None, **parameters: Any) -> ToldStory:
-    """Return the next story that a task tells, with so many questions, or as many as its first one has."""
+    """Return the next story of a task. The number of questions is that of its first length by default."""
     teller = BY_NUMBER[task]
     while True:
         told = teller.tell(StoryParameters(**parameters), random, questions=questions or teller.lengths[0])
@@ -67,19 +67,19 @@ def tell(task: int, random: Stream, *, questions: int | None = None, **parameter
 
 
 def stories(task: int, count: int, **parameters: Any) -> list[ToldStory]:
-    """Return so many stories of a task."""
+    """Return `count` stories of a task."""
     random, lengths = chance(task), islice(cycle(BY_NUMBER[task].lengths), count)
     return [tell(task, random, questions=length, **parameters) for length in lengths]
 
 
 def questions(task: int, count: int, **parameters: Any) -> list[Asked]:
-    """Return so many questions of a task, or some more: those of whole stories."""
+    """Return at least `count` questions of a task, from complete stories."""
     needed = stories_of(BY_NUMBER[task], count)
-    return [one for told in stories(task, needed, **parameters) for one in answered(task, told)]
+    return [one for told in stories(task, needed, **parameters) for one in answer_questions(task, told)]
 
 
 def parameters(*, people: int = 2, distance: int = 12) -> SearchStrategy[dict[str, Any]]:
-    """Draw how stories are told: of at least so many people, with at most such a distance."""
+    """Draw parameters of stories with at least `people` people and at most the given distance."""
     return some.fixed_dictionaries(
         {
             "people": some.integers(people, 12),
@@ -91,7 +91,7 @@ def parameters(*, people: int = 2, distance: int = 12) -> SearchStrategy[dict[st
 
 
 def assert_shares(found: Counter[str], expected: dict[str, float], *, within: float) -> None:
-    """Fail where a share is off by more than `within` and what chance makes of so few cases."""
+    """Fail if a share deviates by more than `within` plus the sampling error."""
     total = found.total()
     assert set(found) <= set(expected), found
     for name, share in expected.items():

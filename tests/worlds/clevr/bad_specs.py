@@ -1,4 +1,4 @@
-"""Specs of CLEVR that are wrong in one field each."""
+"""Specs of CLEVR with an error in one field each."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def at(path: str, value: Any) -> dict[str, Any]:
     return value
 
 
-# What is laid over clevr-mini; the path of the field; words of the message: what was expected, what came.
+# Each entry: the change of clevr-mini, the path of the field, and words in the message: what was expected, what came.
 FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "a title with a NUL": (at("title", "a\0b"), "title", ("NUL",)),
     "more pixels than the picture has": (at("scene.min_pixels", 60_000), "", ("3", "60000", "153600")),

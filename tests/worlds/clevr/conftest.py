@@ -1,4 +1,4 @@
-"""CLEVR datasets that several tests look at, made once a process."""
+"""CLEVR datasets for several tests, generated once for each process."""
 
 import json
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ def mini() -> ClevrSpec:
 
 @pytest.fixture(scope="session")
 def mini_items(mini: ClevrSpec) -> Mapping[str, list[Item]]:
-    """All items of clevr-mini, split by split."""
+    """All items of clevr-mini by split."""
     return {
         split: [item for chunk in MAKER.plan(mini, split) for item in MAKER.make(mini, split, chunk)]
         for split in mini.splits
@@ -32,6 +32,6 @@ def mini_items(mini: ClevrSpec) -> Mapping[str, list[Item]]:
 
 @pytest.fixture(scope="session")
 def real_scenes() -> list[dict[str, Any]]:
-    """The first 300 training scenes of the release, or the test is skipped."""
+    """The first 300 training scenes of the release. The test is skipped if they are not available."""
     path = shared_path("data", "clevr-v1", "CLEVR_train_scenes.json")
     return json.loads(path.read_text())["scenes"]  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
-"""The effective question and absolute space once more: every cut program, one after the other, on Python's sets.
+"""A slow twin for the effective question and absolute space: it tries every pruned program with Python's sets.
 
-Nothing of the engine is used here. A cut program is a tree `(function, values, inputs)`.
+It uses nothing of the engine. A pruned program is a tree `(function, values, inputs)`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ TAKES_OBJECTS = ("relate", "union", "intersect", "unique", "count", "exist", "eq
 
 
 class Tree(NamedTuple):
-    """A step with what it takes."""
+    """A step with the trees of its inputs."""
 
     function: str
     values: tuple[str, ...]
@@ -26,7 +26,7 @@ class Tree(NamedTuple):
 
     @property
     def leaves(self) -> tuple[int, ...]:
-        """Return how far from the answer each branch begins."""
+        """Return for each branch its number of steps from the answer to the start."""
         if not self.inputs:
             return (0,)
         return tuple(1 + depth for one in self.inputs for depth in one.leaves)
@@ -36,21 +36,21 @@ ALL = Tree("scene", (), ())
 
 
 def effective_size(program: Sequence[Mapping[str, Any]], scene: Mapping[str, Any]) -> int:
-    """Return the size of the smallest program with the same answer."""
+    """Return the size of the smallest pruned program with the same answer."""
     found = effective(program, scene)
     return len(program) if found is None else found.size
 
 
 def effective(program: Sequence[Mapping[str, Any]], scene: Mapping[str, Any]) -> Tree | None:
-    """Return the smallest cut program with the same answer, None where none is smaller than the program."""
+    """Return the smallest pruned program with the same answer, or None if it is not smaller than the program."""
     wanted = {twin.run(program, scene)[-1]}
-    fitting = [tree for tree in cut_programs(program, len(program) - 1) if given(tree, scene) == wanted]
+    fitting = [tree for tree in cut_programs(program, len(program) - 1) if outputs_of(tree, scene) == wanted]
     best = min(fitting, key=lambda tree: (tree.size, tree.leaves))
     return best if best.size < len(program) else None
 
 
 def cut_programs(program: Sequence[Mapping[str, Any]], last: int) -> Iterator[Tree]:
-    """Return every way to cut what leads to a step."""
+    """Return every way to prune the steps that lead to a step."""
     step = program[last]
     function = step["function"]
     may_cut = function in TAKES_OBJECTS or function.partition("_")[0] in ("filter", "same", "query")
@@ -62,9 +62,9 @@ def cut_programs(program: Sequence[Mapping[str, Any]], last: int) -> Iterator[Tr
         yield Tree(function, tuple(step["value_inputs"]), inputs)
 
 
-def given(tree: Tree, scene: Mapping[str, Any]) -> set[Any]:
-    """Return what a cut program gives: a set of objects, or the set of its values; no value: it doesn't answer."""
-    inputs = [given(one, scene) for one in tree.inputs]
+def outputs_of(tree: Tree, scene: Mapping[str, Any]) -> set[Any]:
+    """Return the set of objects or values that a pruned program gives. The set is empty if there is no answer."""
+    inputs = [outputs_of(one, scene) for one in tree.inputs]
     if tree.function == "unique":
         return inputs[0]
     if tree.function in ("scene", "union", "intersect") or tree.function.startswith("filter_"):
@@ -86,7 +86,7 @@ def given(tree: Tree, scene: Mapping[str, Any]) -> set[Any]:
 
 
 def is_absolute(program: Sequence[Mapping[str, Any]], scene: Mapping[str, Any], *, width: float, height: float) -> bool:
-    """Return whether halves of the picture in place of relations give the same answer."""
+    """Return whether the answer stays the same if relations are replaced by halves of the picture."""
     halves: dict[str, list[int]] = {"left": [], "right": [], "behind": [], "front": []}
     for number, thing in enumerate(scene["objects"]):
         x, y, _ = thing["pixel_coords"]

@@ -37,7 +37,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
 
 
 def random_scene(chance: random.Random, count: int, *, values: Mapping[str, Sequence[str]] = VALUES) -> dict[str, Any]:
-    """Return a scene of the release's form: any attributes, places anywhere, relations that follow from them."""
+    """Return a scene in the format of the release with random attributes and places, and their relations."""
     angle = chance.uniform(0, 2 * math.pi)
     across, along = [math.cos(angle), math.sin(angle), 0.0], [-math.sin(angle), math.cos(angle), 0.0]
     directions = {"right": across, "left": [-x for x in across], "behind": along, "front": [-x for x in along]}
@@ -68,10 +68,10 @@ def _past(here: Mapping[str, Any], there: Mapping[str, Any], direction: Sequence
 def questions(
     draw: st.DrawFn, *, values: Mapping[str, Sequence[str]] = VALUES
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return a random well-typed program in the published form, and a scene of 1 to 10 objects.
+    """Return a random well-typed program in the published format, and a scene of 1 to 10 objects.
 
-    Few values make objects alike, so that sets have members. Steps may be shared or unused. Most programs are
-    well-posed: `unique` is mostly given a set of one object.
+    If there are few values, objects are similar, so that sets have members. Steps may be shared or unused. Most
+    programs are well-posed, because `unique` usually gets a set of one object.
     """
     chance = random.Random(draw(st.integers(0, 2**32)))
     scene = random_scene(chance, draw(st.integers(1, 10)), values=values)

@@ -1,7 +1,7 @@
-"""The fingerprints of small datasets that this engine gives everywhere: `python -m tests.worlds.clevr.fingerprints`.
+"""The fingerprints of small datasets, equal on every machine: `python -m tests.worlds.clevr.fingerprints`.
 
-Without options it makes the datasets and writes fingerprints.json beside it: do so, with a new ENGINE_VERSION, when
-output is meant to change. `--print` prints them instead; `--backwards` makes chunks and splits in reverse order.
+Without options it writes them to `fingerprints.json` in this folder. Run it, and raise ENGINE_VERSION, if the output is
+meant to change. `--print` prints them instead; `--backwards` generates chunks and splits in reverse order.
 """
 
 import json
@@ -32,7 +32,7 @@ MINIS = ("clevr-cogent-mini", "clevr-length-mini", "clevr-skeleton-mini")
 
 
 def fingerprints(data: Mapping[str, Any], *, backwards: bool = False) -> dict[str, str]:
-    """Return the fingerprint of every split of a spec, and, under the empty name, of the dataset."""
+    """Return the fingerprint of each split of a spec, and that of the dataset under an empty name."""
     spec, maker = get_world("clevr").read_spec(data), get_maker("clevr")
     step = -1 if backwards else 1
     made: dict[str, list[Item]] = {}
@@ -45,7 +45,7 @@ def fingerprints(data: Mapping[str, Any], *, backwards: bool = False) -> dict[st
 
 
 def of_items(made: Mapping[str, list[Item]]) -> dict[str, str]:
-    """Return the fingerprint of every split, and, under the empty name, of the dataset."""
+    """Return the fingerprint of each split, and that of the dataset under an empty name."""
     found = {}
     for split in sorted(made):
         fingerprint = Fingerprint()
@@ -57,14 +57,14 @@ def of_items(made: Mapping[str, list[Item]]) -> dict[str, str]:
 
 
 def current(*, backwards: bool = False, minis: bool = False) -> dict[str, Any]:
-    """Return what fingerprints.json should hold; of the presets beside clevr-mini only where `minis`."""
+    """Return what `fingerprints.json` should contain. Presets other than clevr-mini are included only if `minis`."""
     named = DATASETS | ({name: {"base": name} for name in MINIS} if minis else {})
     made = {name: fingerprints(data, backwards=backwards) for name, data in named.items()}
     return {"engine_version": ENGINE_VERSION, "datasets": made}
 
 
 def dispatched() -> list[str]:
-    """Return the processor features that NumPy chooses code by on this machine."""
+    """Return the processor features for which NumPy has special code on this machine."""
     features = numpy_core.__cpu_features__
     return [name for name in numpy_core.__cpu_dispatch__ if features.get(name)]
 

@@ -1,4 +1,4 @@
-"""CLEVR's programs with a step left out, beside a twin that runs the published program and looks away at that step."""
+"""CLEVR's programs without one step, compared with a twin that runs the published program and ignores that step."""
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +18,7 @@ BY_NAME = {ablation.name: ablation for ablation in ABLATIONS}
 
 
 def numbers_of(program, name):
-    """Return the steps that an ablation's name speaks of: the last, or the first of several."""
+    """Return the step that the name of an ablation means (the last one, or the first of several) as a list."""
     kind, place = name.removesuffix("-start").rsplit("-", 1)
     is_one = {
         "relation": lambda function: function == "relate",
@@ -33,7 +33,7 @@ def numbers_of(program, name):
 
 
 def without(program, scene, name):
-    """Return the answer of a program that looks away at one step; None where it has no such step or no answer."""
+    """Return the answer of a program without one step, or None if it has no such step or no answer."""
     found = numbers_of(program, name)
     if not found:
         return None
@@ -59,7 +59,7 @@ def without(program, scene, name):
 
 @settings(max_examples=size(4000, least=200), deadline=None)
 @given(questions(values=FEW))
-def test_each_step_left_out_gives_what_looking_away_gives(drawn):
+def test_leaving_out_a_step_gives_the_answer_of_the_twin(drawn):
     published, scene = drawn
     if twin.OUTPUT[published[-1]["function"]] in ("Object", "ObjectSet"):
         return
@@ -79,7 +79,7 @@ HUE = [
 
 
 def scene_of(*colors):
-    """Return things in a row from left to right, each to the right of those before it."""
+    """Return the JSON of a scene with objects in a row from left to right."""
     things = [
         {
             "size": "large",
@@ -106,16 +106,16 @@ def scene_of(*colors):
 @pytest.mark.parametrize(
     ("name", "answer"),
     [
-        ("relation-last", "2"),  # blue things anywhere
-        ("relation-last-start", "0"),  # blue things among the red one
-        ("color-last", "2"),  # anything left of the red one
-        ("color-first", None),  # left of which one?
-        ("relation-first", None),  # there is but one
+        ("relation-last", "2"),  # blue objects anywhere
+        ("relation-last-start", "0"),  # blue objects in the set of the red one
+        ("color-last", "2"),  # any objects left of the red one
+        ("color-first", None),  # the object is not unique
+        ("relation-first", None),  # there is only one relation
         ("same-last", None),
         ("and-first", None),
     ],
 )
-def test_blue_things_left_of_the_red_one_with_a_step_left_out(name, answer):
+def test_a_count_of_blue_objects_left_of_the_red_one_without_a_step(name, answer):
     scene = read_scene(scene_of("blue", "green", "red", "blue"))
     program = from_json(HUE)
     assert execute(program, scene, table=TABLE)[-1].value == 1

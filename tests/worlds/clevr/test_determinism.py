@@ -1,4 +1,4 @@
-"""The same spec gives the same dataset: in every process, in any order, on any processor, in every release."""
+"""The same spec gives the same dataset in every process, order, processor and release."""
 
 import json
 import os
@@ -19,18 +19,18 @@ ADVICE = (
 )
 
 
-def held() -> dict[str, Any]:
-    """Return the fingerprints that the repository holds."""
+def stored_fingerprints() -> dict[str, Any]:
+    """Return the fingerprints that the repository stores."""
     return json.loads(HELD.read_text())  # type: ignore[no-any-return]
 
 
-def of_clevr_mini() -> dict[str, Any]:
-    """Return those of clevr-mini; the other presets are held where they are made, in test_rules."""
-    return {name: held()["datasets"][name] for name in DATASETS}
+def fingerprints_of_clevr_mini() -> dict[str, Any]:
+    """Return the stored fingerprints of clevr-mini. The other presets are checked in `test_rules`."""
+    return {name: stored_fingerprints()["datasets"][name] for name in DATASETS}
 
 
-def made_apart(*options: str, **environment: str) -> dict[str, Any]:
-    """Return the fingerprints, and the dispatched features, of a process of its own."""
+def fingerprints_by_process(*options: str, **environment: str) -> dict[str, Any]:
+    """Return the fingerprints and the processor features of a separate process."""
     command = [sys.executable, "-m", "tests.worlds.clevr.fingerprints", "--print", *options]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=900, check=False
@@ -39,38 +39,40 @@ def made_apart(*options: str, **environment: str) -> dict[str, Any]:
     return json.loads(done.stdout)  # type: ignore[no-any-return]
 
 
-def test_held_fingerprints_are_of_this_engine_version():
-    assert held()["engine_version"] == ENGINE_VERSION, (
+def test_the_stored_fingerprints_have_this_engine_version():
+    assert stored_fingerprints()["engine_version"] == ENGINE_VERSION, (
         "ENGINE_VERSION was raised: run `python -m tests.worlds.clevr.fingerprints` and commit fingerprints.json."
     )
-    assert set(held()["datasets"]) == {*DATASETS, *MINIS}
+    assert set(stored_fingerprints()["datasets"]) == {*DATASETS, *MINIS}
 
 
-def test_datasets_are_those_held_in_the_repository():
-    assert current()["datasets"] == of_clevr_mini(), ADVICE
+def test_fingerprints_equal_the_stored_ones():
+    assert current()["datasets"] == fingerprints_of_clevr_mini(), ADVICE
 
 
 def test_datasets_differ():
-    assert len({splits[""] for splits in held()["datasets"].values()}) == len(held()["datasets"])
+    assert len({splits[""] for splits in stored_fingerprints()["datasets"].values()}) == len(
+        stored_fingerprints()["datasets"]
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.parametrize(("seed", "options"), [("0", ()), ("4242", ("--backwards",))])
-def test_another_process_gives_the_same(seed: str, options: tuple[str, ...]):
-    """Another order of Python's sets; chunks in another order."""
-    assert made_apart(*options, PYTHONHASHSEED=seed)["datasets"] == of_clevr_mini(), ADVICE
+def test_another_process_gives_the_same_datasets(seed: str, options: tuple[str, ...]):
+    """Another seed changes the order of Python's sets, and the option reverses the order of chunks."""
+    assert fingerprints_by_process(*options, PYTHONHASHSEED=seed)["datasets"] == fingerprints_of_clevr_mini(), ADVICE
 
 
 @pytest.mark.full
 @pytest.mark.slow
-def test_a_plainer_processor_gives_the_same(tmp_path: Path):
-    """NumPy without its dispatched code, numba for any processor of this family, all compiled anew."""
-    made = made_apart(
+def test_a_processor_with_fewer_features_gives_the_same_datasets(tmp_path: Path):
+    """NumPy runs without special code, numba compiles for any processor of this family, and nothing is cached."""
+    made = fingerprints_by_process(
         NPY_DISABLE_CPU_FEATURES=" ".join(dispatched()),
         NUMBA_CPU_NAME="generic",
         NUMBA_CPU_FEATURES="",
         NUMBA_CACHE_DIR=str(tmp_path),
     )
     assert made["dispatched"] == []
-    assert made["datasets"] == of_clevr_mini(), ADVICE
+    assert made["datasets"] == fingerprints_of_clevr_mini(), ADVICE

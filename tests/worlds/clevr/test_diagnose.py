@@ -1,4 +1,4 @@
-"""What questions demand, held against a twin that tries every cut program one after the other."""
+"""The effective question and related properties, compared with a twin that tries all pruned programs in turn."""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -27,8 +27,8 @@ MOST_WAYS = 300
 Published = list[dict[str, Any]]
 
 
-def hold_together(program: Published, scene: dict[str, Any], *, view: View) -> int:
-    """Check engine and twin against each other on one question; return the size of the effective one."""
+def check_diagnosis(program: Published, scene: dict[str, Any], *, view: View) -> int:
+    """Compare engine and twin on one question, and return the size of the effective question."""
     assert isinstance(SPEC, ClevrSpec)
     [found] = diagnose(SPEC, read_scene(scene), view, [from_json(program)])
     assert found.effective is not None
@@ -54,7 +54,7 @@ def _tree(program: Published) -> diagnose_twin.Tree:
 @pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.filter_too_much])  # most random programs are ill-posed
 @given(questions(values=FEW))
-def test_random_programs_are_diagnosed_as_the_twin_does(drawn: tuple[Published, dict[str, Any]]):
+def test_random_programs_are_diagnosed_as_by_the_twin(drawn: tuple[Published, dict[str, Any]]):
     program, scene = _used(drawn[0]), drawn[1]
     last = twin.OUTPUT[program[-1]["function"]]
     assume(last not in ("ObjectSet", "Object"))
@@ -63,11 +63,11 @@ def test_random_programs_are_diagnosed_as_the_twin_does(drawn: tuple[Published, 
         twin.run(program, scene)
     except twin.TwinIllPosed:
         assume(False)
-    hold_together(program, _placed(scene), view=View())
+    check_diagnosis(program, _placed(scene), view=View())
 
 
 def _used(program: Published) -> Published:
-    """Return the steps that the last one needs."""
+    """Return the steps on which the last one depends."""
     used = {len(program) - 1}
     for number in range(len(program) - 1, -1, -1):
         if number in used:
@@ -84,7 +84,7 @@ def _ways(program: Published, last: int) -> int:
 
 
 def _placed(scene: dict[str, Any]) -> dict[str, Any]:
-    """Return a scene whose objects have places in the picture."""
+    """Return the scene with random pixel coordinates for its objects."""
     chance = random.Random(len(scene["objects"]))
     placed = [
         {**thing, "pixel_coords": [chance.randint(0, 480), chance.randint(0, 320), 10.0]} for thing in scene["objects"]
@@ -93,10 +93,10 @@ def _placed(scene: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_our_questions_about_real_scenes_are_diagnosed_as_the_twin_does(real_scenes: list[dict[str, Any]]):
+def test_questions_about_published_scenes_are_diagnosed_as_by_the_twin(real_scenes: list[dict[str, Any]]):
     asked = list(_asked(real_scenes))
     for program, scene in random.Random(0).sample(asked, size(2000, name="questions about real scenes diagnosed")):
-        hold_together(program, scene, view=View())
+        check_diagnosis(program, scene, view=View())
 
 
 def _asked(real_scenes: list[dict[str, Any]]) -> Iterator[tuple[Published, dict[str, Any]]]:
@@ -109,14 +109,14 @@ def _asked(real_scenes: list[dict[str, Any]]) -> Iterator[tuple[Published, dict[
             yield to_json(question.program), data
 
 
-def test_our_own_questions_are_diagnosed_as_the_twin_does(mini_items: Mapping[str, list[Item]]):
+def test_generated_questions_are_diagnosed_as_by_the_twin(mini_items: Mapping[str, list[Item]]):
     shorter = tried = 0
     for item in mini_items["val"]:
         assert item.scene is not None
         assert isinstance(item.view, View)
         for question in item.questions:
             assert question.program is not None
-            found = hold_together(to_json(question.program), item.scene.to_json(), view=item.view)
+            found = check_diagnosis(to_json(question.program), item.scene.to_json(), view=item.view)
             shorter += found < len(question.program)
             tried += 1
     assert tried == 200
@@ -126,7 +126,7 @@ def test_our_own_questions_are_diagnosed_as_the_twin_does(mini_items: Mapping[st
 @pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(questions(values=FEW))
-def test_an_answer_that_follows_without_looking_is_the_answer_of_every_scene(
+def test_an_answer_that_follows_without_the_picture_is_the_answer_in_every_scene(
     drawn: tuple[Published, dict[str, Any]],
 ) -> None:
     program, scene = _used(drawn[0]), drawn[1]
@@ -176,15 +176,15 @@ RED, BIG = ("filter_color", [0], ["red"]), ("filter_size", [0], ["large"])
         ([ALL, ("count", [0], [])], ""),
     ],
 )
-def test_an_answer_follows_without_looking_where_both_sides_are_the_same(
+def test_an_answer_follows_without_the_picture_if_sets_contain_each_other(
     steps: list[tuple[str, list[int], list[str]]], known: str
 ) -> None:
     keys = ("function", "inputs", "value_inputs")
     assert answer_without_looking(from_json([dict(zip(keys, step, strict=True)) for step in steps])) == known
 
 
-def test_the_papers_example():
-    """Figure 10: the cube behind the cylinder is brown, and so is every cube."""
+def test_the_example_of_the_paper():
+    """Figure 10 of the paper: the cube behind the cylinder is brown, and so are all cubes."""
     things = [
         {"shape": "cube", "size": "large", "color": "brown", "material": "rubber"},
         {"shape": "cylinder", "size": "large", "color": "gray", "material": "rubber"},
@@ -216,7 +216,7 @@ def test_the_papers_example():
     ]
     [found] = diagnose(SPEC, read_scene(scene), View(), [from_json(program)])
     assert [step.function for step in found.effective or ()] == ["scene", "filter_shape", "unique", "query_color"]
-    assert not found.absolute  # two cubes are in the upper half
+    assert not found.absolute  # both cubes are in the upper half
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_topologies(functions: str, topology: Topology, spatial: int, same: int)
     assert demands(tuple(functions.split())) == (topology, spatial, same)
 
 
-def test_more_cuts_than_can_be_told_apart_are_said_to_be_too_many():
+def test_a_question_with_too_many_prunings_has_no_effective_question():
     branch = [{"function": "filter_color", "inputs": [0], "value_inputs": ["red"]}]
     program: Published = [{"function": "scene", "inputs": [], "value_inputs": []}, *branch]
     for _ in range(70):

@@ -1,4 +1,4 @@
-"""Facets have room for every question that a spec's families can ask."""
+"""Facets have a code for every question that the families of a spec can ask."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ LETTERS = {"Z": "Size", "C": "Color", "M": "Material", "S": "Shape"}
 
 
 def union_of_filters(count: int) -> dict[str, Any]:
-    """Return a family that counts a union of many filtered sets: the longest programs there can be."""
+    """Return a family that counts a union of many filtered sets. Its programs are the longest possible ones."""
     names = [[f"<{letter}{number}>" for letter in LETTERS] for number in range(count)]
     nodes: list[dict[str, Any]] = [{"type": "scene", "inputs": []}]
     nodes += [{"type": "filter", "inputs": [0], "side_inputs": sides} for sides in names]
@@ -49,7 +49,7 @@ def test_the_longest_program_that_families_allow_has_a_code() -> None:
     assert max(lengths) > 60
 
 
-def test_a_question_has_the_words_that_it_has_spaces_between() -> None:
+def test_the_number_of_words_is_one_more_than_the_number_of_spaces() -> None:
     spec = WORLD.read_spec({"base": "clevr-mini", "splits": {"train": {"scenes": 4}, "val": None, "test": None}})
     [words] = [facet for facet in WORLD.facets(spec) if facet.name == "words"]
     for item in MAKER.make(spec, "train", MAKER.plan(spec, "train")[0]):
@@ -57,7 +57,7 @@ def test_a_question_has_the_words_that_it_has_spaces_between() -> None:
         assert counted == [str(question.text.count(" ") + 1) for question in item.questions]
 
 
-def test_words_of_longer_synonyms_are_counted_too() -> None:
+def test_words_of_longer_synonyms_are_counted() -> None:
     plain = WORLD.read_spec({"base": "clevr-mini"})
     synonyms = {"vocabulary": {"colors": {"cyan": {"synonyms": ["of the colour of a summer sky"]}}}}
     wordy = WORLD.read_spec({"base": "clevr-mini", **synonyms})
@@ -65,8 +65,8 @@ def test_words_of_longer_synonyms_are_counted_too() -> None:
     assert values[1] > values[0] + 6
 
 
-def test_shapes_asked_about_are_those_of_the_twin(mini: ClevrSpec, mini_items: Mapping[str, list[Item]]) -> None:
-    """The twin runs the program but for its last step, and looks at the object that is left."""
+def test_the_asked_shape_equals_that_of_the_twin(mini: ClevrSpec, mini_items: Mapping[str, list[Item]]) -> None:
+    """The twin runs the program without its last step, and looks up the shape of the remaining object."""
     [facet] = [facet for facet in WORLD.facets(mini) if facet.name == "asked_shape"]
     asked = 0
     for item in mini_items["val"]:
@@ -84,7 +84,9 @@ def test_shapes_asked_about_are_those_of_the_twin(mini: ClevrSpec, mini_items: M
     assert asked > 50
 
 
-def test_skeletons_are_all_known_before_any_question(mini: ClevrSpec, mini_items: Mapping[str, list[Item]]) -> None:
+def test_the_skeletons_of_all_questions_are_known_in_advance(
+    mini: ClevrSpec, mini_items: Mapping[str, list[Item]]
+) -> None:
     outlines = mini.outlines
     assert outlines is not None
     for item in [item for items in mini_items.values() for item in items]:
@@ -96,7 +98,7 @@ def test_skeletons_are_all_known_before_any_question(mini: ClevrSpec, mini_items
     assert len(mini.skeletons or ()) == 545
 
 
-def test_too_many_skeletons_to_tell_are_not_told() -> None:
+def test_a_spec_with_too_many_skeletons_has_no_facet_of_skeletons() -> None:
     names = [[f"<{letter}{number}>" for letter in LETTERS] for number in range(15)]
     nodes: list[dict[str, Any]] = [{"type": "scene", "inputs": []}]
     for sides in names:
@@ -111,7 +113,7 @@ def test_too_many_skeletons_to_tell_are_not_told() -> None:
     assert "skeleton" not in {facet.name for facet in WORLD.facets(spec)}
 
 
-def test_without_scene_or_program_words_tell_what_they_can(
+def test_facets_without_scene_or_program_have_only_the_known_codes(
     mini: ClevrSpec, mini_items: Mapping[str, list[Item]]
 ) -> None:
     item = mini_items["val"][0]

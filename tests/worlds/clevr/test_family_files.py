@@ -1,4 +1,4 @@
-"""The 90 bundled question families have the skeletons of CLEVR, and words that read as English."""
+"""The 90 bundled question families have the skeletons of CLEVR, and their texts are correct English."""
 
 import json
 import math
@@ -13,11 +13,11 @@ FOLDER = Path(__file__).resolve().parents[3] / "generation/engine/worlds/clevr/f
 ATTRIBUTES = {"Z": "size", "C": "color", "M": "material", "S": "shape"}
 TYPES = {"Z": "Size", "C": "Color", "M": "Material", "S": "Shape", "R": "Relation"}
 
-# One family a row: skeleton, parameters that stay unset, nodes whose outputs differ. `|` parts two branches,
-# `>` comes before what joins them. F: scene and the one object described; A: scene and a described set;
-# R: related and described. A small letter behind them says what the description leads to: u the one object
-# (when none is written), s a set, c a count, e existence, r nothing (the bare relation). qX queries
-# attribute X, =X compares it.
+# Each row is a family: its skeleton, the parameters that stay unset, and the nodes whose outputs must differ. `|`
+# separates two branches, and `>` comes before the step that joins them. F: the scene, then one described object. A: the
+# scene, then a described set. R: a relation, then a description. A small letter after them is the result: u one object
+# (also if there is no letter), s a set, c a count, e an existence, r the relation without a description. qX queries
+# attribute X, and =X compares it.
 Row = tuple[str, str, tuple[int, ...]]
 ANCHORS, SETS, RELATED = (1, 4), (1, 3), (2, 5)
 
@@ -28,7 +28,7 @@ def numbers(arms: str, differ: tuple[int, ...]) -> list[Row]:
 
 
 def attributes_compared(letter: str) -> list[Row]:
-    """Return the three rows that compare an attribute of two objects, one or both reached by a relation."""
+    """Return the three rows that compare an attribute of two objects. A relation leads to one or both objects."""
     ask, joint = f"q{letter}", f"={letter}"
     return [
         (f"F R {ask} | F {ask} > {joint}", f"{letter}2 {letter}3", (2, 5)),
@@ -38,7 +38,7 @@ def attributes_compared(letter: str) -> list[Row]:
 
 
 def hops(prefix: str, number: int, order: str) -> list[Row]:
-    """Return the rows of a chain that ends in a count, in existence, or in a query of each attribute."""
+    """Return the rows of a chain that ends in a count, an existence, or a query of each attribute."""
     own = "" if number == 1 else str(number)
     return [(f"{prefix}c", "", ()), (f"{prefix}e", "", ())] + [
         (f"{prefix}u q{letter}", letter + own, ()) for letter in order
@@ -46,7 +46,7 @@ def hops(prefix: str, number: int, order: str) -> list[Row]:
 
 
 def same(letter: str, asked: str) -> list[Row]:
-    """Return the rows that query the single other object sharing one attribute."""
+    """Return the rows that query the only other object with an equal attribute."""
     return [(f"F same_{letter} u q{other}", f"{letter} {letter}2 {other}2", ()) for other in asked]
 
 
@@ -101,7 +101,7 @@ ENDS = {"s": "", "u": "_unique", "c": "_count", "e": "_exist"}
 
 
 class Expected:
-    """The nodes that a skeleton stands for, parameters numbered as they come up."""
+    """The nodes of a skeleton. Parameters are numbered in order."""
 
     def __init__(self, skeleton: str) -> None:
         self.nodes: list[dict[str, Any]] = []
@@ -122,7 +122,7 @@ class Expected:
         return inputs[0]
 
     def spelled(self, token: str, *, starts: bool) -> list[tuple[str, list[str]]]:
-        """Return the types and side inputs of the nodes that one token of a skeleton stands for."""
+        """Return the types and side inputs of the nodes that one token of a skeleton means."""
         head, end = token[0], token[1:] or "u"
         if starts:
             return [("scene", []), (f"filter{ENDS[end]}", self.description())]
@@ -143,12 +143,12 @@ class Expected:
 
 
 def name(letter: str, number: int) -> str:
-    """Return a parameter's name: numbered from the second on."""
+    """Return the name of a parameter. Its number is left out if it is 1."""
     return f"<{letter}{'' if number == 1 else number}>"
 
 
 def families() -> dict[int, dict[str, Any]]:
-    """Return every bundled family by its global index; one index twice is an error."""
+    """Return every bundled family by its global index. An index that occurs twice is an error."""
     found: dict[int, dict[str, Any]] = {}
     for group in TABLE:
         for family in json.loads((FOLDER / f"{group}.json").read_text(encoding="utf-8")):
@@ -162,8 +162,8 @@ TEXTS = [(index, text) for index, family in FAMILIES.items() for text in family[
 every_family = pytest.mark.parametrize("index", sorted(FAMILIES))
 
 
-def rendered(text: str, values: dict[str, str], *, full: bool, pick: int = 0) -> str:
-    """Return the text as a reader would see it, in the plainest way that the engine's rules allow."""
+def render_text(text: str, values: dict[str, str], *, full: bool, pick: int = 0) -> str:
+    """Return the text as a reader would see it, by a simplified version of the engine's rules."""
     text = re.sub(r" ?\[([^\]]*)\]", r" \1" if full else "", text)
     text = re.sub(r"\{([^}]*)\}", lambda m: m[1].split("|")[pick % len(m[1].split("|"))], text)
     text = re.sub(r"<\w+>", lambda m: values[m[0]], text)
@@ -172,15 +172,15 @@ def rendered(text: str, values: dict[str, str], *, full: bool, pick: int = 0) ->
     return text[0].upper() + text[1:]
 
 
-def unset(family: dict[str, Any]) -> dict[str, str]:
-    """Return the words when only relations and filters of a single attribute have a value."""
+def words_if_unset(family: dict[str, Any]) -> dict[str, str]:
+    """Return words for the parameters, where only relations and filters of a single attribute have a value."""
     words = {"Relation": "behind", "Shape": "thing"}
     single = [node["side_inputs"][0] for node in family["nodes"] if node["type"] in SINGLE_FILTERS]
     return {p["name"]: words.get(p["type"], "") for p in family["params"]} | dict.fromkeys(single, "cyan")
 
 
-def all_set(family: dict[str, Any]) -> dict[str, str]:
-    """Return the words when every parameter has a value, the constraints put aside."""
+def words_if_set(family: dict[str, Any]) -> dict[str, str]:
+    """Return words for the parameters, where all have a value. Constraints are ignored."""
     words = {"Size": "small", "Color": "red", "Material": "rubber", "Shape": "object", "Relation": "left of"}
     return {p["name"]: words[p["type"]] for p in family["params"]}
 
@@ -197,18 +197,18 @@ def test_global_indices_run_from_0_to_89():
 
 
 @every_family
-def test_nodes_follow_the_skeleton(index: int):
+def test_nodes_equal_those_of_the_skeleton(index: int):
     assert FAMILIES[index]["nodes"] == Expected(ROWS[index][0]).nodes
 
 
 @every_family
-def test_inputs_point_backwards(index: int):
+def test_inputs_come_before_their_nodes(index: int):
     for position, node in enumerate(FAMILIES[index]["nodes"]):
         assert all(0 <= source < position for source in node["inputs"])
 
 
 @every_family
-def test_constraints_are_those_of_the_table(index: int):
+def test_constraints_equal_those_of_the_table(index: int):
     _, null, differ = ROWS[index]
     expected = [{"type": "NULL", "params": [f"<{parameter}>"]} for parameter in null.split()]
     if differ:
@@ -226,7 +226,7 @@ def test_parameters_are_the_side_inputs_in_order(index: int):
 
 
 @every_family
-def test_each_text_says_every_parameter_once(index: int):
+def test_each_text_mentions_every_parameter_once(index: int):
     expected = sorted(parameter["name"] for parameter in FAMILIES[index]["params"])
     for text in FAMILIES[index]["text"]:
         assert sorted(re.findall(r"<\w+>", text)) == expected, text
@@ -239,35 +239,35 @@ def test_texts_of_a_family_differ(index: int):
     assert len({re.sub(r"\W+", "", text).lower() for text in texts}) == len(texts)
 
 
-def alike(text: str) -> float:
-    """Return how often a text takes the same alternatives when it is said twice; its optional words count as well."""
+def repetition_probability(text: str) -> float:
+    """Return how likely a text takes the same alternatives and optional words twice."""
     optional = 0.5 ** text.count("[")
     return math.prod([1 / len(options.split("|")) for options in re.findall(r"\{([^}]*)\}", text)], start=optional)
 
 
 @pytest.mark.parametrize("index", [index for index in FAMILIES if len(FAMILIES[index]["params"]) == len("ZCMS")])
-def test_short_families_are_seldom_said_alike_twice(index: int):
-    """They have few programs, so most questions of val that train has too would be theirs."""
+def test_short_families_seldom_give_the_same_text_twice(index: int):
+    """They have few programs, so they would cause most of the questions of val that are also in train."""
     texts = FAMILIES[index]["text"]
-    assert sum(map(alike, texts)) / len(texts) ** 2 <= 0.02
+    assert sum(map(repetition_probability, texts)) / len(texts) ** 2 <= 0.02
 
 
-def test_there_are_four_texts_a_family_or_more():
+def test_a_family_has_on_average_at_least_four_texts():
     assert len(TEXTS) >= 4 * 90
 
 
 @pytest.mark.parametrize(("index", "text"), TEXTS)
-def test_markup_is_balanced_and_holds_no_parameters(index: int, text: str):
+def test_markup_is_balanced_and_contains_no_parameters(index: int, text: str):
     plain = re.sub(r"<\w+>", "@", text)
     assert re.fullmatch(r"(?:[^\[\]{}|<>]|\[[a-z ]+\]|\{[a-z ]+(?:\|[a-z ]+)+\})+\?", plain), text
 
 
 @pytest.mark.parametrize(("index", "text"), TEXTS)
 @pytest.mark.parametrize("full", [False, True], ids=["bare", "full"])
-def test_text_reads_clean(index: int, text: str, full: bool):
-    values = all_set(FAMILIES[index]) if full else unset(FAMILIES[index])
+def test_a_text_is_correct_english(index: int, text: str, full: bool):
+    values = words_if_set(FAMILIES[index]) if full else words_if_unset(FAMILIES[index])
     for pick in (0, 1):
-        said = rendered(text, values, full=full, pick=pick)
+        said = render_text(text, values, full=full, pick=pick)
         assert re.fullmatch(r"[A-Z][A-Za-z ,;]+\?", said), said
         assert not re.search(r"  | [?,;]|\ba [aeiou]|\b(\w+) \1\b", said), said
         assert not re.search(rf"\b(?:a|an|another|one) {DESCRIBED}(?:things|objects)\b", said), said
@@ -275,8 +275,8 @@ def test_text_reads_clean(index: int, text: str, full: bool):
         assert not re.search(rf"{many}{DESCRIBED}(?:thing|object)\b", said), said
 
 
-def test_other_can_be_dropped_where_two_things_are_described():
-    """The engine drops `other `, and turns `another` into `a`, where the descriptions exclude each other."""
+def test_other_can_be_removed_if_two_objects_are_described():
+    """The engine removes `other ` and replaces `another` by `a` if the descriptions exclude each other."""
     for index in range(44, 64):
         for text in FAMILIES[index]["text"]:
             assert len(re.findall(r"\b(?:an)?other <Z2>", text)) == 1, text

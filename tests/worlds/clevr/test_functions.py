@@ -1,4 +1,4 @@
-"""The executor on bit masks says what its twin on plain sets says, step by step."""
+"""The executor with bit masks gives the same results as its twin with plain sets, step by step."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ TABLE = WORLD.functions(SPEC)
 assert TABLE is not None
 
 
-def hold_together(program: list[dict[str, Any]], scene: dict[str, Any]) -> None:
+def check_execution(program: list[dict[str, Any]], scene: dict[str, Any]) -> None:
     """Check that executor and twin give the same at every step, or are both ill-posed."""
     ours = from_json(program)
     assert typecheck(ours, table=TABLE) == twin.OUTPUT[program[-1]["function"]]
@@ -36,21 +36,21 @@ def hold_together(program: list[dict[str, Any]], scene: dict[str, Any]) -> None:
         return
     trace = execute(ours, read_scene(scene), table=TABLE)
     assert [(step.type, step.value, list(step.elements)) for step in trace] == [
-        twin.shown(step["function"], output) for step, output in zip(program, expected, strict=True)
+        twin.describe_step(step["function"], output) for step, output in zip(program, expected, strict=True)
     ]
 
 
 @given(questions(values=FEW))
-def test_executor_equals_twin_where_objects_are_alike(drawn: tuple[list[dict[str, Any]], dict[str, Any]]):
-    hold_together(*drawn)
+def test_the_executor_equals_the_twin_if_objects_are_similar(drawn: tuple[list[dict[str, Any]], dict[str, Any]]):
+    check_execution(*drawn)
 
 
 @given(questions(values=VALUES))
-def test_executor_equals_twin_on_random_programs(drawn: tuple[list[dict[str, Any]], dict[str, Any]]):
-    hold_together(*drawn)
+def test_the_executor_equals_the_twin_on_random_programs(drawn: tuple[list[dict[str, Any]], dict[str, Any]]):
+    check_execution(*drawn)
 
 
-def test_functions_are_the_papers():
+def test_functions_are_those_of_the_paper():
     assert set(TABLE.functions) == set(twin.OUTPUT) == set(INPUTS)
     assert len(TABLE.functions) == 27
     for name, function in TABLE.functions.items():
@@ -60,7 +60,7 @@ def test_functions_are_the_papers():
 
 
 def every_question(items: Mapping[str, list[Item]]) -> Iterator[tuple[dict[str, Any], Question]]:
-    """Return each question with the JSON of its scene."""
+    """Yield each question with the JSON of its scene."""
     for listed in items.values():
         for item in listed:
             assert item.scene is not None
@@ -69,7 +69,7 @@ def every_question(items: Mapping[str, list[Item]]) -> Iterator[tuple[dict[str, 
                 yield scene, question
 
 
-def test_every_stored_answer_is_the_twins(mini_items: Mapping[str, list[Item]]):
+def test_every_stored_answer_equals_that_of_the_twin(mini_items: Mapping[str, list[Item]]):
     seen = 0
     for scene, question in every_question(mini_items):
         assert question.program is not None
@@ -77,28 +77,30 @@ def test_every_stored_answer_is_the_twins(mini_items: Mapping[str, list[Item]]):
         program = to_json(question.program)
         assert twin.answer(program, scene) == question.answer.text, question.text
         assert program[-1]["function"] == question.kind
-        hold_together(program, scene)
+        check_execution(program, scene)
         seen += 1
     assert seen == 1000
 
 
-def test_every_answer_over_real_scenes_is_the_twins(real_scenes: list[dict[str, Any]], mini: ClevrSpec):
+def test_every_answer_about_published_scenes_equals_that_of_the_twin(
+    real_scenes: list[dict[str, Any]], mini: ClevrSpec
+):
     wanted = real_scenes[: size(300, name="real scenes asked, executor and twin")]
     asked = 0
-    for scene, found in asked_scenes(wanted, mini):
+    for scene, found in scenes_with_questions(wanted, mini):
         for question in found:
             program = to_json(question.program or ())
             assert question.answer is not None
             assert twin.answer(program, scene) == question.answer.text, question.text
-            hold_together(program, scene)
+            check_execution(program, scene)
             asked += 1
     assert asked > 9 * len(wanted)
 
 
-def asked_scenes(
+def scenes_with_questions(
     scenes: list[dict[str, Any]], spec: ClevrSpec
 ) -> Iterator[tuple[dict[str, Any], tuple[Question, ...]]]:
-    """Return each scene that admits enough questions, with them."""
+    """Yield each scene that admits enough questions, with these questions."""
     search, words = (stream(seed=2, split="real", index=0, stage=stage) for stage in (Stage.QUESTIONS, Stage.WORDS))
     asker = Asker(spec, search=search, words=words)
     for scene in scenes:
@@ -107,7 +109,7 @@ def asked_scenes(
             yield scene, questions
 
 
-def test_real_relationships_are_the_twins(real_scenes: list[dict[str, Any]]):
+def test_published_relationships_equal_those_of_the_twin(real_scenes: list[dict[str, Any]]):
     for scene in real_scenes:
         theirs = {name: [sorted(row) for row in rows] for name, rows in scene["relationships"].items()}
         assert twin.relationships(scene) == theirs

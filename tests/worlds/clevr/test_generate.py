@@ -1,4 +1,4 @@
-"""The command line makes the datasets that the repository holds, whatever the number of processes."""
+"""The command generates the datasets with the stored fingerprints for any number of processes."""
 
 import json
 
@@ -14,7 +14,7 @@ CASES = [("clevr-mini", "1"), ("clevr-length-mini", "4"), *((name, "2") for name
 @pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.parametrize(("preset", "workers"), CASES[: size(len(CASES))])
-def test_any_number_of_processes_makes_the_held_dataset(
+def test_any_number_of_processes_generates_the_stored_dataset(
     site_environment: dict[str, str], preset: str, workers: str
 ) -> None:
     done = manage("generate", preset, "--no-images", "--workers", workers, environment=site_environment, seconds=300)

@@ -1,4 +1,4 @@
-"""Our questions about somebody else's scenes: the scenes stay as they are, the file is named by its digest."""
+"""Questions about scenes of other people: the scenes do not change, and their file is named by its digest."""
 
 import hashlib
 import json
@@ -21,8 +21,8 @@ from tests.worlds.clevr.formats.releases import scenes_of, write
 FEW = {"scene": {"min_pixels": 0}, "questions": {"per_scene": 4, "window": 2}}
 
 
-def made(source: loading.Source, **changes: Any) -> tuple[Any, dict[str, list[Item]]]:
-    """Return a spec with its files, and the items of each split."""
+def generate(source: loading.Source, **changes: Any) -> tuple[Any, dict[str, list[Item]]]:
+    """Return a spec that is read with its files, and the items of each split."""
     spec = WORLD.read_spec({**source.data, **changes}, files=source.files)
     assert WORLD.maker is not None
     maker = WORLD.maker
@@ -38,10 +38,10 @@ def source_of(tmp_path: Path, data: Any, **changes: Any) -> loading.Source:
     return loading.load(str(preset), scenes_from=write(tmp_path / "theirs.json", data))
 
 
-def test_questions_are_asked_about_scenes_as_they_were_published(tmp_path: Path) -> None:
+def test_questions_are_generated_for_published_scenes(tmp_path: Path) -> None:
     data = scenes_of("val", 5)
     source = source_of(tmp_path, data)
-    spec, items = made(source)
+    spec, items = generate(source)
     content = (tmp_path / "theirs.json").read_bytes()
     assert spec.to_json()["scenes_from"] == hashlib.sha256(content).hexdigest()
     assert source.files[spec.scenes_from] == content
@@ -55,32 +55,32 @@ def test_questions_are_asked_about_scenes_as_they_were_published(tmp_path: Path)
             assert str(execute(question.program, item.scene, table=table)[-1].value) == question.answer.text
 
 
-def test_scenes_of_ours_are_turned_as_they_were(tmp_path: Path) -> None:
+def test_rotations_in_degrees_are_read_unchanged(tmp_path: Path) -> None:
     data = scenes_of("val", 2)
     data["info"]["rotation"] = "degrees"
-    _, items = made(source_of(tmp_path, data))
+    _, items = generate(source_of(tmp_path, data))
     assert [item.scene for item in items["val"]] == [read_scene(record) for record in data["scenes"]]
 
 
 def test_the_same_file_and_seed_give_the_same_questions(tmp_path: Path) -> None:
     source = source_of(tmp_path, scenes_of("val", 5))
-    one, two = (made(source)[1]["val"] for _ in range(2))
+    one, two = (generate(source)[1]["val"] for _ in range(2))
     assert one == two
-    other = made(source, seed=9)[1]["val"]
+    other = generate(source, seed=9)[1]["val"]
     assert [item.scene for item in other] == [item.scene for item in one]
     assert [item.questions for item in other] != [item.questions for item in one]
 
 
-def test_a_spec_without_scenes_of_others_does_not_speak_of_them() -> None:
+def test_a_spec_without_given_scenes_has_no_field_for_them() -> None:
     assert WORLD.maker is not None
     assert "scenes_from" not in WORLD.read_spec(WORLD.maker.preset("clevr-mini")).to_json()
 
 
-def test_fewer_scenes_can_be_asked_about_but_not_more(tmp_path: Path) -> None:
+def test_fewer_scenes_than_in_the_file_are_allowed_but_not_more(tmp_path: Path) -> None:
     source = source_of(tmp_path, scenes_of("val", 5))
-    assert len(made(source, splits={"val": {"scenes": 3}})[1]["val"]) == 3
+    assert len(generate(source, splits={"val": {"scenes": 3}})[1]["val"]) == 3
     with pytest.raises(BadSpec, match=r"splits.val.scenes: Expected up to 5, as many as the file has, got 6"):
-        made(source, splits={"val": {"scenes": 6}})
+        generate(source, splits={"val": {"scenes": 6}})
 
 
 @pytest.mark.parametrize(
@@ -92,11 +92,11 @@ def test_fewer_scenes_can_be_asked_about_but_not_more(tmp_path: Path) -> None:
         (lambda scene: scene.update(objects=[]), r"scenes\[1\], scene.objects: Expected 1 to 63"),
     ],
 )
-def test_a_scene_of_another_world_is_named(tmp_path: Path, harm: Any, message: str) -> None:
+def test_a_bad_scene_is_refused_and_named(tmp_path: Path, harm: Any, message: str) -> None:
     data = scenes_of("val", 3)
     harm(data["scenes"][1])
     with pytest.raises(BadSpec, match=message):
-        made(source_of(tmp_path, data))
+        generate(source_of(tmp_path, data))
 
 
 @pytest.mark.parametrize(
@@ -108,18 +108,18 @@ def test_a_scene_of_another_world_is_named(tmp_path: Path, harm: Any, message: s
         ('{"scenes": [{"image_index": 1}', "Expected JSON"),
     ],
 )
-def test_a_file_of_no_scenes_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_a_file_without_scenes_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "f.json").write_text(text)
     with pytest.raises(BadSpec, match=message):
         loading.load("clevr-mini", scenes_from=tmp_path / "f.json")
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSpec, match="scenes_from: Expected a readable file"):
         loading.load("clevr-mini", scenes_from=tmp_path / "gone.json")
 
 
-def test_the_camera_is_worked_out_from_where_objects_are_seen() -> None:
+def test_the_camera_is_computed_from_the_pixels_of_objects() -> None:
     real = json.loads(shared_path("data", "clevr-v1", "CLEVR_train_scenes.json").read_text())["scenes"]
     for record in real[:20]:
         view = spec_files.seen_from(WORLD.read_scene(record), width=480, height=320)
@@ -129,11 +129,11 @@ def test_the_camera_is_worked_out_from_where_objects_are_seen() -> None:
             assert abs(px - thing["pixel_coords"][0]) < 1.5 and abs(py - thing["pixel_coords"][1]) < 1.5
 
 
-def test_no_camera_is_made_up(tmp_path: Path) -> None:
+def test_without_usable_pixels_there_is_no_camera(tmp_path: Path) -> None:
     data = scenes_of("val", 2)
     for thing in data["scenes"][0]["objects"]:
         thing["pixel_coords"] = [0, 0, 1.0]
-    spec, items = made(source_of(tmp_path, data))
+    spec, items = generate(source_of(tmp_path, data))
     assert [item.view is None for item in items["val"]] == [True, False]
     assert WORLD.maker is not None
     with pytest.raises(BadScene, match="--no-images"):

@@ -1,17 +1,17 @@
-"""The paper's figures, as they stand in its text."""
+"""The figures of the CLEVR paper."""
 
 from generation.engine.worlds import get_world
 from tests.generation import fake_world
 
 
-def test_clevrs_figures_are_those_of_figure_3():
+def test_the_figures_of_clevr_are_those_of_figure_3():
     texts = get_world("clevr").published.texts
     assert f"{texts[''].unique / texts[''].questions:.0%}" == "85%"
     assert f"{texts['val'].overlap / texts['val'].questions:.1%}" == "11.6%"
     assert sum(texts[name].questions for name in ("train", "val", "test")) == texts[""].questions
 
 
-def test_clevrs_figures_name_types_that_there_are():
+def test_the_figures_of_clevr_name_existing_types():
     world = get_world("clevr")
     published = world.published
     [types] = [
@@ -21,5 +21,5 @@ def test_clevrs_figures_name_types_that_there_are():
     assert published.type_mode["count"] == 0.35
 
 
-def test_a_world_without_a_paper_has_none():
+def test_a_world_without_a_paper_has_no_figures():
     assert fake_world.WORLD.published.source == ""

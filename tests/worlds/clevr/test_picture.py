@@ -1,4 +1,4 @@
-"""CLEVR's pictures: every solid, the release's look, an orange cone."""
+"""CLEVR's pictures: every solid, the look of the release, and an orange cone."""
 
 import json
 import math
@@ -75,7 +75,7 @@ WORDS = Words()
 
 
 def row_of(**change) -> list[Thing]:
-    """Return one large thing of each shape, left to right before the default camera."""
+    """Return one large object of each shape, from left to right in front of the default camera."""
     names = list(WORDS.shapes)
     return [
         Thing(shape=name, coords=(-2.6 + 1.3 * k, -2.6 + 1.3 * k, 0.7), rotation=20.0 * k, **change)
@@ -84,7 +84,7 @@ def row_of(**change) -> list[Thing]:
 
 
 @pytest.mark.parametrize("material", ["rubber", "metal"])
-def test_every_shape_is_drawn_and_ids_alone_are_the_same(material):
+def test_every_shape_is_drawn_and_ids_without_a_picture_are_the_same(material):
     things = row_of(material=material)
     rgb, ids = draw(things, View(), WORDS)
     assert rgb.shape == (320, 480, 3)
@@ -97,7 +97,7 @@ def test_every_shape_is_drawn_and_ids_alone_are_the_same(material):
         assert rows.min() - 1 < py < rows.max() + 1 or thing.shape == "torus"
 
 
-def test_things_stand_on_the_ground():
+def test_objects_stand_on_the_ground():
     for thing in row_of():
         ids = draw_ids([thing], View(), WORDS)
         x, y, _ = thing.coords
@@ -106,7 +106,7 @@ def test_things_stand_on_the_ground():
         assert under - 2 < np.nonzero(ids)[0].max() < near + 8
 
 
-def test_sizes_and_turns_count():
+def test_sizes_and_rotations_change_the_picture():
     large, small = Thing(), Thing(size="small", coords=(0.0, 0.0, 0.35))
     assert (draw_ids([large], View(), WORDS) > 0).sum() > 3.3 * (draw_ids([small], View(), WORDS) > 0).sum()
     turned = draw_ids([replace(large, rotation=45.0)], View(), WORDS)
@@ -115,7 +115,7 @@ def test_sizes_and_turns_count():
     assert np.array_equal(turned, draw_ids([replace(large, rotation=135.0)], View(), WORDS))
 
 
-def test_degrees_mean_degrees():
+def test_rotations_are_in_degrees():
     solids, _ = primitives([Thing(rotation=30.0)], WORDS)
     assert solids[0].turn[0] == pytest.approx((math.cos(math.pi / 6), -0.5, 0.0))
 
@@ -137,8 +137,8 @@ def test_a_mesh_is_found_by_its_digest():
 
 
 @pytest.mark.slow
-def test_metal_and_rubber_of_one_colour_can_be_told_apart():
-    """A metal thing has bright highlights and dark reflections, a rubber one neither; small ones too."""
+def test_metal_and_rubber_of_one_colour_look_different():
+    """A metal object has bright highlights and dark reflections, also if it is small. A rubber object has neither."""
     for color in ("gray", "cyan", "blue", "yellow"):
         for shape in ("cube", "sphere", "cylinder"):
             spreads = []
@@ -158,20 +158,20 @@ def test_an_unknown_solid_is_refused():
 
 @pytest.fixture(scope="module")
 def beside():
-    """Return a real scene's objects and view, its real picture, ours, and our object ids."""
+    """Return the objects and view of a published scene, its published picture, our picture and our object ids."""
     scene = json.loads(shared_path("data", "clevr-v1", "CLEVR_val_000013.json").read_text())["scenes"][0]
     with Image.open(shared_path("data", "clevr-v1", "images", "CLEVR_val_000013.png")) as image:
         real = np.asarray(image.convert("RGB")).astype(float)
     objects = scene["objects"]
     view = solve_view([o["3d_coords"] for o in objects], [o["pixel_coords"] for o in objects])
-    # the lamps of that picture, from the directions of their highlights
+    # the lamps of this picture, computed from the directions of their highlights
     view = replace(view, key=(6.069, -2.546, 5.049), fill=(-4.955, -3.584, 3.064), back=(-1.374, 3.059, 5.464))
     things = read_published(scene).objects
     rgb, ids = draw(things, view, WORDS)
     return things, view, real, rgb.astype(float), ids
 
 
-def test_a_real_scene_looks_like_its_real_picture(beside):
+def test_a_published_scene_looks_like_its_published_picture(beside):
     things, _, real, rgb, ids = beside
     cubes = np.isin(ids, [number + 1 for number, thing in enumerate(things) if thing.shape == "cube"])
     assert np.abs(rgb - real)[cubes].mean() < 6.5
@@ -186,13 +186,13 @@ def test_a_real_scene_looks_like_its_real_picture(beside):
     assert np.abs(rgb - real).mean() < 3
 
 
-def test_the_back_is_as_bright_as_in_the_real_picture(beside):
+def test_the_background_is_as_bright_as_in_the_published_picture(beside):
     _, _, real, rgb, _ = beside
     assert abs(rgb[:20].mean() - real[:20].mean()) < 4
 
 
 def test_caps_of_metal_cylinders_have_no_strong_wedges(beside):
-    """Around a cap, brightness differs by about as much as in the real picture: 25 and 28 of 255."""
+    """Around a cap, the brightness varies about as much as in the published picture: by 25 and 28 of 255."""
     things, view, real, rgb, _ = beside
     caps = [thing for thing in things if (thing.shape, thing.material) == ("cylinder", "metal")]
     assert len(caps) == 2
@@ -201,7 +201,7 @@ def test_caps_of_metal_cylinders_have_no_strong_wedges(beside):
 
 
 def contrast_around(picture, thing, view) -> float:
-    """Return by how much the brightness differs along a circle on a cylinder's cap."""
+    """Return how much the brightness varies along a circle on the cap of a cylinder."""
     x, y, z = thing.coords
     turns = [math.radians(degrees) for degrees in range(0, 360, 5)]
     seen = [project(view, (x + 0.6 * z * math.cos(turn), y + 0.6 * z * math.sin(turn), 2 * z)) for turn in turns]
@@ -209,15 +209,15 @@ def contrast_around(picture, thing, view) -> float:
     return float(high - low)
 
 
-def test_edges_of_metal_cubes_glint_as_in_the_real_picture(beside):
+def test_edges_of_metal_cubes_shine_as_in_the_published_picture(beside):
     things, _, real, rgb, ids = beside
     [number] = [n for n, thing in enumerate(things) if (thing.shape, thing.size, thing.material) == GLINTING]
-    ours, theirs = (glints(picture, ids == number + 1) for picture in (rgb, real))
+    ours, theirs = (glint_of(picture, ids == number + 1) for picture in (rgb, real))
     assert 0.75 * theirs < ours < 1.25 * theirs
 
 
-def glints(picture, silhouette) -> float:
-    """Return how much light an object's pixels have above most of its others, with both pictures equally soft."""
+def glint_of(picture, silhouette) -> float:
+    """Return how much brighter than the median the pixels of an object are in total, in a blurred picture."""
     soft = Image.fromarray(picture.astype(np.uint8)).filter(ImageFilter.GaussianBlur(1.0))
     light = np.asarray(soft).astype(float).mean(axis=2)[silhouette]
     return float(np.clip(light - np.median(light) - 15, 0, None).sum())

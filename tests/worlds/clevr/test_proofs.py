@@ -1,4 +1,4 @@
-"""What is proved of CLEVR's items: ours and the release's hold, and whatever is changed is found by its own check."""
+"""The verification of CLEVR accepts generated and published items, and every change is found by its own check."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ Change = Callable[[Item], Item]
 
 
 def flaws_of(items: Sequence[Item], spec: ClevrSpec, *, made: bool = True) -> list[Flaw]:
-    """Return what is wrong with the items of a chunk."""
+    """Return all errors in the items of a chunk."""
     checker, proof = Checker(WORLD, spec, made=made), Proof()
     checker.begin()
     found = []
@@ -47,13 +47,13 @@ def checks_of(flaws: Sequence[Flaw]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def items(mini_items: Mapping[str, list[Item]]) -> list[Item]:
-    """Some items of ours, in order from the beginning of a chunk."""
+    """Generated items in order from the start of a chunk."""
     return mini_items["val"]
 
 
 @pytest.fixture(scope="module")
 def plain(items: list[Item]) -> Item:
-    """One of them, whose first question asks for a colour."""
+    """One of the items, reordered so that its first question asks for a colour."""
     return next(
         replace(item, questions=(question, *(other for other in item.questions if other is not question)))
         for item in items
@@ -62,13 +62,13 @@ def plain(items: list[Item]) -> Item:
     )
 
 
-def test_what_we_make_holds(mini: ClevrSpec, mini_items: Mapping[str, list[Item]]):
+def test_generated_items_are_valid(mini: ClevrSpec, mini_items: Mapping[str, list[Item]]):
     for split, made in mini_items.items():
         assert flaws_of(made, mini.for_split(split)) == []
 
 
 @pytest.mark.slow
-def test_what_we_make_by_other_rules_holds():
+def test_items_generated_by_other_rules_are_valid():
     for changes in (
         {"questions": {"degeneracy": "clevr", "optional_words": 0.0}},
         {"questions": {"window": 5, "per_scene": 12, "optional_words": 1.0}, "scene": {"relation_threshold": 0.0}},
@@ -79,47 +79,47 @@ def test_what_we_make_by_other_rules_holds():
             assert flaws_of(made, spec.for_split("train")) == []
 
 
-def test_the_releases_scenes_hold_and_no_more_is_promised(mini: ClevrSpec, real_scenes: list[dict[str, Any]]):
+def test_published_scenes_are_valid_and_a_moved_object_is_found(mini: ClevrSpec, real_scenes: list[dict[str, Any]]):
     theirs = [Item(WORLD.read_scene(scene), None, ()) for scene in real_scenes]
     assert flaws_of(theirs, mini, made=False) == []
-    moved = replace(theirs[0], scene=moved_object(theirs[0].scene, coords=(1.5, 1.5, 0.7)))
+    moved = replace(theirs[0], scene=change_object(theirs[0].scene, coords=(1.5, 1.5, 0.7)))
     assert "references" in checks_of(flaws_of([moved], mini, made=False))
 
 
-def moved_object(scene: Any, *, number: int = 0, **changes: Any) -> ClevrScene:
-    """Return a scene with something changed of one object."""
+def change_object(scene: Any, *, number: int = 0, **changes: Any) -> ClevrScene:
+    """Return a scene with a changed object."""
     objects = list(scene.objects)
     objects[number] = objects[number]._replace(**changes)
     return replace(scene, objects=tuple(objects))
 
 
-def asked(item: Item, **changes: Any) -> Item:
-    """Return an item with something changed of its first question."""
+def edit(item: Item, **changes: Any) -> Item:
+    """Return an item with a changed first question."""
     return replace(item, questions=(replace(item.questions[0], **changes), *item.questions[1:]))
 
 
-def another(value: str, values: Sequence[str]) -> str:
+def next_value(value: str, values: Sequence[str]) -> str:
     return values[(values.index(value) + 1) % len(values)]
 
 
-def another_color(item: Item) -> Item:
+def change_answer(item: Item) -> Item:
     answer = item.questions[0].answer
     assert answer is not None
     colors = ("blue", "brown", "cyan", "gray", "green", "purple", "red", "yellow")
-    return asked(item, answer=answer._replace(text=another(answer.text, colors)))
+    return edit(item, answer=answer._replace(text=next_value(answer.text, colors)))
 
 
-def step_changed(item: Item) -> Item:
+def change_step(item: Item) -> Item:
     program = list(item.questions[0].program or ())
     at = next(number for number, step in enumerate(program) if step.values)
     options = WORLD.functions(WORLD.read_spec({"base": "clevr-mini"}))
     assert options is not None
     kind = options.functions[program[at].function].values[0]
-    program[at] = program[at]._replace(values=(another(program[at].values[0], options.values[kind]),))
-    return asked(item, program=tuple(program))
+    program[at] = program[at]._replace(values=(next_value(program[at].values[0], options.values[kind]),))
+    return edit(item, program=tuple(program))
 
 
-def related_otherwise(item: Item) -> Item:
+def change_relation(item: Item) -> Item:
     assert isinstance(item.scene, ClevrScene)
     left = [list(row) for row in item.scene.relationships["left"]]
     left[0] = [] if left[0] else [1]
@@ -128,27 +128,27 @@ def related_otherwise(item: Item) -> Item:
 
 
 TAMPERED: dict[str, tuple[Change, str]] = {
-    "answer": (another_color, "programs"),
-    "answer outside the vocabulary": (lambda i: asked(i, answer=Answer("orange", AnswerKind.VALUE)), "vocabulary"),
-    "kind of answer": (lambda i: asked(i, answer=i.questions[0].answer._replace(kind="word")), "programs"),
-    "type": (lambda i: asked(i, kind="query_shape"), "programs"),
-    "step": (step_changed, "programs"),
-    "program cut short": (lambda i: asked(i, program=(i.questions[0].program or ())[:-1]), "programs"),
-    "program of no steps": (lambda i: asked(i, program=()), "programs"),
-    "family": (lambda i: asked(i, family=(i.questions[0].family or 0) + 1), "families"),
-    "no such family": (lambda i: asked(i, family=90), "families"),
-    "no family": (lambda i: asked(i, family=None), "families"),
-    "text": (lambda i: asked(i, text=i.questions[1].text), "texts"),
-    "one word": (lambda i: asked(i, text=i.questions[0].text.replace("?", " now?")), "texts"),
+    "answer": (change_answer, "programs"),
+    "answer outside the vocabulary": (lambda i: edit(i, answer=Answer("orange", AnswerKind.VALUE)), "vocabulary"),
+    "kind of answer": (lambda i: edit(i, answer=i.questions[0].answer._replace(kind="word")), "programs"),
+    "type": (lambda i: edit(i, kind="query_shape"), "programs"),
+    "step": (change_step, "programs"),
+    "program cut short": (lambda i: edit(i, program=(i.questions[0].program or ())[:-1]), "programs"),
+    "program of no steps": (lambda i: edit(i, program=()), "programs"),
+    "family": (lambda i: edit(i, family=(i.questions[0].family or 0) + 1), "families"),
+    "no such family": (lambda i: edit(i, family=90), "families"),
+    "no family": (lambda i: edit(i, family=None), "families"),
+    "text": (lambda i: edit(i, text=i.questions[1].text), "texts"),
+    "one word": (lambda i: edit(i, text=i.questions[0].text.replace("?", " now?")), "texts"),
     "a question asked twice": (lambda i: replace(i, questions=(i.questions[0], *i.questions[:-1])), "families"),
     "a question left out": (lambda i: replace(i, questions=i.questions[:-1]), "families"),
-    "relation": (related_otherwise, "references"),
-    "place": (lambda i: replace(i, scene=moved_object(i.scene, coords=(0.123456, 0.5, 0.7))), "references"),
-    "pixel": (lambda i: replace(i, scene=moved_object(i.scene, pixel_coords=(10, 10, 10.0))), "references"),
+    "relation": (change_relation, "references"),
+    "place": (lambda i: replace(i, scene=change_object(i.scene, coords=(0.123456, 0.5, 0.7))), "references"),
+    "pixel": (lambda i: replace(i, scene=change_object(i.scene, pixel_coords=(10, 10, 10.0))), "references"),
     "directions": (lambda i: replace(i, scene=replace(i.scene, directions={})), "references"),
-    "colour": (lambda i: replace(i, scene=moved_object(i.scene, color="orange")), "vocabulary"),
-    "height": (lambda i: replace(i, scene=moved_object(i.scene, coords=(2.0, 2.0, 0.5))), "scenes"),
-    "turn": (lambda i: replace(i, scene=moved_object(i.scene, rotation=-1.0)), "scenes"),
+    "colour": (lambda i: replace(i, scene=change_object(i.scene, color="orange")), "vocabulary"),
+    "height": (lambda i: replace(i, scene=change_object(i.scene, coords=(2.0, 2.0, 0.5))), "scenes"),
+    "turn": (lambda i: replace(i, scene=change_object(i.scene, rotation=-1.0)), "scenes"),
     "camera": (lambda i: replace(i, view=replace(i.view, camera=(9.0, -6.5, 5.3))), "scenes"),
     "lamp": (lambda i: replace(i, view=replace(i.view, key=(0.0, 0.0, 9.0))), "scenes"),
     "size of the picture": (lambda i: replace(i, view=replace(i.view, width=481)), "scenes"),
@@ -156,7 +156,7 @@ TAMPERED: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("name", TAMPERED)
-def test_whatever_is_changed_is_found(name: str, mini: ClevrSpec, plain: Item):
+def test_every_change_is_found(name: str, mini: ClevrSpec, plain: Item):
     change, check = TAMPERED[name]
     assert flaws_of([plain], mini) == []
     changed = change(plain)
@@ -166,7 +166,7 @@ def test_whatever_is_changed_is_found(name: str, mini: ClevrSpec, plain: Item):
     assert all(flaw.expected and flaw.came for flaw in found)
 
 
-def test_objects_too_close_too_many_or_hidden_are_found(mini: ClevrSpec, plain: Item):
+def test_objects_that_are_too_close_too_many_or_hidden_are_found(mini: ClevrSpec, plain: Item):
     for scene, words in (
         ({"min_distance": 3.0}, "apart"),
         ({"margin": 2.0}, "along"),
@@ -179,8 +179,8 @@ def test_objects_too_close_too_many_or_hidden_are_found(mini: ClevrSpec, plain: 
         assert any(words in flaw.expected for flaw in found), scene
 
 
-def test_families_and_idle_relations_are_judged_as_the_twin_does(mini: ClevrSpec):
-    """Questions asked by the original rules, judged by the stricter ones: refused exactly where brute force refuses."""
+def test_redundant_relations_are_found_as_by_the_twin(mini: ClevrSpec):
+    """The questions follow the original rules. By the stricter rules, the same ones fail as with brute force."""
     loose = {"base": "clevr-mini", "seed": 3, "questions": {"degeneracy": "clevr", "trivial_share": 0.5}}
     scenes = size(200, name="scenes whose questions the twin judges too")
     spec = WORLD.read_spec({**loose, "splits": {"train": {"scenes": scenes}, "val": None, "test": None}})
@@ -206,7 +206,7 @@ def test_families_and_idle_relations_are_judged_as_the_twin_does(mini: ClevrSpec
     ("preset", "split", "other"),
     [("clevr-cogent-mini", "valA", "valB"), pytest.param("clevr-length-mini", "train", "test", marks=pytest.mark.full)],
 )
-def test_what_rules_hold_back_is_nowhere_and_found_where_it_is(preset: str, split: str, other: str):
+def test_rules_hold_in_their_split_and_violations_are_found(preset: str, split: str, other: str):
     data = {**MAKER.preset(preset)}
     data["splits"] = {name: {**one, "scenes": 3} for name, one in data["splits"].items()}
     spec = WORLD.read_spec(data)
@@ -222,7 +222,9 @@ def test_what_rules_hold_back_is_nowhere_and_found_where_it_is(preset: str, spli
     st.sampled_from([1.0, 5.0]),
     st.integers(1, 6),
 )
-def test_balance_is_the_searchs(counts: list[int], pick: int, ratio: float, median_ratio: float, floor: int):
+def test_the_balance_rule_equals_that_of_the_search(
+    counts: list[int], pick: int, ratio: float, median_ratio: float, floor: int
+):
     answers = tuple(str(number) for number in range(len(counts)))
     family = SPEC.families[0]._replace(answers=answers)
     parameters = QuestionParameters.model_validate(
@@ -242,20 +244,20 @@ SPEC = WORLD.read_spec({"base": "clevr-mini"})
 assert isinstance(SPEC, ClevrSpec)
 
 
-def test_idle_relations_stay_below_their_share():
+def test_redundant_relations_are_limited_to_a_share():
     replay = Balance(QuestionParameters(), strict=True)
     family = SPEC.families[0]
     assert "idle in at most 10 %" in replay.refusal(family, family.answers[0], is_idle=True)
     assert Balance(QuestionParameters(), strict=False).refusal(family, family.answers[0], is_idle=True) == ""
 
 
-def test_questions_that_are_right_but_not_due_are_found(mini: ClevrSpec, items: list[Item]):
-    """The same scene again and again: every question is right, but its answers pile up."""
+def test_questions_that_violate_the_balance_are_found(mini: ClevrSpec, items: list[Item]):
+    """The same scene is repeated. Every question is correct, but the answers become too frequent."""
     found = flaws_of([items[0]] * 3, mini)
     assert checks_of(found) == {"balance"}
 
 
-def test_a_program_of_another_familys_shape_is_no_reading(mini: ClevrSpec, plain: Item):
+def test_a_program_is_read_back_only_by_families_of_its_form(mini: ClevrSpec, plain: Item):
     program = from_json(to_json(plain.questions[0].program or ()))
     own = plain.questions[0].family
     readable = [family.number for family in mini.families if read_back(program, family) is not None]
@@ -267,35 +269,35 @@ def test_a_program_of_another_familys_shape_is_no_reading(mini: ClevrSpec, plain
 
 @pytest.fixture(scope="module")
 def drawn(mini: ClevrSpec, plain: Item) -> tuple[np.ndarray, np.ndarray]:
-    """The picture of an item and its object ids."""
+    """The picture of an item, and its object ids."""
     return MAKER.render(mini, "val", plain)
 
 
-def pictured(item: Item, spec: ClevrSpec, rgb: Any, ids: Any) -> list[Flaw]:
-    """Return what is wrong with an item's pictures."""
+def flaws_of_pictures(item: Item, spec: ClevrSpec, rgb: Any, ids: Any) -> list[Flaw]:
+    """Return all errors in the pictures of an item."""
     proof = Proof()
     Checker(WORLD, spec, made=True).prove_pictures(item, rgb, ids, proof)
     return proof.settle()
 
 
-def test_pictures_that_we_draw_hold(mini: ClevrSpec, items: list[Item]):
+def test_drawn_pictures_are_valid(mini: ClevrSpec, items: list[Item]):
     for item in items[: size(20)]:
-        assert pictured(item, mini, *MAKER.render(mini, "val", item)) == []
+        assert flaws_of_pictures(item, mini, *MAKER.render(mini, "val", item)) == []
 
 
-def test_another_scenes_picture_is_found(mini: ClevrSpec, items: list[Item], plain: Item, drawn: Any):
+def test_a_picture_of_another_scene_is_found(mini: ClevrSpec, items: list[Item], plain: Item, drawn: Any):
     other = next(item for item in items if item.scene != plain.scene)
-    assert checks_of(pictured(other, mini, *drawn)) == {"images", "masks"}
+    assert checks_of(flaws_of_pictures(other, mini, *drawn)) == {"images", "masks"}
 
 
-def test_an_object_painted_over_is_found(mini: ClevrSpec, plain: Item, drawn: Any):
+def test_a_painted_object_is_found(mini: ClevrSpec, plain: Item, drawn: Any):
     rgb, ids = drawn
     largest = np.bincount(ids.ravel())[1:].argmax() + 1
     painted = np.where((ids == largest)[:, :, None], 255 - rgb, rgb).astype(np.uint8)
-    assert checks_of(pictured(plain, mini, painted, ids)) == {"images"}
+    assert checks_of(flaws_of_pictures(plain, mini, painted, ids)) == {"images"}
 
 
-def test_object_ids_that_are_shifted_swapped_too_many_or_lost_are_found(mini: ClevrSpec, plain: Item, drawn: Any):
+def test_shifted_swapped_additional_or_lost_object_ids_are_found(mini: ClevrSpec, plain: Item, drawn: Any):
     rgb, ids = drawn
     swapped = ids.copy()
     swapped[ids == 1], swapped[ids == 2] = 2, 1
@@ -307,18 +309,18 @@ def test_object_ids_that_are_shifted_swapped_too_many_or_lost_are_found(mini: Cl
         (np.where(np.indices(ids.shape).sum(axis=0) % 3 == 0, 0, ids), "99.9 % of pixels"),
         (ids[:-1], "object ids of shape (320, 480)"),
     ):
-        found = pictured(plain, mini, rgb, changed.astype(np.uint16))
+        found = flaws_of_pictures(plain, mini, rgb, changed.astype(np.uint16))
         assert checks_of(found) == {"masks"}
         assert any(words in flaw.expected for flaw in found), words
 
 
 def test_a_picture_of_another_size_is_found(mini: ClevrSpec, plain: Item, drawn: Any):
-    [flaw] = pictured(plain, mini, drawn[0][:, :-1], drawn[1])
+    [flaw] = flaws_of_pictures(plain, mini, drawn[0][:, :-1], drawn[1])
     assert flaw.check == "images" and "(320, 480, 3)" in flaw.expected
 
 
-def test_every_solid_lies_in_its_box():
-    """Also where the camera stands elsewhere and objects lie at the edge."""
+def test_every_solid_is_inside_its_box():
+    """This holds for other cameras too, and for objects at the edge."""
     solids = {name: {"solid": name} for name in ("cone", "cube", "cylinder", "sphere", "torus")}
     words = WORLD.read_spec({"base": "clevr-mini", "vocabulary": {"shapes": solids}}).vocabulary
     from generation.engine.worlds.clevr.picture import draw_ids
@@ -334,19 +336,19 @@ def test_every_solid_lies_in_its_box():
         assert rows.min() >= top - 0.5 and rows.max() <= bottom - 0.5
 
 
-def test_shrinking_takes_means():
+def test_shrinking_computes_means():
     rgb = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
     assert np.abs(shrunk(rgb, 2, 3) - rgb.reshape(2, 2, 3, 2, 3).mean(axis=(1, 3))).max() <= 0.5
 
 
-def test_questions_of_others_promise_nothing_of_families(mini: ClevrSpec, plain: Item):
+def test_families_of_imported_questions_are_not_verified(mini: ClevrSpec, plain: Item):
     proof = Proof()
-    Checker(WORLD, mini, made=False).prove(asked(plain, text="anything", family=None), proof)
+    Checker(WORLD, mini, made=False).prove(edit(plain, text="anything", family=None), proof)
     assert proof.settle() == []
     assert proof.open["families, wording and balance of questions that we did not ask"] == len(plain.questions)
 
 
-def test_what_is_absent_is_said_to_be_open(mini: ClevrSpec, plain: Item):
+def test_missing_data_is_reported_as_not_verified(mini: ClevrSpec, plain: Item):
     proof = Proof()
     bare = Item(None, None, (Question("Is it?"), replace(plain.questions[0], family=None)))
     Checker(WORLD, mini, made=False).prove(bare, proof)

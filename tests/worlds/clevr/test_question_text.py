@@ -15,8 +15,8 @@ assert isinstance(SPEC, ClevrSpec)
 WORDS = SPEC.vocabulary
 
 
-def said(text: str) -> str:
-    """Return a program in words: a line of steps, each `function`, `function:value` or `function@inputs`."""
+def describe(text: str) -> str:
+    """Return a program in words. Each step of the text is `function`, `function:value` or `function@inputs`."""
     steps: list[Step] = []
     for number, word in enumerate(text.split()):
         word, _, sources = word.partition("@")
@@ -65,10 +65,10 @@ def said(text: str) -> str:
     ],
 )
 def test_programs_in_words(program: str, words: str):
-    assert said(program) == words
+    assert describe(program) == words
 
 
-def test_every_value_of_a_question_is_said(mini_items: Mapping[str, list[Item]]):
+def test_every_value_of_a_program_is_in_its_words(mini_items: Mapping[str, list[Item]]):
     seen = 0
     for item in mini_items["train"]:
         for question in item.questions:

@@ -1,4 +1,4 @@
-"""Which renderer draws a CLEVR spec's pictures: its parameters, their defaults, and the message where it is missing."""
+"""The renderer of a CLEVR spec: its parameters, their defaults, and the message if it is missing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,20 +27,20 @@ def with_override(images: dict[str, Any], **base: Any) -> ClevrSpec:
 
 @pytest.fixture
 def without() -> Iterator[None]:
-    """Let there be no Blender."""
+    """Configure a Python without Blender."""
     blender.configure(blender.Setup(python=Path("/nowhere/python")))
     yield
     blender.configure(blender.Setup())
 
 
-def test_specs_that_do_not_ask_for_blender_read_as_they_always_did() -> None:
+def test_specs_without_blender_are_read_as_before() -> None:
     plain = {"renderer": "tracer", "width": 480, "height": 320, "samples": 16}
     assert spec().to_json()["images"] == plain
     assert WORLD.read_spec(spec().to_json()) == spec()
     assert spec(samples=4).to_json()["images"] == plain | {"samples": 4}
 
 
-def test_blender_takes_as_many_samples_as_the_paper_and_leaves_noise_alone() -> None:
+def test_blender_takes_512_samples_and_does_not_denoise_by_default() -> None:
     asked = spec(renderer="blender")
     assert (asked.images.samples, asked.images.denoise) == (512, False)
     whole = {"renderer": "blender", "width": 480, "height": 320, "samples": 512, "denoise": False}
@@ -49,7 +49,7 @@ def test_blender_takes_as_many_samples_as_the_paper_and_leaves_noise_alone() -> 
     assert spec(renderer="blender", samples=16, denoise=True).images.samples == 16
 
 
-def test_denoising_is_blenders_alone() -> None:
+def test_only_blender_can_denoise() -> None:
     with pytest.raises(BadSpec, match="Expected denoise with the renderer blender alone, got tracer") as caught:
         spec(denoise=True)
     assert caught.value.where == "images"
@@ -66,7 +66,7 @@ def test_denoising_is_blenders_alone() -> None:
         ({"renderer": "blender", "samples": 64}, {"width": 100}, 64),
     ],
 )
-def test_a_split_with_another_renderer_begins_with_that_ones_samples(
+def test_a_split_with_another_renderer_has_the_default_samples_of_this_renderer(
     base: dict[str, Any], override: dict[str, Any], samples: int
 ) -> None:
     again = WORLD.read_spec(with_override(override, **base).to_json())
@@ -88,7 +88,7 @@ def test_a_preview_is_drawn_by_the_tracer() -> None:
 
 
 @pytest.mark.usefixtures("without")
-def test_a_missing_blender_is_told_with_the_field_that_asks_for_it() -> None:
+def test_a_missing_blender_is_reported_with_the_field_that_needs_it() -> None:
     spec().check_here()
     for asked, where in [
         (spec(renderer="blender"), "images.renderer"),
@@ -101,8 +101,8 @@ def test_a_missing_blender_is_told_with_the_field_that_asks_for_it() -> None:
 
 
 @pytest.fixture
-def asked_for(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Return what Blender is asked for from now on; it draws nothing."""
+def blender_calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Replace the rendering by Blender, and return the list of its calls."""
     found: list[dict[str, Any]] = []
 
     def render(stage: Any, camera: Any, **options: Any) -> Any:
@@ -113,22 +113,22 @@ def asked_for(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return found
 
 
-def test_blender_draws_with_the_specs_parameters_and_a_seed_of_each_scene(
-    mini_items: dict[str, list[Item]], asked_for: list[dict[str, Any]]
+def test_blender_gets_the_parameters_of_the_spec_and_a_seed_for_each_scene(
+    mini_items: dict[str, list[Item]], blender_calls: list[dict[str, Any]]
 ) -> None:
     asked = spec(renderer="blender", samples=7, denoise=True)
     items = mini_items["val"]
     for item in (*items, items[0]):
         MAKER.render(asked, "val", item)
     MAKER.render(asked.model_copy(update={"seed": 1}), "val", items[0])
-    assert {(one["samples"], one["denoise"]) for one in asked_for} == {(7, True)}
-    seeds = [one["seed"] for one in asked_for]
+    assert {(one["samples"], one["denoise"]) for one in blender_calls} == {(7, True)}
+    seeds = [one["seed"] for one in blender_calls]
     assert len(set(seeds[: len(items)])) == len(items)
     assert seeds[0] == seeds[len(items)] != seeds[-1]
-    assert len(asked_for[0]["stage"].solids) == len(items[0].scene.objects)  # type: ignore[union-attr]
+    assert len(blender_calls[0]["stage"].solids) == len(items[0].scene.objects)  # type: ignore[union-attr]
 
 
-def test_no_two_pictures_have_the_same_grain(
+def test_each_picture_has_its_own_random_noise(
     mini_items: dict[str, list[Item]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seeds: list[int] = []
@@ -144,9 +144,9 @@ def test_no_two_pictures_have_the_same_grain(
     assert len(set(seeds)) == len(items) and seeds[-1] == seeds[0]
 
 
-def test_the_tracer_draws_what_it_always_drew(
-    mini: ClevrSpec, mini_items: dict[str, list[Item]], asked_for: list[dict[str, Any]]
+def test_the_tracer_is_the_default_renderer(
+    mini: ClevrSpec, mini_items: dict[str, list[Item]], blender_calls: list[dict[str, Any]]
 ) -> None:
     rgb, _ = MAKER.render(mini, "val", mini_items["val"][0])
     assert rgb.shape == (320, 480, 3)
-    assert not asked_for
+    assert not blender_calls

@@ -1,4 +1,4 @@
-"""Splits with rules obey them, object by object and question by question; the bundled ones are those held."""
+"""Splits with rules follow them for every object and question, and bundled presets have their stored fingerprints."""
 
 import json
 from collections import Counter
@@ -27,7 +27,7 @@ CONDITIONS = {
 }
 
 
-def made(spec: Any) -> dict[str, list[Item]]:
+def generate(spec: Any) -> dict[str, list[Item]]:
     return {
         split: [item for chunk in MAKER.plan(spec, split) for item in MAKER.make(spec, split, chunk)]
         for split in spec.splits
@@ -36,8 +36,8 @@ def made(spec: Any) -> dict[str, list[Item]]:
 
 @cache
 def mini(name: str) -> Mapping[str, list[Item]]:
-    """Return all items of a preset, split by split."""
-    return made(WORLD.read_spec({"base": name}))
+    """Return all items of a preset by split."""
+    return generate(WORLD.read_spec({"base": name}))
 
 
 def objects(items: list[Item]) -> list[dict[str, str]]:
@@ -49,7 +49,7 @@ def programs(items: list[Item]) -> list[list[dict[str, Any]]]:
 
 
 def spec_of(**changes: Any) -> ClevrSpec:
-    """Return clevr-mini with some scenes of train alone, and changes."""
+    """Return clevr-mini with changes, and only with a few scenes of train."""
     splits = {"train": {"scenes": changes.pop("scenes", 6)}, "val": None, "test": None}
     scene = {"min_pixels": 0, **changes.pop("scene", {})}
     return WORLD.read_spec({"base": "clevr-mini", "splits": splits, "scene": scene, **changes})  # type: ignore[return-value]
@@ -60,7 +60,7 @@ def spec_of(**changes: Any) -> ClevrSpec:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("split", ["trainA", "valA", "valB", "testA", "testB"])
-def test_every_object_of_cogent_obeys_its_condition(split: str):
+def test_every_object_of_cogent_follows_the_condition_of_its_split(split: str):
     allowed = CONDITIONS[split[-1]]
     seen = {(thing["shape"], thing["color"]) for thing in objects(mini("clevr-cogent-mini")[split])}
     assert seen <= {(shape, color) for shape, colors in allowed.items() for color in colors}
@@ -70,12 +70,12 @@ def test_every_object_of_cogent_obeys_its_condition(split: str):
 
 
 @pytest.mark.slow
-def test_shapes_of_cogent_are_as_frequent_though_fewer_colours_are_allowed():
+def test_shapes_of_cogent_are_equally_frequent_although_fewer_colours_are_allowed():
     shapes = Counter(thing["shape"] for thing in objects(mini("clevr-cogent-mini")["trainA"]))
     assert min(shapes.values()) > 0.8 * max(shapes.values())
 
 
-def test_cogent_has_the_papers_splits_which_are_measured_against_train_in_condition_a():
+def test_cogent_has_the_splits_of_the_paper_with_train_a_as_reference():
     spec = WORLD.read_spec({"base": "clevr-cogent"})
     sizes = {"trainA": 70_000, "valA": 15_000, "valB": 15_000, "testA": 15_000, "testB": 15_000}
     assert {name: split.scenes for name, split in spec.splits.items()} == sizes
@@ -85,7 +85,7 @@ def test_cogent_has_the_papers_splits_which_are_measured_against_train_in_condit
 
 
 @pytest.mark.slow
-def test_programs_of_train_are_short_and_those_of_test_longer():
+def test_programs_of_train_are_short_and_those_of_test_are_longer():
     found = mini("clevr-length-mini")
     lengths = {split: {len(program) for program in programs(found[split])} for split in found}
     assert max(lengths["train"] | lengths["val"]) == 8
@@ -93,7 +93,7 @@ def test_programs_of_train_are_short_and_those_of_test_longer():
 
 
 @pytest.mark.slow
-def test_a_fifth_of_the_skeletons_is_asked_in_test_alone():
+def test_a_fifth_of_the_skeletons_occurs_only_in_test():
     preset = MAKER.preset("clevr-skeleton-mini")
     [rule] = preset["questions"]["never"]
     held_back, every = set(rule["skeleton"]), WORLD.read_spec(preset).skeletons  # type: ignore[attr-defined]
@@ -110,7 +110,7 @@ def test_a_fifth_of_the_skeletons_is_asked_in_test_alone():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MINIS)
-def test_presets_are_those_held_in_the_repository(name: str):
+def test_fingerprints_of_presets_equal_the_stored_ones(name: str):
     assert of_items(mini(name)) == json.loads(HELD.read_text())["datasets"][name]
 
 
@@ -135,9 +135,9 @@ def test_a_mini_has_the_rules_of_its_preset(name: str):
         {"only": [{"size": "small"}], "never": [{"material": "metal", "shape": ["cube", "sphere"]}]},
     ],
 )
-def test_objects_obey_rules_about_any_attribute(rules: dict[str, Any]):
+def test_objects_follow_rules_about_any_attribute(rules: dict[str, Any]):
     spec = spec_of(scene=rules, scenes=12)
-    for thing in objects(made(spec)["train"]):
+    for thing in objects(generate(spec)["train"]):
         fits = {
             kind: [all(thing[name] in value for name, value in rule.items()) for rule in rules.get(kind, ())]
             for kind in ("only", "never")
@@ -146,9 +146,9 @@ def test_objects_obey_rules_about_any_attribute(rules: dict[str, Any]):
         assert not any(fits["never"])
 
 
-def test_a_rule_that_everything_fits_changes_nothing():
+def test_a_rule_that_allows_everything_changes_nothing():
     plain, ruled = spec_of(), spec_of(scene={"only": [{"size": ["large", "small"]}], "never": []})
-    assert of_items(made(plain)) == of_items(made(ruled))
+    assert of_items(generate(plain)) == of_items(generate(ruled))
 
 
 # Questions -------------------------------------------------------------------------------------------------
@@ -170,8 +170,8 @@ HALVES: dict[str, list[str]] = {
 }
 
 
-def meant(name: str, values: list[str]) -> set[str]:
-    """Return every value of a facet that a rule's values mean."""
+def values_of_rule(name: str, values: list[str]) -> set[str]:
+    """Return all values of a facet that the values of a rule mean."""
     [facet] = [facet for facet in WORLD.facets(spec_of()) if facet.name == name]
     found = set()
     for value in values:
@@ -188,34 +188,34 @@ CASES = [(name, kind) for name in HALVES for kind in ("only", "never")]
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), CASES[:: max(1, len(CASES) // size(len(CASES), least=7))])
-def test_questions_obey_rules_about_any_facet(name: str, kind: str):
-    """The twin is the facet itself, worked out of what was made."""
+def test_questions_follow_rules_about_any_facet(name: str, kind: str):
+    """The twin computes the facet from the generated items."""
     spec = spec_of(questions={"per_scene": 3, kind: [{name: HALVES[name]}]}, scenes=3)
     [facet] = [facet for facet in WORLD.facets(spec) if facet.name == name]
-    for item in made(spec)["train"]:
+    for item in generate(spec)["train"]:
         for code in WORLD.facet_codes(spec, item)[name]:
-            assert (code >= 0 and facet.values[code] in meant(name, HALVES[name])) == (kind == "only")
+            assert (code >= 0 and facet.values[code] in values_of_rule(name, HALVES[name])) == (kind == "only")
 
 
-def test_rules_may_be_about_every_facet_that_a_question_tells_by_itself():
+def test_rules_may_be_about_every_facet_that_needs_only_the_item():
     facets = {facet.name for facet in WORLD.facets(spec_of()) if facet.needs == Needs.ITEM}
     assert {*HALVES, "skeleton"} == facets
     assert all(facet.kind != FacetKind.FLAGS for facet in WORLD.facets(spec_of()))
 
 
-def test_families_alone_are_chosen_where_they_say_enough():
-    """What rules leave is asked as if the rest were not there: no question is refused on its way."""
+def test_a_rule_about_templates_selects_the_families():
+    """The remaining families are asked as if the others did not exist, so that no question is rejected."""
     spec = spec_of(questions={"per_scene": 3, "only": [{"template": ["84", "85", "86", "87"]}]})
-    asked = Counter(question.family for item in made(spec)["train"] for question in item.questions)
+    asked = Counter(question.family for item in generate(spec)["train"] for question in item.questions)
     assert set(asked) == {84, 85, 86, 87}
     assert max(asked.values()) - min(asked.values()) <= 1
 
 
 def test_refused_questions_are_not_counted_for_balance():
-    """Every question that was asked could still be asked by the counts of those before it."""
+    """Every question must be allowed by the counts of the questions before it."""
     spec = spec_of(questions={"only": [{"length": "..8"}]}, scenes=20)
     counts = {family.number: [0] * len(family.answers) for family in spec.families}
-    for item in made(spec)["train"]:
+    for item in generate(spec)["train"]:
         for question in item.questions:
             assert question.family is not None
             assert question.answer is not None
@@ -224,9 +224,9 @@ def test_refused_questions_are_not_counted_for_balance():
             answers[code] += 1
 
 
-def test_rules_that_no_scene_can_obey_end_with_a_clear_message():
+def test_rules_that_no_scene_can_follow_cause_a_clear_error():
     with pytest.raises(Exhausted, match=r"train, scene 0: .* loosen questions\.only") as refused:
-        made(spec_of(questions={"only": [{"objects": "..2"}], "replacements": 3}))
+        generate(spec_of(questions={"only": [{"objects": "..2"}], "replacements": 3}))
     assert refused.value.count == 4
 
 

@@ -1,4 +1,4 @@
-"""CLEVR's scenes as files have them: what `rotation` means, and what is refused."""
+"""CLEVR's scenes in files: the meaning of `rotation`, and bad values that are refused."""
 
 import random
 from typing import Any
@@ -9,7 +9,7 @@ from generation.engine.errors import BadScene
 from generation.engine.worlds.clevr.scene import read_published, read_scene
 from tests.worlds.clevr.drawn import random_scene
 
-PUBLISHED = 269.84548  # it means 341 degrees, not 270
+PUBLISHED = 269.84548  # this means 341 degrees, not 270
 
 
 def record(rotation: float) -> dict[str, Any]:
@@ -30,13 +30,13 @@ def test_a_published_scene_is_stored_with_both_numbers() -> None:
     assert read_scene(scene.to_json()) == scene
 
 
-def test_numbers_that_contradict_each_other_are_refused() -> None:
+def test_contradictory_rotations_are_refused() -> None:
     stored = read_published(record(PUBLISHED)).to_json()
     stored["objects"][0]["rotation"] += 1.0
     with pytest.raises(BadScene, match=r"Expected the published rotation in degrees, .*, got"):
         read_scene(stored)
 
 
-def test_a_rotation_that_is_no_angle_is_refused() -> None:
+def test_a_rotation_that_is_too_large_is_refused() -> None:
     with pytest.raises(BadScene, match="Expected a rotation in radians, got 1e\\+308"):
         read_published(record(1e308))

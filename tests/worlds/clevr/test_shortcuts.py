@@ -1,4 +1,4 @@
-"""How well guesses that never look do on questions as they are made: the paper's Q-type mode, type by type."""
+"""The score of guesses without looking (the Q-type mode of the paper) on generated questions, by question type."""
 
 from collections import defaultdict
 
@@ -22,7 +22,7 @@ BOUNDS = {
 
 @pytest.fixture(scope="module")
 def right_by_type():
-    """Give how many questions of val of each type the most frequent train answer of that type is right about."""
+    """For each type, how often the most frequent train answer is right in val, and the number of val questions."""
     scenes = size(2000, name="scenes that Q-type mode is measured on", least=100)
     train, val = (questions(split, scenes=count) for split, count in (("train", scenes // 2), ("val", scenes // 2)))
     kinds = sorted({kind for kind, _ in [*train, *val]})
@@ -52,15 +52,15 @@ def questions(split, *, scenes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "bound"), BOUNDS.items())
-def test_q_type_mode_stays_below_its_bound(right_by_type, kind, bound):
+def test_the_q_type_mode_stays_below_its_limit(right_by_type, kind, bound):
     right, n = right_by_type[kind]
     assert n > 0
-    least = right / n if SHARE >= 1 else wilson(right, n, level=0.999).low  # a small proof may be off by chance
+    least = right / n if SHARE >= 1 else wilson(right, n, level=0.999).low  # a small sample may deviate by chance
     assert least <= bound, f"{right} of {n}"
 
 
 @pytest.mark.slow
-def test_counts_are_guessed_about_as_well_as_in_the_paper(right_by_type):
+def test_counts_are_guessed_about_as_often_as_in_the_paper(right_by_type):
     right, n = right_by_type["count"]
     low, high = wilson(right, n, level=0.999)
     assert low < 0.40 and high > 0.30, f"{right} of {n}"

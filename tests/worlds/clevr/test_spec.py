@@ -1,4 +1,4 @@
-"""Bad input is refused with the field's path, what was expected and what came; a spec comes back as it went."""
+"""Bad specs are refused with the path of the field, what was expected and what came. Good specs survive JSON."""
 
 import copy
 import json
@@ -25,7 +25,7 @@ def read(data: Mapping[str, Any], *, files: Mapping[str, bytes] | None = None) -
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_bad_input_is_refused_with_its_field(fault: str):
+def test_bad_input_is_refused_and_its_field_is_named(fault: str):
     changes, where, words = FAULTS[fault]
     with pytest.raises(BadSpec) as refused:
         read(changes)
@@ -46,17 +46,17 @@ def test_a_spec_that_is_no_json_is_refused():
         read({"title": {1, 2}})
 
 
-def test_an_unknown_preset_is_refused_naming_those_there_are():
+def test_an_unknown_preset_is_refused_and_known_ones_are_listed():
     with pytest.raises(BadSpec, match=r"clevr, clevr-mini.*'clevr-maxi'"):
         find_preset("clevr-maxi")
 
 
-def test_an_unknown_world_is_refused_naming_those_there_are():
+def test_an_unknown_world_is_refused_and_known_ones_are_listed():
     with pytest.raises(BadSpec, match=r"clevr.*'tetris'"):
         get_world("tetris")
 
 
-def test_more_faults_are_counted():
+def test_further_errors_are_counted():
     with pytest.raises(BadSpec, match=r"\(1 more to mend"):
         read({"seed": -1, "colour": 2})
 
@@ -73,7 +73,7 @@ BROKEN_MESHES = {
 
 
 @pytest.mark.parametrize("fault", BROKEN_MESHES)
-def test_a_broken_mesh_is_refused_with_its_field(fault: str, tmp_path: Path):
+def test_a_broken_mesh_is_refused_and_its_field_is_named(fault: str, tmp_path: Path):
     (tmp_path / "duck.obj").write_bytes(BROKEN_MESHES[fault])
     data, files = MAKER.gather(at("vocabulary.shapes.duck", {"solid": "mesh", "mesh": "duck.obj"}), folder=tmp_path)
     with pytest.raises(BadSpec) as refused:
@@ -81,7 +81,7 @@ def test_a_broken_mesh_is_refused_with_its_field(fault: str, tmp_path: Path):
     assert refused.value.where.startswith("vocabulary.shapes.duck.mesh")
 
 
-def test_a_good_mesh_is_taken_and_named_by_digest(tmp_path: Path):
+def test_a_valid_mesh_is_read_and_named_by_its_digest(tmp_path: Path):
     (tmp_path / "duck.obj").write_text(TETRAHEDRON)
     given = at("vocabulary.shapes.duck", {"solid": "mesh", "mesh": "duck.obj"})
     data, files = MAKER.gather(given, folder=tmp_path)
@@ -105,7 +105,7 @@ def test_a_good_mesh_is_taken_and_named_by_digest(tmp_path: Path):
         ),
     ],
 )
-def test_a_missing_file_is_refused_with_its_field(data: dict[str, Any], where: str, tmp_path: Path):
+def test_a_missing_file_is_refused_and_its_field_is_named(data: dict[str, Any], where: str, tmp_path: Path):
     with pytest.raises(BadSpec, match="gone") as refused:
         MAKER.gather(data, folder=tmp_path)
     assert refused.value.where == where
@@ -117,7 +117,7 @@ def test_a_folder_without_families_is_refused(tmp_path: Path):
     assert refused.value.where == "questions.families"
 
 
-def test_a_bad_family_is_refused_with_field_file_and_place(tmp_path: Path):
+def test_a_bad_family_is_refused_with_its_field_file_and_node(tmp_path: Path):
     (tmp_path / "own.json").write_text('[{"text": [], "params": [], "nodes": [{"type": "scene", "inputs": [0]}]}]')
     data, files = MAKER.gather(at("questions.families", "own.json"), folder=tmp_path)
     with pytest.raises(BadSpec) as refused:
@@ -126,7 +126,7 @@ def test_a_bad_family_is_refused_with_field_file_and_place(tmp_path: Path):
     assert "never runs" in str(refused.value)
 
 
-def test_families_that_are_no_text_are_refused(tmp_path: Path):
+def test_families_that_are_not_utf_8_are_refused(tmp_path: Path):
     (tmp_path / "own.json").write_bytes(b"\xff\xfe\x80")
     data, files = MAKER.gather(at("questions.families", "own.json"), folder=tmp_path)
     with pytest.raises(BadSpec) as refused:
@@ -135,7 +135,7 @@ def test_families_that_are_no_text_are_refused(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", MAKER.presets())
-def test_a_spec_survives_json(name: str):
+def test_a_spec_is_unchanged_after_json(name: str):
     spec = WORLD.read_spec({"base": name})
     again = WORLD.read_spec(json.loads(json.dumps(spec.to_json())))
     assert again == spec
@@ -143,7 +143,7 @@ def test_a_spec_survives_json(name: str):
     assert list(again.splits) == list(spec.splits)
 
 
-def test_order_of_names_in_a_vocabulary_changes_nothing():
+def test_the_order_of_names_in_a_vocabulary_does_not_matter():
     plain = read({"vocabulary": {"colors": {"orange": ORANGE}}})
     data = plain.to_json()
     turned = copy.deepcopy(data)
@@ -154,24 +154,24 @@ def test_order_of_names_in_a_vocabulary_changes_nothing():
     assert digest(again.to_json()) == digest(data)
     assert again.language == plain.language  # type: ignore[attr-defined]
     assert WORLD.answers(again) == WORLD.answers(plain)
-    assert made(again) == made(plain)
+    assert generate(again) == generate(plain)
 
 
-def made(spec: Any, split: str = "train", scenes: int = 3) -> list[Any]:
-    """Return a split's first items as JSON."""
+def generate(spec: Any, split: str = "train", scenes: int = 3) -> list[Any]:
+    """Return the first items of a split as JSON."""
     chunk = MAKER.plan(spec, split)[0]._replace(items=scenes)
     items = MAKER.make(spec, split, chunk)
     return [(item.scene.to_json(), [q.to_json() for q in item.questions]) for item in items if item.scene]
 
 
-def test_order_of_nouns_for_any_object_changes_nothing():
+def test_the_order_of_nouns_and_synonyms_does_not_matter():
     data = read({}).to_json()
     turned = copy.deepcopy(data)
     turned["vocabulary"]["things"] = dict(reversed(data["vocabulary"]["things"].items()))
     turned["vocabulary"]["shapes"]["cube"]["synonyms"] = {"brick": "bricks", "block": "blocks"}
     data["vocabulary"]["shapes"]["cube"]["synonyms"] = {"block": "blocks", "brick": "bricks"}
     assert digest(WORLD.read_spec(turned).to_json()) == digest(WORLD.read_spec(data).to_json())
-    assert made(WORLD.read_spec(turned)) == made(WORLD.read_spec(data))
+    assert generate(WORLD.read_spec(turned)) == generate(WORLD.read_spec(data))
 
 
 def test_a_split_may_have_other_colours():
@@ -180,7 +180,7 @@ def test_a_split_may_have_other_colours():
     own = spec.for_split("val")
     assert own.vocabulary.values("color") == ("cyan", "orange", "purple")
     assert spec.for_split("train").vocabulary.values("color") == spec.vocabulary.values("color")
-    scenes = made(spec, "val", 8)
+    scenes = generate(spec, "val", 8)
     seen = {thing["color"] for scene, _ in scenes for thing in scene["objects"]}
     assert seen == {"cyan", "orange", "purple"}
     words = {word for _, questions in scenes for q in questions for word in q["text"].lower().split()}
@@ -196,27 +196,27 @@ def test_a_split_may_have_another_number_of_objects_and_questions():
             }
         }
     )
-    for scene, questions in made(spec, "val", 8):
+    for scene, questions in generate(spec, "val", 8):
         assert 4 <= len(scene["objects"]) <= 5
         assert len(questions) == 3
     [chunk] = MAKER.plan(spec, "val")
     assert (chunk.items, chunk.questions) == (20, 60)
 
 
-def test_overrides_leave_the_other_splits_as_they_are():
+def test_overrides_do_not_change_other_splits():
     plain, changed = read({}), read({"splits": {"val": {"overrides": {"scene": {"objects_max": 4}}}}})
-    assert made(plain) == made(changed)
-    assert made(plain, "val") != made(changed, "val")
+    assert generate(plain) == generate(changed)
+    assert generate(plain, "val") != generate(changed, "val")
 
 
-def test_a_preset_is_laid_under_what_is_stated():
+def test_stated_fields_replace_those_of_the_preset():
     spec = read({"seed": 9, "splits": {"val": None}})
     assert spec.seed == 9
     assert list(spec.splits) == ["train", "test"]
     assert spec.splits["train"].scenes == 60
 
 
-def test_presets_are_as_published():
+def test_presets_have_the_published_numbers_of_scenes():
     assert {"clevr", "clevr-mini"} <= set(MAKER.presets())
     mini, full = WORLD.read_spec({"base": "clevr-mini"}), WORLD.read_spec({"base": "clevr"})
     assert {name: split.scenes for name, split in mini.splits.items()} == {"train": 60, "val": 20, "test": 20}
@@ -224,12 +224,12 @@ def test_presets_are_as_published():
     assert not any(split.withheld for spec in (mini, full) for split in spec.splits.values())
 
 
-def test_reference_is_train_unless_stated():
+def test_the_reference_is_train_by_default():
     spec = read({"splits": {"hard": {"scenes": 1, "reference": "val"}}})
     assert [spec.reference_of(name) for name in ("train", "val", "test", "hard")] == [None, "train", "train", "val"]
 
 
-def test_a_spec_does_not_change_with_what_it_was_read_from():
+def test_a_spec_does_not_change_with_the_object_it_was_read_from():
     data = at("vocabulary.colors.orange", copy.deepcopy(ORANGE))
     spec = read(data)
     before = digest(spec.to_json())
@@ -254,8 +254,8 @@ def test_a_spec_is_frozen():
     ],
     ids=str,
 )
-def test_what_is_taken_from_the_vocabulary_stays_away(vocabulary: dict[str, Any]):
-    """Datasets keep their spec as JSON and read it again."""
+def test_removed_words_stay_removed_after_json(vocabulary: dict[str, Any]):
+    """Datasets store their spec as JSON and read it again."""
     spec = read({"vocabulary": vocabulary})
     again = WORLD.read_spec(json.loads(json.dumps(spec.to_json())))
     assert isinstance(again, ClevrSpec)

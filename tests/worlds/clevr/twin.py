@@ -1,7 +1,7 @@
-"""CLEVR's functions once more, as plainly as they can be said: on the release's scene JSON, with Python's sets.
+"""A plain twin of CLEVR's functions: it works on the scene JSON of the release with Python's sets.
 
-Nothing of the engine is used here, so that an error would have to be made twice. Types as in the paper's appendix A:
-an ObjectSet is a set of object numbers, an Object a number, an Integer an int, a Bool a bool, the rest strings.
+It uses nothing of the engine, so it does not share the engine's errors. The types are those of appendix A of the paper:
+an ObjectSet is a set of object numbers, an Object is a number, an Integer an int, a Bool a bool, the rest are strings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,11 +29,11 @@ OUTPUT = {
 
 
 class TwinIllPosed(Exception):
-    """`unique` met no or several objects."""
+    """`unique` got no object or several objects."""
 
 
 def run(program: Sequence[Mapping[str, Any]], scene: Mapping[str, Any]) -> list[Any]:
-    """Return what each step of a published program gives on a scene as the release writes it."""
+    """Return the output of each step of a published program for a scene in the format of the release."""
     outputs: list[Any] = []
     for step in program:
         inputs = [outputs[number] for number in step["inputs"]]
@@ -42,7 +42,7 @@ def run(program: Sequence[Mapping[str, Any]], scene: Mapping[str, Any]) -> list[
 
 
 def apply(function: str, inputs: Sequence[Any], values: Sequence[str], scene: Mapping[str, Any]) -> Any:
-    """Return what one function gives."""
+    """Return the output of one function."""
     objects = scene["objects"]
     if function == "scene":
         return set(range(len(objects)))
@@ -63,7 +63,7 @@ def apply(function: str, inputs: Sequence[Any], values: Sequence[str], scene: Ma
 
 
 def only(members: set[int]) -> int:
-    """Return the one member of a set."""
+    """Return the only member of a set."""
     if len(members) != 1:
         raise TwinIllPosed(f"{len(members)} objects")
     return min(members)
@@ -80,8 +80,8 @@ PLAIN = {
 }
 
 
-def shown(function: str, output: Any) -> tuple[str, Any, list[int]]:
-    """Return a step's type, its value as a trace shows it, and the objects that it points at."""
+def describe_step(function: str, output: Any) -> tuple[str, Any, list[int]]:
+    """Return the type of a step, its value in a trace, and the objects to which it refers."""
     kind = OUTPUT[function]
     if kind == "ObjectSet":
         return kind, sorted(output), sorted(output)
@@ -93,7 +93,7 @@ def shown(function: str, output: Any) -> tuple[str, Any, list[int]]:
 
 
 def answer(program: Sequence[Mapping[str, Any]], scene: Mapping[str, Any]) -> str:
-    """Return the answer, as the release spells it."""
+    """Return the answer in the spelling of the release."""
     last = run(program, scene)[-1]
     if isinstance(last, bool):
         return "yes" if last else "no"
@@ -101,7 +101,7 @@ def answer(program: Sequence[Mapping[str, Any]], scene: Mapping[str, Any]) -> st
 
 
 def relationships(scene: Mapping[str, Any], *, threshold: float = 0.2) -> dict[str, list[list[int]]]:
-    """Return who is left, right, behind, front of whom, from coordinates and directions alone."""
+    """Return the objects left, right, behind and in front of each object, from coordinates and directions only."""
     found = {}
     for name in ("left", "right", "behind", "front"):
         direction = scene["directions"][name]

@@ -1,11 +1,11 @@
-"""Specs of ShapeWorld that are wrong in one field each."""
+"""Specs of ShapeWorld with an error in one field each."""
 
 from typing import Any
 
 COLOR = {"rgb": [1, 2, 3]}
 CAPTIONS = "captions"
 
-# What is laid over shapeworld-multishape; the path of the field; words of the message: what was expected, what came.
+# Each entry: the change of shapeworld-multishape, the field, and words in the message: what was expected, what came.
 FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "a parameter that there isn't": ({"scene": {"entity_max": 3}}, "scene.entity_max", ("known key",)),
     "more at least than at most": (

@@ -1,4 +1,4 @@
-"""Microworlds and meanings to try: any that there can be, made for ties and unclear cases."""
+"""Random microworlds and meanings for tests, with many ties and unclear cases."""
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -39,7 +39,7 @@ PLAIN = tuple(name for name, quantifier in QUANTIFIERS.items() if quantifier.of)
 
 @st.composite
 def scenes(draw: st.DrawFn, most: int = 6) -> FlatScene:
-    """Draw a microworld of few shapes and colours on few places, so that much is alike and much is unclear."""
+    """Draw a microworld with few shapes, colours and places, so that many entities are equal and many cases unclear."""
     count = draw(st.integers(1, most))
     entities = tuple(
         Entity(
@@ -59,8 +59,8 @@ def scenes(draw: st.DrawFn, most: int = 6) -> FlatScene:
     return FlatScene(entities, covers, grazes, 64, 64)
 
 
-def said_of(statement: Statement) -> list[Noun]:
-    """Return every noun of a statement, bodies among them, in the order in which they are said."""
+def nouns_of(statement: Statement) -> list[Noun]:
+    """Return all nouns of a statement in the order of its words, including nouns in bodies."""
     found: list[Noun] = []
     for part in statement:
         if isinstance(part, Noun):
@@ -70,8 +70,8 @@ def said_of(statement: Statement) -> list[Noun]:
     return found
 
 
-def brought_together(statement: Statement) -> set[tuple[str, str]]:
-    """Return every shape and colour that a statement says of one thing: of a noun, or of a noun and its body."""
+def combinations_of(statement: Statement) -> set[tuple[str, str]]:
+    """Return each pair of shape and colour that a statement gives one object: in a noun, or in a noun and its body."""
     heads = [
         part.noun if isinstance(part, SelectedEntity) else part
         for part in statement
@@ -79,11 +79,11 @@ def brought_together(statement: Statement) -> set[tuple[str, str]]:
     ]
     body = heads.pop() if isinstance(statement.body, Noun) else Noun()
     merged = [Noun(head.shape or body.shape, head.color or body.color) for head in heads]
-    return {(one.shape, one.color) for one in [*said_of(statement), *merged] if one.shape and one.color}
+    return {(one.shape, one.color) for one in [*nouns_of(statement), *merged] if one.shape and one.color}
 
 
 def nouns(*, least: int = 0, few: bool = False) -> SearchStrategy[Noun]:
-    """Draw a noun that names at least so many attributes."""
+    """Draw a noun with at least this number of attributes."""
     shapes = FEW_SHAPES if few else VOCABULARY.values("shape")
     colors = FEW_COLORS if few else VOCABULARY.values("color")
     drawn = st.builds(Noun, st.sampled_from((None, *shapes)), st.sampled_from((None, *colors)))
@@ -101,7 +101,7 @@ def _relations(*, few: bool) -> SearchStrategy[Relation]:
 
 
 def statements(*, few: bool = False) -> SearchStrategy[Statement]:
-    """Draw any statement."""
+    """Draw a statement."""
     noun, attribute = nouns(few=few), _attributes(few=few)
     body = attribute | _relations(few=few)
     picked = st.builds(SelectedEntity, st.sampled_from((*SELECTORS, ONLY)), noun, st.none()) | st.builds(
@@ -117,6 +117,6 @@ def statements(*, few: bool = False) -> SearchStrategy[Statement]:
 
 
 def meanings(*, few: bool = False) -> SearchStrategy[Meaning]:
-    """Draw any statement, or two that are joined."""
+    """Draw a statement, or two statements that are joined."""
     one = statements(few=few)
     return one | st.builds(Conjunction, st.sampled_from(CONNECTIVES), one, one)

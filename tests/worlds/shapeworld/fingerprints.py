@@ -1,7 +1,7 @@
 """The fingerprints of small datasets of every preset: `python -m tests.worlds.shapeworld.fingerprints`.
 
-It writes fingerprints.json beside it: do so, with a new ENGINE_VERSION, when output is meant to change. `--print`
-prints them instead.
+It writes them to `fingerprints.json` in this folder. Run it, and raise ENGINE_VERSION, if the output is meant to
+change. `--print` prints them instead.
 """
 
 import json
@@ -19,12 +19,12 @@ SIZES = {"train": {"scenes": 12}, "validation": {"scenes": 6}, "test": {"scenes"
 
 
 def current() -> dict[str, Any]:
-    """Return what fingerprints.json should hold."""
+    """Return what `fingerprints.json` should contain."""
     return {"engine_version": ENGINE_VERSION, "datasets": {name: fingerprints(name) for name in tuple(PRESETS)}}
 
 
 def fingerprints(preset: str) -> dict[str, str]:
-    """Return the fingerprint of every split of a small dataset, and, under the empty name, of the dataset."""
+    """Return the fingerprint of each split of a small dataset, and that of the dataset under an empty name."""
     spec, maker = get_world("shapeworld").read_spec({"base": preset, "splits": SIZES}), get_maker("shapeworld")
     return of_items(
         {

@@ -1,7 +1,7 @@
-"""How the original program loads a folder that it generated: its rules in words of our own.
+"""A loader that follows the rules by which the original program reads a folder that it generated.
 
-`load` takes type, name, variant and folder as the original's `Dataset.create` does, `Loaded.shard` reads all values of
-one shard, and `Loaded.instance` one instance as a batch has it. What the original refuses is an AssertionError here.
+`load` takes folder, type, name and variant like the original's `Dataset.create`. `Loaded.shard` reads all values of a
+shard, and `Loaded.instance` returns one instance of a batch. Where the original fails, there is an AssertionError.
 """
 
 import json
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from PIL import Image
 
 MODES = {"train", "validation", "test"}
-KNOWN = (  # what the specification may have beside what the loader hands on as it is
+KNOWN = (  # fields of the specification that are not passed on unchanged
     *("type", "name", "variant", "directory", "archive", "include_model", "numpy_formats", "image_format"),
     *("num_concat_worlds", "values", "pixel_noise_stddev", "world_size", "vectors", "vocabularies", "language"),
 )
 
 
 def load(folder: Path, dtype: str, name: str, *, variant: str | None = None, exclude: Sequence[str] = ()) -> "Loaded":
-    """Return a generated dataset; its specification lies in the folder under type, name and variant."""
+    """Return a generated dataset. Its specification is in the folder, in a file named after type, name and variant."""
     full_name = name if variant is None else f"{name}-{variant}"
     specification: dict[str, Any] = json.loads((folder / f"{dtype}-{full_name}.json").read_text())
     specification.setdefault("directory", str(folder))
-    # Without this mark the specification is taken for arguments of a generator, which knows no `values`.
+    # Without this mark, the original reads the specification as arguments of a generator, which has no `values`.
     assert specification.pop("generated", False), "unexpected keyword argument 'values'"
     for key, wanted in (("type", dtype), ("name", name), ("variant", variant), ("language", None)):
         assert key not in specification or specification[key] == wanted, key
@@ -34,7 +34,7 @@ def load(folder: Path, dtype: str, name: str, *, variant: str | None = None, exc
 
 
 class Loaded:
-    """A specification that was read, and the shards that it leads to."""
+    """A specification, and the folders of its shards."""
 
     def __init__(self, specification: dict[str, Any], *, exclude: Sequence[str]) -> None:
         self.directory = Path(specification["directory"], specification.get("relative_directory", ""))
@@ -58,7 +58,7 @@ class Loaded:
         self.shards = self._find()
 
     def _find(self) -> dict[str | None, list[Path]]:
-        """Return the shards of each mode; of a folder that has shards and no modes, those under None."""
+        """Return the shards of each mode. If the folder has shards but no modes, they are under None."""
         folders, files = _parts(self.directory)
         if not {folder.name for folder in folders} <= MODES:
             assert all(re.match("shard|part", one.name) for one in (*folders, *files))
@@ -74,7 +74,7 @@ class Loaded:
         return found
 
     def shard(self, mode: str | None, number: int = 0) -> dict[str, list[Any]]:
-        """Return every value of a shard's instances; models only where they are included."""
+        """Return all values of the instances of a shard. Models are included only if the dataset has them."""
         folder = self.shards[mode][number]
         found = {
             key: self._read(folder, key, kind)
@@ -115,7 +115,7 @@ class Loaded:
         return found
 
     def instance(self, values: Mapping[str, list[Any]], number: int) -> dict[str, Any]:
-        """Return one instance with all its alternatives; what is written in words as padded numbers."""
+        """Return one instance with all of its alternatives. Texts are returned as padded numbers."""
         found: dict[str, Any] = {}
         for key, kind in self.values.items():
             kind, has_several = split_type(kind)
@@ -133,12 +133,12 @@ class Loaded:
 
 
 def split_type(kind: str) -> tuple[str, bool]:
-    """Return what a value is, and whether an instance has several."""
+    """Return the type of a value, and whether an instance has several such values."""
     inner = re.fullmatch(r"alternatives\((.*)\)", kind)
     return (inner[1], True) if inner else (kind, False)
 
 
 def _parts(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Return the folders and the files of a folder, those that begin with a dot left out."""
+    """Return the folders and the files in a folder, without those whose name begins with a dot."""
     here = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     return [path for path in here if path.is_dir()], [path for path in here if path.is_file()]

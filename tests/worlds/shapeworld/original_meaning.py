@@ -1,9 +1,9 @@
-"""What the original program makes of a caption model: its rules in words of our own, run on exported models alone.
+"""The rules of the original program for the truth of a caption model, written again and run on exported models only.
 
-An agreement is 1 (true), 0 (ambiguous) or -1 (false). Each part of a caption sorts the entities of a world: of some it
-is sure that they fit, of some it is possible. The parts' types are checked as the original asserts them.
+An agreement is 1 (true), 0 (ambiguous) or -1 (false). Each part of a caption sorts the entities of a world: some fit
+certainly, and some possibly. The types of the parts are checked by the same assertions as in the original.
 
-The original works out anew how much two entities overlap. Here the pairs that overlap clearly and hardly are given.
+The original computes the overlaps of entities itself. Here the pairs that overlap clearly or slightly are given.
 """
 
 import math
@@ -19,23 +19,23 @@ NEARNESS = ("proximity-two", "proximity-max")
 
 
 class Sorted(NamedTuple):
-    """The ids of the entities that fit for sure, and of those that may fit, the sure ones among them."""
+    """The ids of the entities that certainly fit, and of those that may fit (including the certain ones)."""
 
     sure: frozenset[int]
     possible: frozenset[int]
 
     def also(self, other: "Sorted") -> "Sorted":
-        """Return what fits both."""
+        """Return the entities that fit both."""
         return Sorted(self.sure & other.sure, self.possible & other.possible)
 
     @property
     def agreement(self) -> int:
-        """Whether there is one."""
+        """Whether at least one entity fits."""
         return 1 if self.sure else 0 if self.possible else -1
 
 
 class World:
-    """A world model, and which pairs of entities overlap clearly or hardly; `agreement` is what it is for."""
+    """A world model, and the pairs of entities that overlap clearly or slightly."""
 
     def __init__(self, model: Model, *, overlaps: Iterable[tuple[int, int]], grazes: Iterable[tuple[int, int]]) -> None:
         self.entities: dict[int, Entity] = {one["id"]: one for one in model["entities"]}
@@ -43,7 +43,7 @@ class World:
         self.grazes = {frozenset(pair) for pair in grazes}
 
     def agreement(self, caption: Model) -> int:
-        """Return whether a caption model is true, ambiguous or false."""
+        """Return 1, 0 or -1 if a caption model is true, ambiguous or false."""
         component = caption["component"]
         if component == "Proposition":
             return self._proposition(caption)
@@ -69,7 +69,7 @@ class World:
         }[caption["proptype"]]
 
     def _everyone(self, fits: Callable[[Entity], tuple[bool, bool]]) -> Sorted:
-        """Sort all entities by whether they agree and whether they disagree; to disagree counts more."""
+        """Sort all entities by whether they agree and whether they disagree. An entity that does both disagrees."""
         said = {number: fits(entity) for number, entity in self.entities.items()}
         possible = frozenset(number for number, (_, disagrees) in said.items() if not disagrees)
         return Sorted(frozenset(number for number in possible if said[number][0]), possible)
@@ -131,7 +131,7 @@ class World:
         return bool(same) and min(same) > edge, any(-difference > edge for difference in differences)
 
     def _nearest(self, one: Entity, members: list[Entity], sign: int, near: Sorted) -> tuple[bool, bool]:
-        """To be nearer than any one of the others is enough to agree; an entity never disagrees with itself."""
+        """An entity agrees if it is nearer than any single other one. It never disagrees with itself."""
         agrees = any(
             self._nearer(one, other, reference, sign) > DISTANCE
             for other in members
@@ -161,7 +161,7 @@ class World:
         return self._everyone(self._stands(model))
 
     def _stands(self, model: Model) -> Callable[[Entity], tuple[bool, bool]]:
-        """Return what says of an entity whether it agrees with a relation, and whether it disagrees."""
+        """Return a function that says of an entity whether it agrees with a relation, and whether it disagrees."""
         kind, sign = model["predtype"], model["value"]
         assert sign in (-1, 1)
         if kind == "negation":
@@ -199,7 +199,7 @@ class World:
         )
 
     def _pair(self, one: Entity, other: Entity, kind: str, sign: int) -> tuple[bool, bool]:
-        """Return whether one entity is in a relation to another one, and whether it is clearly not."""
+        """Return whether an entity has a relation to another one, and whether it clearly does not have it."""
         if kind in ("x-rel", "y-rel"):
             along, aside = ("x", "y") if kind == "x-rel" else ("y", "x")
             gap = _gap(one["center"], other["center"], along) * sign
@@ -244,7 +244,7 @@ def _share(part: frozenset[int], whole: frozenset[int]) -> float:
 
 
 def _amount(caption: Model, least: float, most: float) -> int:
-    """Compare what there is at least and at most with a quantity; shares that are no whole number have some room."""
+    """Compare the least and the largest amount with a quantity. There is a tolerance unless it is a whole number."""
     wanted = caption["quantity"]
     room = 0.0 if wanted % 1.0 == 0.0 else SHARE
     below, above = (lambda found: found < wanted - room), (lambda found: found > wanted + room)

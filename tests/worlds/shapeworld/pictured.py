@@ -1,4 +1,4 @@
-"""Microworlds for tests, and how pictures of them are drawn by somebody else."""
+"""Microworlds for tests, and a second way to draw pictures of them, with Pillow."""
 
 import math
 
@@ -13,12 +13,12 @@ from generation.engine.worlds.shapeworld.scene import SHAPES, Entity, FlatScene
 from generation.engine.worlds.shapeworld.shape_geometry import STRETCHED, TALL
 from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
-FINER = 16  # points that Pillow draws a pixel's side with
-CORNERS = 720  # of what is round
+FINER = 16  # Pillow draws each pixel as a square with this number of points on a side
+CORNERS = 720  # number of corners of a round shape
 
 
 def chance(index: int = 0, *, split: str = "train", stage: Stage = Stage.SCENE) -> Stream:
-    """Return a stream of a test's own."""
+    """Return a random stream for tests."""
     return stream(seed=1, split=split, index=index, stage=stage)
 
 
@@ -41,12 +41,12 @@ entities = strategies.builds(
 
 
 def scene_of(*shown: Entity, side: int = 64, noise: float = 0.0, seed: int = 0) -> FlatScene:
-    """Return a microworld of entities, drawn in this order."""
+    """Return a microworld of entities that are drawn in this order."""
     return FlatScene(shown, (0,) * len(shown), (0,) * len(shown), side, side, noise, seed)
 
 
 def outline(entity: Entity) -> list[tuple[float, float]]:
-    """Return an entity's corners, world units; what is round has many."""
+    """Return the corners of an entity in world units. Round shapes have many corners."""
     wide, high, turned = entity.width / 2, entity.height / 2, math.tau * entity.rotation
     angles = [math.tau * number / CORNERS for number in range(CORNERS)]
     if entity.shape in ("circle", "ellipse"):
@@ -70,7 +70,7 @@ def _quarters(places: list[tuple[float, float]], turns: int) -> list[tuple[float
 
 
 def draw_by_pillow(scene: FlatScene, words: ShapeVocabulary) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return a microworld's picture without noise, and object ids, as Pillow's polygons give them."""
+    """Return the picture of a microworld without noise, and its object ids, drawn as polygons by Pillow."""
     rgb = Image.new("RGB", (scene.width, scene.height), words.background)
     ids = Image.new("L", (FINER * scene.width, FINER * scene.height))
     for number, entity in enumerate(scene.entities):

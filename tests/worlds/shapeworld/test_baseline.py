@@ -1,4 +1,4 @@
-"""The baseline that only looks whether the named shapes are there: what it says, and what it scores on Spatial."""
+"""The baseline that only checks whether the named shapes occur: its answers, and its score on Spatial."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -13,7 +13,7 @@ from generation.engine.worlds.shapeworld.scene import Entity
 from generation.engine.worlds.shapeworld.spec import PRESETS, read_spec
 from tests import proof
 from tests.worlds.shapeworld.pictured import scene_of
-from tests.worlds.shapeworld.test_item_sampler import made
+from tests.worlds.shapeworld.test_item_sampler import generate
 
 [NAMED] = BASELINES
 SPEC = read_spec(PRESETS["shapeworld-spatial"])
@@ -39,20 +39,20 @@ def guesses(items: Iterator[Item]) -> Iterator[str]:
         ("Red squares like crosses.", ""),
     ],
 )
-def test_it_says_yes_where_every_noun_names_something(text: str, guess: str) -> None:
+def test_the_baseline_says_yes_if_every_noun_fits_an_entity(text: str, guess: str) -> None:
     assert list(guesses(iter([Item(PAIR, None, (Question(text),))]))) == [guess]
 
 
-def test_the_world_has_it() -> None:
+def test_the_world_has_this_baseline() -> None:
     assert get_world("shapeworld").baselines == BASELINES
 
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
 @pytest.mark.parametrize("name", ["shapeworld-spatial", "shapeworld-spatial-corrupt"])
-def test_it_needs_no_relation_on_spatial_and_tells_nothing_on_the_corrupted_one(name: str, split: str) -> None:
-    """Of Spatial's false captions, one in a few thousand is true of another world with the same two shapes."""
+def test_the_baseline_solves_spatial_but_not_spatial_with_corrupted_captions(name: str, split: str) -> None:
+    """A few in a thousand false captions of Spatial come from another world with the same two shapes."""
     spec = read_spec(PRESETS[name]).for_split(split)
-    items = list(islice(made(spec), proof.size(4_000, name=f"{name}, {split}: captions of shapes that are there")))
+    items = list(islice(generate(spec), proof.size(4_000, name=f"{name}, {split}: captions of shapes that are there")))
     answers = [question.answer.text for item in items for question in item.questions if question.answer is not None]
     said = list(guesses(iter(items)))
     if name == "shapeworld-spatial-corrupt":

@@ -1,4 +1,4 @@
-"""Captions are definitely true or definitely false, of their type, in words that mean what is run, and as declared."""
+"""Captions are certainly true or certainly false, have the declared type, and their text and program mean the same."""
 
 import math
 import re
@@ -28,9 +28,9 @@ from generation.engine.worlds.shapeworld.scene_sampling import sample_scene
 from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests.proof import size
 from tests.worlds.shapeworld import twin
-from tests.worlds.shapeworld.drawn import VOCABULARY, brought_together, said_of
+from tests.worlds.shapeworld.drawn import VOCABULARY, combinations_of, nouns_of
 
-WORLDS = 12  # captions of each microworld that proofs look at: sampling takes longer than captioning
+WORLDS = 12  # captions for each microworld in proofs, because sampling a microworld takes longer than a caption
 EVERYTHING: dict[str, Any] = {
     "relations": list(ALL_RELATIONS),
     "selectors": list(ALL_SELECTORS),
@@ -48,7 +48,7 @@ HELD_OUT = [["square", "red"], ["circle", "blue"], ["cross", "green"]]
 
 
 def spec_of(kind: str, **parameters: Any) -> ShapeWorldSpec:
-    """Return a spec of one caption type in which everything may be said."""
+    """Return a spec of one caption type in which every kind of word is allowed."""
     return read_spec(
         {
             "splits": {"train": {"scenes": 1}},
@@ -64,7 +64,7 @@ def chance(index: int = 0) -> Stream:
 
 
 def captions(spec: ShapeWorldSpec, count: int, *, each: int = 1, index: int = 0) -> Iterator[tuple[FlatScene, Caption]]:
-    """Yield so many captions with their microworlds, of each world so many, true and false in turn."""
+    """Yield `count` captions with their microworlds, `each` of one microworld, true and false in turn."""
     captioner, random = Captioner(spec), chance(index)
     made = 0
     while made < count:
@@ -80,7 +80,7 @@ def captions(spec: ShapeWorldSpec, count: int, *, each: int = 1, index: int = 0)
 
 @pytest.mark.parametrize("negatives", ["world", "corrupt"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_agreements_are_the_twins(kind: str, negatives: str):
+def test_agreements_equal_those_of_the_twin(kind: str, negatives: str):
     wanted = size(10_000, name=f"{kind}, false by {negatives}: agreements as the twin has them")
     parser, held_out = Parser(spec_of(kind).vocabulary), {(shape, color) for shape, color in HELD_OUT}
     for scene, caption in captions(spec_of(kind, negatives=negatives), wanted, each=WORLDS):
@@ -89,7 +89,7 @@ def test_agreements_are_the_twins(kind: str, negatives: str):
         assert caption.kind == kind, caption.text
         meaning = parser.parse(caption.text)
         assert (meaning, program_of(meaning)) == (caption.meaning, caption.program)
-        assert all(not brought_together(one) & held_out for one in statements(meaning)), caption.text
+        assert all(not combinations_of(one) & held_out for one in statements(meaning)), caption.text
         assert makes_sense(meaning), caption.text
 
 
@@ -106,8 +106,8 @@ AFTER_CODE = (
 
 
 @cache
-def made_of(name: str) -> tuple[Caption | None, ...]:
-    """Return captions of a preset's training microworlds, true and false in turn; None for a world thrown away."""
+def captions_of_preset(name: str) -> tuple[Caption | None, ...]:
+    """Return captions of a preset's training microworlds, true and false in turn; None if no caption was found."""
     spec = read_spec(PRESETS[name]).for_split("train")
     captioner, random = Captioner(spec), chance()
 
@@ -118,21 +118,21 @@ def made_of(name: str) -> tuple[Caption | None, ...]:
     return tuple(captioner.caption(world(), random, fits=turn % 2 == 0, other=world) for turn in range(count))
 
 
-def of_preset(name: str) -> list[Caption]:
-    return [caption for caption in made_of(name) if caption is not None]
+def found_captions(name: str) -> list[Caption]:
+    return [caption for caption in captions_of_preset(name) if caption is not None]
 
 
-def thrown_away(name: str) -> int:
-    return made_of(name).count(None)
+def count_missing_captions(name: str) -> int:
+    return captions_of_preset(name).count(None)
 
 
 @pytest.mark.parametrize("name", PAPERS + VARIANTS + AFTER_CODE)
-def test_held_out_combinations_are_never_named_in_training(name: str):
+def test_held_out_combinations_never_occur_in_training_captions(name: str):
     spec = read_spec(PRESETS[name]).for_split("train")
     held_out = set(spec.held_out.combinations)
     assert held_out or name in ("shapeworld-multishape", "shapeworld-quantifier")
-    for caption in of_preset(name):
-        assert all(not brought_together(one) & held_out for one in statements(caption.meaning)), caption.text
+    for caption in found_captions(name):
+        assert all(not combinations_of(one) & held_out for one in statements(caption.meaning)), caption.text
 
 
 def shares(found: Counter[str]) -> dict[str, float]:
@@ -148,16 +148,16 @@ def shares(found: Counter[str]) -> dict[str, float]:
         ("shapeworld-logical", ("and", "or", "if", "iff")),
     ],
 )
-def test_what_captions_turn_on_is_as_likely_true_as_false(name: str, heads: tuple[str, ...], agreement: bool):
-    found = Counter(head_of(one.meaning) for one in of_preset(name) if one.agreement == agreement)
+def test_true_and_false_captions_have_equally_frequent_heads(name: str, heads: tuple[str, ...], agreement: bool):
+    found = Counter(head_of(one.meaning) for one in found_captions(name) if one.agreement == agreement)
     assert set(found) == set(heads)
     share = 1 / len(heads)
-    by_chance = 4 * math.sqrt(share * (1 - share) / found.total())  # of two shapes, one is beside the other or above it
+    by_chance = 4 * math.sqrt(share * (1 - share) / found.total())  # two shapes are beside or above each other
     assert shares(found) == pytest.approx(dict.fromkeys(heads, share), abs=0.01 + by_chance)
 
 
-def test_comparisons_quantifiers_and_bounds_are_about_as_likely():
-    found = of_preset("shapeworld-quantification-complex")
+def test_comparisons_quantifiers_and_bounds_are_about_equally_likely():
+    found = found_captions("shapeworld-quantification-complex")
     kinds = shares(Counter(one.kind for one in found))
     assert kinds == pytest.approx(
         dict.fromkeys(("quantification", "number-bound", "comparative-quantification"), 1 / 3), abs=0.08
@@ -165,62 +165,60 @@ def test_comparisons_quantifiers_and_bounds_are_about_as_likely():
     for kind, known in (("quantification", len(QUANTIFIERS)), ("comparative-quantification", len(COMPARISONS))):
         heads = Counter(head_of(one.meaning) for one in found if one.kind == kind)
         assert len(heads) > 0.8 * min(known, heads.total())
-        assert max(heads.values()) < 2.5 * heads.total() / known + 2, kind  # changed captions turn on what is common
+        assert max(heads.values()) < 2.5 * heads.total() / known + 2, kind  # corrupted captions use the common ones
 
 
-def test_every_combination_but_the_held_out_one_is_as_likely():
-    found = Counter(one.text for one in of_preset("shapeworld-oneshape") if one.agreement)
+def test_all_combinations_except_the_held_out_one_are_equally_likely():
+    found = Counter(one.text for one in found_captions("shapeworld-oneshape") if one.agreement)
     assert len(found) == 55
     mean = found.total() / 55
     assert sum((count - mean) ** 2 / mean for count in found.values()) < 54 + 5 * math.sqrt(2 * 54)
 
 
-def test_patterns_of_quantifiers_are_about_as_declared():
+def test_patterns_of_quantifiers_have_about_the_declared_frequencies():
     found: Counter[tuple[tuple[bool, bool], ...]] = Counter()
-    for caption in of_preset("shapeworld-quantifier"):
+    for caption in found_captions("shapeworld-quantifier"):
         [statement] = statements(caption.meaning)
-        found[tuple((noun.shape is not None, noun.color is not None) for noun in said_of(statement))] += 1
+        found[tuple((noun.shape is not None, noun.color is not None) for noun in nouns_of(statement))] += 1
     assert len(found) == 5
     assert min(shares(found).values()) > 0.15
 
 
 @pytest.mark.parametrize("name", PAPERS + VARIANTS + AFTER_CODE)
-def test_worlds_are_hardly_ever_thrown_away(name: str):
-    most = 0.05 if name.startswith("shapeworld-spatial") else 0.01  # two alike can't be called the red square
-    assert thrown_away(name) <= most * len(of_preset(name))
+def test_a_microworld_without_a_caption_is_rare(name: str):
+    most = 0.05 if name.startswith("shapeworld-spatial") else 0.01  # two equal shapes cannot be "the red square"
+    assert count_missing_captions(name) <= most * len(found_captions(name))
 
 
-def test_the_same_chance_gives_the_same_captions():
+def test_equal_streams_give_equal_captions():
     for name in AFTER_CODE:
         spec = read_spec(PRESETS[name]).for_split("train")
         one, other = ([caption.text for _, caption in captions(spec, 20, index=3)] for _ in range(2))
         assert one == other
 
 
-def test_a_world_of_one_value_admits_false_captions():
+def test_a_microworld_with_one_entity_has_false_captions():
     spec = read_spec({**PRESETS["shapeworld-existential"], "scene": {"entities_min": 1, "entities_max": 1}})
     for scene, caption in captions(spec.for_split("train"), 40):
         assert caption.agreement == (twin.run(to_json(caption.program), scene.to_json())[-1] == 1)
 
 
 @pytest.mark.parametrize("part", ["shape", "color"])
-def test_only_the_part_with_weight_is_changed(part: str):
+def test_corruption_changes_only_the_part_with_weight(part: str):
     other = "color" if part == "shape" else "shape"
     spec = spec_of("existential", negatives="corrupt", existential={"there": 1.0}, corruption={"noun": {part: 1.0}})
     for scene, caption in captions(spec, 60):
-        [noun] = said_of(statements(caption.meaning)[0])
+        [noun] = nouns_of(statements(caption.meaning)[0])
         assert any(getattr(entity, other) == getattr(noun, other) for entity in scene.entities)
 
 
 @pytest.mark.parametrize(("rate", "least", "most"), [(1.0, 0.9, 1.0), (0.0, 0.0, 0.8)])
-def test_changed_captions_name_what_the_picture_has_as_often_as_the_parameter_says(
-    rate: float, least: float, most: float
-):
+def test_corrupted_captions_name_existing_attributes_as_often_as_configured(rate: float, least: float, most: float):
     spec = spec_of("unique", negatives="corrupt", existing_attribute_rate=rate)
     named = []
     for scene, caption in captions(spec, 400, each=4):
         if not caption.agreement:
-            body = said_of(statements(caption.meaning)[0])[1]
+            body = nouns_of(statements(caption.meaning)[0])[1]
             named.append(any(body.shape in (None, e.shape) and body.color in (None, e.color) for e in scene.entities))
     assert least <= sum(named) / len(named) <= most
 
@@ -244,7 +242,7 @@ def test_changed_captions_name_what_the_picture_has_as_often_as_the_parameter_sa
         ("The leftmost square is above the square.", True),
     ],
 )
-def test_nothing_is_said_that_its_words_decide(text: str, sense: bool):
+def test_captions_that_are_decided_by_their_words_are_not_used(text: str, sense: bool):
     assert makes_sense(Parser(VOCABULARY).parse(text)) == sense
 
 
@@ -253,13 +251,13 @@ PHRASES = f"(?:{'|'.join({**RELATIONS, **DIFFERING, **PROXIMITIES}.values())})"
 
 @pytest.mark.parametrize("negatives", ["world", "corrupt"])
 @pytest.mark.parametrize("kind", ["relational", "relational-single-attribute"])
-def test_what_a_negated_relation_refers_to_is_there(kind: str, negatives: str):
-    """Whether a square is not above a circle where there is no circle is read in both ways."""
+def test_the_nouns_of_a_negated_relation_fit_an_entity(kind: str, negatives: str):
+    """Without a circle, "a square is not above a circle" could be read in two ways."""
     wanted = size(2_000, name=f"{kind}, false by {negatives}: negated relations refer to something")
     for scene, caption in captions(spec_of(kind, negatives=negatives, negation=1.0), wanted, each=WORLDS):
         if " not " not in caption.text:
-            continue  # corrupting a caption may take its negation away
-        _, *referred = said_of(statements(caption.meaning)[0])
+            continue  # a corrupted caption may have lost its negation
+        _, *referred = nouns_of(statements(caption.meaning)[0])
         for place, noun in enumerate(referred):
             fitting = [
                 entity
@@ -271,7 +269,7 @@ def test_what_a_negated_relation_refers_to_is_there(kind: str, negatives: str):
 
 
 @pytest.mark.parametrize(("negation", "is_negated"), [(0.0, False), (1.0, True)])
-def test_relations_are_negated_only_as_the_parameter_says(negation: float, is_negated: bool):
+def test_relations_are_negated_as_often_as_configured(negation: float, is_negated: bool):
     spec = spec_of("relational", negatives="corrupt", negation=negation, corruption={"negation": {"relation": 1.0}})
     for _, caption in captions(spec, 400, each=WORLDS):
         assert (" not " in caption.text) == is_negated, caption.text

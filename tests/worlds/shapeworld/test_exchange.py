@@ -1,4 +1,4 @@
-"""Datasets of microworlds through the site: made, verified, exported, scored, and what stays withheld."""
+"""Datasets of microworlds on the site: generated, verified, exported and scored. Withheld data stays withheld."""
 
 import json
 from pathlib import Path
@@ -21,8 +21,8 @@ VALUES = {
 SMALL = {"train": {"scenes": 4}, "validation": {"scenes": 3}, "test": {"scenes": 3, "withheld": True}}
 
 
-def begun(preset: str, **changes: Any) -> Dataset:
-    """Return a complete dataset of a preset, its test split withheld."""
+def create_dataset(preset: str, **changes: Any) -> Dataset:
+    """Return a complete dataset of a preset with a withheld test split."""
     spec = {"world": "shapeworld", "base": f"shapeworld-{preset}", "splits": SMALL, **changes}
     dataset = dataset_jobs.start(spec, slug="worlds", visibility="public", secrets={"test": SECRET})
     dataset_jobs.work(dataset=dataset)
@@ -32,7 +32,7 @@ def begun(preset: str, **changes: Any) -> Dataset:
 
 
 def original_meaning_of(instance: dict[str, Any], row: Question) -> int:
-    """Return what the original makes of an instance's caption model in its world model."""
+    """Return the agreement that the original program finds for the caption model and the world model of an instance."""
     scene = json.loads(row.scene.data or "{}")
     overlaps, grazes = (
         [(one, other) for one, others in enumerate(scene[name]) for other in others] for name in ("covers", "grazes")
@@ -45,8 +45,8 @@ def lines(path: Path) -> list[str]:
     return path.read_text().splitlines()
 
 
-def test_export_has_the_originals_layout_and_nothing_withheld(tmp_path: Path) -> None:
-    begun("logical")
+def test_an_export_has_the_layout_of_the_original_and_no_withheld_data(tmp_path: Path) -> None:
+    create_dataset("logical")
     call_command("verify", "worlds", "--workers", "1")
     call_command("export", "worlds", "--format", "shapeworld", "--output", str(tmp_path / "out"))
     specification = json.loads((tmp_path / "out" / "agreement-worlds.json").read_text())
@@ -84,7 +84,7 @@ def test_export_has_the_originals_layout_and_nothing_withheld(tmp_path: Path) ->
 
 
 def test_several_captions_of_a_world_are_alternatives(tmp_path: Path) -> None:
-    begun("existential", captions={"per_scene": 3})
+    create_dataset("existential", captions={"per_scene": 3})
     call_command("export", "worlds", "--format", "shapeworld", "--output", str(tmp_path / "out"))
     train = tmp_path / "out" / "agreement" / "worlds" / "train" / "shard0"
     assert lines(train / "alternatives.txt") == ["3"] * 4
@@ -98,9 +98,9 @@ def test_several_captions_of_a_world_are_alternatives(tmp_path: Path) -> None:
     assert set(found["agreement"]) <= {0.0, 1.0}
 
 
-def test_the_original_loads_what_is_exported(tmp_path: Path) -> None:
-    """Every field of the specification, and every value of every instance, by the original loader's rules."""
-    begun("logical")
+def test_the_original_loader_reads_an_export(tmp_path: Path) -> None:
+    """It reads all fields of the specification and all values of all instances."""
+    create_dataset("logical")
     call_command("export", "worlds", "--format", "shapeworld", "--output", str(tmp_path / "out"))
     loaded = original_loader.load(tmp_path / "out", "agreement", "worlds")
     assert set(loaded.shards) == {"train", "validation", "test"}
@@ -128,16 +128,16 @@ def test_the_original_loads_what_is_exported(tmp_path: Path) -> None:
                 assert sorted(one[kind][: one[f"{kind}_length"]]) == sorted(filter(None, one[kind]))
 
 
-def test_the_original_loads_a_split_without_answers_by_its_own_specification(tmp_path: Path) -> None:
-    begun("spatial")
+def test_the_original_loader_reads_a_withheld_split_by_its_own_specification(tmp_path: Path) -> None:
+    create_dataset("spatial")
     call_command("export", "worlds", "--format", "shapeworld", "--output", str(tmp_path / "out"))
     alone = original_loader.load(tmp_path / "out", "agreement", "worlds", variant="test")
     assert set(alone.shard(None)) == {"world", "caption", "caption_length"}
     assert len(alone.shard(None)["caption"]) == 3
 
 
-def test_a_split_with_a_name_of_its_own_does_not_stand_in_the_way_of_the_others(tmp_path: Path) -> None:
-    begun("oneshape", splits={**SMALL, "validation": None, "hard": {"scenes": 3}})
+def test_a_split_with_another_name_does_not_affect_the_usual_ones(tmp_path: Path) -> None:
+    create_dataset("oneshape", splits={**SMALL, "validation": None, "hard": {"scenes": 3}})
     call_command("export", "worlds", "--format", "shapeworld", "--output", str(tmp_path / "out"))
     loaded = original_loader.load(tmp_path / "out", "agreement", "worlds")
     assert set(loaded.shards) == {"train", "test"}
@@ -146,8 +146,8 @@ def test_a_split_with_a_name_of_its_own_does_not_stand_in_the_way_of_the_others(
     assert len(hard.shard(None)["agreement"]) == 3
 
 
-def test_the_original_loads_an_export_without_pictures(tmp_path: Path) -> None:
-    begun("oneshape")
+def test_the_original_loader_reads_an_export_without_pictures(tmp_path: Path) -> None:
+    create_dataset("oneshape")
     call_command("export", "worlds", "--format", "shapeworld", "--no-images", "--output", str(tmp_path / "out"))
     values = original_loader.load(tmp_path / "out", "agreement", "worlds").shard("train")
     assert set(values) == VALUES - {"world"}
@@ -155,14 +155,14 @@ def test_the_original_loads_an_export_without_pictures(tmp_path: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["coco", "huggingface", "jsonl", "lmms-eval", "vlmevalkit"])
-def test_neutral_formats_take_microworlds(name: str, tmp_path: Path) -> None:
-    begun("mixer")
+def test_general_formats_export_microworlds(name: str, tmp_path: Path) -> None:
+    create_dataset("mixer")
     call_command("export", "worlds", "--format", name, "--output", str(tmp_path / "out"))
     assert any((tmp_path / "out").iterdir())
 
 
-def test_predictions_are_yes_and_no_or_1_and_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    begun("spatial")
+def test_predictions_may_be_yes_and_no_or_1_and_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    create_dataset("spatial")
     rows = Question.objects.filter(split__name="train").order_by("position")
     for spoken in ({"yes": "yes", "no": "no"}, {"yes": "1", "no": "0"}):
         said = "".join(f"{spoken[str(row.answer)]}\n" for row in rows)

@@ -1,4 +1,4 @@
-"""Facets say what captions turn on, what they name, and how close they are to a threshold."""
+"""The facets of captions: their quantifiers and relations, named shapes and colours, and closeness to a threshold."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -36,19 +36,19 @@ PARSER = Parser(VOCABULARY)
 
 
 def row(*entities: tuple[str, str, float]) -> FlatScene:
-    """Return a microworld of shapes in a row: their shape, colour and place from the left."""
+    """Return a microworld of shapes in a row, each given by its shape, its colour and its place from the left."""
     found = tuple(Entity(shape, color, 0.0, x, 0.5, 0.1, 0.1, 0.0) for shape, color, x in entities)
     return FlatScene(found, (0,) * len(found), (0,) * len(found), 64, 64)
 
 
-def asked(text: str) -> Question:
+def question_of(text: str) -> Question:
     program = program_of(PARSER.parse(text))
     return Question(text, program, Answer("yes", AnswerKind.YES_NO), kind_of(program))
 
 
 def values(text: str, scene: FlatScene | None, spec: ShapeWorldSpec = SPEC) -> Mapping[str, object]:
-    """Return what each facet says of a caption."""
-    codes = facet_codes(spec, scene, [asked(text)])
+    """Return the value of each facet for a caption."""
+    codes = facet_codes(spec, scene, [question_of(text)])
     found: dict[str, object] = {}
     for facet in facets(spec):
         if facet.needs == Needs.ITEM:
@@ -80,14 +80,14 @@ PAIR = row(("circle", "green", 0.2), ("cross", "blue", 0.5))
         ),
     ],
 )
-def test_what_captions_turn_on(text: str, expected: Mapping[str, object]):
+def test_facets_of_captions(text: str, expected: Mapping[str, object]):
     found = values(text, PAIR)
     assert {name: found[name] for name in expected} == expected
     assert (found["entities"], found["answer"]) == ("2", "yes")
 
 
 @pytest.mark.parametrize(("gap", "expected"), [(0.12, "1.25"), (0.14, "1.5"), (0.16, "2"), (0.25, "3"), (0.31, "over")])
-def test_closeness_is_the_multiple_at_which_a_caption_is_too_close_to_call(gap: float, expected: str):
+def test_closeness_is_the_factor_of_thresholds_at_which_a_caption_becomes_unclear(gap: float, expected: str):
     scene = row(("circle", "green", 0.2), ("cross", "blue", round(0.2 + gap, 6)))
     assert values("The circle is to the left of the cross.", scene)["closeness"] == expected
 
@@ -102,18 +102,20 @@ def test_closeness_is_the_multiple_at_which_a_caption_is_too_close_to_call(gap: 
         ([("square", "red", 0.2)] * 3, "There is a circle.", "both"),
     ],
 )
-def test_what_is_held_out_is_said(entities: list[tuple[str, str, float]], text: str, expected: str):
+def test_the_facet_of_held_out_things_names_combination_and_count(
+    entities: list[tuple[str, str, float]], text: str, expected: str
+):
     assert values(text, row(*entities))["held_out"] == expected
 
 
-def test_without_its_picture_a_caption_keeps_what_its_words_say():
+def test_without_a_picture_facets_of_the_text_are_unchanged():
     here, blind = values("There is a green circle.", PAIR), values("There is a green circle.", None)
     hidden = {facet.name for facet in facets(SPEC) if not facet.reveals and facet.needs == Needs.ITEM}
     assert {name: here[name] for name in hidden} == {name: blind[name] for name in hidden}
     assert [blind[name] for name in ("entities", "held_out", "closeness")] == [None] * 3
 
 
-def test_without_its_program_a_caption_keeps_its_words():
+def test_without_a_program_only_the_number_of_words_is_known():
     codes = facet_codes(SPEC, PAIR, [Question("There is something.")])
     assert set(codes) == {facet.name for facet in facets(SPEC) if facet.needs == Needs.ITEM}
     assert codes["words"] == [3]
@@ -121,22 +123,22 @@ def test_without_its_program_a_caption_keeps_its_words():
     assert train_keys(Question("There is something."))["seen_program"] == ()
 
 
-def test_train_keys_are_what_train_must_have():
-    keys = train_keys(asked("No red square is below a blue cross."))
+def test_train_keys_are_the_combinations_and_the_text():
+    keys = train_keys(question_of("No red square is below a blue cross."))
     assert keys["seen_combination"] == ["red square", "blue cross"]
     assert keys["seen_text"] == ("No red square is below a blue cross.",)
-    assert train_keys(asked("A circle is red."))["seen_combination"] == ["red circle"]
+    assert train_keys(question_of("A circle is red."))["seen_combination"] == ["red circle"]
 
 
-def test_sixty_colours_are_too_many_for_flags():
+def test_with_sixty_colours_there_is_no_facet_of_colours():
     colors = {f"c{chr(97 + n // 26)}{chr(97 + n % 26)}": {"rgb": [n + 1, 0, 0]} for n in range(60)}
     spec = read_spec({"splits": {"train": {"scenes": 1}}, "vocabulary": {"colors": colors}})
     assert "colors" not in {facet.name for facet in facets(spec)}
-    assert "colors" not in facet_codes(spec, PAIR, [asked("There is a green circle.")])
+    assert "colors" not in facet_codes(spec, PAIR, [question_of("There is a green circle.")])
 
 
 def captioned_scenes(name: str, count: int) -> Iterator[tuple[ShapeWorldSpec, FlatScene, Caption]]:
-    """Yield captions of a preset's test split."""
+    """Yield captions of the test split of a preset."""
     spec = read_spec(PRESETS[name]).for_split("test")
     captioner, random = Captioner(spec), chance(7)
     for turn in range(2 * count):
@@ -163,7 +165,7 @@ def test_every_caption_of_a_preset_has_codes_in_range(name: str):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_programs_without_a_step_run(name: str):
+def test_programs_without_a_step_can_be_executed(name: str):
     for spec, scene, caption in islice(captioned_scenes(name, 20), 20):
         table = function_table(
             shapes=spec.vocabulary.values("shape"),
@@ -179,7 +181,7 @@ def test_programs_without_a_step_run(name: str):
                 assert truth_of(changed, Microworld(scene, spec.captions.thresholds)) in (-1, 0, 1)
 
 
-def test_boards_and_charts_are_about_facets_that_there_are():
+def test_boards_and_charts_use_existing_facets():
     known = {facet.name: facet for facet in facets(SPEC)}
     assert {view.facet for view in VIEWS} | set(LENGTHS) <= set(known)
     for view in BOARD_VIEWS:
@@ -193,8 +195,8 @@ def test_boards_and_charts_are_about_facets_that_there_are():
         assert all(column.value in known[column.facet].values for column in columns(spec))
 
 
-def test_people_and_models_are_asked_whether_the_caption_fits():
-    question = asked("There is a green circle.")
+def test_people_and_models_are_asked_whether_the_caption_fits_the_picture():
+    question = question_of("There is a green circle.")
     assert prompt(question) == "Does this caption fit the picture?\nThere is a green circle.\nAnswer yes or no."
     form = answer_form(question)
     assert (form.choices, form.kind, form.instruction) == (("yes", "no"), "yes-no", prompt(question).split("\n")[0])

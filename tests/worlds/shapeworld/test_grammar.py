@@ -1,4 +1,4 @@
-"""Sentences say what programs mean: each is read back, and its articles and numbers agree."""
+"""Sentences express the meaning of programs: they can be read back, and articles and numbers are correct."""
 
 import itertools
 import re
@@ -28,7 +28,7 @@ from generation.engine.worlds.shapeworld.logical_form import (
 )
 from generation.engine.worlds.shapeworld.parsing import Parser
 from tests.proof import size
-from tests.worlds.shapeworld.drawn import VOCABULARY, brought_together, meanings
+from tests.worlds.shapeworld.drawn import VOCABULARY, combinations_of, meanings
 
 SAYER, PARSER = CaptionWriter(VOCABULARY), Parser(VOCABULARY)
 TABLE = function_table(
@@ -42,18 +42,18 @@ ELLIPSE, SHAPE, BLUE_CROSS = Noun("ellipse"), Noun(), Noun("cross", "blue")
 
 @settings(max_examples=size(20_000, name="meanings said and read back", least=300))
 @given(meanings())
-def test_what_is_said_is_read_back(meaning: Meaning):
+def test_a_meaning_is_unchanged_after_writing_and_reading_its_sentence(meaning: Meaning):
     assert is_proper(meaning)
     text = SAYER.say(meaning)
     assert PARSER.parse(text) == meaning
     assert set(re.findall(r"\w+|[^\w\s]", text.lower())) <= WORDS
     assert typecheck(program_of(meaning), table=TABLE) == "Truth"
-    assert set(named_together(program_of(meaning))) == set().union(*map(brought_together, statements(meaning)))
+    assert set(named_together(program_of(meaning))) == set().union(*map(combinations_of, statements(meaning)))
 
 
 @settings(max_examples=size(4_000, name="articles and numbers of meanings", least=200))
 @given(meanings())
-def test_articles_and_numbers_agree(meaning: Meaning):
+def test_articles_and_numbers_are_correct(meaning: Meaning):
     said = SAYER.say(meaning).lower().rstrip(".").replace(",", "").split()
     for one, following in itertools.pairwise(said):
         if one in ("a", "an") and following != "quarter":
@@ -170,7 +170,7 @@ def _is_plural(word: str) -> bool:
         ),
     ],
 )
-def test_sentences_of_every_form(meaning: Meaning, text: str, kind: str):
+def test_example_sentences_of_every_form(meaning: Meaning, text: str, kind: str):
     assert SAYER.say(meaning) == text
     assert PARSER.parse(text) == meaning
     assert kind_of(program_of(meaning)) == kind
@@ -191,18 +191,18 @@ def test_sentences_of_every_form(meaning: Meaning, text: str, kind: str):
         "There is a red square. ",
     ],
 )
-def test_what_we_would_not_say_is_refused(text: str):
+def test_other_sentences_are_refused(text: str):
     with pytest.raises(BadRecord, match="Expected a caption"):
         PARSER.parse(text)
 
 
-def test_words_that_sound_otherwise_than_they_are_spelt():
+def test_words_with_an_unusual_first_sound_have_the_stated_article():
     own = VOCABULARY.model_copy(update={"vowels": ("red",), "consonants": ("ellipse",)})
     assert CaptionWriter(own).say(There(RED)) == "There is an red shape."
     assert CaptionWriter(own).say(There(ELLIPSE)) == "There is a ellipse."
 
 
-def test_words_are_few_and_marks_are_among_them():
+def test_the_vocabulary_is_small_and_contains_punctuation():
     assert {".", ",", "a", "an", "ellipses", "white", "three", "twice"} <= WORDS
     assert len(WORDS) < 120
     assert list(words(VOCABULARY)) == sorted(WORDS)
@@ -222,6 +222,6 @@ def test_words_are_few_and_marks_are_among_them():
         ),
     ],
 )
-def test_what_older_engines_said_is_still_read(older: str, newer: str) -> None:
+def test_sentences_of_earlier_engine_versions_are_read(older: str, newer: str) -> None:
     parser = Parser(VOCABULARY)
     assert parser.parse(older) == parser.parse(newer)

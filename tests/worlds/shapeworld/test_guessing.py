@@ -1,4 +1,4 @@
-"""What is guessed of a caption by who doesn't see the picture: nothing, as true and false ones have the same form."""
+"""Without the picture, the truth of a caption cannot be guessed, because true and false captions have the same form."""
 
 import re
 from collections import Counter, defaultdict
@@ -14,15 +14,15 @@ from generation.engine.worlds.shapeworld.scene_sampling import sample_scene
 from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
 from tests import proof
 from tests.worlds.shapeworld.pictured import chance
-from tests.worlds.shapeworld.test_item_sampler import made
+from tests.worlds.shapeworld.test_item_sampler import generate
 
-Said = tuple[str, bool]  # a caption and whether it is true
-LEARNED, GUESSED = 20_000, 10_000  # captions of each preset, at full size
-BOUND = 0.52  # of what is guessed right, beside chance; half of the captions are true
+Said = tuple[str, bool]  # a caption, and whether it is true
+LEARNED, GUESSED = 20_000, 10_000  # number of captions of each preset, at full size
+BOUND = 0.52  # limit for the share of right guesses, apart from chance; half of the captions are true
 
 
-def framed(meaning: Meaning, *, exactly: bool) -> object:
-    """Return a meaning without what shapes and colours are called, and, not `exactly`, without which are the same."""
+def form_of(meaning: Meaning, *, exactly: bool) -> object:
+    """Return the form of a meaning without names of shapes and colours; with `exactly`, equal names stay equal."""
     parts = tuple(frame(statement) for statement in statements(meaning))
     joined = meaning.connective if isinstance(meaning, Conjunction) else None
     return joined, parts if exactly else re.sub(r"'\d+'", "'*'", repr(parts))
@@ -30,19 +30,19 @@ def framed(meaning: Meaning, *, exactly: bool) -> object:
 
 @pytest.mark.parametrize("negatives", ["world", "corrupt"])
 @pytest.mark.parametrize("name", tuple(PRESETS)[:-1])
-def test_whether_a_caption_is_to_be_true_changes_nothing_but_its_shapes_and_colours(name: str, negatives: str) -> None:
+def test_true_and_false_captions_differ_only_in_shapes_and_colours(name: str, negatives: str) -> None:
     data = {"base": name, "captions": {"negatives": negatives}}
     for index in range(proof.size(1_000, name=f"{name}, false by {negatives}: one frame for true and false")):
         spec = read_spec(data).for_split(("train", "validation", "test")[index % 3])
-        one, other = (said(spec, index, fits=fits) for fits in (True, False))
+        one, other = (caption_of(spec, index, fits=fits) for fits in (True, False))
         if one is None or other is None:
-            assert one == other or name == "shapeworld-multishape"  # nothing false is sought where all is true
+            assert one == other or name == "shapeworld-multishape"  # no false caption is sought if everything is true
         else:
-            assert framed(one, exactly=negatives == "corrupt") == framed(other, exactly=negatives == "corrupt")
+            assert form_of(one, exactly=negatives == "corrupt") == form_of(other, exactly=negatives == "corrupt")
 
 
-def said(spec: ShapeWorldSpec, index: int, *, fits: bool) -> Meaning | None:
-    """Return the first caption that the same chance gives of the same microworld, true or false."""
+def caption_of(spec: ShapeWorldSpec, index: int, *, fits: bool) -> Meaning | None:
+    """Return the first caption, true or false, for the same microworld and the same random numbers."""
     random = chance(index)
     scene = sample_scene(spec, random)
     caption = Captioner(spec).caption(scene, random, fits=fits, other=lambda: sample_scene(spec, random))
@@ -50,7 +50,7 @@ def said(spec: ShapeWorldSpec, index: int, *, fits: bool) -> Meaning | None:
 
 
 def patterns(spec: ShapeWorldSpec) -> dict[str, Callable[[str], str]]:
-    """Return what somebody may go by: ways to leave something out of a caption."""
+    """Return functions that leave out different parts of a caption. A guess may be based on the rest."""
     shapes, colors = ("|".join(spec.vocabulary.values(name)) for name in ("shape", "color"))
     named = re.compile(rf"\b(?:an? )?(?:({shapes})(e?s)?|({colors}))\b")
 
@@ -75,8 +75,8 @@ def patterns(spec: ShapeWorldSpec) -> dict[str, Callable[[str], str]]:
     }
 
 
-def guessed_right(learned: Iterable[Said], tried: Iterable[Said], key: Callable[[str], str]) -> float:
-    """Return what share is guessed right by what was oftener so, true and false ones counting as much; half unknown."""
+def score_guesses(learned: Iterable[Said], tried: Iterable[Said], key: Callable[[str], str]) -> float:
+    """Return the mean share of right guesses for true and false captions. An unknown key counts as one half."""
     known = list(learned)
     counts = Counter(is_true for _, is_true in known)
     leaning: dict[str, float] = defaultdict(float)
@@ -89,28 +89,32 @@ def guessed_right(learned: Iterable[Said], tried: Iterable[Said], key: Callable[
     return sum(sum(found) / len(found) for found in right.values()) / 2
 
 
-def captioned(spec: ShapeWorldSpec, count: int, *, index: int) -> list[Said]:
+def captions_of_split(spec: ShapeWorldSpec, count: int, *, index: int) -> list[Said]:
     """Return captions of a split, and whether they are true."""
-    questions = (item.questions[0] for item in islice(made(spec, index=index), count))
+    questions = (item.questions[0] for item in islice(generate(spec, index=index), count))
     return [(one.text, one.answer is not None and one.answer.text == "yes") for one in questions]
 
 
 @pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.parametrize("name", tuple(PRESETS))
-def test_whoever_learns_captions_alone_guesses_others_by_chance(name: str) -> None:
+def test_learning_from_captions_only_gives_guesses_by_chance(name: str) -> None:
     train, test = (read_spec(PRESETS[name]).for_split(split) for split in ("train", "test"))
-    learned = captioned(train, proof.size(LEARNED, name=f"{name}: captions learned without pictures"), index=0)
-    tried = captioned(test, proof.size(GUESSED, name=f"{name}: captions guessed without pictures"), index=10_000)
+    learned = captions_of_split(train, proof.size(LEARNED, name=f"{name}: captions learned without pictures"), index=0)
+    tried = captions_of_split(
+        test, proof.size(GUESSED, name=f"{name}: captions guessed without pictures"), index=10_000
+    )
     by_chance = 4 * 0.5 / len(tried) ** 0.5
-    found = {what: guessed_right(learned, tried, key) for what, key in patterns(train).items()}
+    found = {what: score_guesses(learned, tried, key) for what, key in patterns(train).items()}
     assert {what: share for what, share in found.items() if share > BOUND + by_chance} == {}, found
 
 
 @pytest.mark.parametrize(("name", "least", "most"), [("oneshape", 0.60, 0.66), ("oneshape-balanced", 0.48, 0.52)])
-def test_what_training_never_named_tells_the_answer_unless_it_is_balanced(name: str, least: float, most: float) -> None:
-    """Yes to every caption of a red square, no to every other one."""
-    tried = captioned(
+def test_held_out_combinations_predict_the_answer_unless_the_preset_is_balanced(
+    name: str, least: float, most: float
+) -> None:
+    """The guess is yes for every caption with a red square, and no for every other one."""
+    tried = captions_of_split(
         read_spec(PRESETS[f"shapeworld-{name}"]).for_split("test"),
         proof.size(40_000, name=f"shapeworld-{name}: captions of red squares"),
         index=0,

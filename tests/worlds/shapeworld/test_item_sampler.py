@@ -1,4 +1,4 @@
-"""Instances as they are made: their captions hold or don't as they say, in the share that was asked for."""
+"""Generated items: their captions are as true as their answers say, with the configured share of true ones."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from tests import proof
 from tests.worlds.shapeworld.pictured import chance
 
 WORLD, MAKER = get_world("shapeworld"), get_maker("shapeworld")
-ALL = 100_000  # instances that the properties of all presets are held to
+ALL = 100_000  # number of items for the properties of all presets together
 
 
-def made(spec: ShapeWorldSpec, *, index: int = 0) -> Iterator[Item]:
-    """Yield items without end, in batches as a split has them."""
+def generate(spec: ShapeWorldSpec, *, index: int = 0) -> Iterator[Item]:
+    """Yield items without end, in batches like those of a split."""
     while True:
         making = MicroworldSampler(spec, worlds=chance(index), words=chance(index, stage=Stage.QUESTIONS))
         yield from (making.item(where="test") for _ in range(256))
@@ -36,11 +36,11 @@ def scene_of(item: Item) -> FlatScene:
 
 
 @pytest.mark.parametrize("name", tuple(PRESETS))
-def test_training_neither_shows_nor_names_what_is_held_out_and_keeps_its_ratio(name: str) -> None:
+def test_training_has_no_held_out_things_and_the_configured_share_of_true_captions(name: str) -> None:
     spec = read_spec(PRESETS[name]).for_split("train")
     count = proof.size(ALL // len(tuple(PRESETS)), name="instances without what is held out, in their ratio")
     right = 0
-    for item in islice(made(spec), count):
+    for item in islice(generate(spec), count):
         [question] = item.questions
         part = spec.part(question.family)
         held_out = set(part.held_out.combinations)
@@ -53,24 +53,24 @@ def test_training_neither_shows_nor_names_what_is_held_out_and_keeps_its_ratio(n
 
 
 @pytest.mark.parametrize("name", tuple(PRESETS))
-def test_captions_are_what_their_programs_give(name: str) -> None:
+def test_answers_of_captions_equal_the_outputs_of_their_programs(name: str) -> None:
     spec = read_spec(PRESETS[name]).for_split("test")
     table = WORLD.functions(spec)
     assert table is not None
-    for item in islice(made(spec), proof.size(1_000)):
+    for item in islice(generate(spec), proof.size(1_000)):
         for question in item.questions:
             assert question.program is not None
             assert question.answer is not None
             assert execute(question.program, item.scene, table=table)[-1].value == question.answer.text
 
 
-def test_mixtures_take_their_parts_as_often_as_they_say() -> None:
+def test_the_parts_of_a_mixture_have_the_configured_frequencies() -> None:
     spec = read_spec(PRESETS["shapeworld-mixer"]).for_split("test")
-    families = Counter(item.questions[0].family for item in islice(made(spec), 1_200))
+    families = Counter(item.questions[0].family for item in islice(generate(spec), 1_200))
     assert [round(families[number] / 200) for number in range(4)] == [1, 1, 2, 2]
 
 
-def test_several_captions_of_a_world_differ() -> None:
+def test_several_captions_of_a_microworld_are_different() -> None:
     data = {"base": "shapeworld-existential", "captions": {"per_scene": 4}, "splits": {"train": {"scenes": 30}}}
     spec = WORLD.read_spec(data)
     [chunk] = MAKER.plan(spec, "train")
@@ -79,10 +79,10 @@ def test_several_captions_of_a_world_differ() -> None:
         assert len({question.text for question in item.questions}) == 4
 
 
-def test_what_nothing_admits_is_given_up_with_the_count() -> None:
+def test_impossible_parameters_cause_an_error_with_the_number_of_tries() -> None:
     spec = read_spec(
         {"splits": {"train": {"scenes": 1}}, "scene": {"entities_max": 1}, "captions": {"kinds": {"relational": 1.0}}}
     )
     with pytest.raises(Exhausted, match="500") as given_up:
-        next(made(spec))
+        next(generate(spec))
     assert given_up.value.where == "test"

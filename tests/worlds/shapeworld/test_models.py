@@ -1,4 +1,4 @@
-"""Captions and microworlds as the original program models them."""
+"""Captions and microworlds in the models of the original program."""
 
 import math
 import re
@@ -93,14 +93,14 @@ WORDS_OF_ALL = ShapeVocabulary(colors={**WORDS.colors, "gray": ShapeColor(rgb=(1
         ),
     ],
 )
-def test_captions_have_the_originals_notation(text: str, notation: str) -> None:
+def test_captions_have_the_notation_of_the_original(text: str, notation: str) -> None:
     model = caption_model(Parser(WORDS).parse(text))
     assert " ".join(reverse_polish(model)) == notation
     assert sorted(polish(model)) == sorted(reverse_polish(model))
     assert polish(model)[0] == reverse_polish(model)[-1]
 
 
-def test_models_have_their_parts_under_the_originals_names() -> None:
+def test_parts_of_models_have_the_names_of_the_original() -> None:
     def square(color: str) -> dict[str, Any]:
         named = {"shape": "square", "color": color}
         value = [{"component": "Attribute", "predtype": name, "value": one} for name, one in named.items()]
@@ -137,8 +137,8 @@ NEAREST = re.compile(r"closest|farthest")
 
 
 @pytest.mark.parametrize("name", ["relational", "selection", "quantification-complex", "logical"])
-def test_models_mean_what_captions_mean(name: str) -> None:
-    """The original, by its rules, calls true what is true and false what is false, or it calls it ambiguous."""
+def test_models_mean_the_same_as_captions(name: str) -> None:
+    """By its own rules, the original finds a true caption true and a false one false, or finds it ambiguous."""
     spec = read_spec(PRESETS[f"shapeworld-{name}"]).for_split("train")
     found: Counter[str] = Counter()
     for scene, caption in captions(spec, size(6_000, name=f"{name}: the original's agreements"), each=WORLDS):
@@ -156,8 +156,8 @@ def original_world(scene: FlatScene) -> World:
     return World(world_model(scene, WORDS_OF_ALL), overlaps=pairs(scene.covers), grazes=pairs(scene.grazes))
 
 
-def test_the_original_takes_the_second_closest_for_the_closest() -> None:
-    """So the two are opposite where a caption says it of one that is closer than another, and not the closest."""
+def test_the_original_accepts_the_second_closest_as_the_closest() -> None:
+    """The answers are opposite if the caption is about an entity that is closer than another, but not the closest."""
     places = (("cross", "white", 0.1), ("square", "blue", 0.2), ("square", "red", 0.5), ("square", "green", 0.8))
     scene = scene_of(*(Entity(shape, color, 0.0, x, 0.5, 0.1, 0.1, 0.0) for shape, color, x in places))
     world = Microworld(scene, Thresholds())
@@ -167,7 +167,7 @@ def test_the_original_takes_the_second_closest_for_the_closest() -> None:
         assert original_world(scene).agreement(caption_model(meaning)) == theirs
 
 
-def test_batches_have_models_in_the_originals_form_on_request() -> None:
+def test_batches_contain_models_of_the_original_on_request() -> None:
     shapes = dataset("shapeworld-relational", seed=4)
     batch = shapes.generate(6, "train", include_model=True)
     spec = read_spec({**PRESETS["shapeworld-relational"], "seed": 4})
@@ -181,8 +181,8 @@ def test_batches_have_models_in_the_originals_form_on_request() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_shapes_lie_where_the_original_draws_them(shape: str) -> None:
-    """The original has y downwards, too, but its triangles point down before they are turned."""
+def test_shapes_are_in_the_same_place_as_in_the_original(shape: str) -> None:
+    """The y axis of the original also points down, but its triangles point down before they are rotated."""
     entity = Entity(shape, "red", 0.25, 0.3, 0.6, 0.2, 0.1, 0.125)
     model = world_model(scene_of(entity), WORDS)["entities"][0]
     half = (model["shape"]["size"]["x"], model["shape"]["size"]["y"])

@@ -1,4 +1,4 @@
-"""Pictures of microworlds: each shape where and as it should be, whoever draws it, and noise as it is asked for."""
+"""Pictures of microworlds: shapes are in the right place, as drawn by another program, and noise is as configured."""
 
 import math
 
@@ -17,27 +17,27 @@ from tests import proof
 from tests.worlds.shapeworld.pictured import draw_by_pillow, entities, outline, scene_of
 
 WORDS = ShapeVocabulary()
-EDGE_POINTS = 3  # points on an edge, which may count either way
+EDGE_POINTS = 3  # points on an edge may count as inside or outside
 
 
 def as_array(mask: int) -> np.ndarray:
-    """Return a set of grid points as `(GRID, GRID)` bool."""
+    """Return a set of grid points as a bool array of shape `(GRID, GRID)`."""
     bits = np.unpackbits(np.frombuffer(mask.to_bytes(-(-SIDE * SIDE // 8), "little"), np.uint8), bitorder="little")
     return bits[: SIDE * SIDE].reshape(SIDE, SIDE)[MARGIN : MARGIN + GRID, MARGIN : MARGIN + GRID].astype(bool)
 
 
 @settings(max_examples=proof.size(1_000), deadline=None)
 @given(some.lists(entities, min_size=1, max_size=4))
-def test_picture_is_what_pillow_draws(shown: list[Entity]) -> None:
+def test_a_picture_equals_that_of_pillow(shown: list[Entity]) -> None:
     rgb, ids = draw(scene_of(*shown), WORDS)
     other, others = draw_by_pillow(scene_of(*shown), WORDS)
     assert np.abs(rgb.astype(int) - other).mean() < 1.0
-    assert (ids == others).mean() > 0.98  # Pillow's polygons have their outline, half a point wide
+    assert (ids == others).mean() > 0.98  # Pillow's polygons include their outline, which is half a point wide
 
 
 @settings(max_examples=proof.size(1_000), deadline=None)
 @given(entities)
-def test_footprint_is_what_half_planes_give(entity: Entity) -> None:
+def test_a_footprint_equals_that_of_half_planes(entity: Entity) -> None:
     found, slow = Footprint(entity).points, patch(entity, side=GRID)
     assert abs(found.all - slow.size) <= EDGE_POINTS
     inside = np.zeros((GRID, GRID), bool)
@@ -49,7 +49,7 @@ def test_footprint_is_what_half_planes_give(entity: Entity) -> None:
 
 @settings(max_examples=proof.size(400), deadline=None)
 @given(entities, entities)
-def test_touching_is_lying_within_the_gap(one: Entity, other: Entity) -> None:
+def test_entities_touch_if_their_distance_is_within_the_gap(one: Entity, other: Entity) -> None:
     first, second = Footprint(one), Footprint(other)
     here, there = (np.argwhere(as_array(each.points.mask)) for each in (first, second))
     apart = np.abs(here[:, None] - there[None]).max(axis=2).min(initial=99) if len(here) and len(there) else 99
@@ -62,7 +62,7 @@ def test_touching_is_lying_within_the_gap(one: Entity, other: Entity) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_area_is_that_of_the_points(shape: str) -> None:
+def test_the_area_is_proportional_to_the_number_of_points(shape: str) -> None:
     width, height = (
         0.5,
         {"triangle": math.sqrt(3) / 4, "pentagon": 0.5 * math.cos(math.pi / 10), "semicircle": 0.25}.get(shape, 0.5),
@@ -73,7 +73,7 @@ def test_area_is_that_of_the_points(shape: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(entities)
-def test_nothing_lies_beyond_an_entitys_reach(entity: Entity) -> None:
+def test_an_entity_is_within_its_reach(entity: Entity) -> None:
     across, along = reach(entity)
     for x, y in outline(entity):
         assert abs(x - entity.x) <= across + 1e-5
@@ -89,14 +89,14 @@ def test_later_entities_are_drawn_over_earlier_ones() -> None:
     assert (rgb[2, 2].tolist(), ids[2, 2]) == ([0, 0, 0], 0)
 
 
-def test_colours_are_shaded_and_backgrounds_painted() -> None:
+def test_colours_are_shaded_and_the_background_is_painted() -> None:
     entity = Entity("square", "red", -0.5, 0.5, 0.5, 0.5, 0.5, 0.0)
     rgb, _ = draw(scene_of(entity, side=100), ShapeVocabulary(background=(10, 20, 30)))
     assert rgb.shape == (100, 100, 3)
     assert (rgb[50, 50].tolist(), rgb[0, 0].tolist()) == ([128, 0, 0], [10, 20, 30])
 
 
-def test_noise_is_cut_normal_and_another_for_another_seed() -> None:
+def test_noise_is_a_truncated_normal_distribution_and_depends_on_the_seed() -> None:
     gray = ShapeVocabulary(background=(128, 128, 128))
     entity = Entity("square", "red", 0.0, 0.1, 0.1, 0.03, 0.03, 0.0)
     plain, ids = draw(scene_of(entity, side=256), gray)
@@ -104,14 +104,14 @@ def test_noise_is_cut_normal_and_another_for_another_seed() -> None:
     off = noisy - plain
     assert np.array_equal(ids, draw(scene_of(entity, side=256, noise=0.1), gray)[1])
     assert abs(off[64:]).max() == round(CUT * 25.5)
-    assert off[64:].std() == pytest.approx(25.5 * 0.8796, rel=0.01)  # of a normal cut at two deviations
+    assert off[64:].std() == pytest.approx(25.5 * 0.8796, rel=0.01)  # a normal truncated at two deviations
     assert abs(off[64:].mean()) < 0.2
     for one, two in ((off[64:], (others - plain)[64:]), (off[64:-1], off[65:]), (off[64:, :-1], off[64:, 1:])):
         assert abs(np.corrcoef(one.ravel(), two.ravel())[0, 1]) < 0.02
     assert abs(np.corrcoef(off[64:, :, 0].ravel(), off[64:, :, 1].ravel())[0, 1]) < 0.02
 
 
-def test_noise_is_what_the_slow_way_gives() -> None:
+def test_noise_equals_that_of_a_slow_twin() -> None:
     scene, words = scene_of(Entity("circle", "cyan", 0.2, 0.5, 0.5, 0.4, 0.4, 0.0), noise=0.05, seed=2**32 - 1), WORDS
     plain, _ = draw(scene_of(*scene.entities), words)
     levels, whole, slow = noise_levels(0.05), 2**64 - 1, plain.astype(int).ravel()

@@ -1,4 +1,4 @@
-"""Microworlds as data."""
+"""Microworlds as data: JSON, masks, areas, and bad scenes."""
 
 import json
 import math
@@ -14,19 +14,19 @@ CIRCLE = Entity("circle", "blue", -0.2, 0.35, 0.5, 0.2, 0.2, 0.0)
 SCENE = FlatScene((SQUARE, CIRCLE), (0, 1), (0, 0), 64, 64, noise=0.1, noise_seed=7)
 
 
-def test_scene_survives_json() -> None:
+def test_a_scene_is_unchanged_after_json() -> None:
     assert read_scene(json.loads(json.dumps(SCENE.to_json()))) == SCENE
 
 
-def test_masks_say_who_has_what() -> None:
+def test_masks_mark_the_entities_with_a_value() -> None:
     assert (SCENE.having("shape", "square"), SCENE.having("color", "blue"), SCENE.having("shape", "cross")) == (1, 2, 0)
     assert SCENE.everything == 3
 
 
-def test_area_is_what_the_shape_covers() -> None:
+def test_the_area_is_that_of_the_shape() -> None:
     assert SQUARE.area == 0.04
     assert CIRCLE.area == round(math.pi * 0.01, 6)
-    radius = 0.5  # of the circle through a regular pentagon's corners
+    radius = 0.5  # of the circle through the corners of a regular pentagon
     wide, high = 2 * radius * math.sin(math.tau / 5), radius * (1 + math.cos(math.tau / 10))
     pentagon = Entity("pentagon", "red", 0.0, 0.5, 0.5, wide, high, 0.0)
     assert pentagon.area == round(2.5 * radius**2 * math.sin(math.tau / 5), 6)
@@ -47,6 +47,6 @@ def test_area_is_what_the_shape_covers() -> None:
         {"height": None},
     ],
 )
-def test_what_is_no_scene_is_refused(change: dict[str, Any]) -> None:
+def test_a_bad_scene_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(BadScene):
         read_scene({**SCENE.to_json(), **change})

@@ -1,4 +1,4 @@
-"""Sampled microworlds keep every parameter, hold out what is to be held out, and are distributed as declared."""
+"""Sampled microworlds follow every parameter, contain no held-out things in training, and have the declared shares."""
 
 import math
 from collections import Counter
@@ -20,32 +20,32 @@ from tests.worlds.shapeworld.pictured import chance
 
 
 def spec_of(scene: dict[str, Any], **parts: Any) -> ShapeWorldSpec:
-    """Return a spec with parameters of its own."""
+    """Return a spec with these parameters."""
     return read_spec({"splits": {"train": {"scenes": 1}}, "scene": scene, **parts})
 
 
-def sampled(spec: ShapeWorldSpec, count: int, *, index: int = 0) -> list[FlatScene]:
-    """Return so many microworlds."""
+def sample_scenes(spec: ShapeWorldSpec, count: int, *, index: int = 0) -> list[FlatScene]:
+    """Return `count` microworlds."""
     random = chance(index)
     return [sample_scene(spec, random) for _ in range(count)]
 
 
 def flaws(spec: ShapeWorldSpec, scene: FlatScene) -> list[Any]:
-    """Return what a proof finds wrong with a microworld."""
+    """Return all errors that the verification finds in a microworld."""
     found = Proof()
     prove_scene(spec, scene, found)
     return found.settle()
 
 
 def parts_of(split: str) -> list[tuple[str, ShapeWorldSpec]]:
-    """Return every preset as a split has it, mixtures by their parts."""
+    """Return every preset with the settings of a split. Mixtures are replaced by their parts."""
     return [(name, part) for name in tuple(PRESETS) for part in read_spec(PRESETS[name]).for_split(split).parts]
 
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
-def test_presets_keep_their_parameters(split: str) -> None:
+def test_presets_follow_their_parameters(split: str) -> None:
     for name, spec in parts_of(split):
-        for scene in sampled(spec, proof.size(200, least=3)):
+        for scene in sample_scenes(spec, proof.size(200, least=3)):
             assert flaws(spec, scene) == [], name
 
 
@@ -68,33 +68,33 @@ def test_presets_keep_their_parameters(split: str) -> None:
     ),
     some.integers(0, 2**32),
 )
-def test_any_parameters_are_kept(parameters: dict[str, Any], index: int) -> None:
+def test_any_parameters_are_followed(parameters: dict[str, Any], index: int) -> None:
     spec = spec_of(parameters)
-    for scene in sampled(spec, 3, index=index):
+    for scene in sample_scenes(spec, 3, index=index):
         assert flaws(spec, scene) == []
 
 
-def test_what_is_put_near_another_stays_inside_where_nothing_may_lie_outside() -> None:
+def test_an_entity_near_another_stays_inside_if_the_boundary_is_strict() -> None:
     spec = spec_of({"entities_max": 5, "collision_tolerance": 0.1, "boundary_tolerance": 0.0, "collision_rate": 1.0})
-    for scene in sampled(spec, 100):
+    for scene in sample_scenes(spec, 100):
         assert flaws(spec, scene) == []
 
 
-def test_training_never_has_what_is_held_out() -> None:
+def test_training_contains_no_held_out_things() -> None:
     for name, spec in parts_of("train"):
-        for scene in sampled(spec, proof.size(4_000, name="worlds without what is held out", least=50)):
+        for scene in sample_scenes(spec, proof.size(4_000, name="worlds without what is held out", least=50)):
             assert not {entity[:2] for entity in scene.entities} & set(spec.held_out.combinations), name
             assert len(scene.entities) not in spec.held_out.counts, name
 
 
-def test_evaluation_has_what_it_shows_as_often_as_it_says() -> None:
+def test_evaluation_shows_held_out_things_as_often_as_configured() -> None:
     held_out = {
         "combinations": [["square", "red"], ["circle", "blue"]], "counts": [3, 5],
         "shows_combinations": [["square", "red"]], "shows_counts": [5],
         "combination_rate": 0.25, "count_rate": 0.75, "space_max": 0.0,
     }  # fmt: skip
     spec = spec_of({"entities_min": 2, "entities_max": 4}, held_out=held_out)
-    scenes = sampled(spec, 2_000)
+    scenes = sample_scenes(spec, 2_000)
     counts = Counter(len(scene.entities) for scene in scenes)
     assert set(counts) == {2, 4, 5}
     assert counts[5] / 2_000 == pytest.approx(0.75, abs=0.04)
@@ -107,22 +107,22 @@ def test_evaluation_has_what_it_shows_as_often_as_it_says() -> None:
 
 def test_shapes_colours_and_numbers_are_uniform() -> None:
     spec = read_spec(PRESETS["shapeworld-multishape"]).for_split("train")
-    scenes = sampled(spec, 4_000)
+    scenes = sample_scenes(spec, 4_000)
     kinds = Counter(entity[:2] for scene in scenes for entity in scene.entities)
     assert len(kinds) == 56
-    assert chi_square(kinds) < 100  # of 55 degrees of freedom: one in 4,000 is above
+    assert chi_square(kinds) < 100  # with 55 degrees of freedom, one in 4,000 is above
     assert chi_square(Counter(len(scene.entities) for scene in scenes)) < 20
 
 
 def chi_square(counts: Counter[Any]) -> float:
-    """Return how far counts are from being equal."""
+    """Return the chi-square value of counts that should be equal."""
     expected = sum(counts.values()) / len(counts)
     return sum((count - expected) ** 2 / expected for count in counts.values())
 
 
 def test_sizes_rotations_shades_and_places_are_uniform() -> None:
     spec = spec_of({"entities_max": 1, "size_min": 0.1, "size_max": 0.2}, vocabulary={"shapes": ["circle"]})
-    entities = [scene.entities[0] for scene in sampled(spec, 3_000)]
+    entities = [scene.entities[0] for scene in sample_scenes(spec, 3_000)]
     plain = [entity for entity in entities if entity.color != "white"]
     for values, low, high in (
         ([entity.width**2 for entity in entities], 0.01, 0.04),
@@ -136,36 +136,36 @@ def test_sizes_rotations_shades_and_places_are_uniform() -> None:
 
 
 def distance_from_uniform(values: list[float], low: float, high: float) -> float:
-    """Return the largest distance between the shares of values below a bound and those of a uniform distribution."""
+    """Return the largest distance between the distribution of the values and a uniform one."""
     ordered = (np.sort(values) - low) / (high - low)
     steps = np.arange(len(values)) / len(values)
     return float(max(np.abs(ordered - steps).max(), np.abs(ordered - steps - 1 / len(values)).max()))
 
 
-def test_limited_worlds_have_few_shapes_and_colours() -> None:
+def test_limited_microworlds_have_few_shapes_and_colours() -> None:
     spec = spec_of({"entities_min": 15, "entities_max": 15, "choosing": {"limited": 1.0}})
-    for scene in sampled(spec, 30):
+    for scene in sample_scenes(spec, 30):
         assert len({entity.shape for entity in scene.entities}) <= 4
         assert len({entity.color for entity in scene.entities}) <= 4
 
 
-def test_reinforced_worlds_repeat_themselves() -> None:
+def test_reinforced_microworlds_repeat_shapes() -> None:
     def repeats(choosing: dict[str, float]) -> float:
-        scenes = sampled(spec_of({"entities_min": 10, "entities_max": 10, "choosing": choosing}), 60)
+        scenes = sample_scenes(spec_of({"entities_min": 10, "entities_max": 10, "choosing": choosing}), 60)
         return float(np.mean([max(Counter(e.shape for e in scene.entities).values()) for scene in scenes]))
 
     assert repeats({"reinforced": 1.0}) > repeats({"random": 1.0}) + 0.5
 
 
-def test_overlaps_happen_where_they_may() -> None:
+def test_overlaps_occur_if_they_are_allowed() -> None:
     spec = spec_of({"entities_min": 6, "entities_max": 6, "collision_tolerance": 0.25, "size_max": 0.25})
-    scenes = sampled(spec, 40)
+    scenes = sample_scenes(spec, 40)
     assert any(any(scene.covers) for scene in scenes)
     assert any(any(scene.grazes) for scene in scenes)
 
 
-def test_a_world_without_room_is_given_up_with_the_count() -> None:
+def test_a_microworld_without_room_causes_an_error_with_the_number_of_tries() -> None:
     spec = spec_of({"entities_min": 12, "entities_max": 12, "size_min": 0.28, "size_max": 0.28, "scene_tries": 3})
     with pytest.raises(Exhausted, match="3 tries") as given_up:
-        sampled(spec, 1)
+        sample_scenes(spec, 1)
     assert given_up.value.count == 3

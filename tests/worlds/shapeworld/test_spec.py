@@ -1,4 +1,4 @@
-"""Specs of microworlds: presets as the paper and the original code have them, and what is refused."""
+"""Specs of microworlds: the presets of the paper and of the original code, and bad specs."""
 
 import json
 from typing import Any
@@ -14,19 +14,19 @@ RED_SQUARE = ["square", "red"]
 
 
 def own(name: str, split: str) -> ShapeWorldSpec:
-    """Return a preset as one of its splits has it."""
+    """Return a preset with the settings of one of its splits."""
     return read_spec(PRESETS[name]).for_split(split)
 
 
 @pytest.mark.parametrize("name", tuple(PRESETS))
-def test_preset_survives_json(name: str) -> None:
+def test_a_preset_is_unchanged_after_json(name: str) -> None:
     spec = read_spec(PRESETS[name])
     assert digest(read_spec(json.loads(json.dumps(spec.to_json()))).to_json()) == digest(spec.to_json())
     assert list(spec.splits) == ["train", "validation", "test"]
 
 
 @pytest.mark.parametrize("name", tuple(PRESETS))
-def test_training_shows_nothing_that_is_held_out(name: str) -> None:
+def test_training_shows_no_held_out_things(name: str) -> None:
     for part in own(name, "train").parts:
         assert part.forbidden == frozenset(part.held_out.combinations)
         assert not set(part.counts) & set(part.held_out.counts)
@@ -44,7 +44,9 @@ def test_training_shows_nothing_that_is_held_out(name: str) -> None:
         ("quantifier", (3, 4, 5, 6), 56, [7]),
     ],
 )
-def test_paper_presets_are_those_of_section_4(name: str, counts: tuple[int, ...], left: int, shown: list[int]) -> None:
+def test_presets_of_the_paper_are_those_of_section_4(
+    name: str, counts: tuple[int, ...], left: int, shown: list[int]
+) -> None:
     train, test = (own(f"shapeworld-{name}", split) for split in ("train", "test"))
     assert (train.counts, len(train.combinations)) == (counts, left)
     assert (train.captions.correct, test.captions.correct) == (0.33, 0.5)
@@ -53,7 +55,7 @@ def test_paper_presets_are_those_of_section_4(name: str, counts: tuple[int, ...]
     assert len(test.combinations) == 56
 
 
-def test_presets_after_the_code_hold_out_thirteen_combinations() -> None:
+def test_presets_of_the_original_code_hold_out_thirteen_combinations() -> None:
     spec = read_spec(PRESETS["shapeworld-logical"])
     assert len(set(spec.held_out.combinations)) == 13
     shown = [spec.for_split(split).held_out.shows_combinations for split in ("validation", "test")]
@@ -61,7 +63,7 @@ def test_presets_after_the_code_hold_out_thirteen_combinations() -> None:
     assert "white" not in spec.vocabulary.colors
 
 
-def test_parts_of_a_mixture_take_over_pictures_and_ratio() -> None:
+def test_parts_of_a_mixture_inherit_its_pictures_and_share_of_true_captions() -> None:
     data = {"base": "shapeworld-mixer", "images": {"width": 32, "height": 32, "noise": 0.0}}
     spec = read_spec(data).for_split("test")
     assert [part.captions.kinds for part in spec.parts] == [
@@ -101,14 +103,14 @@ def test_parts_of_a_mixture_take_over_pictures_and_ratio() -> None:
         ({"splits": {"train": {"scenes": 4, "reference": "val"}}}, "splits.train.reference", "other splits"),
     ],
 )
-def test_bad_input_is_refused_with_its_field(changes: dict[str, Any], where: str, words: str) -> None:
+def test_bad_input_is_refused_and_its_field_is_named(changes: dict[str, Any], where: str, words: str) -> None:
     with pytest.raises(BadSpec) as refused:
         read_spec({**SMALL, **changes})
     assert refused.value.where == where
     assert words in str(refused.value)
 
 
-def test_what_lies_over_a_preset_keeps_its_colours() -> None:
+def test_an_additional_colour_keeps_those_of_the_preset() -> None:
     spec = read_spec({"base": "shapeworld-oneshape", "vocabulary": {"colors": {"orange": {"rgb": [255, 140, 0]}}}})
     assert list(spec.vocabulary.colors) == sorted(
         [*read_spec(PRESETS["shapeworld-oneshape"]).vocabulary.colors, "orange"]

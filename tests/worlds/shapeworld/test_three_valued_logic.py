@@ -1,4 +1,4 @@
-"""The executor on bit masks says what its twin says by the definitions, step by step."""
+"""The executor with bit masks gives the same results as its twin, step by step."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ SQUARE, RED, GREEN = Noun("square"), Noun(color="red"), Noun(color="green")
 
 
 def as_masks(output: Any) -> Any:
-    """Return a twin's output as the engine has it."""
+    """Return the output of a twin in the form of the engine."""
     if isinstance(output, int):
         return output
     return tuple(sum(1 << e for e, truth in output.items() if truth >= least) for least in (1, 0))
@@ -39,7 +39,7 @@ def as_masks(output: Any) -> Any:
 
 @settings(max_examples=size(10_000, name="statements and microworlds, executor and twin"))
 @given(meanings(few=True), scenes())
-def test_executor_equals_twin(meaning: Meaning, scene: FlatScene):
+def test_the_executor_equals_the_twin(meaning: Meaning, scene: FlatScene):
     program = program_of(meaning)
     found = outputs(program, TABLE.prepare(scene, None), table=TABLE)
     expected = twin.run(to_json(program), scene.to_json())
@@ -49,7 +49,7 @@ def test_executor_equals_twin(meaning: Meaning, scene: FlatScene):
 
 @settings(max_examples=size(2_000, least=50))
 @given(meanings(few=True), scenes())
-def test_a_trace_points_at_who_is_certainly_meant(meaning: Meaning, scene: FlatScene):
+def test_a_trace_refers_to_entities_that_certainly_belong(meaning: Meaning, scene: FlatScene):
     program = program_of(meaning)
     trace = execute(program, read_scene(scene.to_json()), table=TABLE)
     for step, output in zip(trace, twin.run(to_json(program), scene.to_json()), strict=True):
@@ -61,19 +61,19 @@ def test_a_trace_points_at_who_is_certainly_meant(meaning: Meaning, scene: FlatS
 
 @settings(max_examples=size(2_000, least=50))
 @given(meanings(few=True), scenes())
-def test_narrower_thresholds_never_turn_a_truth_round(meaning: Meaning, scene: FlatScene):
+def test_smaller_thresholds_never_reverse_a_truth(meaning: Meaning, scene: FlatScene):
     program = program_of(meaning)
     wide, narrow = (truth_of(program, Microworld(scene, one)) for one in (THRESHOLDS.times(2), THRESHOLDS))
     assert wide in (0, narrow)
 
 
-def test_every_function_is_tried_and_no_other_is_known():
+def test_every_function_is_tested_and_there_are_no_others():
     other = {"scene", "filter_shape", "filter_color", "both", "exist", "and", "or", "if", "iff"}
     assert set(FUNCTIONS) == other | set(twin.FUNCTIONS)
 
 
 def row(*entities: tuple[str, str, float]) -> FlatScene:
-    """Return a microworld of shapes in a row: their shape, colour and place from the left."""
+    """Return a microworld of shapes in a row, each given by its shape, its colour and its place from the left."""
     found = tuple(Entity(shape, color, 0.0, x, 0.5, 0.1, 0.1, 0.0) for shape, color, x in entities)
     return FlatScene(found, (0,) * len(found), (0,) * len(found), 64, 64)
 
@@ -110,5 +110,5 @@ TWO_RED = row(("square", "red", 0.1), ("square", "red", 0.3), ("square", "green"
         (QuantifiedStatement("the", Noun("cross"), Relation("left", SQUARE, definite=True)), -1),
     ],
 )
-def test_captions_mean_what_they_say(meaning: Meaning, truth: int):
+def test_example_captions_have_the_right_truth(meaning: Meaning, truth: int):
     assert truth_of(program_of(meaning), Microworld(TWO_RED, THRESHOLDS)) == truth

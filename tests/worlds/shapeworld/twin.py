@@ -1,6 +1,6 @@
-"""Captions' truth by the definitions, slowly: dictionaries of truths, every way of deciding what is unclear.
+"""A slow twin for the truth of captions: it follows the definitions and tries every way to decide unclear cases.
 
-A truth is 1, 0 (too close to call) or -1. It reads scenes and programs as JSON and shares no code with the engine.
+A truth is 1, 0 (unclear) or -1. The twin reads scenes and programs as JSON and shares no code with the engine.
 
 References
 ----------
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 DISTANCE, AXIS, AREA, SHADE, RATIO = 0.15, 0.10, 0.005, 0.2, 0.005
-Members = dict[int, int]  # of each entity, whether it belongs
+Members = dict[int, int]  # for each entity, the truth that it belongs
 FILLED = {
     "square": 1.0,
     "rectangle": 1.0,
@@ -49,13 +49,13 @@ SELECTED = {
 
 
 def clear(difference: float, threshold: float) -> int:
-    """Return whether a difference is above the threshold, below its negative, or neither."""
+    """Return 1 if a difference is above the threshold, -1 if it is below its negative, and 0 otherwise."""
     difference = round(difference, 6)
     return 1 if difference > threshold else -1 if difference < -threshold else 0
 
 
 def run(program: Sequence[Mapping[str, Any]], scene: Mapping[str, Any]) -> list[Any]:
-    """Return what every step gives: truths, or for sets a truth for each entity."""
+    """Return the output of every step: a truth, or for a set a truth for each entity."""
     results: list[Any] = []
     for step in program:
         inputs = [results[source] for source in step["inputs"]]
@@ -64,7 +64,7 @@ def run(program: Sequence[Mapping[str, Any]], scene: Mapping[str, Any]) -> list[
 
 
 def apply(function: str, inputs: list[Any], values: list[str], scene: Mapping[str, Any]) -> Any:
-    """Return what one function gives."""
+    """Return the output of one function."""
     entities = scene["entities"]
     everyone = range(len(entities))
     if function == "scene":
@@ -82,7 +82,7 @@ def apply(function: str, inputs: list[Any], values: list[str], scene: Mapping[st
 
 
 def join(connective: str, one: int, other: int) -> int:
-    """Return a connective's truth: every way of deciding the unclear ones is tried."""
+    """Return the truth of a connective. Unclear truths are tried both ways."""
     tables: dict[str, Callable[[bool, bool], bool]] = {
         "and": lambda p, q: p and q,
         "or": lambda p, q: p or q,
@@ -90,30 +90,30 @@ def join(connective: str, one: int, other: int) -> int:
         "iff": lambda p, q: p == q,
     }
     ways = [[True] if truth == 1 else [False] if truth == -1 else [True, False] for truth in (one, other)]
-    return agreed(tables[connective](p, q) for p, q in itertools.product(*ways))
+    return common_truth(tables[connective](p, q) for p, q in itertools.product(*ways))
 
 
-def agreed(found: Iterator[bool | None]) -> int:
-    """Return 1 where all are true, -1 where all are false, else 0."""
+def common_truth(found: Iterator[bool | None]) -> int:
+    """Return 1 if all outcomes are true, -1 if all are false, and 0 otherwise."""
     outcomes = set(found)
     return {frozenset({True}): 1, frozenset({False}): -1}.get(frozenset(outcomes), 0)
 
 
-def decided(members: Members) -> Iterator[frozenset[int]]:
-    """Yield every way of deciding who belongs."""
+def decide_members(members: Members) -> Iterator[frozenset[int]]:
+    """Yield every way to decide which entities belong."""
     ways = [[True] if truth == 1 else [False] if truth == -1 else [True, False] for truth in members.values()]
     for way in itertools.product(*ways):
         yield frozenset(e for e, belongs in zip(members, way, strict=True) if belongs)
 
 
 def only(scene: Mapping[str, Any], members: Members) -> Members:
-    """Return the one member of a set that has one."""
-    ways = [way if len(way) == 1 else frozenset() for way in decided(members)]
-    return {e: agreed(e in way for way in ways) for e in members}
+    """Return the only member of a set that has exactly one."""
+    ways = [way if len(way) == 1 else frozenset() for way in decide_members(members)]
+    return {e: common_truth(e in way for way in ways) for e in members}
 
 
 def relates(scene: Mapping[str, Any], one: int, other: int, relation: str) -> int:
-    """Return whether an entity stands in a relation to another one."""
+    """Return the truth that an entity has a relation to another one."""
     entity, reference = scene["entities"][one], scene["entities"][other]
     if relation in ("left", "right", "above", "below"):
         along, aside = ("x", "y") if relation in ("left", "right") else ("y", "x")
@@ -133,7 +133,7 @@ def relates(scene: Mapping[str, Any], one: int, other: int, relation: str) -> in
 
 
 def beats(scene: Mapping[str, Any], one: int, other: int, relation: str) -> int:
-    """Return whether an entity is further left, further up, bigger, darker than another one, or the opposite."""
+    """Return the truth that an entity is further left or up, bigger or darker than another one, or the opposite."""
     if relation in OPPOSITE:
         return beats(scene, other, one, OPPOSITE[relation])
     entity, reference = scene["entities"][one], scene["entities"][other]
@@ -146,18 +146,18 @@ def beats(scene: Mapping[str, Any], one: int, other: int, relation: str) -> int:
 
 
 def area(entity: Mapping[str, Any]) -> float:
-    """Return what an entity covers."""
+    """Return the area of an entity."""
     return round(FILLED[entity["shape"]] * entity["width"] * entity["height"], 6)
 
 
 def distance(scene: Mapping[str, Any], one: int, other: int) -> float:
-    """Return how far two centres are apart."""
+    """Return the distance of two centres."""
     first, second = scene["entities"][one], scene["entities"][other]
     return round(math.dist((first["x"], first["y"]), (second["x"], second["y"])), 6)
 
 
 def relate(scene: Mapping[str, Any], references: Members, relation: str) -> Members:
-    """Return who stands in a relation to some other one of the references."""
+    """Return the truth for each entity that it has a relation to another one of the references."""
     return {
         e: max((min(references[r], relates(scene, e, r, relation)) for r in references if r != e), default=-1)
         for e in references
@@ -165,18 +165,18 @@ def relate(scene: Mapping[str, Any], references: Members, relation: str) -> Memb
 
 
 def relate_not(scene: Mapping[str, Any], references: Members, relation: str) -> Members:
-    """Return who stands in a relation to no other one of the references, and there is one."""
+    """Return the truth for each entity that there are other references, and that it has a relation to none of them."""
     related = relate(scene, references, relation)
     return {e: min(max((references[r] for r in references if r != e), default=-1), -related[e]) for e in references}
 
 
 def triples(one: int, references: Members) -> Iterator[tuple[int, int]]:
-    """Yield every two others."""
+    """Yield all ordered pairs of other entities."""
     return ((r, c) for r, c in itertools.permutations(references, 2) if one not in (r, c))
 
 
 def near(scene: Mapping[str, Any], references: Members, comparisons: Members, relation: str) -> Members:
-    """Return who is closer to some reference than some comparison is, or farther."""
+    """Return the truth for each entity that it is closer to (or farther from) some reference than some comparison."""
     sign = 1 if relation == "closer" else -1
 
     def nearer(e: int, r: int, c: int) -> int:
@@ -189,7 +189,7 @@ def near(scene: Mapping[str, Any], references: Members, comparisons: Members, re
 
 
 def near_not(scene: Mapping[str, Any], references: Members, comparisons: Members, relation: str) -> Members:
-    """Return who is closer to no reference than any comparison is, and there are such."""
+    """Return the truth that there are other references and comparisons, and the entity is closer in no pair of them."""
     closer = near(scene, references, comparisons, relation)
     return {
         e: min(max((min(references[r], comparisons[c]) for r, c in triples(e, references)), default=-1), -closer[e])
@@ -198,7 +198,7 @@ def near_not(scene: Mapping[str, Any], references: Members, comparisons: Members
 
 
 def select(scene: Mapping[str, Any], scope: Members, selector: str) -> Members:
-    """Return which of a scope beats all others: of two, or of three or more."""
+    """Return which entity of a scope beats all others. Some selectors need two entities, others three or more."""
     members = [e for e in scope if scope[e] == 1]
     of_two = selector in ("left", "right", "upper", "lower", "bigger", "smaller", "darker", "lighter")
     if 0 in scope.values() or (len(members) != 2 if of_two else len(members) < 3):
@@ -213,7 +213,7 @@ def select(scene: Mapping[str, Any], scope: Members, selector: str) -> Members:
 
 
 def select_near(scene: Mapping[str, Any], scope: Members, references: Members, selector: str) -> Members:
-    """Return which of a scope is closest to the reference, or farthest from it."""
+    """Return which entity of a scope is closest to the reference, or farthest from it."""
     if max(references.values()) == -1:
         return dict.fromkeys(scope, -1)
     if 0 in references.values() or 0 in scope.values():
@@ -231,27 +231,27 @@ def select_near(scene: Mapping[str, Any], scope: Members, references: Members, s
 
 
 def sizes(restrictor: Members, both: Members) -> Iterator[tuple[int, int]]:
-    """Yield the sizes of a set and its part, in every way of deciding who belongs."""
-    for one in decided(restrictor):
-        for other in decided(both):
+    """Yield the sizes of a set and its part for every way to decide who belongs."""
+    for one in decide_members(restrictor):
+        for other in decide_members(both):
             if other <= one:
                 yield len(one), len(other)
 
 
 def quantify(scene: Mapping[str, Any], restrictor: Members, both: Members, quantifier: str) -> int:
-    """Return whether a quantifier holds."""
-    return agreed(holds(quantifier, size, part) for size, part in sizes(restrictor, both))
+    """Return the truth of a quantifier."""
+    return common_truth(holds(quantifier, size, part) for size, part in sizes(restrictor, both))
 
 
 def quantify_of(scene: Mapping[str, Any], restrictor: Members, both: Members, quantifier: str, number: str) -> int:
-    """Return whether a quantifier holds of so many."""
-    return agreed(
+    """Return the truth of a quantifier about a set of a given size."""
+    return common_truth(
         holds(quantifier, size, part) if size == int(number) else False for size, part in sizes(restrictor, both)
     )
 
 
 def holds(quantifier: str, size: int, part: int) -> bool | None:
-    """Return what a quantifier says of the sizes of its restrictor and of restrictor and body; None for unclear."""
+    """Return whether a quantifier holds for the size of its restrictor and of restrictor and body; None if unclear."""
     plain: dict[str, bool | None] = {
         "no": part == 0,
         "a": part > 0,
@@ -267,13 +267,13 @@ def holds(quantifier: str, size: int, part: int) -> bool | None:
         return plain[quantifier]
     *words, amount = quantifier.split()
     if "/" not in amount:
-        return compared(" ".join(words), part - int(amount), 0)
+        return has_difference(" ".join(words), part - int(amount), 0)
     above, below = amount.split("/")
-    return compared(" ".join(words), part / size - int(above) / int(below), RATIO) if size else None
+    return has_difference(" ".join(words), part / size - int(above) / int(below), RATIO) if size else None
 
 
-def compared(words: str, difference: float, tolerance: float) -> bool:
-    """Return whether a difference is what some words say."""
+def has_difference(words: str, difference: float, tolerance: float) -> bool:
+    """Return whether a difference is that of the words."""
     same = abs(difference) <= tolerance
     return {
         "fewer than": difference < 0 and not same,
@@ -287,14 +287,16 @@ def compared(words: str, difference: float, tolerance: float) -> bool:
 
 
 def compare(scene: Mapping[str, Any], one: Members, other: Members, comparison: str) -> int:
-    """Return whether one set has as many members beside the other as a comparison says."""
-    return agreed(
-        outnumbers(comparison, len(first), len(second)) for first in decided(one) for second in decided(other)
+    """Return the truth of a comparison of the sizes of two sets."""
+    return common_truth(
+        outnumbers(comparison, len(first), len(second))
+        for first in decide_members(one)
+        for second in decide_members(other)
     )
 
 
 def outnumbers(comparison: str, one: int, other: int) -> bool | None:
-    """Return what a comparison says of two numbers; None for unclear."""
+    """Return whether a comparison of two numbers holds; None if it is unclear."""
     if comparison in ("as many", "more", "fewer"):
         return {"as many": one == other, "more": one > other, "fewer": one < other}[comparison]
     if comparison.endswith("as many"):

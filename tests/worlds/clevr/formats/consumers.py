@@ -1,7 +1,7 @@
-"""How other people's code reads CLEVR's files, restated: each function demands what one of them demands.
+"""Readers of CLEVR's files in other people's projects, written again: each function has the requirements of one.
 
-They stand for ShapeWorld's loader, torchvision's, clevr-iep's preprocessing, ParlAI's teacher, openvqa's loader and
-the one of tensorflow-datasets, as far as these depend on what is in the files.
+They imitate the loaders of ShapeWorld, torchvision, openvqa and tensorflow-datasets, the preprocessing of clevr-iep and
+the teacher of ParlAI, as far as these depend on the contents of the files.
 """
 
 import json
@@ -28,7 +28,7 @@ ANSWERS = {"yes", "no", *map(str, range(11))}.union(*LABELS.values())
 
 
 def shapeworld(release: Path, split: str, *, is_test: bool) -> list[tuple[Any, list[dict[str, Any]]]]:
-    """Return each image's scene (None for test) and questions; fail where its streaming reader would."""
+    """Return the scene (None for test) and questions of each image. Fail if ShapeWorld's streaming reader would."""
     names = sorted(path.name for path in (release / "images" / split).iterdir())
     assert names == [f"CLEVR_{split}_{number:0>6}.png" for number in range(len(names))]
     questions = list(_stream(release / "questions" / f"CLEVR_{split}_questions.json", "questions"))
@@ -42,7 +42,7 @@ def shapeworld(release: Path, split: str, *, is_test: bool) -> list[tuple[Any, l
             assert isinstance(asked["question_family_index"], int) and asked["program"]
             assert asked["answer"].lower()
     images = [index for index, _ in groupby(question["image_index"] for question in questions)]
-    assert images == list(range(len(names)))  # every image asked about, in order
+    assert images == list(range(len(names)))  # each image has questions, in order
     path = release / "scenes" / f"CLEVR_{split}_scenes.json"
     assert path.exists() != is_test
     scenes = [None] * len(names) if is_test else list(_stream(path, "scenes"))
@@ -55,7 +55,7 @@ def shapeworld(release: Path, split: str, *, is_test: bool) -> list[tuple[Any, l
 
 
 def _stream(path: Path, name: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a list as a reader that knows only default spacing finds them."""
+    """Yield the objects of a list like a reader that accepts only the default spacing of JSON."""
     with path.open() as file:
         assert file.read(10) == '{"info": {'
         while file.read(1) != "}":
@@ -72,7 +72,7 @@ def _stream(path: Path, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _balanced(file: IO[str]) -> str:
-    """Return the text of one object: up to the brace that closes it, braces in strings apart."""
+    """Return the text of one object up to its closing brace. Braces in strings do not count."""
     text, depth, quoted = [], 0, False
     while True:
         character = file.read(1)
@@ -90,7 +90,7 @@ def _balanced(file: IO[str]) -> str:
 
 
 def torchvision(root: Path, split: str) -> list[tuple[Image.Image, int | None]]:
-    """Return pictures and how many objects each has, from `root/clevr/CLEVR_v1.0`; None for test."""
+    """Return the pictures and their numbers of objects from `root/clevr/CLEVR_v1.0`. The number is None for test."""
     data = root / "clevr" / "CLEVR_v1.0"
     files = sorted(data.joinpath("images", split).glob("*"))
     if split == "test":
@@ -104,7 +104,7 @@ def torchvision(root: Path, split: str) -> list[tuple[Image.Image, int | None]]:
 
 
 def iep(release: Path) -> dict[str, list[list[str]]]:
-    """Return programs in prefix form, split by split, after every answer of train has got a word of its own."""
+    """Return the programs of each split in prefix form. All answers of the three splits must be known."""
     answers: set[str] = set()
     programs: dict[str, list[list[str]]] = {}
     for split in ("train", "val", "test"):
@@ -119,7 +119,7 @@ def iep(release: Path) -> dict[str, list[list[str]]]:
 
 
 def _prefix(program: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a program's functions, root first; fail where it is no tree with one root."""
+    """Return the functions of a program, root first. Fail if the program is not a tree with one root."""
     used = [place for step in program for place in step["inputs"]]
     assert sorted(used) == list(range(len(program) - 1))
     return list(_below(program, len(program) - 1))
@@ -138,7 +138,7 @@ def _below(program: Sequence[Mapping[str, Any]], place: int) -> Iterator[str]:
 
 
 def parlai(release: Path, split: str) -> list[tuple[str, list[str] | None, str | None]]:
-    """Return question, labels and, at the start of an episode, the picture's path; an episode is an image."""
+    """Return question, labels and, for the first question of an image, the path of its picture."""
     episodes, image = [], None
     for asked in _questions(release, split):
         is_new = asked["image_filename"] != image
@@ -155,7 +155,7 @@ def parlai(release: Path, split: str) -> list[tuple[str, list[str] | None, str |
 
 
 def openvqa(release: Path) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the codes of words and of answers: words of all three splits, answers of train and val."""
+    """Return the codes of words and answers. Words come from all three splits, answers from train and val."""
     splits = {split: _questions(release, split) for split in ("train", "val", "test")}
     words: dict[str, int] = {"PAD": 0, "UNK": 1, "CLS": 2}
     for asked in (one for questions in splits.values() for one in questions):
@@ -173,7 +173,7 @@ def openvqa(release: Path) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def tensorflow_datasets(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return the records of the three splits: pictures in the order of their names beside scenes in the file's."""
+    """Return the records of three splits. Pictures are sorted by name, and scenes are in the order of their file."""
     release, found = folder / "CLEVR_v1.0", {}
     for split in ("train", "val", "test"):
         images = sorted((release / "images" / split).iterdir())

@@ -1,4 +1,4 @@
-"""Releases as other people have them, written into folders of a test's own."""
+"""Small releases of CLEVR that tests write into folders."""
 
 import copy
 import functools
@@ -15,7 +15,7 @@ from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
 from generation.engine.worlds.clevr.world import WORLD
 
 INFO = {"license": "Creative Commons Attribution (CC BY 4.0)", "version": "1.0", "date": "2/14/2017"}
-EACH = 4  # questions of a scene
+EACH = 4  # number of questions of each scene
 SIZE = (48, 32)
 
 
@@ -35,7 +35,7 @@ def _items(split: str, scenes: int) -> Any:
 
 
 def image_name(split: str, number: int) -> str:
-    """Return what the release calls a picture."""
+    """Return the file name of a picture in the release."""
     return f"CLEVR_{split}_{number:06d}.png"
 
 
@@ -57,7 +57,7 @@ def scenes_of(split: str, scenes: int = 3) -> dict[str, Any]:
 
 
 def questions_of(split: str, scenes: int = 3) -> dict[str, Any]:
-    """Return the content of a question file, in the release's dialect; of a test split without answers."""
+    """Return the content of a question file in the format of the release. A test split has no answers."""
     records: list[dict[str, Any]] = []
     for number, item in enumerate(_items(split, scenes)[1]):
         for question in item.questions:
@@ -77,7 +77,7 @@ def questions_of(split: str, scenes: int = 3) -> dict[str, Any]:
 
 
 def generators(split: str, scenes: int = 3) -> dict[str, Any]:
-    """Return the content of a question file as the original program writes it."""
+    """Return the content of a question file in the format of the original generator."""
     spec, items = _items(split, scenes)
     data = questions_of(split, scenes)
     asked = [question for item in items for question in item.questions]
@@ -98,7 +98,7 @@ def generators(split: str, scenes: int = 3) -> dict[str, Any]:
 
 
 def write(path: Path, data: Any) -> Path:
-    """Write a file, and the folders it lies in."""
+    """Write a file, and create its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(data))
     return path

@@ -1,4 +1,4 @@
-"""A small CLEVR dataset as formats are given it, made in memory: three open splits and one that is withheld."""
+"""A small CLEVR dataset for the tests of export formats, in memory: three open splits and one withheld split."""
 
 import io
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ MAKER = ClevrMaker()
 
 @dataclass(frozen=True)
 class Split:
-    """A split, made and drawn once."""
+    """A split that is generated and rendered once."""
 
     name: str
     spec: BaseSpec
@@ -99,7 +99,7 @@ class Split:
             image = partial(self.picture, position) if self.images else None
             yield ExportItem(
                 position=position,
-                item=item if self.shows_answers else hidden(item),
+                item=item if self.shows_answers else withhold(item),
                 first_question=PER_SCENE * position,
                 image_name=f"{self.name}_{position:06d}.png",
                 width=64,
@@ -117,8 +117,8 @@ class Split:
         return self.drawn[position][1]
 
 
-def hidden(item: Item) -> Item:
-    """Return an item without what is withheld."""
+def withhold(item: Item) -> Item:
+    """Return a copy of the item without its scene, view, answers and programs."""
     questions = tuple(replace(question, answer=None, program=None) for question in item.questions)
     return replace(item, scene=None, view=None, questions=questions)
 

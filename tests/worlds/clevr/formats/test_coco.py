@@ -1,4 +1,4 @@
-"""Boxes and masks of CLEVR's objects: each pixel as the object-id image has it."""
+"""Boxes and masks of CLEVR's objects equal those of the object-id image."""
 
 import json
 from pathlib import Path
@@ -19,11 +19,11 @@ FORMAT = formats.find("coco", WORLD)
 
 @pytest.fixture(scope="module")
 def dataset() -> Dataset:
-    """Give the dataset; nothing of it is changed."""
+    """A dataset that tests must not change."""
     return shapes()
 
 
-def written(dataset: Dataset, folder: Path, **options: Any) -> Path:
+def write_export(dataset: Dataset, folder: Path, **options: Any) -> Path:
     FORMAT.write(dataset, folder, options=formats.check_options(FORMAT, options), tick=no_tick)
     return folder
 
@@ -34,8 +34,8 @@ def annotations(folder: Path, split: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("form", ["compressed", "lists"])
-def test_masks_and_boxes_are_those_of_the_object_ids(dataset: Dataset, tmp_path: Path, form: str) -> None:
-    folder = written(dataset, tmp_path, masks=form)
+def test_masks_and_boxes_equal_those_of_the_object_ids(dataset: Dataset, tmp_path: Path, form: str) -> None:
+    folder = write_export(dataset, tmp_path, masks=form)
     for split in dataset.splits[:3]:
         assert isinstance(split, Split)
         content = annotations(folder, split.name)
@@ -54,10 +54,10 @@ def test_masks_and_boxes_are_those_of_the_object_ids(dataset: Dataset, tmp_path:
         assert [one["id"] for one in content["annotations"]] == list(range(1, len(seen) + 1))
 
 
-def test_categories_are_the_same_in_every_split_and_come_from_attributes(dataset: Dataset, tmp_path: Path) -> None:
-    folder = written(dataset, tmp_path, category="shape")
+def test_categories_come_from_attributes_and_are_the_same_in_every_split(dataset: Dataset, tmp_path: Path) -> None:
+    folder = write_export(dataset, tmp_path, category="shape")
     assert [one["name"] for one in annotations(folder, "val")["categories"]] == ["cube", "cylinder", "sphere"]
-    together = written(dataset, tmp_path / "together" if not (tmp_path / "together").mkdir() else tmp_path)
+    together = write_export(dataset, tmp_path / "together" if not (tmp_path / "together").mkdir() else tmp_path)
     val, train = (annotations(together, name)["categories"] for name in ("val", "train"))
     assert val == train
     assert [one["id"] for one in val] == list(range(1, len(val) + 1))
@@ -66,8 +66,8 @@ def test_categories_are_the_same_in_every_split_and_come_from_attributes(dataset
         assert by_id[one["category_id"]] == " ".join(one["attributes"].values())
 
 
-def test_a_withheld_split_has_images_alone(dataset: Dataset, tmp_path: Path) -> None:
-    folder = written(dataset, tmp_path)
+def test_a_withheld_split_has_only_images(dataset: Dataset, tmp_path: Path) -> None:
+    folder = write_export(dataset, tmp_path)
     content = json.loads((folder / "annotations" / "image_info_hidden.json").read_text())
     assert set(content) == {"info", "licenses", "categories", "images"}
     assert not (folder / "annotations" / "instances_hidden.json").exists()
@@ -75,18 +75,18 @@ def test_a_withheld_split_has_images_alone(dataset: Dataset, tmp_path: Path) -> 
     assert (folder / "images" / "hidden" / "hidden_000000.png").exists()
 
 
-def test_images_and_info_say_what_tools_ask(dataset: Dataset, tmp_path: Path) -> None:
-    content = annotations(written(dataset, tmp_path), "val")
+def test_images_info_and_licences_have_the_fields_that_tools_need(dataset: Dataset, tmp_path: Path) -> None:
+    content = annotations(write_export(dataset, tmp_path), "val")
     assert content["images"][1] == {"id": 1, "file_name": "val_000001.png", "width": 64, "height": 64, "license": 1}
     assert content["info"]["contributor"] == "Ada Example, Bob Example"
     assert content["licenses"] == [{"id": 1, "name": "CC BY 4.0", "url": ""}]
 
 
-def test_an_unknown_attribute_is_refused_by_name(dataset: Dataset, tmp_path: Path) -> None:
+def test_an_unknown_attribute_is_refused_and_named(dataset: Dataset, tmp_path: Path) -> None:
     with pytest.raises(BadExport, match=r"category: Expected an attribute .*shape.*, got"):
-        written(dataset, tmp_path, category="weight")
+        write_export(dataset, tmp_path, category="weight")
 
 
-def test_without_object_ids_it_is_refused(tmp_path: Path) -> None:
+def test_an_export_without_object_ids_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadExport, match="object ids"):
-        written(shapes(splits={"val": {"scenes": 1}}, images=False), tmp_path)
+        write_export(shapes(splits={"val": {"scenes": 1}}, images=False), tmp_path)

@@ -1,4 +1,4 @@
-"""CLEVR's files as the original generator writes them."""
+"""CLEVR's files in the format of the original generator."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from generation.engine.worlds.clevr.world import WORLD
 from tests.worlds.clevr.formats.sample import Dataset, shapes
 
 FORMAT = formats.find("clevr-generator", WORLD)
-FILES = {  # of the released families, in the order of their one numbering: file and how many it has
+FILES = {  # the released template files in the order of family numbers, and their numbers of families
     "compare_integer.json": 9,
     "comparison.json": 16,
     "three_hop.json": 6,
@@ -28,13 +28,13 @@ FILES = {  # of the released families, in the order of their one numbering: file
 
 @pytest.fixture(scope="module")
 def dataset() -> Dataset:
-    """Give the dataset; nothing of it is changed."""
+    """A dataset that tests must not change."""
     return shapes()
 
 
 @pytest.fixture(scope="module")
 def folder(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder of an export, which is only read."""
+    """The folder of an export that tests must not change."""
     folder = tmp_path_factory.mktemp("exports")
     FORMAT.write(dataset, folder, options={}, tick=no_tick)
     return folder
@@ -45,7 +45,7 @@ def questions(folder: Path, split: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_questions_have_the_generators_keys(folder: Path) -> None:
+def test_questions_have_the_keys_of_the_generator(folder: Path) -> None:
     asked = questions(folder, "val")[3]
     assert set(asked) == {
         *("split", "image_filename", "image_index", "image", "question", "program", "answer"),
@@ -55,7 +55,7 @@ def test_questions_have_the_generators_keys(folder: Path) -> None:
     assert {key for step in asked["program"] for key in step} == {"inputs", "type", "value_inputs"}
 
 
-def test_templates_are_counted_inside_their_file(folder: Path, dataset: Dataset) -> None:
+def test_families_are_numbered_within_their_file(folder: Path, dataset: Dataset) -> None:
     first = dict(zip(FILES, [sum(list(FILES.values())[:n]) for n in range(len(FILES))], strict=True))
     families = [question.family for entry in dataset.splits[0].items() for question in entry.item.questions]
     told = questions(folder, "train")
@@ -73,7 +73,7 @@ def test_answers_are_json_values(folder: Path, dataset: Dataset) -> None:
         assert from_json(told["program"]) == question.program
 
 
-def test_scenes_stand_together_and_alone(folder: Path) -> None:
+def test_scenes_are_in_one_file_and_in_single_files(folder: Path) -> None:
     together = json.loads((folder / "val" / "CLEVR_scenes.json").read_text())["scenes"]
     alone = [json.loads(path.read_text()) for path in sorted((folder / "val" / "scenes").iterdir())]
     assert together == alone
@@ -84,7 +84,7 @@ def test_scenes_stand_together_and_alone(folder: Path) -> None:
     ]
 
 
-def test_test_has_its_answers_here_unless_they_are_withheld(folder: Path) -> None:
+def test_the_test_split_has_answers_unless_it_is_withheld(folder: Path) -> None:
     assert all("answer" in asked for asked in questions(folder, "test"))
     for asked in questions(folder, "hidden"):
         assert {"answer", "program"} & set(asked) == set()

@@ -20,13 +20,13 @@ FORMAT = formats.find("jsonl", WORLD)
 
 @pytest.fixture(scope="module")
 def dataset() -> Dataset:
-    """Give the dataset; nothing of it is changed."""
+    """A dataset that tests must not change."""
     return shapes()
 
 
 @pytest.fixture(scope="module")
 def folder(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder of an export, which is only read."""
+    """The folder of an export that tests must not change."""
     folder = tmp_path_factory.mktemp("exports")
     FORMAT.write(dataset, folder, options={}, tick=no_tick)
     return folder
@@ -37,7 +37,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def test_each_question_is_a_line_with_all_that_is_known_of_it(folder: Path, dataset: Dataset) -> None:
+def test_each_question_is_a_line_with_its_answer_program_choices_and_facets(folder: Path, dataset: Dataset) -> None:
     asked = [question for entry in dataset.splits[1].items() for question in entry.item.questions]
     found = lines(folder / "val" / "questions.jsonl.gz")
     assert [one["question_id"] for one in found] == list(range(2 * PER_SCENE))
@@ -52,7 +52,7 @@ def test_each_question_is_a_line_with_all_that_is_known_of_it(folder: Path, data
         assert isinstance(told["facets"]["length"], int)
 
 
-def test_pictures_are_named_as_questions_name_them(folder: Path, dataset: Dataset) -> None:
+def test_pictures_have_the_names_in_the_questions(folder: Path, dataset: Dataset) -> None:
     stored = {entry.image_name: entry.image() for entry in dataset.splits[1].items() if entry.image}
     with tarfile.open(folder / "val" / "images.tar") as archive:
         members = archive.getmembers()
@@ -61,7 +61,7 @@ def test_pictures_are_named_as_questions_name_them(folder: Path, dataset: Datase
     assert {one["image"] for one in lines(folder / "val" / "questions.jsonl.gz")} == set(stored)
 
 
-def test_scenes_are_lines_in_the_same_order(folder: Path, dataset: Dataset) -> None:
+def test_each_scene_is_a_line_in_the_order_of_pictures(folder: Path, dataset: Dataset) -> None:
     found = lines(folder / "val" / "scenes.jsonl.gz")
     assert [one["image_index"] for one in found] == [0, 1]
     assert [one["scene"] for one in found] == [
@@ -69,7 +69,7 @@ def test_scenes_are_lines_in_the_same_order(folder: Path, dataset: Dataset) -> N
     ]
 
 
-def test_nothing_withheld_is_told(folder: Path) -> None:
+def test_a_withheld_split_has_no_answers_programs_or_revealing_facets(folder: Path) -> None:
     assert sorted(path.name for path in (folder / "hidden").iterdir()) == ["images.tar", "questions.jsonl.gz"]
     for told in lines(folder / "hidden" / "questions.jsonl.gz"):
         assert told["answer"] is told["program"] is None
@@ -82,7 +82,7 @@ def test_the_same_dataset_gives_the_same_bytes(folder: Path, dataset: Dataset, t
     assert sums(tmp_path) == sums(folder)
 
 
-def test_without_pictures_no_question_names_one(tmp_path: Path) -> None:
+def test_without_pictures_questions_have_no_image(tmp_path: Path) -> None:
     FORMAT.write(shapes(splits={"val": {"scenes": 1}}, images=False), tmp_path, options={}, tick=no_tick)
     assert not (tmp_path / "val" / "images.tar").exists()
     assert {one["image"] for one in lines(tmp_path / "val" / "questions.jsonl.gz")} == {None}

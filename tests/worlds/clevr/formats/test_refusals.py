@@ -1,4 +1,4 @@
-"""What is wrong with a file of scenes is refused by the import and by `--scenes-from` alike, with one message."""
+"""The import and `--scenes-from` refuse the same bad files of scenes, with the same message."""
 
 import copy
 import gzip
@@ -22,7 +22,7 @@ LEFT = {"left": [[], [0], [0, 1]], "right": [[1, 2], [2], []]}
 
 
 def scenes() -> list[Any]:
-    """Return three scenes of three objects in a row."""
+    """Return three scenes, each with three objects in a row."""
     thing = {"shape": "cube", "size": "large", "material": "metal", "color": "red", "rotation": 30.0}
     objects = [{**thing, "3d_coords": [x, 0.0, 0.7], "pixel_coords": [200 + x, 150, 9.0]} for x in (0, 1, 2)]
     return [
@@ -41,7 +41,7 @@ def scenes() -> list[Any]:
 
 
 def read_file(path: Path, content: bytes) -> list[ReadItem]:
-    """Return what the import reads from a file of this content."""
+    """Return the items that the import reads from a file with this content."""
     path.write_bytes(content)
     found = READER.find([path])
     [split] = found.splits
@@ -57,7 +57,7 @@ def read_given(content: bytes) -> list[Any]:
 
 
 def both_refuse(folder: Path, content: bytes) -> str:
-    """Return what both readers say, which is the same but for the file's name."""
+    """Return the message of both readers, which may differ only in the name of the file."""
     with pytest.raises(BadRecord) as imported:
         read_file(folder / "s.json", content)
     with pytest.raises(BadRecord) as given:
@@ -66,7 +66,7 @@ def both_refuse(folder: Path, content: bytes) -> str:
     return str(imported.value)
 
 
-def test_a_file_with_nothing_wrong_is_read_by_both(tmp_path: Path) -> None:
+def test_a_valid_file_is_read_by_both(tmp_path: Path) -> None:
     content = json.dumps({"info": {"split": "val"}, "scenes": scenes()}).encode()
     assert [one.item.number for one in read_file(tmp_path / "s.json", content)] == [3, 5, 8]
     assert read_given(content) == scenes()
@@ -74,7 +74,7 @@ def test_a_file_with_nothing_wrong_is_read_by_both(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("style", [{}, {"indent": 2}, {"ensure_ascii": False}, {"ensure_ascii": False, "indent": 1}])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-def test_scenes_are_found_wherever_they_begin(tmp_path: Path, style: dict[str, Any], mark: bytes) -> None:
+def test_scenes_are_found_at_any_position_of_a_file(tmp_path: Path, style: dict[str, Any], mark: bytes) -> None:
     said = {"split": "val", "note": '"scenes": [ Zähler 行 ' * 30_000}
     records = [{**one, "note": "é 行"} for one in scenes()]
     content = mark + json.dumps({"info": said, "scenes": records}, **style).encode()
@@ -83,7 +83,7 @@ def test_scenes_are_found_wherever_they_begin(tmp_path: Path, style: dict[str, A
 
 
 def at(*path: Any, value: Any) -> Harm:
-    """Return what sets a field of the second scene."""
+    """Return a function that sets a field of the second scene."""
 
     def harm(records: list[Any]) -> None:
         place = records[1]
@@ -95,7 +95,7 @@ def at(*path: Any, value: Any) -> Harm:
 
 
 def without(*path: Any) -> Harm:
-    """Return what takes a field of the second scene away."""
+    """Return a function that removes a field of the second scene."""
 
     def harm(records: list[Any]) -> None:
         place = records[1]
@@ -142,7 +142,7 @@ def without(*path: Any) -> Harm:
         (at("image_filename", value="../a.png"), "image_filename", "Expected a file name without folders"),
     ],
 )  # fmt: skip
-def test_a_wrong_scene_is_refused(tmp_path: Path, harm: Harm, where: str, message: str) -> None:
+def test_a_bad_scene_is_refused(tmp_path: Path, harm: Harm, where: str, message: str) -> None:
     records = scenes()
     harm(records)
     said = both_refuse(tmp_path, json.dumps({"scenes": records}).encode())
@@ -183,7 +183,7 @@ def test_a_file_without_its_list_is_refused(tmp_path: Path, content: bytes, mess
         (b'{"scenes": []}', "after its end"),
     ],
 )
-def test_what_stands_after_the_end_is_refused(tmp_path: Path, more: bytes, message: str) -> None:
+def test_text_after_the_end_is_refused(tmp_path: Path, more: bytes, message: str) -> None:
     assert message in both_refuse(tmp_path, json.dumps({"scenes": scenes()}).encode() + more)
 
 
@@ -198,7 +198,7 @@ def test_a_second_list_is_refused(tmp_path: Path, more: dict[str, Any], message:
     assert message in both_refuse(tmp_path, json.dumps({"scenes": scenes(), **more}).encode())
 
 
-def test_the_same_list_twice_is_refused(tmp_path: Path) -> None:
+def test_a_repeated_list_is_refused(tmp_path: Path) -> None:
     text = json.dumps({"scenes": scenes()})
     said = both_refuse(tmp_path, f'{text[:-1]}, "scenes": []}}'.encode())
     assert "Expected one list 'scenes', got a second" in said
@@ -223,7 +223,7 @@ def questions() -> list[Any]:
         ("program", [{"function": "scene"}], "Expected an object with a function, inputs (a list of step numbers)"),
     ],
 )
-def test_a_wrong_question_is_refused(tmp_path: Path, field: str, value: Any, message: str) -> None:
+def test_a_bad_question_is_refused(tmp_path: Path, field: str, value: Any, message: str) -> None:
     records = questions()
     records[2][field] = value
     with pytest.raises(BadRecord) as caught:
@@ -231,7 +231,7 @@ def test_a_wrong_question_is_refused(tmp_path: Path, field: str, value: Any, mes
     assert caught.value.where.startswith(f"q.json, questions[2], {field}") and message in caught.value.reason
 
 
-def test_an_unknown_value_is_refused_in_a_program_like_an_earlier_one(tmp_path: Path) -> None:
+def test_an_unknown_value_is_refused_in_a_program_that_resembles_an_earlier_one(tmp_path: Path) -> None:
     records = questions()
     for record, color in zip(records, ("red", "blue", "purpel"), strict=True):
         record["program"] = [
@@ -246,7 +246,7 @@ def test_an_unknown_value_is_refused_in_a_program_like_an_earlier_one(tmp_path: 
 
 
 @pytest.mark.parametrize("index", [1 << 40, -5, "a-7"])
-def test_an_odd_index_is_taken_once(tmp_path: Path, index: Any) -> None:
+def test_an_unusual_index_is_accepted_once(tmp_path: Path, index: Any) -> None:
     records = questions()
     records[0]["question_index"] = index
     [read] = read_file(tmp_path / "q.json", json.dumps({"questions": records}).encode())
@@ -262,8 +262,8 @@ def test_a_question_of_ten_megabytes_is_refused(tmp_path: Path) -> None:
         read_file(tmp_path / "q.json", content)
 
 
-def test_scenes_are_checked_for_each_file_that_comes() -> None:
-    """Objects that are gone leave their places in memory to new ones, so nothing may be known by its place."""
+def test_scenes_of_each_file_are_checked() -> None:
+    """Python reuses the memory addresses of deleted objects, so results must not be cached by address."""
     records = scenes()
     del records[1]["relationships"]
     good, bad = (json.dumps({"scenes": one}).encode() for one in (scenes(), records))

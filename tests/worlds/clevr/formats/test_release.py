@@ -1,4 +1,4 @@
-"""Published scenes and questions become the items they were made of, and what is wrong with them is named."""
+"""Published scenes and questions become the original items, and errors in them are named."""
 
 import json
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def fingerprint(items: list[Any]) -> str:
     return result.hexdigest()
 
 
-def test_a_release_gives_the_items_it_was_written_from(tmp_path: Path) -> None:
+def test_a_release_gives_its_original_items(tmp_path: Path) -> None:
     found = found_in(releases.release(tmp_path / "CLEVR_v1.0"))
     assert [split.name for split in found.splits] == ["train", "val", "test"]
     for split in found.splits[:2]:
@@ -54,7 +54,7 @@ def test_a_release_gives_the_items_it_was_written_from(tmp_path: Path) -> None:
         assert not any(one.faults for one in read)
 
 
-def test_a_test_split_has_words_and_nothing_else(tmp_path: Path) -> None:
+def test_a_test_split_has_only_texts(tmp_path: Path) -> None:
     [split] = found_in(releases.release(tmp_path / "CLEVR_v1.0", ("test",))).splits
     [first, *_] = read_all(FoundFiles((split,)), split)
     assert first.item.scene is None and first.item.image_name == "CLEVR_test_000000.png"
@@ -63,7 +63,7 @@ def test_a_test_split_has_words_and_nothing_else(tmp_path: Path) -> None:
         assert (question.program, question.answer, question.family, question.kind) == (None, None, None, "")
 
 
-def test_the_generators_dialect_gives_the_same_items(tmp_path: Path) -> None:
+def test_the_format_of_the_generator_gives_the_same_items(tmp_path: Path) -> None:
     write(tmp_path / "out" / "CLEVR_scenes.json", scenes_of("val"))
     write(tmp_path / "out" / "scenes" / "CLEVR_val_000000.json", scenes_of("val")["scenes"][0])
     write(tmp_path / "out" / "CLEVR_questions.json", releases.generators("val"))
@@ -74,7 +74,7 @@ def test_the_generators_dialect_gives_the_same_items(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["scenes", "questions"])
-def test_each_part_alone_is_read(tmp_path: Path, part: str) -> None:
+def test_scenes_or_questions_alone_are_read(tmp_path: Path, part: str) -> None:
     releases.release(tmp_path, ("val",), images=False)
     read = read_one(tmp_path / part)
     assert len(read) == 3
@@ -90,7 +90,7 @@ def test_pictures_alone_are_read(tmp_path: Path) -> None:
     ]
 
 
-def test_cogent_is_measured_against_its_own_train_split(tmp_path: Path) -> None:
+def test_the_reference_of_cogent_splits_is_train_a(tmp_path: Path) -> None:
     names = ("testA", "testB", "trainA", "valA", "valB")
     found = found_in(releases.release(tmp_path / "CLEVR_CoGenT_v1.0", names, scenes=1, images=False))
     assert [split.name for split in found.splits] == ["trainA", "valA", "valB", "testA", "testB"]
@@ -100,7 +100,7 @@ def test_cogent_is_measured_against_its_own_train_split(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_scenes_and_questions_meet_by_the_number_of_their_picture(tmp_path: Path) -> None:
+def test_scenes_and_questions_are_joined_by_the_number_of_their_picture(tmp_path: Path) -> None:
     scenes, questions = scenes_of("val"), questions_of("val")
     del scenes["scenes"][0]
     questions["questions"] = [record for record in questions["questions"] if record["image_index"] != 1]
@@ -111,13 +111,13 @@ def test_scenes_and_questions_meet_by_the_number_of_their_picture(tmp_path: Path
 
 
 @pytest.mark.parametrize("skip", [0, 1, 3, 5])
-def test_reading_goes_on_where_it_was_left(tmp_path: Path, skip: int) -> None:
+def test_reading_continues_after_skipped_items(tmp_path: Path, skip: int) -> None:
     found = found_in(releases.release(tmp_path, ("val",), images=False))
     [split] = found.splits
     assert read_all(found, split, skip=skip) == read_all(found, split)[skip:]
 
 
-def test_a_wrong_answer_is_a_fault_and_stays_as_published(tmp_path: Path) -> None:
+def test_a_wrong_answer_is_reported_and_kept_as_published(tmp_path: Path) -> None:
     questions = questions_of("val")
     record = questions["questions"][5]
     right = record["answer"]
@@ -141,7 +141,7 @@ def test_a_program_without_an_answer_is_a_fault(tmp_path: Path) -> None:
     assert [(fault.question, fault.kind, fault.got) for fault in first.faults] == [(0, "no-answer", "small")]
 
 
-def test_a_template_that_is_not_ours_is_counted_not_guessed(tmp_path: Path) -> None:
+def test_an_unknown_template_is_counted_and_not_guessed(tmp_path: Path) -> None:
     data = releases.generators("val")
     data["questions"][0]["template_filename"] = "my_own.json"
     [first, *_] = read_one(write(tmp_path / "q.json", data))
@@ -178,12 +178,12 @@ def set_at(data: Any, path: str, value: Any) -> None:
         ("scenes.1.image_index", 0, "s.json, scenes[1], image_index", "here from 1, got 0"),
     ],
 )  # fmt: skip
-def test_a_broken_record_is_named(tmp_path: Path, path: str, value: Any, where: str, message: str) -> None:
+def test_a_bad_record_is_named(tmp_path: Path, path: str, value: Any, where: str, message: str) -> None:
     data = {**scenes_of("val"), **questions_of("val")}
     if path == "questions.3.image_filename":
         path = "questions.4.image_filename"
         where = where.replace("[3]", "[4]")
-        del data["scenes"][1]  # the question's own name counts where there is no scene
+        del data["scenes"][1]  # if there is no scene, the name in the question counts
     set_at(data, path, value)
     for key, name in (("scenes", "s.json"), ("questions", "q.json")):
         write(tmp_path / name, {"info": data["info"], key: data[key]})
@@ -198,7 +198,9 @@ def cut(text: str) -> str:
 
 
 @pytest.mark.parametrize("harm", [cut, lambda text: text.replace('"question"', "question", 9)])
-def test_a_file_that_is_cut_or_no_json_is_named_with_the_record(tmp_path: Path, harm: Callable[[str], str]) -> None:
+def test_a_truncated_or_invalid_file_is_refused_and_its_record_is_named(
+    tmp_path: Path, harm: Callable[[str], str]
+) -> None:
     path = write(tmp_path / "q.json", questions_of("val"))
     path.write_text(harm(path.read_text()))
     with pytest.raises(BadRecord, match=r"q\.json(, questions\[\d+\])?: Expected JSON, got something else"):
@@ -215,14 +217,14 @@ def test_a_file_that_is_cut_or_no_json_is_named_with_the_record(tmp_path: Path, 
         ("a.json", '{"questions": [{"split": "a b"}]}', "Expected a split's name"),
     ],
 )
-def test_a_file_of_no_use_is_refused(tmp_path: Path, name: str, content: str, message: str) -> None:
+def test_a_file_without_scenes_or_questions_is_refused(tmp_path: Path, name: str, content: str, message: str) -> None:
     path = tmp_path / name
     path.write_text(content)
     with pytest.raises(BadRecord, match=message):
         found_in(path)
 
 
-def test_nothing_to_import_is_refused(tmp_path: Path) -> None:
+def test_an_empty_or_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadRecord, match="got none"):
         found_in(tmp_path)
     with pytest.raises(BadRecord, match="Expected a file or a folder, got nothing"):
@@ -236,7 +238,7 @@ def test_two_files_of_one_kind_for_a_split_are_refused(tmp_path: Path) -> None:
         found_in(tmp_path)
 
 
-def test_records_of_a_split_called_new_get_a_name_that_addresses_allow(tmp_path: Path) -> None:
+def test_a_split_called_new_gets_another_name(tmp_path: Path) -> None:
     data = scenes_of("val")
     for record in [data["info"], *data["scenes"]]:
         record["split"] = "new"
@@ -244,27 +246,27 @@ def test_records_of_a_split_called_new_get_a_name_that_addresses_allow(tmp_path:
     assert split.name == "main"
 
 
-def test_more_objects_than_ours_widen_the_spec() -> None:
+def test_the_spec_allows_as_many_objects_as_the_files_have() -> None:
     found = FoundFiles((SplitFiles("val", {}),))
     small, large = (READER.spec(found, {"val": SplitSummary(5, most)}) for most in (10, 30))
     assert small["scene"]["objects_max"] == 10 and large["scene"]["objects_max"] == 30
     assert WORLD.answers(WORLD.read_spec(large))[32] == "30"
 
 
-def test_pictures_of_another_size_are_in_the_spec() -> None:
+def test_the_spec_has_the_size_of_the_pictures() -> None:
     spec = READER.spec(FoundFiles((SplitFiles("val", {}),)), {"val": SplitSummary(5, 3, (320, 240))})
     assert (spec["images"]["width"], spec["images"]["height"]) == (320, 240)
 
 
-def test_the_released_numbers_of_templates_are_ours() -> None:
-    """The kinds that the release's 90 templates end in, in its own order."""
+def test_families_are_numbered_as_in_the_release() -> None:
+    """The answer types of the release's 90 templates, in its order."""
     types = {"n": "Integer", "e": "Bool", "z": "Size", "c": "Color", "m": "Material", "s": "Shape"}
     later = "nezscm" + "nzcms" + "eeeennnneeeennnncmszmszcszcm" + "nnnnnnnn" + "nezcms" + "nezcms" + "nesmcz"
     spec = WORLD.read_spec(READER.spec(FoundFiles((SplitFiles("val", {}),))))
     assert [family.answer_type for family in spec.families] == ["Bool"] * 25 + [types[letter] for letter in later]
 
 
-def test_the_real_scenes_are_read() -> None:
+def test_the_published_scenes_are_read_without_changes() -> None:
     path = shared_path("data", "clevr-v1", "CLEVR_train_scenes.json")
     read = read_one(path)
     published = json.loads(path.read_text())["scenes"]
@@ -278,7 +280,7 @@ def test_the_real_scenes_are_read() -> None:
 
 
 @pytest.mark.parametrize(("unit", "rotation", "published"), [("radians", 57.29578, 1.0), ("degrees", 1.0, None)])
-def test_the_head_of_a_file_says_what_rotation_is_in(
+def test_the_info_of_a_file_may_state_the_unit_of_rotation(
     tmp_path: Path, unit: str, rotation: float, published: float | None
 ) -> None:
     data = scenes_of("val", 1)
@@ -290,13 +292,13 @@ def test_the_head_of_a_file_says_what_rotation_is_in(
     assert (thing.rotation, thing.published_rotation) == (rotation, published)
 
 
-def test_another_unit_of_rotation_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_unit_of_rotation_is_refused(tmp_path: Path) -> None:
     data = scenes_of("val", 1)
     data["info"]["rotation"] = "turns"
     with pytest.raises(BadRecord, match=r"s\.json, info\.rotation: Expected radians or degrees, got 'turns'"):
         read_one(write(tmp_path / "s.json", data))
 
 
-def test_the_real_scene_with_its_picture_is_read() -> None:
+def test_a_published_scene_with_its_picture_is_read() -> None:
     read = read_one(shared_path("data", "clevr-v1", "CLEVR_val_000013.json"), shared_path("data", "clevr-v1", "images"))
     assert [(one.item.number, one.item.image_name) for one in read] == [(13, "CLEVR_val_000013.png")]

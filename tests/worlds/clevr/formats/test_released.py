@@ -1,4 +1,4 @@
-"""CLEVR's files as they were released: read as others read them, and nothing told that the release does not tell."""
+"""CLEVR's files in the format of the release: other people's readers accept them, and withheld data is not in them."""
 
 import csv
 import gzip
@@ -27,26 +27,26 @@ from tests.worlds.clevr.formats.sample import COGENT, PER_SCENE, Dataset, shapes
 FORMAT = formats.find("clevr", WORLD)
 
 
-def written(dataset: Dataset, folder: Path) -> Path:
+def write_export(dataset: Dataset, folder: Path) -> Path:
     FORMAT.write(dataset, folder, options={}, tick=no_tick)
     return folder
 
 
 @pytest.fixture(scope="module")
 def dataset() -> Dataset:
-    """Give the dataset; nothing of it is changed."""
+    """A dataset that tests must not change."""
     return shapes()
 
 
 @pytest.fixture(scope="module")
 def folder(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder of an export, which is only read."""
-    return written(dataset, tmp_path_factory.mktemp("exports"))
+    """The folder of an export that tests must not change."""
+    return write_export(dataset, tmp_path_factory.mktemp("exports"))
 
 
 @pytest.fixture
 def release(folder: Path) -> Path:
-    """Give the folder that is named as the release's."""
+    """The folder with the name of the release."""
     return folder / RELEASE
 
 
@@ -55,11 +55,11 @@ def records(path: Path, name: str) -> list[dict[str, Any]]:
     return found
 
 
-# What others demand -----------------------------------------------------------------------------------------
+# Readers of other people ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("split", "scenes"), [("train", 4), ("val", 2), ("test", 2), ("hidden", 1)])
-def test_shapeworld_streams_it_character_by_character(release: Path, split: str, scenes: int) -> None:
+def test_shapeworld_reads_the_files_character_by_character(release: Path, split: str, scenes: int) -> None:
     read = consumers.shapeworld(release, split, is_test=split in ("test", "hidden"))
     assert [len(questions) for _, questions in read] == [PER_SCENE] * scenes
 
@@ -93,23 +93,23 @@ def test_openvqa_counts_words_and_answers(release: Path) -> None:
     assert set(answers) <= consumers.ANSWERS
 
 
-def test_tensorflow_datasets_pairs_pictures_with_scenes(folder: Path) -> None:
+def test_tensorflow_datasets_joins_pictures_and_scenes(folder: Path) -> None:
     read = consumers.tensorflow_datasets(folder)
     assert {split: len(found) for split, found in read.items()} == {"train": 4, "val": 2, "test": 2}
     assert all(record["objects"] and len(record["questions"]) == PER_SCENE for record in read["train"])
     assert all(answer == "" for record in read["test"] for _, answer in record["questions"])
 
 
-# What is in it ----------------------------------------------------------------------------------------------
+# Contents of the files ------------------------------------------------------------------------------------------
 
 
-def test_files_have_the_keys_and_the_spacing_of_the_release(release: Path, dataset: Dataset) -> None:
+def test_files_have_the_keys_and_the_spaces_of_the_release(release: Path, dataset: Dataset) -> None:
     text = (release / "questions" / "CLEVR_val_questions.json").read_text()
     assert text == json.dumps(json.loads(text))
     assert json.loads(text)["info"] == {"split": "val", "license": "CC BY 4.0", "version": "1.2", "date": "03/09/2026"}
     real = json.loads(shared_path("data", "clevr-v1", "CLEVR_train_scenes.json").read_text())
     ours = json.loads((release / "scenes" / "CLEVR_train_scenes.json").read_text())
-    assert set(ours["info"]) == {*real["info"], "rotation"}  # which says what the number means
+    assert set(ours["info"]) == {*real["info"], "rotation"}  # the unit of the rotation
     mine, other = ours["scenes"][0], real["scenes"][0]
     assert set(mine) - set(other) == set()
     assert set(mine["objects"][0]) == set(other["objects"][0])
@@ -117,7 +117,7 @@ def test_files_have_the_keys_and_the_spacing_of_the_release(release: Path, datas
     assert set(mine["relationships"]) == set(other["relationships"])
 
 
-def test_the_release_folder_has_nothing_else(release: Path) -> None:
+def test_the_release_folder_contains_no_other_files(release: Path) -> None:
     found = sorted(str(path.relative_to(release)) for path in release.rglob("*") if path.suffix != ".png")
     assert [name for name in found if name.endswith(".json")] == [
         *(f"questions/CLEVR_{split}_questions.json" for split in ("hidden", "test", "train", "val")),
@@ -129,13 +129,13 @@ def test_the_release_folder_has_nothing_else(release: Path) -> None:
     }
 
 
-def test_every_open_split_can_be_read_back_to_the_same_content_hash(folder: Path, dataset: Dataset) -> None:
+def test_reading_an_open_split_back_gives_the_same_content_hash(folder: Path, dataset: Dataset) -> None:
     for split in dataset.splits[:3]:
         assert fingerprint_of(folder, split.name) == split.fingerprint
 
 
 def fingerprint_of(folder: Path, split: str) -> str:
-    """Return the content hash of what the files say: the release's where it tells, else those beside it."""
+    """Return the content hash of the files: those of the release if they have the answers, else the additional ones."""
     told = (
         folder / RELEASE if (folder / RELEASE / "scenes" / f"CLEVR_{split}_scenes.json").exists() else folder / BESIDE
     )
@@ -143,21 +143,21 @@ def fingerprint_of(folder: Path, split: str) -> str:
     fingerprint = Fingerprint()
     for scene in records(told / "scenes" / f"CLEVR_{split}_scenes.json", "scenes"):
         asked = [one for one in questions if one["image_index"] == scene["image_index"]]
-        fingerprint.add(read_scene(scene).to_json(), map(as_hashed, asked))
+        fingerprint.add(read_scene(scene).to_json(), map(json_for_hash, asked))
     return fingerprint.hexdigest()
 
 
 BESIDE = "horsesense"
 
 
-def as_hashed(told: dict[str, Any]) -> dict[str, Any]:
-    """Return what the content hash covers of a question that was read."""
+def json_for_hash(told: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON of a question that the content hash covers."""
     program = from_json(told["program"])
     asked = Question(told["question"], program, None, program[-1].function, told["question_family_index"])
     return {**asked.to_json(), "answer": told["answer"]}
 
 
-def test_what_is_withheld_is_told_nowhere(folder: Path, dataset: Dataset) -> None:
+def test_withheld_data_is_in_no_file(folder: Path, dataset: Dataset) -> None:
     found = [path for path in folder.rglob("*") if "hidden" in path.name]
     assert sorted(path.name for path in found if path.suffix != ".png" and path.is_file()) == [
         "CLEVR_hidden_facets.csv.gz",
@@ -172,7 +172,7 @@ def test_what_is_withheld_is_told_nowhere(folder: Path, dataset: Dataset) -> Non
     }
 
 
-def test_cameras_facets_and_spec_stand_beside_it(folder: Path, dataset: Dataset) -> None:
+def test_cameras_facets_and_spec_are_in_an_additional_folder(folder: Path, dataset: Dataset) -> None:
     views = records(folder / BESIDE / "views" / "CLEVR_test_views.json", "views")
     assert [view["image_index"] for view in views] == [0, 1]
     assert {"camera", "key", "fill", "back", "focal"} <= set(views[0])
@@ -189,14 +189,14 @@ def test_cameras_facets_and_spec_stand_beside_it(folder: Path, dataset: Dataset)
     assert [split["fingerprint"] for split in about["splits"]] == [split.fingerprint for split in dataset.splits]
 
 
-def test_the_readme_says_whose_it_is_and_what_is_not_there(folder: Path) -> None:
+def test_the_readme_names_authors_licence_citation_and_what_is_missing(folder: Path) -> None:
     text = (folder / "README.md").read_text()
     for told in ("# Some shapes", "Ada Example, Bob Example", "CC BY 4.0", "1.2", "@misc{shapes,", "answers of hidden"):
         assert told in text
 
 
-def test_cogents_splits_go_where_cogent_was_released(tmp_path: Path) -> None:
-    folder = written(shapes(splits=COGENT, images=False), tmp_path)
+def test_splits_of_cogent_are_in_the_folder_of_its_release(tmp_path: Path) -> None:
+    folder = write_export(shapes(splits=COGENT, images=False), tmp_path)
     assert sorted(path.name for path in folder.iterdir()) == ["CLEVR_CoGenT_v1.0", "README.md", "horsesense"]
     scenes = sorted(path.name for path in (folder / COGENT_RELEASE / "scenes").iterdir())
     assert scenes == [f"CLEVR_{split}_scenes.json" for split in ("trainA", "valA", "valB")]
@@ -204,7 +204,7 @@ def test_cogents_splits_go_where_cogent_was_released(tmp_path: Path) -> None:
 
 
 def test_the_same_dataset_gives_the_same_bytes(folder: Path, dataset: Dataset, tmp_path: Path) -> None:
-    assert sums(written(dataset, tmp_path)) == sums(folder)
+    assert sums(write_export(dataset, tmp_path)) == sums(folder)
 
 
 def sums(folder: Path) -> dict[str, str]:
@@ -215,30 +215,30 @@ def sums(folder: Path) -> dict[str, str]:
     }
 
 
-def test_files_that_the_spec_names_stand_beside_it(tmp_path: Path) -> None:
+def test_files_that_the_spec_names_are_in_the_additional_folder(tmp_path: Path) -> None:
     dataset = replace(shapes(splits={"val": {"scenes": 1}}, images=False), files={"d" * 64: b"content"})
-    folder = written(dataset, tmp_path)
+    folder = write_export(dataset, tmp_path)
     assert (folder / BESIDE / "files" / ("d" * 64)).read_bytes() == b"content"
 
 
-def test_each_scene_is_counted_once(dataset: Dataset, tmp_path: Path) -> None:
+def test_tick_counts_each_scene_once(dataset: Dataset, tmp_path: Path) -> None:
     ticks: list[int] = []
     FORMAT.write(dataset, tmp_path, options={}, tick=ticks.append)
     assert sum(ticks) == sum(split.scenes for split in dataset.splits)
 
 
-# The test itself --------------------------------------------------------------------------------------------
+# Checks of these tests ------------------------------------------------------------------------------------------
 
 
-def spoiled() -> Iterator[tuple[str, str, str]]:
+def damaged_texts() -> Iterator[tuple[str, str, str]]:
     yield "indented", '"questions": [{', '"questions": [\n {'
     yield "a newline at the end", "]}", "]}\n"
     yield "another name", '"CLEVR_val_000001.png"', '"CLEVR_val_1.png"'
     yield "a missing key", '"split": "val", "question_', '"splt": "val", "question_'
 
 
-@pytest.mark.parametrize(("old", "new"), [pytest.param(old, new, id=name) for name, old, new in spoiled()])
-def test_the_streaming_reader_refuses_what_the_original_refuses(
+@pytest.mark.parametrize(("old", "new"), [pytest.param(old, new, id=name) for name, old, new in damaged_texts()])
+def test_the_streaming_reader_refuses_the_files_that_the_original_refuses(
     folder: Path, tmp_path: Path, old: str, new: str
 ) -> None:
     copy = tmp_path / "questions.json"
@@ -251,7 +251,7 @@ def test_the_streaming_reader_refuses_what_the_original_refuses(
         assert all(asked["split"] == "val" and len(asked["image_filename"]) == 20 for asked in found)
 
 
-def test_an_image_is_the_file_that_was_stored(folder: Path, dataset: Dataset) -> None:
+def test_an_image_is_the_stored_file(folder: Path, dataset: Dataset) -> None:
     [first, *_] = dataset.splits[0].items()
     assert first.image is not None
     stored = (folder / RELEASE / "images" / "train" / "CLEVR_train_000000.png").read_bytes()
