@@ -45,7 +45,7 @@ TEXTS = ("consent", "instructions")
 ENDS = ("completed", "screened_out", "full")
 BOXES = ("out_straight", "out_buttons", "out_colours", "out_unfinished")
 MONEY = ("hourly_pay", "reward")
-FEW = ("checks", "attention")  # per session, at most `MOST_CHECKS`
+FEW = ("checks", "attention")  # numbers per session, each at most `MOST_CHECKS`
 REST = ("seed", "checks", "attention", "palette", "not_from", "lease_minutes", "opens", "closes", *PARAMETERS)
 FIXED = (
     FILTER,
@@ -56,7 +56,7 @@ FIXED = (
     "checks",
     "attention",
     "palette",
-)  # fixed once the study is open
+)  # fields that can't be changed after the study was opened
 OF_COLOURS = {"palette", "out_colours"}  # hidden for datasets without pictures
 NUMBERS = (FILTER, *SAMPLE, "practice", "seed", "checks", "attention", *PAY)  # fields that the plan depends on
 
@@ -64,13 +64,13 @@ PALETTE = {
     Study.Palette.RECORD: "continue; this is recorded",
     Study.Palette.SCREEN_OUT: "leave; they are screened out",
     Study.Palette.COLOUR_FREE: "continue with questions that need no colour",
-}  # what participants who confuse colours do
+}  # what happens to participants who confuse colours
 
 WORDS = {
     Media.IMAGE: ("pictures", "Look"),
     Media.STORY: ("stories", "Read"),
     Media.NONE: ("scenes", "Read"),
-}  # the things that a question is about, and the verb in the instructions
+}  # the noun for the things that questions are about, and the verb in the instructions
 CONSENT = """\
 You are invited to take part in a study of how people answer questions about {things}.
 
@@ -89,7 +89,7 @@ If the {thing} is missing, or the question does not have exactly one answer, pre
 
 
 class StudyForm(Base):
-    """The form of a study, except for its split; once the study is open, some fields are fixed."""
+    """The form of a study, without its split; after the study was opened, some fields can't be changed."""
 
     class Meta:
         """The fields and their widgets."""
@@ -201,9 +201,10 @@ class StudyForm(Base):
         )
 
     def _narrow_easy(self, user: Visitor) -> None:
-        """Offer the splits for practice that the user may see in lists.
+        """Offer the splits for practice that the user may use and may see in lists.
 
-        The splits of the study's own dataset and the current choice are always offered.
+        Usable splits of the study's own dataset are offered even if the user may not see the dataset in lists. The
+        current choice is always offered.
         """
         study = self.instance
         splits = [
@@ -228,11 +229,13 @@ class StudyForm(Base):
             raise forms.ValidationError(error.reason) from error
 
     def clean(self) -> dict[str, Any]:
-        """Check fields that depend on one another, and return the data."""
+        """Check the fields that depend on one another, render the texts, and return the data."""
         data: dict[str, Any] = super().clean() or dict(self.cleaned_data)
         opens, closes = data.get("opens"), data.get("closes")
         if opens and closes and opens >= closes:
             self.add_error("closes", "Expected a closing time after the opening time, got one that is not later.")
+        if data.get("practice") == 0:
+            data["practice_right"] = 0
         if (data.get("practice_right") or 0) > (data.get("practice") or 0) and "practice" in data:
             self.add_error("practice_right", f"Expected at most {data['practice']}, the number of practice questions.")
         for name in FEW:
@@ -253,7 +256,7 @@ class StudyForm(Base):
         data.update({name: planning.fill_in(data[name], plan) for name in TEXTS if name in data})
 
     def _post_clean(self) -> None:
-        """Draw the sample, so that an error in it is shown at its field."""
+        """Draw the sample of a draft, so that an error in it is shown at the field that causes it."""
         super()._post_clean()  # type: ignore[misc]
         if self.errors or not self.instance.is_draft:
             return

@@ -1,4 +1,4 @@
-"""How questions are answered: the buttons of each question with keys and colours, and which buttons people pressed."""
+"""The answer forms of questions: their buttons with keys and colours, and the buttons that people pressed."""
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ class PressedButtons(NamedTuple):
     buttons : tuple of str
         All buttons of the question.
     places : tuple of int
-        Positions of the pressed buttons, from 0; several if an answer is composed of parts.
+        The positions of the pressed buttons, from 0; there may be several if an answer is composed of parts.
     """
 
     buttons: tuple[str, ...]
@@ -28,9 +28,9 @@ class PressedButtons(NamedTuple):
 
 
 def forms_of(study: Study, positions: Mapping[int, int]) -> dict[int, AnswerForm]:
-    """Return the answer forms of questions of a study, by the questions' keys; empty for a split without an index.
+    """Return the answer forms of a study's questions by the keys of the questions; empty for a split without an index.
 
-    `positions` maps each question's key to its position in the split.
+    `positions` has each question's position in the split by its key.
     """
     try:
         index = SplitIndex.open(study.split)
@@ -43,7 +43,7 @@ def forms_of(study: Study, positions: Mapping[int, int]) -> dict[int, AnswerForm
 
 
 def buttons_of(form: AnswerForm, text: str) -> PressedButtons | None:
-    """Return the buttons that give an answer, or None if the form's buttons can't give it."""
+    """Return the buttons that must be pressed to give an answer, or None if the form's buttons can't give it."""
     buttons = plain_form(form).choices
     parts = (form.taken_apart(text) or (text,)) if form.parts else (text,)
     if any(part not in buttons for part in parts):
@@ -52,9 +52,9 @@ def buttons_of(form: AnswerForm, text: str) -> PressedButtons | None:
 
 
 TYPE = "type"
-SOME = 900  # questions read at a time
+SOME = 900  # questions that are read at once
 KEYS = "123456789abcdefghijklmnopqrstuvwxyz"
-DIGITS = "0123456789tabcdefghijklmnopqrsuvwxyz"  # for numbers: `t` is ten
+DIGITS = "0123456789tabcdefghijklmnopqrsuvwxyz"  # the keys for numbers; `t` is the key for ten
 
 
 class AnswerButton(NamedTuple):
@@ -66,7 +66,7 @@ class AnswerButton(NamedTuple):
 
 
 def form_of(split: Split, kind: str) -> AnswerForm:
-    """Return the answer form of a question type; with the whole vocabulary as choices if the type is not known."""
+    """Return the answer form of a question type; if it has no choices, all answers of the world are its choices."""
     return _form(split.pk, split.index_digest, kind)
 
 
@@ -102,16 +102,14 @@ def _display(split: int, digest: str) -> Display:
 
 
 def swatches_of(split: Split) -> dict[str, tuple[int, int, int]]:
-    """Return the colours of a split's world by name; empty unless people must distinguish them."""
-    display = split.dataset.get_world().display
-    if not display.needs_colour:
-        return {}
-    try:
-        facet = SplitIndex.open(split).facets.get(TYPE)
-    except NotIndexed:
-        return {}
-    forms = [form_of(split, kind) for kind in facet.values] if facet is not None else []
-    return next((dict(form.swatches) for form in forms if form.swatches), dict(display.swatches))
+    """Return the colours that people must distinguish in a split, by name."""
+    return dict(_swatches(split.pk, split.index_digest))
+
+
+@functools.lru_cache(maxsize=1000)
+def _swatches(split: int, digest: str) -> Mapping[str, tuple[int, int, int]]:
+    row = Split.objects.select_related("dataset", "parent").get(pk=split)
+    return row.dataset.get_world().swatches(row.read_spec())
 
 
 def choices_of(form: AnswerForm) -> list[AnswerButton]:
@@ -120,7 +118,7 @@ def choices_of(form: AnswerForm) -> list[AnswerButton]:
 
 
 def places_of(form: AnswerForm) -> list[list[AnswerButton]]:
-    """Return the parts of a composed answer with their keys: one group for a set, one per place for a sequence."""
+    """Return the buttons for the parts of a composed answer: one group for a set, one group per place of a sequence."""
     if form.kind == AnswerKind.SEQUENCE:
         count = len(form.parts)
         return [_with_keys(form, form.parts, keys=KEYS[place * count :]) for place in range(form.length)]
@@ -128,7 +126,7 @@ def places_of(form: AnswerForm) -> list[list[AnswerButton]]:
 
 
 def join_parts(form: AnswerForm, parts: Sequence[str]) -> str | None:
-    """Return the answer composed of ticked parts, in any order, or None if they make no answer."""
+    """Return the answer that is composed of the ticked parts, in any order for a set; None if they form no answer."""
     return form.empty if parts == [form.empty] and form.empty else form.put_together(parts) if parts else None
 
 
@@ -150,7 +148,7 @@ def _css(swatch: tuple[int, int, int] | None) -> str:
 
 
 def forms_at(split: Split, index: SplitIndex, positions: Sequence[int]) -> Iterator[tuple[int, str, AnswerForm]]:
-    """Yield each of some positions of a split, in ascending order, with its question's type and answer form."""
+    """Yield each of these positions of a split, in ascending order, with the type and answer form of its question."""
     world, spec = split.dataset.get_world(), split.read_spec()
     forms: dict[str, AnswerForm] = {}
     places = dict(zip(index.in_source(positions), positions, strict=True))

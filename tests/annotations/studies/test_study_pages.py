@@ -1,4 +1,4 @@
-"""Pages of those who run studies."""
+"""Pages for researchers who run studies."""
 
 import re
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def rosa(db: None) -> Client:
 
 @pytest.fixture
 def form(shapes: Dataset) -> dict[str, Any]:
-    """Give a form, filled in."""
+    """Give the fields of a completed form."""
     return {
         "title": "Shapes", "wanted": 4, "evenly": "", "per_question": 3, "per_session": 4,
         "easy": shapes.splits.get(name="val").pk, "practice": 6, "practice_right": 4, "hourly_pay": "12",
@@ -54,7 +54,7 @@ def form(shapes: Dataset) -> dict[str, Any]:
 
 @pytest.fixture
 def draft(rosa: Client, form: dict[str, Any]) -> Study:
-    """Give a draft that the form made."""
+    """Give a draft that was made with the form."""
     answer = rosa.post("/studies/new/?split=shapes/train", form)
     assert answer.status_code == 302, answer.content.decode()
     return Study.objects.get()
@@ -62,7 +62,7 @@ def draft(rosa: Client, form: dict[str, Any]) -> Study:
 
 @pytest.fixture
 def opened(draft: Study) -> Study:
-    """Give that study, open."""
+    """Give the study of the draft after it was opened."""
     lifecycle.open_study(draft)
     return draft
 
@@ -71,13 +71,13 @@ def text_of(answer: Any) -> str:
     return " ".join(answer.content.decode().split())
 
 
-def test_the_form_names_no_link_only_dataset_of_others(rosa: Client, draft: Study) -> None:
+def test_the_form_does_not_name_link_only_datasets_of_others(rosa: Client, draft: Study) -> None:
     other = small.made("unlisted", with_images=False, visibility="link", splits={"train": {"scenes": 2}})
     easy = other.splits.get()
     new, edit = "/studies/new/?split=shapes/train", f"/studies/{draft.code}/edit/"
     assert all("unlisted" not in text_of(rosa.get(address)) for address in (new, edit))
-    assert "unlisted/train" in text_of(rosa.get("/studies/new/?split=unlisted/train"))  # she knows this address
-    Study.objects.filter(pk=draft.pk).update(easy=easy)  # chosen while its dataset was public
+    assert "unlisted/train" in text_of(rosa.get("/studies/new/?split=unlisted/train"))  # she knows its address
+    Study.objects.filter(pk=draft.pk).update(easy=easy)  # as if she had chosen it while its dataset was public
     assert "unlisted/train" in text_of(rosa.get(edit))
     Dataset.objects.filter(pk=other.pk).update(visibility="public")
     assert "unlisted/train" in text_of(rosa.get(new))
@@ -97,10 +97,10 @@ def test_the_form_makes_a_draft(rosa: Client, form: dict[str, Any]) -> None:
 def test_a_study_begins_with_a_choice_of_splits(rosa: Client, shapes: Dataset) -> None:
     page = text_of(rosa.get("/studies/new/"))
     assert 'value="shapes/train"' in page
-    assert 'value="shapes/test"' not in page  # its answers are withheld from her
+    assert 'value="shapes/test"' not in page  # its answers are withheld, and she is not its owner
 
 
-def test_a_new_form_is_almost_ready(rosa: Client, shapes: Dataset) -> None:
+def test_a_new_form_has_useful_initial_values(rosa: Client, shapes: Dataset) -> None:
     answer = rosa.get("/studies/new/?split=shapes/train&wanted=4")
     first = answer.context["form"].initial
     assert first["easy"] == shapes.splits.get(name="val").pk
@@ -122,7 +122,7 @@ def test_a_new_form_asks_for_no_more_questions_than_there_are(
     assert ("There is no plan yet" in text_of(answer)) == ("nonsense" in query)
 
 
-def test_the_plan_stands_beside_the_form_by_get_and_by_post(rosa: Client, form: dict[str, Any]) -> None:
+def test_the_plan_is_shown_with_the_form_by_get_and_by_post(rosa: Client, form: dict[str, Any]) -> None:
     by_get = text_of(rosa.get("/studies/new/?split=shapes/train&wanted=10&per_session=10&per_question=2"))
     assert "<dt>Answers wanted</dt><dd>20</dd>" in by_get
     assert "<dt>Sessions</dt><dd>2</dd>" in by_get
@@ -132,20 +132,20 @@ def test_the_plan_stands_beside_the_form_by_get_and_by_post(rosa: Client, form: 
     assert Study.objects.count() == 0
 
 
-def test_slices_stand_with_their_n(rosa: Client, shapes: Dataset) -> None:
+def test_slices_are_shown_with_their_n(rosa: Client, shapes: Dataset) -> None:
     page = text_of(rosa.get("/studies/new/?split=shapes/train&wanted=16"))
     assert "95 % interval for each slice" in page
     assert "too few (n = " in page
 
 
-def test_as_the_paper_fills_in_its_numbers_and_keeps_the_rest(rosa: Client, form: dict[str, Any]) -> None:
+def test_the_button_for_the_paper_fills_in_its_numbers_and_keeps_the_rest(rosa: Client, form: dict[str, Any]) -> None:
     answer = rosa.post("/studies/new/?split=shapes/train", form | {"action": "paper", "title": "Like CLEVR"})
     first = answer.context["form"].initial
     assert (first["wanted"], first["per_question"], first["title"]) == (5500, 3, "Like CLEVR")
     assert "Expected at most 16 questions, which are all of shapes/train, got 5,500." in text_of(answer)
 
 
-def test_a_world_whose_paper_asked_nobody_has_no_such_button(
+def test_a_world_whose_paper_has_no_human_baseline_has_no_button_for_it(
     rosa: Client, shapes: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = text_of(rosa.get("/studies/new/?split=shapes/train"))
@@ -172,7 +172,7 @@ def test_a_world_whose_paper_asked_nobody_has_no_such_button(
         ("palette", "nothing", "not one of the available choices"),
     ],
 )
-def test_what_is_wrong_is_said_beside_its_field(
+def test_a_wrong_value_gets_a_message_and_makes_no_study(
     rosa: Client, form: dict[str, Any], field: str, text: str, said: str
 ) -> None:
     answer = rosa.post("/studies/new/?split=shapes/train", form | {field: text})
@@ -182,6 +182,11 @@ def test_what_is_wrong_is_said_beside_its_field(
     assert Study.objects.count() == 0
 
 
+def test_without_practice_no_right_answers_are_needed_in_it(rosa: Client, form: dict[str, Any]) -> None:
+    assert rosa.post("/studies/new/?split=shapes/train", form | {"practice": 0}).status_code == 302
+    assert Study.objects.get().practice_right == 0
+
+
 def test_a_draft_is_edited(rosa: Client, draft: Study, form: dict[str, Any]) -> None:
     assert f'value="{draft.title}"' in text_of(rosa.get(f"/studies/{draft.code}/edit/"))
     assert rosa.post(f"/studies/{draft.code}/edit/", form | {"wanted": 5}).status_code == 302
@@ -189,7 +194,7 @@ def test_a_draft_is_edited(rosa: Client, draft: Study, form: dict[str, Any]) -> 
     assert draft.wanted == 5
 
 
-def test_of_an_open_study_texts_change_and_numbers_stay(rosa: Client, opened: Study, form: dict[str, Any]) -> None:
+def test_open_studies_accept_new_texts_but_no_new_numbers(rosa: Client, opened: Study, form: dict[str, Any]) -> None:
     changes = {"wanted": 5, "per_question": 9, "easy": "", "consent": "Anew.", "completed": "OTHER"}
     assert rosa.post(f"/studies/{opened.code}/edit/", form | changes).status_code == 302
     opened.refresh_from_db()
@@ -198,7 +203,7 @@ def test_of_an_open_study_texts_change_and_numbers_stay(rosa: Client, opened: St
     assert list(opened.texts.filter(kind="consent").values_list("text", flat=True)) == ["Do you agree?", "Anew."]
 
 
-def test_the_consent_takes_the_duration_of_the_plan(rosa: Client, form: dict[str, Any], shapes: Dataset) -> None:
+def test_the_consent_shows_the_duration_of_the_plan(rosa: Client, form: dict[str, Any], shapes: Dataset) -> None:
     first = rosa.get("/studies/new/?split=shapes/train&wanted=4").context["form"].initial
     assert "It takes about {minutes} minutes." in first["consent"] and "12" not in first["consent"]
     rosa.post("/studies/new/?split=shapes/train", form | {"consent": first["consent"]})
@@ -216,7 +221,7 @@ def test_the_consent_takes_the_duration_of_the_plan(rosa: Client, form: dict[str
     assert study.texts.filter(kind="consent").last().text == "Only 5 minutes"
 
 
-def test_a_consent_that_states_another_duration_is_warned_about(rosa: Client, form: dict[str, Any]) -> None:
+def test_a_consent_that_states_another_duration_gets_a_warning(rosa: Client, form: dict[str, Any]) -> None:
     said = "The text says “12 minutes”, but a session takes about 4.8 minutes."
     texts = {"consent": "It takes about 12 minutes."}
     assert said in text_of(rosa.post("/studies/new/?split=shapes/train", form | texts | {"action": "plan"}))
@@ -224,11 +229,11 @@ def test_a_consent_that_states_another_duration_is_warned_about(rosa: Client, fo
     study = Study.objects.get()
     page = text_of(rosa.get(f"/studies/{study.code}/"))
     assert said in page and "Check these before you open" in page and f"/studies/{study.code}/edit/#id_consent" in page
-    assert rosa.post(f"/studies/{study.code}/open/").status_code == 302  # it is a warning
+    assert rosa.post(f"/studies/{study.code}/open/").status_code == 302  # a warning does not prevent opening
     assert "The texts for participants state another duration" in text_of(rosa.get(f"/studies/{study.code}/"))
 
 
-def test_people_of_an_earlier_study_are_kept_out(
+def test_participants_of_an_earlier_study_are_kept_out(
     rosa: Client, opened: Study, form: dict[str, Any], client: Client
 ) -> None:
     assert rosa.post("/studies/new/?split=shapes/train", form | {"not_from": [opened.pk]}).status_code == 302
@@ -257,7 +262,7 @@ def test_studies_of_others_keep_nobody_out(rosa: Client, opened: Study, form: di
 # The overview -----------------------------------------------------------------------------------------------
 
 
-def test_the_overview_has_prolifics_address_to_copy(rosa: Client, draft: Study, settings: Any) -> None:
+def test_the_overview_shows_the_address_for_prolific(rosa: Client, draft: Study, settings: Any) -> None:
     settings.PUBLIC_URL = "https://studies.example.org"
     page = text_of(rosa.get(f"/studies/{draft.code}/"))
     address = (
@@ -276,7 +281,7 @@ def test_buttons_open_close_and_open_again(rosa: Client, draft: Study) -> None:
     assert draft.slots.count() == 12
 
 
-def test_what_keeps_a_study_closed_is_told_with_a_link_to_the_field(rosa: Client, draft: Study) -> None:
+def test_problems_of_a_draft_are_shown_with_links_to_the_fields(rosa: Client, draft: Study) -> None:
     Study.objects.filter(pk=draft.pk).update(completed="", easy=None)
     answer = rosa.post(f"/studies/{draft.code}/open/")
     assert answer.status_code == 409
@@ -287,7 +292,7 @@ def test_what_keeps_a_study_closed_is_told_with_a_link_to_the_field(rosa: Client
     assert draft.state == Study.State.DRAFT
 
 
-def test_progress_counts_answers_and_people_but_no_tests(rosa: Client, opened: Study) -> None:
+def test_progress_counts_answers_and_participants_but_no_test_participants(rosa: Client, opened: Study) -> None:
     person = Participant.objects.create(study=opened, stage=Participant.Stage.COMPLETED)
     Participant.objects.create(study=opened, is_test=True)
     slot = slot_assignment.claim(person)
@@ -310,19 +315,19 @@ def test_the_test_link_is_signed_for_this_study(rosa: Client, opened: Study) -> 
     assert signing.loads(token, salt="annotations.test") == opened.code
 
 
-def test_a_draft_can_not_be_tried(rosa: Client, draft: Study) -> None:
+def test_a_draft_cannot_be_tried(rosa: Client, draft: Study) -> None:
     answer = rosa.get(f"/studies/{draft.code}/try/")
     assert answer.status_code == 409
     assert "got a draft" in text_of(answer)
 
 
-# Who may ----------------------------------------------------------------------------------------------------
+# Access ----------------------------------------------------------------------------------------------------
 
 PAGES = ("", "edit/", "try/")
 BUTTONS = ("open/", "close/")
 
 
-def test_strangers_get_404_and_visitors_sign_in(opened: Study, client: Client) -> None:
+def test_other_accounts_get_404_and_visitors_must_sign_in(opened: Study, client: Client) -> None:
     other = browser_of("eve")
     for page in PAGES:
         address = f"/studies/{opened.code}/{page}"
@@ -343,39 +348,39 @@ def test_staff_run_every_study(opened: Study) -> None:
     assert staff.get(f"/admin/annotations/study/{opened.pk}/change/").status_code == 200
 
 
-def test_lists_have_ones_own_studies(opened: Study) -> None:
+def test_the_list_has_only_studies_of_the_account(opened: Study) -> None:
     assert "Shapes" not in text_of(browser_of("eve").get("/studies/"))
     assert "No studies yet" in text_of(browser_of("eve").get("/studies/"))
 
 
-def test_the_page_of_a_split_offers_its_owner_a_study(rosa: Client, shapes: Dataset) -> None:
+def test_the_page_of_a_split_links_its_owner_to_a_new_study(rosa: Client, shapes: Dataset) -> None:
     link = 'href="/studies/new/?split=shapes/train"'
     assert link not in text_of(rosa.get("/datasets/shapes/train/"))
     Dataset.objects.filter(pk=shapes.pk).update(owner=User.objects.get(username="rosa"))
     assert link in text_of(rosa.get("/datasets/shapes/train/"))
 
 
-def test_who_is_no_researcher_any_more_keeps_her_studies(rosa: Client, opened: Study) -> None:
+def test_a_former_researcher_keeps_her_studies(rosa: Client, opened: Study) -> None:
     User.objects.get(username="rosa").groups.clear()
     assert "Shapes" in text_of(rosa.get("/studies/"))
     assert rosa.get("/studies/new/").status_code == 403
 
 
-def test_others_than_researchers_make_no_studies(client: Client, shapes: Dataset) -> None:
+def test_only_researchers_make_studies(client: Client, shapes: Dataset) -> None:
     member = browser_of("mia", is_researcher=False)
     for page in ("/studies/", "/studies/new/", "/studies/new/?split=shapes/train"):
         assert member.get(page).status_code == 403
         assert client.get(page)["Location"].startswith("/accounts/login/")
 
 
-def test_no_study_is_made_of_what_is_withheld_or_not_there(rosa: Client, form: dict[str, Any]) -> None:
+def test_no_study_is_made_of_withheld_or_missing_splits(rosa: Client, form: dict[str, Any]) -> None:
     for split in ("shapes/test", "shapes/nothing", "nothing", "/", "shapes/%00"):
         assert rosa.get(f"/studies/new/?split={split}").status_code == 404
         assert rosa.post(f"/studies/new/?split={split}", form).status_code == 404
     assert Study.objects.count() == 0
 
 
-def test_buttons_take_posts_and_pages_take_none(rosa: Client, draft: Study) -> None:
+def test_buttons_accept_only_post_and_pages_only_get(rosa: Client, draft: Study) -> None:
     for button in BUTTONS:
         assert rosa.get(f"/studies/{draft.code}/{button}").status_code == 405
     for page in ("/studies/", f"/studies/{draft.code}/", f"/studies/{draft.code}/try/"):
@@ -389,17 +394,17 @@ def test_a_list_of_many_needs_few_queries(rosa: Client, draft: Study, django_ass
         rosa.get("/studies/")
 
 
-def test_researchers_find_studies_in_the_navigation(rosa: Client, client: Client, shapes: Dataset) -> None:
+def test_only_researchers_see_studies_in_the_navigation(rosa: Client, client: Client, shapes: Dataset) -> None:
     link = '<a href="/studies/"'
     assert link in text_of(rosa.get("/datasets/"))
     assert link not in text_of(client.get("/datasets/"))
     assert link not in text_of(browser_of("mia", is_researcher=False).get("/datasets/"))
 
 
-# Who is left out -------------------------------------------------------------------------------------------------
+# Exclusion rules -------------------------------------------------------------------------------------------------
 
 
-def test_the_form_states_rules_that_opening_fixes(rosa: Client, form: dict[str, Any]) -> None:
+def test_opening_fixes_the_rules_of_the_form(rosa: Client, form: dict[str, Any]) -> None:
     fields = {"out_attention": "2", "out_checks": "", "out_fast": "1.5", "out_unfinished": "on"}
     rosa.post("/studies/new/?split=shapes/train", form | fields)
     study = Study.objects.get()
@@ -416,7 +421,7 @@ def test_the_form_states_rules_that_opening_fixes(rosa: Client, form: dict[str, 
     assert (again.out_attention, again.out_straight) == (2, False)
 
 
-def test_a_new_form_states_the_usual_rules(rosa: Client, shapes: Dataset) -> None:
+def test_a_new_form_has_the_usual_rules(rosa: Client, shapes: Dataset) -> None:
     first = rosa.get("/studies/new/?split=shapes/train").context["form"].initial
     assert (first["out_attention"], first["out_fast"]) == (2, "1.5")
     assert not any(first[name] for name in ("out_checks", "out_straight", "out_colours", "out_unfinished"))
@@ -432,7 +437,7 @@ def test_a_new_form_states_the_usual_rules(rosa: Client, shapes: Dataset) -> Non
         ("out_fast", "soon", "Enter a number."),
     ],
 )
-def test_a_rule_that_makes_no_sense_is_said_beside_its_field(
+def test_a_bad_rule_gets_a_message_at_its_field(
     rosa: Client, form: dict[str, Any], field: str, typed: str, said: str
 ) -> None:
     answer = rosa.post("/studies/new/?split=shapes/train", form | {field: typed})
@@ -440,7 +445,7 @@ def test_a_rule_that_makes_no_sense_is_said_beside_its_field(
     assert said in " ".join(answer.context["form"].errors[field])
 
 
-def test_a_box_that_was_unticked_stays_so_while_the_plan_is_updated(
+def test_an_unticked_box_stays_unticked_when_the_plan_is_updated(
     rosa: Client, draft: Study, form: dict[str, Any]
 ) -> None:
     Study.objects.update(out_straight=True, out_colours=True)
@@ -450,7 +455,7 @@ def test_a_box_that_was_unticked_stays_so_while_the_plan_is_updated(
     assert boxes == ["out_colours"]
 
 
-def test_a_draft_that_was_opened_in_another_tab_stays_open_as_it_is(
+def test_an_old_form_does_not_change_a_draft_that_was_opened_in_another_tab(
     rosa: Client, draft: Study, form: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find = study_form.find_study

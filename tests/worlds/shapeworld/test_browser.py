@@ -1,4 +1,4 @@
-"""Microworlds in a real browser: made by the form, browsed, played, answered by somebody, predicted, on a board."""
+"""Microworlds in a real browser: created with the form, browsed, replayed, answered, predicted, on a leaderboard."""
 
 from pathlib import Path
 
@@ -10,10 +10,9 @@ from annotations.models import Answer, Study
 from generation.engine.worlds import get_world
 from generation.engine.worlds.shapeworld.facets import INSTRUCTION
 from generation.engine.worlds.shapeworld.spec import PRESETS
-from generation.making import dataset_jobs
-from generation.models import Dataset, Question, Split
+from generation.models import Question, Split
 from tests.leaderboards.sent import truth_of
-from tests.worlds.conftest import usable
+from tests.worlds.conftest import compare_colours, make_by_form, usable
 from webapp.leaderboards import scoring
 from webapp.models import User
 
@@ -22,25 +21,9 @@ WORLD = get_world("shapeworld")
 SIZES = {"train": 6, "validation": 4, "test": 4}
 
 
-def make(page: Page, preset: str) -> Dataset:
-    """Make a small dataset of a preset by the form."""
-    page.goto(f"/datasets/new/?preset={preset}")
-    page.get_by_label("Name in web addresses").fill(preset)
-    for number, scenes in enumerate(SIZES.values()):
-        page.locator(f"#split-{number}-scenes").fill(str(scenes))
-    page.get_by_label("Who sees it").select_option(label="everybody")
-    usable(page)
-    page.get_by_role("button", name="Create dataset").click()
-    dataset = Dataset.objects.get(slug=preset)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
-
-
 @pytest.mark.parametrize("preset", tuple(PRESETS))
-def test_every_preset_is_made_browsed_and_played(page: Page, preset: str) -> None:
-    make(page, preset)
+def test_datasets_of_every_preset_can_be_created_browsed_and_replayed(page: Page, preset: str) -> None:
+    make_by_form(page, preset, scenes=tuple(SIZES.values()))
     page.goto(f"/datasets/{preset}/train/")
     expect(page.locator(".asked a")).to_have_count(SIZES["train"])
     usable(page)
@@ -60,8 +43,8 @@ def test_every_preset_is_made_browsed_and_played(page: Page, preset: str) -> Non
 
 
 @pytest.mark.parametrize("preset", tuple(PRESETS))
-def test_somebody_says_whether_captions_fit_by_two_keys(page: Page, ada: User, preset: str) -> None:
-    dataset = make(page, preset)
+def test_a_participant_answers_captions_with_two_keys(page: Page, ada: User, preset: str) -> None:
+    dataset = make_by_form(page, preset, scenes=tuple(SIZES.values()))
     split = dataset.splits.get(name="validation")
     plain = {"checks": 0, "attention": 0, "practice": 0, "completed": "DONE", "full": "FULL", "screened_out": "OUT"}
     study = Study.objects.create(
@@ -70,6 +53,7 @@ def test_somebody_says_whether_captions_fit_by_two_keys(page: Page, ada: User, p
     slot_assignment.lay_out(study, [(position, position) for position in range(4)], ranks=range(4))
     page.goto(f"/s/{study.code}/")
     page.get_by_role("button", name="Take part").click()
+    compare_colours(page)
     page.get_by_role("button", name="Begin").click()
     for number in range(1, 5):
         expect(page.locator(".way")).to_contain_text(f"{number} of 4")
@@ -85,10 +69,10 @@ def test_somebody_says_whether_captions_fit_by_two_keys(page: Page, ada: User, p
 
 
 @pytest.mark.parametrize("preset", tuple(PRESETS))
-def test_predictions_are_scored_and_seen_stands_beside_unseen(
+def test_predictions_are_scored_and_columns_compare_seen_with_unseen(
     page: Page, ada: User, tmp_path: Path, preset: str
 ) -> None:
-    dataset = make(page, preset)
+    dataset = make_by_form(page, preset, scenes=tuple(SIZES.values()))
     split = Split.objects.select_related("dataset").get(dataset=dataset, name="test")
     for spoken in ({"yes": "yes", "no": "no"}, {"yes": "1", "no": "0"}):
         submit(page, split, spoken, tmp_path)
@@ -100,7 +84,7 @@ def test_predictions_are_scored_and_seen_stands_beside_unseen(
 
 
 def submit(page: Page, split: Split, spoken: dict[str, str], folder: Path) -> None:
-    """Send a split's right answers, spoken so, as the predictions of a new method."""
+    """Submit the right answers of a split, in the given spelling, as predictions of a new method."""
     page.goto("/methods/new/")
     page.get_by_label("Name", exact=True).fill(f"Says {spoken['yes']}")
     page.get_by_role("button", name="Create the method").click()

@@ -33,10 +33,11 @@ from generation.engine.worlds.shapeworld.logical_form import kind_of
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.picture import draw
 from generation.engine.worlds.shapeworld.proofs import ShapeWorldProver
-from generation.engine.worlds.shapeworld.scene import FlatScene, is_clear, read_scene
+from generation.engine.worlds.shapeworld.scene import Entity, FlatScene, is_clear, read_scene
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
 
 BATCH = 256  # microworlds of a chunk
+SAMPLES = ("square", "circle")  # shapes that show a colour
 
 
 class ShapeWorldMaker(Maker):
@@ -74,7 +75,7 @@ class ShapeWorld(World):
     board_views = facets.BOARD_VIEWS
     ablations = ABLATIONS
     baselines = BASELINES
-    display = Display(scale=6.0, smooth=False, needs_colour=True)
+    display = Display(scale=6.0, smooth=False)
     maker = ShapeWorldMaker()
 
     def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> ShapeWorldSpec:
@@ -124,6 +125,14 @@ class ShapeWorld(World):
 
     def answer_form(self, spec: ShapeWorldSpec, question: Question) -> AnswerForm:
         return facets.answer_form(question)
+
+    def swatches(self, spec: ShapeWorldSpec) -> Mapping[str, tuple[int, int, int]]:
+        return {name: color.rgb for name, color in spec.vocabulary.colors.items()}
+
+    def draw_colour(self, spec: ShapeWorldSpec, name: str, *, which: int, size: int) -> NDArray[np.uint8] | None:
+        thing = Entity(SAMPLES[which % len(SAMPLES)], name, 0.0, x=0.5, y=0.5, width=0.7, height=0.7, rotation=0.0)
+        rgb, _ = draw(FlatScene((thing,), (0,), (0,), size, size), spec.vocabulary)
+        return rgb
 
     def is_clear(self, spec: ShapeWorldSpec, item: Item) -> bool | None:
         return is_clear(item.scene) if isinstance(item.scene, FlatScene) else None
