@@ -4,6 +4,7 @@ A world has a number k, for example its number of entities. If the size n that r
 k, then log n over log k is a line, and its slope is the power.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -22,6 +23,45 @@ class MeasuredSize(NamedTuple):
 
     size: int
     averaged: Averaged
+
+
+class SizeInterval(NamedTuple):
+    """The interval of the training size that reaches a target; None stands for a size above the largest one."""
+
+    low: int | None
+    high: int | None
+
+
+def size_interval(
+    measured: Sequence[MeasuredSize],
+    target: Fraction,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> SizeInterval | None:
+    """Return the percentile bootstrap interval of the size that reaches the target, resampling the runs of each size.
+
+    Both ends are measured sizes, or None if the target is not reached in so many resamples. None if there is no size,
+    or if a size has a single run.
+
+    Parameters
+    ----------
+    measured : sequence of MeasuredSize
+        In order of size.
+    target : Fraction
+        The accuracy to reach.
+    seed : int
+        The same seed gives the same interval.
+    resamples : int
+    level : float
+    """
+    if not _have_several_runs(measured):
+        return None
+    sizes = _reached(measured, target, np.random.Generator(np.random.PCG64(seed)), resamples)
+    ends = np.quantile(np.nan_to_num(sizes, nan=np.inf), [0.5 - level / 2, 0.5 + level / 2], method="inverted_cdf")
+    low, high = (None if np.isinf(end) else int(end) for end in ends)
+    return SizeInterval(low, high)
 
 
 def slope(points: Iterable[tuple[float, float]]) -> float | None:
@@ -69,20 +109,24 @@ def slope_interval(
     level : float
     """
     reaching = [one for one in measured.values() if any(size.averaged.exact_mean >= target for size in one)]
-    runs = [len(size.averaged.rights) for one in reaching for size in one]
-    if len(reaching) < FEWEST or min(runs) < FEWEST:
+    if len(reaching) < FEWEST or not all(_have_several_runs(one) for one in reaching):
         return None
     random = np.random.Generator(np.random.PCG64(seed))
     ks = sorted(measured)
     sizes = np.stack([_reached(measured[k], target, random, resamples) for k in ks], axis=1)
-    slopes = _slopes(np.log(np.array(ks, np.float64)), sizes)
+    slopes = _slopes(np.log(np.array(ks, np.float64)), np.log(sizes))
     return percentiles(slopes, level) if np.isfinite(slopes).any() else None
+
+
+def _have_several_runs(measured: Sequence[MeasuredSize]) -> bool:
+    """Return whether there are at least two runs of each size, and at least one size."""
+    return min((len(one.averaged.rights) for one in measured), default=0) >= FEWEST
 
 
 def _reached(
     measured: Sequence[MeasuredSize], target: Fraction, random: np.random.Generator, resamples: int
 ) -> NDArray[np.float64]:
-    """Return for each resample the log of the smallest size that reaches the target, shape (resamples,); NaN if none.
+    """Return for each resample the smallest size that reaches the target, shape (resamples,); NaN if none.
 
     All counts are whole numbers, so a mean that is equal to the target reaches it.
     """
@@ -90,8 +134,7 @@ def _reached(
     for size, averaged in reversed(measured):
         rights = np.array(averaged.rights)
         drawn = rights[random.integers(0, len(rights), (resamples, len(rights)))].sum(axis=1)
-        is_enough = drawn * target.denominator >= target.numerator * len(rights) * averaged.n
-        found[is_enough] = np.log(size)
+        found[drawn >= math.ceil(target * len(rights) * averaged.n)] = size
     return found
 
 

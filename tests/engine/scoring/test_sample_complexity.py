@@ -1,5 +1,6 @@
-"""How the size that reaches a target grows with k, beside twins that look at one resample after the other."""
+"""The size that reaches a target and its growth with k, compared with twins that look at each resample in turn."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -9,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.engine.scoring.figures import Averaged
-from generation.engine.scoring.sample_complexity import MeasuredSize, slope, slope_interval
+from generation.engine.scoring.sample_complexity import MeasuredSize, size_interval, slope, slope_interval
 
 KS = (5, 15, 31, 60)
 NINE_TENTHS = Fraction(9, 10)
+TARGET = st.fractions(Fraction(1, 50), 1)
 POINTS = st.lists(
     st.tuples(st.floats(0.1, 1e6), st.integers(1, 10**7)), min_size=2, max_size=8, unique_by=lambda one: one[0]
 ).filter(lambda points: max(k for k, _ in points) > 1.01 * min(k for k, _ in points))
@@ -21,7 +23,7 @@ MEASURED = st.dictionaries(st.sampled_from(KS), st.lists(RIGHTS, min_size=1, max
 
 
 def measured_of(found: dict[int, list[list[int]]]) -> dict[float, list[MeasuredSize]]:
-    """Return the runs' right answers of 50, each list of runs with twice the size of the one before."""
+    """Return measured sizes from the right answers of runs on 50 questions. Each size is twice the one before."""
     return {
         k: [MeasuredSize(100 * 2**at, Averaged(50, tuple(rights))) for at, rights in enumerate(sizes)]
         for k, sizes in found.items()
@@ -36,9 +38,9 @@ def slow_size(sizes: list[tuple[int, list[int], int]], target: Fraction) -> int 
 
 
 def slow_slopes(measured: dict[float, list[MeasuredSize]], target: Fraction, resamples: int) -> list[float]:
-    """Return the slope of each resample in which two k reach the target, one after the other."""
+    """Return the slope of each resample in which at least two k reach the target."""
     random = np.random.Generator(np.random.PCG64(0))
-    drawn = {}  # in the order in which the fast one draws
+    drawn = {}  # in the same order as the fast function draws
     for k in sorted(measured):
         for one in reversed(measured[k]):
             runs = len(one.averaged.rights)
@@ -55,14 +57,50 @@ def slow_slopes(measured: dict[float, list[MeasuredSize]], target: Fraction, res
     return found
 
 
+def every_size(sizes: list[MeasuredSize], target: Fraction) -> list[float]:
+    """Return the sorted sizes that reach the target in all equally likely resamples; infinity if no size reaches it."""
+    ways = [list(itertools.product(one.averaged.rights, repeat=len(one.averaged.rights))) for one in sizes]
+    found = []
+    for drawn in itertools.product(*ways):
+        tried = [(one.size, list(rights), one.averaged.n) for one, rights in zip(sizes, drawn, strict=True)]
+        found.append(slow_size(tried, target) or math.inf)
+    return sorted(found)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.lists(st.integers(0, 50), min_size=2, max_size=3), min_size=1, max_size=3), TARGET)
+def test_the_interval_of_a_size_equals_that_of_all_resamples(rights: list[list[int]], target: Fraction) -> None:
+    sizes = measured_of({5: rights})[5]
+    every = every_size(sizes, target)
+    interval = size_interval(sizes, target, resamples=4_000)
+    assert interval is not None
+    for end, level in zip(interval, (0.025, 0.975), strict=True):
+        aside = 0.012  # about 4.9 standard errors of a share in 4,000 resamples
+        least = every[math.floor(max(level - aside, 0.0) * (len(every) - 1))]
+        most = every[math.ceil(min(level + aside, 1.0) * (len(every) - 1))]
+        assert least <= (end or math.inf) <= most
+
+
+def test_the_interval_of_a_size_ends_at_measured_sizes() -> None:
+    rights = [[40, 50], [44, 50], [46, 50]]  # the means reach 90 % in 3/4, 3/4 and all of the resamples
+    assert size_interval(measured_of({5: rights})[5], NINE_TENTHS) == (100, 400)
+    assert size_interval(measured_of({5: rights[:2]})[5], NINE_TENTHS) == (100, None)
+    assert size_interval(measured_of({5: [[10, 11]]})[5], NINE_TENTHS) == (None, None)
+
+
+@pytest.mark.parametrize("rights", [[], [[45]], [[45, 45], [45]]])
+def test_a_size_with_a_single_run_has_no_size_interval(rights: list[list[int]]) -> None:
+    assert size_interval(measured_of({5: rights})[5], NINE_TENTHS) is None
+
+
 @given(POINTS)
-def test_the_slope_is_that_of_a_fitted_line(points: list[tuple[float, int]]) -> None:
+def test_the_slope_equals_that_of_a_fitted_line(points: list[tuple[float, int]]) -> None:
     logs = np.log(np.array(points, float))
     assert slope(points) == pytest.approx(np.polyfit(logs[:, 0], logs[:, 1], 1)[0], rel=1e-6, abs=1e-6)
 
 
 @given(st.floats(-3, 3), st.floats(0.1, 1000))
-def test_a_power_law_has_its_power_as_slope(power: float, factor: float) -> None:
+def test_the_slope_of_a_power_law_is_its_exponent(power: float, factor: float) -> None:
     assert slope([(k, factor * k**power) for k in KS]) == pytest.approx(power, abs=1e-9)
 
 
@@ -78,8 +116,8 @@ def test_fewer_than_two_points_have_no_slope(points: list[tuple[float, float]]) 
 
 
 @settings(max_examples=60)
-@given(MEASURED, st.fractions(Fraction(1, 50), 1))
-def test_the_interval_is_what_the_slow_twin_finds(found: dict[int, list[list[int]]], target: Fraction) -> None:
+@given(MEASURED, TARGET)
+def test_the_interval_equals_that_of_the_slow_twin(found: dict[int, list[list[int]]], target: Fraction) -> None:
     measured = measured_of(found)
     interval = slope_interval(measured, target, resamples=40)
     plain = {
@@ -94,13 +132,13 @@ def test_the_interval_is_what_the_slow_twin_finds(found: dict[int, list[list[int
         assert interval == pytest.approx(tuple(np.quantile(slopes, [0.025, 0.975])), abs=1e-9)
 
 
-def test_equal_runs_have_an_interval_of_no_width() -> None:
+def test_equal_runs_have_an_interval_of_width_zero() -> None:
     measured = measured_of({5: [[45, 45]], 60: [[0, 0], [45, 45]]})
     expected = math.log(2) / math.log(12)
     assert slope_interval(measured, NINE_TENTHS) == pytest.approx((expected, expected))
 
 
-def test_the_interval_holds_the_slope_of_the_means() -> None:
+def test_the_interval_contains_the_slope_of_the_means() -> None:
     random = np.random.default_rng(3)
     found = {
         k: [[int(right) for right in random.binomial(50, share, 5)] for share in (0.6, 0.8, 0.9, 0.97)] for k in KS
@@ -114,7 +152,7 @@ def test_the_interval_holds_the_slope_of_the_means() -> None:
     assert low <= (slope([(k, n) for k, n in points if n]) or 0) <= high
 
 
-def test_a_size_with_a_single_run_has_no_interval() -> None:
+def test_a_size_with_a_single_run_has_no_slope_interval() -> None:
     assert slope_interval(measured_of({5: [[45, 45]], 60: [[0], [45, 45]]}), NINE_TENTHS) is None
 
 

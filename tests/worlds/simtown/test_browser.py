@@ -14,10 +14,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotations.models import Answer, Study
 from generation.charts import drawing
-from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Split
 from tests.leaderboards.sent import truth_of
-from tests.worlds.conftest import usable
+from tests.worlds.conftest import compare_colours, make_by_form, usable
 from webapp.leaderboards import scoring
 
 pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.django_db(transaction=True)]
@@ -28,7 +27,6 @@ STUDY = {
     "Answers per question": "1",
     "Questions per session": str(SIZES["val"]),
     "Practice questions": "0",
-    "Right answers needed in practice": "0",
     "Check questions per session": "0",
     "Attention items per session": "0",
     "Pay per hour": "12",
@@ -50,24 +48,9 @@ def time_to_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "SECONDS", 60)
 
 
-def make(page: Page, slug: str, preset: str) -> Dataset:
-    """Make a small dataset of a preset by the form."""
-    page.goto(f"/datasets/new/?preset={preset}")
-    page.get_by_label("Name in web addresses").fill(slug)
-    for number, scenes in enumerate(SIZES.values()):
-        page.locator(f"#split-{number}-scenes").fill(str(scenes))
-    page.get_by_label("Who sees it").select_option(label="everybody")
-    usable(page)
-    page.get_by_role("button", name="Create dataset").click()
-    dataset = Dataset.objects.get(slug=slug)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
-
-
 def test_a_newcomer_sees_how_many_examples_two_methods_need(page: Page, browser: Browser, tmp_path: Path) -> None:
-    made = {slug: make(page, slug, f"simtown-k{k}-distractor") for slug, k in KINDS.items()}
+    sizes = tuple(SIZES.values())
+    made = {slug: make_by_form(page, f"simtown-k{k}-distractor", slug=slug, scenes=sizes) for slug, k in KINDS.items()}
     look_at(page, made["fifteen"])
     answer_by_phone(page, browser)
     for name, by_kinds in RIGHT.items():
@@ -117,15 +100,7 @@ def answer_by_phone(page: Page, browser: Browser) -> None:
     phone = context.new_page()
     phone.goto(f"/s/{study.code}/")
     phone.get_by_role("button", name="take part", exact=False).tap()
-    expect(phone.get_by_role("heading", level=1)).to_have_text("Colours on your screen")
-    for pair in phone.locator(".pair").all():
-        source = pair.locator("img").get_attribute("src")
-        assert source is not None
-        picture = Image.open(io.BytesIO(phone.request.get(source).body())).convert("RGB")
-        width, height = picture.size
-        is_same = picture.getpixel((width // 4, height // 2)) == picture.getpixel((3 * width // 4, height // 2))
-        pair.locator(f"input[value={'same' if is_same else 'different'}]").check()
-    phone.get_by_role("button", name="Continue").tap()
+    compare_colours(phone)
     phone.get_by_role("button", name="Begin").tap()
     for number in range(1, SIZES["val"] + 1):
         expect(phone.locator(".way")).to_contain_text(f"{number} of {SIZES['val']}")

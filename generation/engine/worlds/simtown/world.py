@@ -70,7 +70,7 @@ class SimTown(World):
     views = facets.VIEWS
     board_views = facets.BOARD_VIEWS
     reweighting = Reweighting(("subject", "object"), are_different=True)
-    display = Display(scale=4.0, smooth=True, needs_colour=True, swatches=SWATCHES)
+    display = Display(scale=4.0, smooth=True)
 
     def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BaseSpec:
         return super().read_spec(with_shares(data, files.__getitem__), files=files)
@@ -83,6 +83,9 @@ class SimTown(World):
 
     def answer_form(self, spec: SimTownSpec, question: Question) -> AnswerForm:
         return facets.answer_form()
+
+    def swatches(self, spec: SimTownSpec) -> Mapping[str, tuple[int, int, int]]:
+        return SWATCHES
 
     def words(self, spec: SimTownSpec) -> tuple[str, ...]:
         return words(spec.names, tuple(RELATIONS))
