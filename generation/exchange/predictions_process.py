@@ -1,6 +1,7 @@
-"""The child process that reads one file of predictions: given a pickled request, it writes an answer.
+"""The child process that reads one file of predictions. It reads a pickled request and writes an answer.
 
-The answer is a line of JSON, then the packed predictions, or where they are refused every finding as a line of text.
+The answer is a line of JSON, followed by the packed predictions. If the file is refused, every finding follows instead,
+as a line of text.
 """
 
 import json
@@ -22,7 +23,7 @@ class CheckRequest(NamedTuple):
 
 
 def answer(request: CheckRequest) -> tuple[dict[str, object], bytes]:
-    """Return the head of the answer, and the file's predictions or findings."""
+    """Return the head of the answer, and the packed predictions or the findings."""
     try:
         with request.path.open("rb") as file:
             found = read_predictions(file, request.expected)
@@ -31,12 +32,12 @@ def answer(request: CheckRequest) -> tuple[dict[str, object], bytes]:
         counts = error.findings.counts if error.findings is not None else {}
         return {"refused": error.reason, "where": error.where, "counts": counts}, "\n".join([*lines, ""]).encode()
     said: dict[str, object] = {"format": found.format, "packing": found.packing}
-    return said, pack(found.codes, found.read, found.outside)
+    return said, pack(found.codes, found.read, found.outside, numbers=found.numbers, boxes=found.boxes)
 
 
 def main() -> None:
-    """Answer the request of the parent process."""
-    request = CheckRequest(*pickle.load(sys.stdin.buffer))  # noqa: S301 - our own process wrote it
+    """Read the request of the parent process and write the answer."""
+    request = CheckRequest(*pickle.load(sys.stdin.buffer))  # noqa: S301 - the parent process wrote it
     head, content = answer(request)
     sys.stdout.buffer.write(json.dumps(head).encode() + b"\n")
     sys.stdout.buffer.write(content)

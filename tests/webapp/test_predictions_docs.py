@@ -1,17 +1,20 @@
-"""The page about predictions: its examples are read by the code it tells of."""
+"""The page about predictions: the site's code reads its examples, and its names and limits are those of the code."""
 
 import gzip
 import io
 import json
 import re
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from generation.engine.predictions import decompression, read_predictions, reading
 from generation.engine.predictions.answer_parser import NUMBERS
-from generation.engine.predictions.matching import EXTRA
+from generation.engine.predictions.matching import EXTRA, LARGEST_NUMBER
+from generation.engine.predictions.predicted_boxes import MOST_BOXES, MOST_IN_FILE
 from generation.exchange import prediction_files
+from tests.engine.predictions import counting
 from tests.engine.predictions.asked import KINDS, VOCABULARY, expected
 from tests.webapp.test_docs import Block, blocks
 from webapp import documentation
@@ -38,7 +41,7 @@ def test_every_format_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda block: block.file)
-def test_the_example_of_a_format_is_read_as_such(example: Block) -> None:
+def test_the_example_of_a_format_is_read_in_this_format(example: Block) -> None:
     content = example.body.encode()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -49,7 +52,28 @@ def test_the_example_of_a_format_is_read_as_such(example: Block) -> None:
         assert [VOCABULARY[code] for code in found.codes] == ["yes", "red", "cube", "3"]
 
 
-def test_the_table_of_free_text_is_what_is_read() -> None:
+def test_the_example_with_numbers_and_boxes_is_read() -> None:
+    section = documentation.source("predictions").partition("\n## Numbers and boxes\n")[2].partition("\n## ")[0]
+    lines = section.partition("```json\n")[2].partition("```")[0]
+    found = read_predictions(io.BytesIO(lines.encode()), counting.expected(3, sizes=[(120, 92)] * 3))
+    assert found.numbers is not None and found.boxes is not None
+    assert (found.numbers.tolist(), found.codes.tolist()) == ([2.7, -0.1, 3], [3, 0, 3])
+    assert found.boxes.starts.tolist() == [0, 2, 2, 2]
+    [text] = re.findall(r"`(\{\"0\": .+?\})`", section)
+    as_object = read_predictions(io.BytesIO(text.encode()), counting.expected(2))
+    assert as_object.boxes is not None and as_object.boxes.starts.tolist() == [0, 1, 1]
+
+
+def test_the_example_that_writes_json_writes_predictions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = documentation.source("predictions").partition("```python\n")[2].partition("```")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(program)
+    with (tmp_path / "predictions.json").open("rb") as file:
+        found = read_predictions(file, counting.expected(1))
+    assert found.boxes is not None and found.boxes.boxes.tolist() == [[12, 30.5, 64, 92]]
+
+
+def test_texts_in_the_table_of_free_text_are_read_as_it_says() -> None:
     told = re.findall(r"^\| `(.+)` \| (?:`(\w+)`|nothing) \|$", documentation.source("predictions"), re.MULTILINE)
     assert len(told) == 4
     asked = expected(4)
@@ -69,6 +93,9 @@ def test_names_and_limits_are_those_of_the_code() -> None:
     assert (
         f"{decompression.LEAST_ROOM >> 20} MB of text, plus {decompression.EACH_ROOM:,} bytes for each question" in text
     )
+    assert f"({decompression.BOXED_ROOM:,} if predictions may have boxes)" in text
+    assert f"between -{LARGEST_NUMBER:,} and {LARGEST_NUMBER:,}" in text
+    assert f"at most {MOST_BOXES:,} boxes, and a file at most {MOST_IN_FILE:,}" in text
     assert f"{decompression.RATIO} for each compressed byte, at most {decompression.LARGEST >> 20:,} MB" in text
     assert f"{prediction_files.SECONDS} seconds of processor time" in text
     assert f"a page waits {uploads.LONGEST_CHECK:g} seconds for it" in text

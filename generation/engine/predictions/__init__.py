@@ -1,7 +1,7 @@
-"""Prediction files: read in whatever format they are, and held against the questions of a split.
+"""Prediction files: reads them in any supported format, and checks them against the questions of a split.
 
-`read_predictions` gives an answer for every question or raises `BadPredictions`, which says of every line what is wrong
-with it. Files are streamed: memory depends on how many questions there are, not on how long the file is.
+`read_predictions` returns an answer for every question or raises `BadPredictions`, which states the problem of every
+wrong line. Files are streamed: the use of memory depends on the number of questions, not on the length of the file.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,9 @@ from generation.engine.predictions.decompression import (
     packed_files,
     unpack,
 )
-from generation.engine.predictions.matching import DOCS, PUBLISHED, ExpectedAnswers, Findings, PredictionChecker
+from generation.engine.predictions.findings import DOCS, Findings
+from generation.engine.predictions.matching import PUBLISHED, ExpectedAnswers, PredictionChecker
+from generation.engine.predictions.predicted_boxes import PredictedBoxes
 from generation.engine.predictions.reading import PredictionRows, rows_of
 from generation.engine.predictions.template import template
 
@@ -29,6 +31,7 @@ __all__ = [
     "BadPredictions",
     "ExpectedAnswers",
     "Findings",
+    "PredictedBoxes",
     "Predictions",
     "UploadedMember",
     "members",
@@ -43,13 +46,17 @@ class Predictions(NamedTuple):
     Attributes
     ----------
     codes : array (n,) of int32
-        Codes of the vocabulary; `OUTSIDE` of `generation.engine.scoring.score` for what it doesn't have.
+        Codes of the vocabulary; `OUTSIDE` of `generation.engine.scoring.score` for other answers.
     read : array (n,) of int32
-        The same, but where `OUTSIDE` what the reader of free text finds; `OUTSIDE` where it finds nothing.
+        The same, but answers outside the vocabulary are read as free text; `OUTSIDE` if no answer is found in it.
     outside : mapping of int to str
-        What was said, by position, wherever `codes` has `OUTSIDE`; cut.
+        The answers that are `OUTSIDE` in `codes`, as shortened texts, by position.
     format, packing : str
-        How the file was written, and packed: "", "gzip" or "zip".
+        The format of the file, and its packing: "", "gzip" or "zip".
+    numbers : array (n,) of float64, or None
+        The answers as numbers, not rounded; NaN for an answer that is no number. None if `most_counted` is None.
+    boxes : PredictedBoxes or None
+        None if no prediction has boxes.
     """
 
     codes: NDArray[np.int32]
@@ -57,12 +64,14 @@ class Predictions(NamedTuple):
     outside: Mapping[int, str]
     format: str
     packing: str
+    numbers: NDArray[np.float64] | None = None
+    boxes: PredictedBoxes | None = None
 
 
 class UploadedMember(NamedTuple):
-    """A file that an upload carries: its name, empty where it is the upload itself, and what opens it.
+    """A file of an upload: its name, which is empty for the upload itself, and the function that opens it.
 
-    `size` and `packed` are the bytes that it has and that it takes in a zip; 0 where it is the upload itself.
+    `size` and `packed` are its numbers of unpacked and packed bytes in a zip; both are 0 for the upload itself.
     """
 
     name: str
@@ -77,8 +86,8 @@ def read_predictions(file: BinaryIO, expected: ExpectedAnswers) -> Predictions:
     Parameters
     ----------
     file : binary file
-        Read from where it stands; a zip has to be seekable.
-    expected : Expected
+        Read from its current position; a zip must be seekable.
+    expected : ExpectedAnswers
 
     Returns
     -------
@@ -91,8 +100,8 @@ def read_predictions(file: BinaryIO, expected: ExpectedAnswers) -> Predictions:
     """
     checker = PredictionChecker(expected)
     try:
-        text, packing = unpack(file, n=expected.n)
-        rows = rows_of(text, checker.bad, n=expected.n)
+        text, packing = unpack(file, n=expected.n, has_boxes=expected.has_boxes)
+        rows = rows_of(text, checker.bad, n=expected.n, has_boxes=expected.has_boxes)
         checker.unit = rows.unit
         for batch in rows.batches:
             checker.add(batch)
@@ -102,7 +111,7 @@ def read_predictions(file: BinaryIO, expected: ExpectedAnswers) -> Predictions:
 
 
 def _settled(checker: PredictionChecker, rows: PredictionRows, packing: str) -> Predictions:
-    """Return what was read, ids taken for what fits; raise `BadPredictions` with what is wrong where nothing does."""
+    """Return the predictions, with the meaning of ids that fits best; raise `BadPredictions` if there are problems."""
     ways = list(range(len(checker.namings)))
     if rows.id in PUBLISHED:
         ways.reverse()
@@ -114,7 +123,12 @@ def _settled(checker: PredictionChecker, rows: PredictionRows, packing: str) -> 
     positions = np.array(checker.positions[meant], np.int32)
     codes, read = np.empty(expected.n, np.int32), np.empty(expected.n, np.int32)
     codes[positions], read[positions] = checker.codes, checker.read[meant]
-    return Predictions(codes, read, checker.outside.by(positions), rows.format, packing)
+    numbers = None
+    if expected.most_counted is not None:
+        numbers = np.empty(expected.n)
+        numbers[positions] = checker.numbers
+    outside, boxes = checker.outside.by(positions), checker.boxes.by(positions)
+    return Predictions(codes, read, outside, rows.format, packing, numbers, boxes)
 
 
 def _refusal(error: UnreadableFile, *, where: str = "") -> BadPredictions:
@@ -125,7 +139,7 @@ def _refusal(error: UnreadableFile, *, where: str = "") -> BadPredictions:
 
 
 def members(file: BinaryIO) -> list[UploadedMember]:
-    """Return the files that an upload carries: those of a zip by their names, or the file itself.
+    """Return the files of an upload: those of a zip by their names, or the upload itself.
 
     Raises
     ------

@@ -1,9 +1,10 @@
-"""What an answer means: which code of the vocabulary a text or a JSON value stands for.
+"""The meaning of an answer: the code of the vocabulary for a text or a JSON value.
 
-`AnswerVocabulary` passes over case and extra spaces, takes true and false as yes and no, 3.0 as 3, and words for the
-numbers up to twenty. If no answer is a number, 1 and 0 alone are yes and no too. `ComposedAnswer` reads the parts of
-sets and sequences. `ReplyReader` finds the answer in a model's free text by a few rules, which are the same for every
-model. Nothing is accepted that is not in the vocabulary.
+`AnswerVocabulary` ignores case and extra spaces. It reads true and false as yes and no, 3.0 as 3, and the words for
+numbers up to twenty as numbers. If no answer is a number, 1 and 0 alone also mean yes and no. `ComposedAnswer` reads
+the parts of sets and sequences. `ReplyReader` finds the answer in a model's free text by a few rules, which are the
+same for every model. Only answers of the vocabulary are accepted. If a world allows numbers that are no counts, as a
+regression gives them, the nearest count is the answer.
 """
 
 import math
@@ -18,7 +19,7 @@ NONE_OF_IT = re.compile(r"\[ ?\]|\{ ?\}|\( ?\)")
 
 
 class ComposedAnswer:
-    """Knows how the answers of one form are said; `codes` are those of the vocabulary, parts in small letters."""
+    """Reads answers of one form, which have parts; `codes` has the code of each group of parts, in small letters."""
 
     def __init__(self, form: AnswerForm, codes: dict[str, int]) -> None:
         self.is_set = form.kind == AnswerKind.SET
@@ -35,7 +36,7 @@ class ComposedAnswer:
         return tuple(sorted(parts)) if self.is_set else tuple(parts)
 
     def code(self, said: str) -> int:
-        """Return the code of the answer that a text says, in small letters and single spaces; `OUTSIDE` for none."""
+        """Return the code of a text with small letters and single spaces; `OUTSIDE` if it is not an answer."""
         if NONE_OF_IT.fullmatch(said):
             return self.empty
         if said[:1] in "[({" and said[-1:] in "])}":
@@ -53,7 +54,7 @@ class ComposedAnswer:
         return self.codes.get(self._key(found), OUTSIDE)
 
     def together(self, named: Collection[int]) -> int:
-        """Return the code of a set that has what each of some answers has; `OUTSIDE` where there is no such set."""
+        """Return the code of the set with all parts of these answers; `OUTSIDE` if no answer is that set."""
         if not self.is_set or self.empty in named or any(code not in self.parts for code in named):
             return OUTSIDE
         return self.codes.get(tuple(sorted({part for code in named for part in self.parts[code]})), OUTSIDE)
@@ -66,18 +67,24 @@ NUMBERS = (
 SYNONYMS = (("true", "yes"), ("false", "no"), *((word, str(number)) for number, word in enumerate(NUMBERS.split())))
 BITS = {"1": "yes", "0": "no"}
 WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
-ROOM = 100  # characters that an answer may be longer than the longest of the vocabulary, in spaces
+NUMBER = re.compile(r"[+-]?(?:(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?|nan|inf(?:inity)?)", re.ASCII | re.IGNORECASE)
+ROOM = 100  # characters that a text may have beyond the longest answer, for extra spaces
 
 
 class NoAnswer(ValueError):
-    """A value that can't be an answer, as a list."""
+    """A value that can't be an answer, for example an object."""
 
 
 class AnswerVocabulary:
-    """Knows every way in which the answers of a vocabulary may be said; `forms` are those in which they are given."""
+    """Reads every spelling of the answers of a vocabulary; `forms` has the answer form of each kind of question.
 
-    def __init__(self, answers: Sequence[str], forms: Sequence[AnswerForm] = ()) -> None:
-        self.answers = tuple(answers)
+    If there is a largest count `most_counted`, every number is read as the nearest count from 0 to this one.
+    """
+
+    def __init__(
+        self, answers: Sequence[str], forms: Sequence[AnswerForm] = (), *, most_counted: int | None = None
+    ) -> None:
+        self.answers, self.most_counted = tuple(answers), most_counted
         self.exact = {answer: code for code, answer in enumerate(self.answers)}
         self.ways = _ways(self.answers)
         self.bits = _bits(self.ways)
@@ -86,23 +93,36 @@ class AnswerVocabulary:
         self.longest = max(map(len, self.answers), default=0) + ROOM
 
     def code(self, text: str) -> int:
-        """Return the code of an answer; `OUTSIDE` where the vocabulary has none that is said so."""
+        """Return the code of a text; `OUTSIDE` if it is not an answer of the vocabulary."""
         if text in self.exact:
             return self.exact[text]
+        if self.most_counted is not None and (number := number_in(text)) is not None:
+            return self._nearest(number, self.most_counted)
         if len(text) > self.longest and len(text := text.strip()) > self.longest:
             return OUTSIDE
         said = plain(text)
         code = self.ways.get(said, self.bits.get(said, OUTSIDE))
         return self._put_together(said) if code == OUTSIDE else code
 
+    def number(self, text: str, code: int) -> float | None:
+        """Return the number that a text with this code means, for example 3.0 for `three`; None if it means none."""
+        number = number_in(text)
+        return number_in(self.answers[code]) if number is None and code != OUTSIDE else number
+
+    def _nearest(self, number: float, most: int) -> int:
+        """Return the code of the count next to a number; of two equally near counts, the even one is taken."""
+        if not math.isfinite(number):
+            return OUTSIDE
+        return self.exact.get(str(min(max(round(number), 0), most)), OUTSIDE)
+
     def _put_together(self, said: str) -> int:
-        """Return the code of an answer of several parts; `OUTSIDE` where the forms that have some don't agree."""
+        """Return the code of an answer with several parts; `OUTSIDE` if no form reads it or two forms disagree."""
         found = {form.code(said) for form in self.composed if form is not None} - {OUTSIDE}
         return found.pop() if len(found) == 1 else OUTSIDE
 
 
 def _ways(answers: Sequence[str]) -> dict[str, int]:
-    """Return the code of each plain text that means one answer: the answers first, then what means the same."""
+    """Return the code of each plain text that means exactly one answer; synonyms count only if they are no answers."""
     ways: dict[str, int] = {}
     twice = set()
     for code, answer in enumerate(answers):
@@ -118,23 +138,29 @@ def _ways(answers: Sequence[str]) -> dict[str, int]:
 
 
 def _bits(ways: dict[str, int]) -> dict[str, int]:
-    """Return what 1 and 0 mean where they can be no numbers; within a longer reply they mean nothing."""
+    """Return the codes of 1 and 0 as yes and no; empty if an answer is a number. They count only as whole texts."""
     if any(way.lstrip("+-").isdecimal() for way in ways):
         return {}
     return {bit: ways[meant] for bit, meant in BITS.items() if meant in ways}
 
 
 def plain(text: str) -> str:
-    """Return a text in small letters, single spaces between its words; a whole number without `.0`."""
+    """Return a text in small letters with single spaces between words; a whole number loses its `.0`."""
     said = " ".join(text.split()).casefold()
     whole = WHOLE.fullmatch(said)
     return whole[1] if whole else said
 
 
-def text_of(value: object, *, lists: bool = False) -> str:
-    """Return the text of a JSON value: of true, 3.0 and null `true`, `3` and none; raise `NoAnswer` for other kinds.
+def number_in(text: str) -> float | None:
+    """Return the number that a text is, also `nan` and `inf`; None for other texts."""
+    found = NUMBER.fullmatch(text.strip())
+    return float(found[0]) if found else None
 
-    With `lists` also that of a list: of ["a", "b"] `a,b`.
+
+def text_of(value: object, *, lists: bool = False) -> str:
+    """Return the text of a JSON value: `true` for true, `3` for 3.0, and an empty text for null.
+
+    With `lists`, a list is allowed too: its text is `a,b` for ["a", "b"]. Other values raise `NoAnswer`.
     """
     if lists and isinstance(value, list):
         return JOINT.join(map(text_of, value)) or "[]"
@@ -150,7 +176,7 @@ def text_of(value: object, *, lists: bool = False) -> str:
 
 
 def quote(value: object) -> str:
-    """Return a value as messages show it: in quotes, cut, what can't be printed as its number."""
+    """Return a value for a message: a shortened text in quotes with escapes, or only the kind of a list or object."""
     if isinstance(value, dict | list):
         return f"a {'list' if isinstance(value, list) else 'JSON object'}"
     if value is None:
@@ -163,14 +189,14 @@ def quote(value: object) -> str:
 OPEN, CLOSE = "<think>", "</think>"
 MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{", re.IGNORECASE)
 NOTHING: frozenset[int] = frozenset()
-SHORT, REMEMBERED = 200, 10_000  # characters of replies that are looked up once, and how many of them
+SHORT, REMEMBERED = 200, 10_000  # the most characters of a cached reply, and the most cached replies
 DRESS = " \t\r\n.,:;!?\"'*_`$()[]{}“”‘’"
 MACRO = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed)\s?\{")
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
 
 
 class ReplyReader:
-    """Reads replies against a vocabulary; `admitted` says which codes answer each kind of question."""
+    """Finds answers in replies; `admitted` has the codes of the possible answers to each kind of question."""
 
     def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
         self.vocabulary = vocabulary
@@ -180,9 +206,9 @@ class ReplyReader:
         self.phrases = sorted((way for way in vocabulary.ways if way not in self.words and way), key=len, reverse=True)
 
     def code(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> int:
-        """Return the code of the answer that a reply gives to a question of a kind; `OUTSIDE` where it gives none.
+        """Return the code of the answer that a reply gives to a question of a kind; `OUTSIDE` if it gives none.
 
-        `choices` are the answers that stood for letters, where the question had such.
+        `choices` has the answers that letters stand for, if the question has letters.
         """
         code, named = (not choices and self.known.get(text)) or self._understood(text, choices or {})
         if code != OUTSIDE:
@@ -194,7 +220,7 @@ class ReplyReader:
         return min(answers) if len(answers) == 1 else OUTSIDE
 
     def _understood(self, text: str, choices: Mapping[str, str]) -> tuple[int, frozenset[int]]:
-        """Return the code that a reply states and the codes that it names, whatever was asked."""
+        """Return the code that a reply states, and the codes that it names, for questions of any kind."""
         said, is_marked = last_answer(without_thoughts(text))
         said = choices.get(said.strip(DRESS), said)
         code = self.vocabulary.code(said.strip(DRESS)) if is_marked or choices else OUTSIDE
@@ -204,7 +230,7 @@ class ReplyReader:
         return found
 
     def named(self, text: str) -> frozenset[int]:
-        """Return the codes of all answers that occur in a text as whole words, the longest first."""
+        """Return the codes of all answers that occur in a text as whole words; a longer phrase hides a shorter one."""
         said = plain(text)
         found = set()
         for phrase in self.phrases:
@@ -217,12 +243,12 @@ class ReplyReader:
 
 
 def _parts(word: str) -> Sequence[str]:
-    """Return those that a word is put together of: `sphere-shaped`, `cube's`; a decimal number is one."""
+    """Return the parts of a compound word, as in `sphere-shaped` and `cube's`; a decimal number is a single part."""
     return (plain(word),) if word[:1].isdigit() else re.split(r"[-'_]", word)
 
 
 def without_thoughts(text: str) -> str:
-    """Return what stands outside of `<think>` blocks, also of one whose beginning or end is missing."""
+    """Return a text without its `<think>` blocks, also if the beginning or end of a block is missing."""
     if CLOSE not in text and OPEN not in text:
         return text
     *before, last = text.split(CLOSE)
@@ -231,7 +257,10 @@ def without_thoughts(text: str) -> str:
 
 
 def last_answer(text: str) -> tuple[str, bool]:
-    r"""Return what follows the last `answer:` (its line) or stands in the last `\boxed{}`; else the text, and False."""
+    r"""Return the answer that a text marks, and True; the whole text and False if it marks none.
+
+    The last mark counts. The answer is the first line with words after `answer:`, or the content of `\boxed{}`.
+    """
     marks = list(MARK.finditer(text))
     if not marks:
         return text, False
@@ -244,7 +273,7 @@ def last_answer(text: str) -> tuple[str, bool]:
 
 
 def _braced(text: str) -> str:
-    """Return what stands before the brace that closes the one just opened; all of it where none does."""
+    """Return the text before the brace that closes an already open one; the whole text if no brace closes it."""
     depth = 1
     for found in re.finditer(r"[{}]", text):
         depth += 1 if found[0] == "{" else -1

@@ -1,6 +1,6 @@
-"""What is in an uploaded file: itself, or what gzip or zip pack, a piece at a time and never more than `LARGEST`.
+"""Reads uploaded files, plain or packed with gzip or zip: one piece at a time, at most `LARGEST` bytes of text.
 
-Nothing is written anywhere, so that names and links in an archive lead nowhere.
+Nothing is unpacked to the disk, so names and links in an archive have no effect.
 """
 
 import codecs
@@ -17,16 +17,21 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipExtFile, ZipFile, Z
 from generation.engine.errors import in_words
 
 LARGEST = 1 << 30  # bytes of text in one file
-LEAST_ROOM = 8 << 20  # bytes that every file may unpack to
-EACH_ROOM = 1000  # bytes more for each question
-RATIO = 20  # bytes more for each byte that is packed
+LEAST_ROOM = 8 << 20  # bytes of text that every file may have
+EACH_ROOM = 1000  # further bytes for each question
+BOXED_ROOM = 10_000  # the same, if predictions may have boxes
+RATIO = 20  # further bytes for each packed byte
 PIECE = 1 << 18  # bytes read at a time
-PACKED_PIECE = 1 << 14  # bytes of gzip read at a time: each member that it has copies what is left of it
-HEAD = 1 << 16  # bytes by which a file is recognised
-MOST_FILES = 1000  # in a zip
-DIRECTORY = 1 << 20  # bytes that a zip's list of its files may take
-END = struct.Struct("<4s4H2LH")  # the record at a zip's end
+PACKED_PIECE = 1 << 14  # bytes of gzip read at a time: few, because the end of each gzip member copies the rest of them
+HEAD = 1 << 16  # bytes from which the format of a file is recognised
+MOST_FILES = 1000  # files in a zip
+DIRECTORY = 1 << 20  # bytes of a zip's list of files
+END = struct.Struct("<4s4H2LH")  # the record at the end of a zip
 GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
+PICKLE = (
+    "a pickle: pickles are never opened, because they can run programs. Write JSON with Python instead: import json, "
+    'pathlib; pathlib.Path("predictions.json").write_text(json.dumps([{"question_id": 0, "answer": 3}]))'
+)
 MARKS = (
     (b"\x7fELF", "a program"),
     (b"MZ\x90", "a program"),
@@ -35,8 +40,7 @@ MARKS = (
     (b"GIF8", "a picture"),
     (b"%PDF", "a PDF document"),
     (b"PAR1", "a Parquet file"),
-    (b"\x80\x04", "a pickle"),
-    (b"\x80\x05", "a pickle"),
+    *((bytes([0x80, protocol]), PICKLE) for protocol in range(2, 6)),
     (b"BZh", "bzip2: pack it with gzip or zip"),
     (b"\xfd7zXZ", "xz: pack it with gzip or zip"),
     (b"\x28\xb5\x2f\xfd", "zstd: pack it with gzip or zip"),
@@ -50,7 +54,7 @@ UTF_8 = codecs.BOM_UTF8
 
 
 class UnreadableFile(Exception):
-    """What is in a file can't be read; `line` is where, counted in `unit`s, None where there is nothing to count."""
+    """A file can't be read. `line` is the number of the wrong line or other `unit`; None if there is no number."""
 
     def __init__(self, reason: str, *, line: int | None = None, unit: str = "line") -> None:
         super().__init__(reason)
@@ -58,21 +62,21 @@ class UnreadableFile(Exception):
 
 
 class PackedFile(NamedTuple):
-    """A file in a zip: its name without folders that enclose all of them."""
+    """A file in a zip. If one folder contains all files of the zip, the name leaves it out."""
 
     name: str
     info: ZipInfo
 
 
 class Pieces:
-    """A file's bytes behind its head, which was read already."""
+    """The bytes of a file, including its head, which was already read."""
 
     def __init__(self, file: BinaryIO, head: bytes) -> None:
         self.file, self.rest = file, head
         self.taken = 0
 
     def read(self, size: int) -> bytes:
-        """Return about `size` bytes; none at the end."""
+        """Return about `size` bytes; no bytes at the end of the file."""
         rest, self.rest = self.rest, b""
         with readable():
             found = rest + self.file.read(size)
@@ -81,7 +85,7 @@ class Pieces:
 
 
 class GzipReader:
-    """What gzip packs, one member after the other."""
+    """Unpacks a gzip file, one gzip member after the other."""
 
     def __init__(self, file: Pieces) -> None:
         self.file = file
@@ -90,11 +94,11 @@ class GzipReader:
 
     @property
     def taken(self) -> int:
-        """Return how many packed bytes were read."""
+        """Return the number of packed bytes that were read."""
         return self.file.taken
 
     def read(self, size: int) -> bytes:
-        """Return `size` bytes, fewer before the end; none at the end."""
+        """Return `size` bytes; fewer or no bytes at the end."""
         pieces, missing = [], size
         while missing and (piece := self._piece(missing)):
             pieces.append(piece)
@@ -118,7 +122,7 @@ class GzipReader:
                     )
 
     def _goes_on(self) -> bool:
-        """Return whether another member follows; zeros at the end are none."""
+        """Start the next gzip member and return whether there is one; zero bytes at the end are not a member."""
         rest = self.inflater.unused_data.lstrip(b"\0")
         while not rest and (piece := self.file.read(PACKED_PIECE)):
             rest = piece.lstrip(b"\0")
@@ -128,19 +132,21 @@ class GzipReader:
 
 
 class TextReader:
-    """A reader of UTF-8 text. It refuses another encoding, a NUL and too many bytes, and names the line.
+    """A reader of UTF-8 text. It refuses other encodings, NUL bytes and too many bytes, and names the line.
 
     Parameters
     ----------
-    file : Pieces or Inflated
+    file : Pieces or GzipReader
     n : int
-        Questions: there is room for an answer to each.
+        The number of questions; each one allows more bytes of text.
+    has_boxes : bool
+        Whether predictions may have boxes; then each question allows even more bytes.
     packed : int or None
-        Bytes that the text takes in a zip; None where `file` counts what it has read.
+        The number of packed bytes in a zip; None to use the number of bytes that `file` has read so far.
     """
 
-    def __init__(self, file: "Pieces | GzipReader", *, n: int = 0, packed: int | None = None) -> None:
-        self.file, self.n, self.packed = file, n, packed
+    def __init__(self, file: "Pieces | GzipReader", *, n: int, has_boxes: bool, packed: int | None = None) -> None:
+        self.file, self.n, self.has_boxes, self.packed = file, n, has_boxes, packed
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.size, self.line = 0, 1
         self.head = self.rest = b""
@@ -149,7 +155,7 @@ class TextReader:
         self.rest = self.head
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return at most `size` bytes; none at the end."""
+        """Return at most `size` bytes; no bytes at the end."""
         if self.rest:
             piece, self.rest = self.rest[:size], self.rest[size:]
             return piece
@@ -162,7 +168,7 @@ class TextReader:
 
     def _check(self, piece: bytes) -> None:
         taken = self.file.taken if self.packed is None else self.packed
-        most = room(self.n, taken)
+        most = room(self.n, taken, has_boxes=self.has_boxes)
         if self.size > most:
             reason = f"expected at most {most >> 20:,} MB of text, got more"
             if most < LARGEST:
@@ -181,7 +187,7 @@ class TextReader:
 
 
 def check_mark(head: bytes) -> None:
-    """Raise `UnreadableFile` for what is no text by its first bytes, naming what it is."""
+    """Raise `UnreadableFile` if the first bytes of a file show another format; the message names the format."""
     for mark, what in MARKS:
         if head.startswith(mark):
             raise UnreadableFile(f"expected predictions, got {what}")
@@ -194,7 +200,7 @@ def check_mark(head: bytes) -> None:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Turn what reading an archive raises into `UnreadableFile`."""
+    """Raise `UnreadableFile` in place of the errors that archives raise when they are read."""
     try:
         yield
     except (zlib.error, BadZipFile, EOFError) as error:
@@ -205,19 +211,19 @@ def readable() -> Iterator[None]:
         raise UnreadableFile(f"expected an archive that can be read, got one that can't ({in_words(error)})") from error
 
 
-def room(n: int, packed: int) -> int:
-    """Return how many bytes of text there may be for `n` questions in so many packed bytes."""
-    return min(LARGEST, LEAST_ROOM + EACH_ROOM * n + RATIO * packed)
+def room(n: int, packed: int, *, has_boxes: bool) -> int:
+    """Return the largest number of bytes of text for `n` questions and a number of packed bytes."""
+    return min(LARGEST, LEAST_ROOM + (BOXED_ROOM if has_boxes else EACH_ROOM) * n + RATIO * packed)
 
 
-def unpack(file: BinaryIO, *, n: int) -> tuple[TextReader, str]:
-    """Return the text of a file for `n` questions and how it was packed ("", "gzip", "zip"); raise `UnreadableFile`."""
+def unpack(file: BinaryIO, *, n: int, has_boxes: bool) -> tuple[TextReader, str]:
+    """Return the text of a file for `n` questions, and its packing ("", "gzip" or "zip"); raise `UnreadableFile`."""
     with readable():
         head = file.read(len(ZIP[0]))
     if head.startswith(GZIP):
-        return TextReader(GzipReader(Pieces(file, head)), n=n), "gzip"
+        return TextReader(GzipReader(Pieces(file, head)), n=n, has_boxes=has_boxes), "gzip"
     if not head.startswith(ZIP):
-        return TextReader(Pieces(file, head), n=n), ""
+        return TextReader(Pieces(file, head), n=n, has_boxes=has_boxes), ""
     if isinstance(file, ZipExtFile):
         raise UnreadableFile("expected a file of predictions in the zip, got another zip")
     archive, found = packed_files(file)
@@ -227,12 +233,13 @@ def unpack(file: BinaryIO, *, n: int) -> tuple[TextReader, str]:
     inner = open_member(archive, found[0].info)
     with readable():
         head = inner.read(len(GZIP))
-    pieces = Pieces(inner, head)
-    return TextReader(GzipReader(pieces) if head == GZIP else pieces, n=n, packed=found[0].info.compress_size), "zip"
+    pieces, packed = Pieces(inner, head), found[0].info.compress_size
+    text = TextReader(GzipReader(pieces) if head == GZIP else pieces, n=n, has_boxes=has_boxes, packed=packed)
+    return text, "zip"
 
 
 def packed_files(file: BinaryIO) -> tuple[ZipFile, list[PackedFile]]:
-    """Return a zip and its files, those that macOS adds and hidden ones left out; raise `UnreadableFile`."""
+    """Return a zip and its files, without hidden files and those that macOS adds; raise `UnreadableFile`."""
     _check_directory(file)
     with readable():
         archive = ZipFile(file)
@@ -248,13 +255,13 @@ def packed_files(file: BinaryIO) -> tuple[ZipFile, list[PackedFile]]:
 
 
 def open_member(archive: ZipFile, info: ZipInfo) -> BinaryIO:
-    """Return a file of a zip to read from; raise `UnreadableFile`."""
+    """Open a file of a zip for reading; raise `UnreadableFile`."""
     with readable():
         return archive.open(info)  # type: ignore[return-value]
 
 
 def _is_folder(info: ZipInfo) -> bool:
-    """Return whether it is a folder; `ZipInfo.is_dir` fails on a file without a name, which a harmed zip may have."""
+    """Return whether an entry is a folder. `ZipInfo.is_dir` fails for an empty name, which a damaged zip may have."""
     return info.filename.endswith("/")
 
 
@@ -278,7 +285,7 @@ def _check_entry(info: ZipInfo) -> None:
 
 
 def _check_directory(file: BinaryIO) -> None:
-    """Raise `UnreadableFile` for a zip whose list of files is too long to be read at all."""
+    """Raise `UnreadableFile` before the list of files is read, if it is too long or missing, or if the zip is zip64."""
     size = file.seek(0, SEEK_END)
     file.seek(max(0, size - END.size - (1 << 16)))
     tail = file.read()

@@ -1,15 +1,10 @@
-"""Matching the rows of a prediction file with the questions, each of which needs one answer.
+"""Matching the rows of a prediction file with the questions, each of which needs one answer."""
 
-`Findings` collects what is wrong, line by line, and writes the short message.
-"""
-
-import heapq
-import itertools
+import math
 from array import array
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,145 +12,45 @@ from numpy.typing import NDArray
 from generation.engine.items import AnswerForm
 from generation.engine.predictions.answer_parser import AnswerVocabulary, NoAnswer, ReplyReader, quote, text_of
 from generation.engine.predictions.decompression import UnreadableFile
+from generation.engine.predictions.findings import Again, Findings
 from generation.engine.predictions.packed_predictions import TextBuffer
+from generation.engine.predictions.predicted_boxes import MOST_IN_FILE, BadBoxes, BoxBuffer, describe_outside
 from generation.engine.predictions.reading import PredictionRowBatch
 from generation.engine.scoring.score import OUTSIDE
 
-NAMED = 20  # lines and gaps that a message names
-DOCS = "/docs/predictions/"
-
-
-class Again(NamedTuple):
-    """A question that was answered before: on which line, which question, and on which line before."""
-
-    line: int
-    question: str
-    first: int
-
-
-class AnswerGap(NamedTuple):
-    """Questions in a row that have no answer: the positions of the first and the last, and how many they are."""
-
-    first: int
-    last: int
-    n: int
-
-
-@dataclass(frozen=True, eq=False)
-class Findings:
-    """Everything that keeps a file from being scored.
-
-    Attributes
-    ----------
-    unit : str
-        What is counted from 1: "line" or "record".
-    malformed : sequence of (int, str)
-        Where something can't be read, and why; this and all others in the order of the file.
-    unknown : sequence of (int, str)
-        Where an id is that no question has, and the id.
-    duplicate : sequence of Again
-    missing : array (questions,) of int32
-        The positions of questions without an answer, ascending.
-    names : array of bytes, or None
-        What all questions are called in this file, where that is not their position.
-    """
-
-    unit: str = "line"
-    malformed: Sequence[tuple[int, str]] = ()
-    unknown: Sequence[tuple[int, str]] = ()
-    duplicate: Sequence[Again] = ()
-    missing: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    names: NDArray[np.bytes_] | None = None
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return how many there are of each kind that occurs."""
-        kinds = ("missing", "duplicate", "unknown", "malformed")
-        return {kind: count for kind in kinds if (count := len(getattr(self, kind)))}
-
-    def lines(self) -> Iterator[str]:
-        """Yield a sentence for everything: what stands in the file in its order, then each gap of missing answers."""
-        yield from self._in_file()
-        for gap in self._gaps():
-            yield self._without_answer([gap])
-
-    def _in_file(self) -> Iterator[str]:
-        """Yield a sentence for each line of the file that is wrong."""
-        unknown = ((line, f"no question is called {name}") for line, name in self.unknown)
-        again = (
-            (one.line, f"question {one.question} is answered again, first in {self.unit} {one.first}")
-            for one in self.duplicate
-        )
-        for line, reason in heapq.merge(self.malformed, unknown, again):
-            yield f"{self.unit.capitalize()} {line:,}: {reason}."
-
-    def _gaps(self) -> Iterator[AnswerGap]:
-        """Yield the missing answers, those to questions whose names are numbers in a row as one."""
-        if not len(self.missing):
-            return
-        numbers = self._numbers()
-        breaks = np.ones(len(self.missing), np.bool_) if numbers is None else np.diff(numbers, prepend=-2) != 1
-        starts = np.flatnonzero(breaks)
-        for first, after in zip(starts, [*starts[1:], len(self.missing)], strict=True):
-            yield AnswerGap(int(self.missing[first]), int(self.missing[after - 1]), int(after - first))
-
-    def _numbers(self) -> NDArray[np.int64] | None:
-        """Return what missing questions are called, as numbers; None where a name is none."""
-        if self.names is None:
-            return self.missing.astype(np.int64)
-        names = self.names[self.missing]
-        return names.astype(np.int64) if np.char.isdigit(names).all() else None
-
-    def _without_answer(self, gaps: Sequence[AnswerGap]) -> str:
-        """Return the sentence that names questions without an answer."""
-        ends = [(self.name(gap.first), self.name(gap.last)) for gap in gaps]
-        told = [first if first == last else f"{first}–{last}" for first, last in ends]
-        if len(told) == 1 and gaps[0].n == 1:
-            return f"Question {told[0]} has no answer."
-        return f"Questions {', '.join(told)} have no answer."
-
-    def name(self, position: int) -> str:
-        """Return what the question at a position is called in this file."""
-        return str(position) if self.names is None else bytes(self.names[position]).decode(errors="replace")
-
-    def message(self, *, expected: int, got: int) -> str:
-        """Return what was expected and what came, naming the first lines."""
-        counted = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items())
-        told = list(itertools.islice(self._in_file(), NAMED))
-        gaps = list(itertools.islice(self._gaps(), NAMED - len(told)))
-        rest = sum(self.counts.values()) - len(told) - sum(gap.n for gap in gaps)
-        told += [self._without_answer(gaps)] if gaps else []
-        told += [f"And {rest:,} more."] if rest else []
-        return f"Expected {expected:,} answers, got {got:,} ({counted}). {' '.join(told)} Format: {DOCS}"
-
-
-EXTRA = 100_000  # rows that a file may have beyond its questions
-REMEMBERED = 10_000  # ways to say an answer that are looked up once
+EXTRA = 100_000  # rows that a file may have in addition to one row for each question
+REMEMBERED = 10_000  # cached spellings of answers
 UNSEEN = OUTSIDE - 1
+LARGEST_NUMBER = 1_000_000  # of the numbers that are answers, with either sign
 AROUND_LETTERS = " \t()[].:"
-PUBLISHED = ("question_index", "questionId")  # names that ids have where questions were published
+PUBLISHED = ("question_index", "questionId")  # names of the field with the ids in published files
 
 
 @dataclass(frozen=True, eq=False)
 class ExpectedAnswers:
-    """What a prediction file is held against.
+    """The questions that a prediction file must answer, and their possible answers.
 
     Attributes
     ----------
     name : str
-        For messages.
+        Used in messages.
     n : int
-        How many questions there are.
+        The number of questions.
     vocabulary : tuple of str
-        Every answer; code `i` means `vocabulary[i]`.
+        All answers; code `i` means `vocabulary[i]`.
     sources : array (n,) of bytes, or None
-        Ids under which questions were published; empty where one has none.
+        The published ids of the questions; empty for a question without one.
     kinds : array (n,) of integers
-        For each question a position in `admitted`.
+        The kind of each question, as a position in `admitted`.
     admitted : tuple of tuples of int
-        The codes that answer each kind of question.
+        For each kind of question, the codes of its possible answers.
     forms : tuple of AnswerForm
-        How each kind of question is answered, as far as that is known: as many as `admitted`, or none.
+        The answer form of each kind of question, in the order of `admitted`; empty if the forms are not known.
+    most_counted : int or None
+        The largest count of a world whose answers are counts. Then any number may be an answer, which is scored as
+        the nearest count from 0 to this one, and predictions may have boxes. None for other worlds.
+    sizes : array (n, 2) of integers, or None
+        Width and height of each question's picture in pixels, within which boxes must be; 0 if they are not known.
     """
 
     name: str
@@ -165,15 +60,23 @@ class ExpectedAnswers:
     kinds: NDArray[np.integer]
     admitted: tuple[tuple[int, ...], ...]
     forms: tuple[AnswerForm, ...] = ()
+    most_counted: int | None = None
+    sizes: NDArray[np.integer] | None = None
 
     @cached_property
     def reader(self) -> ReplyReader:
-        """Return what reads replies to these questions."""
-        return ReplyReader(AnswerVocabulary(self.vocabulary, self.forms), self.admitted)
+        """Return the reader of free-text replies to these questions."""
+        vocabulary = AnswerVocabulary(self.vocabulary, self.forms, most_counted=self.most_counted)
+        return ReplyReader(vocabulary, self.admitted)
+
+    @property
+    def has_boxes(self) -> bool:
+        """Return whether predictions may have boxes."""
+        return self.most_counted is not None
 
 
 class Naming:
-    """What questions are called: by their position, or as where they were published."""
+    """The names of questions: their positions, or their published ids."""
 
     def __init__(self, n: int, names: NDArray[np.bytes_] | None = None) -> None:
         self.n, self.names = n, names
@@ -181,11 +84,11 @@ class Naming:
         self.sorted = names[self.order] if names is not None else None
 
     def positions(self, ids: Sequence[int | str]) -> NDArray[np.int32]:
-        """Return (ids,) which question each id means; -1 for none."""
+        """Return the position of the question that each id names, shape (ids,); -1 if it names none."""
         if self.sorted is None or self.order is None:
             numbers = [one if one.__class__ is int else _number(one) for one in ids]
             return np.array([one if 0 <= one < self.n else -1 for one in numbers], np.int32)
-        width = self.sorted.dtype.itemsize + 1  # a longer id is none of them; one array would be as wide as the longest
+        width = self.sorted.dtype.itemsize + 1  # names are shorter; the longest id sets the array's width
         wanted = np.array([str(one).strip()[:width].encode()[:width] for one in ids], np.bytes_)
         at = np.minimum(np.searchsorted(self.sorted, wanted), self.n - 1)
         found = np.where((self.sorted[at] == wanted) & (wanted != b""), self.order[at], -1)
@@ -198,7 +101,7 @@ def _number(name: int | str) -> int:
 
 
 def namings(expected: ExpectedAnswers) -> list[Naming]:
-    """Return the ways in which ids may be meant."""
+    """Return the possible meanings of ids: positions, and published ids if no two questions share one."""
     found = [Naming(expected.n)]
     if expected.sources is not None and expected.n:
         published = expected.sources[expected.sources != b""]
@@ -208,10 +111,10 @@ def namings(expected: ExpectedAnswers) -> list[Naming]:
 
 
 class PredictionChecker:
-    """Takes rows in, and says in the end what they are: an answer to each question, or what is wrong.
+    """Collects the rows of a file, and then gives an answer to each question or the problems of the file.
 
-    What a question's id means is settled by the file as a whole: its positions, or the ids under which questions were
-    published, whichever fits. So everything that depends on the question is kept for both meanings until then.
+    Ids are positions or published ids: the meaning that fits the whole file better counts. Until the file has been
+    read, everything that depends on the question is kept for both meanings.
     """
 
     def __init__(self, expected: ExpectedAnswers) -> None:
@@ -221,25 +124,32 @@ class PredictionChecker:
         self.read = [array("i") for _ in self.namings]
         self.codes, self.lines = array("i"), array("i")
         self.outside, self.ids = TextBuffer(), TextBuffer()
+        self.numbers, self.boxes = array("d"), BoxBuffer()
         self.malformed: list[tuple[int, str]] = []
+        self.unread = 0
         self.unit = "line"
         self.known = dict(self.reader.vocabulary.exact)
 
     @property
     def got(self) -> int:
-        """Return how many rows there were."""
-        return len(self.codes) + len(self.malformed)
+        """Return the number of rows so far."""
+        return len(self.codes) + self.unread
 
     def bad(self, line: int, reason: str) -> None:
-        """Take in a row that can't be read."""
+        """Add a row that can't be read; raise `UnreadableFile` if there are too many rows."""
+        self.unread += 1
+        self._refuse(line, reason)
+        self._check_room(line)
+
+    def _refuse(self, line: int, reason: str) -> None:
+        """Note what is wrong in a row; raise `UnreadableFile` if too much is wrong."""
         self.malformed.append((line, reason))
         if len(self.malformed) > EXTRA:
             reason = f"expected rows that can be read, got more than {EXTRA:,} that can't: reading stopped"
             raise UnreadableFile(reason, line=line, unit=self.unit)
-        self._check_room(line)
 
     def add(self, batch: PredictionRowBatch) -> None:
-        """Take in rows that can be read."""
+        """Add rows that can be read; raise `UnreadableFile` if there are too many rows."""
         batch = self._plain(batch)
         if not batch.lines:
             return
@@ -260,33 +170,50 @@ class PredictionChecker:
         for row in unseen:
             if codes[row] == OUTSIDE:
                 self.outside.add(first + row, batch.said[row])
+        if self.expected.most_counted is not None:
+            self._add_numbers_and_boxes(batch, codes)
         self.codes.extend(codes)
         self.lines.extend(batch.lines)
         self._check_room(batch.lines[-1])
 
     def _plain(self, batch: PredictionRowBatch) -> PredictionRowBatch:
-        """Return the rows whose ids and answers can be such, as texts and numbers."""
+        """Return the rows with valid ids and answers, as texts and numbers; other rows count as unreadable."""
         if set(map(type, batch.said)) <= {str} and set(map(type, batch.ids)) <= {str, int}:
             return batch
-        kept: list[tuple[int, int | str, str, dict[str, str]]] = []
+        kept: list[tuple[int, int | str, str]] = []
         lists = self.reader.vocabulary.has_parts
         for row, line in enumerate(batch.lines):
             try:
-                choices = batch.choices[row] if batch.choices else {}
-                kept.append((line, _id_of(batch.ids[row]), text_of(batch.said[row], lists=lists), choices))
+                kept.append((row, _id_of(batch.ids[row]), text_of(batch.said[row], lists=lists)))
             except NoAnswer as error:
                 self.bad(line, str(error))
-        lines, ids, said, choices_of = [list(column) for column in zip(*kept, strict=True)] or ([], [], [], [])
-        return PredictionRowBatch(lines, ids, said, choices_of if batch.choices else None)
+        rows, ids, said = zip(*kept, strict=True) if kept else ((), (), ())
+        choices = [batch.choices[row] for row in rows] if batch.choices else None
+        boxes = [batch.boxes[row] for row in rows] if batch.boxes else None
+        return PredictionRowBatch([batch.lines[row] for row in rows], ids, said, choices, boxes)
 
     def _code(self, batch: PredictionRowBatch, row: int) -> int:
-        text = batch.said[row]
-        if batch.choices and (chosen := batch.choices[row].get(text.strip(AROUND_LETTERS))) is not None:
-            return self.reader.vocabulary.code(chosen)
+        text = _meant(batch, row)
         code = self.reader.vocabulary.code(text)
-        if code != OUTSIDE and len(self.known) < REMEMBERED:
+        if code != OUTSIDE and not batch.choices and len(self.known) < REMEMBERED:
             self.known[text] = code
         return code
+
+    def _add_numbers_and_boxes(self, batch: PredictionRowBatch, codes: Sequence[int]) -> None:
+        """Add the numbers and boxes of rows that have these codes; note those that are wrong."""
+        for row, (line, code) in enumerate(zip(batch.lines, codes, strict=True)):
+            number = self.reader.vocabulary.number(_meant(batch, row), code)
+            if number is not None and not abs(number) <= LARGEST_NUMBER:
+                said = quote(batch.said[row])
+                self._refuse(line, f"expected a number from -{LARGEST_NUMBER:,} to {LARGEST_NUMBER:,}, got {said}")
+            self.numbers.append(math.nan if number is None else number)
+            try:
+                self.boxes.add(*(batch.boxes[row] if batch.boxes else (None, None)))
+            except BadBoxes as error:
+                self._refuse(line, str(error))
+        if self.boxes.is_full:
+            reason = f"expected at most {MOST_IN_FILE:,} boxes in a file, got more: reading stopped"
+            raise UnreadableFile(reason, line=batch.lines[-1], unit=self.unit)
 
     def _read(self, batch: PredictionRowBatch, row: int, position: int) -> int:
         choices = batch.choices[row] if batch.choices else None
@@ -299,17 +226,18 @@ class PredictionChecker:
             raise UnreadableFile(reason, line=line, unit=self.unit)
 
     def wrong(self, meant: int) -> int:
-        """Return how many ids are none, or questions not answered, where ids are meant in one of the ways."""
+        """Return the number of unknown ids plus that of unanswered questions, for one of the meanings of ids."""
         positions = np.frombuffer(self.positions[meant], np.int32)
         known = positions[positions >= 0]
         return len(positions) - len(known) + self.expected.n - len(np.unique(known))
 
     def findings(self, meant: int) -> Findings:
-        """Return what is wrong where ids are meant in one of the ways."""
+        """Return the problems of the file, for one of the meanings of ids."""
         naming, positions = self.namings[meant], np.array(self.positions[meant], np.int32)
         known = positions[positions >= 0]
         times = np.bincount(known, minlength=self.expected.n)
-        found = Findings(unit=self.unit, malformed=sorted(self.malformed), names=naming.names)
+        malformed = sorted([*self.malformed, *self._outside_of_pictures(positions)])
+        found = Findings(unit=self.unit, malformed=malformed, names=naming.names)
         unknown = np.flatnonzero(positions < 0)
         said = self.ids.by(np.arange(len(positions), dtype=np.int32)) if len(unknown) else {}
         return replace(
@@ -319,8 +247,15 @@ class PredictionChecker:
             missing=np.flatnonzero(times == 0).astype(np.int32),
         )
 
+    def _outside_of_pictures(self, positions: NDArray[np.int32]) -> list[tuple[int, str]]:
+        """Return the line of each row with a box that is not in its picture, and the reason."""
+        if self.expected.sizes is None or not self.boxes.has_boxes:
+            return []
+        found = self.boxes.outside(positions, self.expected.sizes)
+        return [(self.lines[one.row], describe_outside(one)) for one in found]
+
     def _again(self, found: Findings, positions: NDArray[np.int32], times: NDArray[np.int64]) -> list[Again]:
-        """Return each row that answers a question once more."""
+        """Return the rows that answer a question which an earlier row answers."""
         if not len(times) or times.max() < 2:
             return []
         rows = np.flatnonzero((positions >= 0) & (times[positions] > 1))
@@ -331,6 +266,13 @@ class PredictionChecker:
             if before != self.lines[row]:
                 again.append(Again(self.lines[row], found.name(position), before))
         return again
+
+
+def _meant(batch: PredictionRowBatch, row: int) -> str:
+    """Return the answer of a row as a text: what its letter stands for, if the row has letters."""
+    text: str = batch.said[row]
+    chosen = batch.choices[row].get(text.strip(AROUND_LETTERS)) if batch.choices else None
+    return text if chosen is None else chosen
 
 
 def _id_of(value: object) -> int | str:

@@ -1,7 +1,7 @@
-"""Rows of a prediction file: the id of a question and what was said, in each format that there is.
+"""Reads the rows of a prediction file in any supported format: the id of a question, and the answer to it.
 
-Formats are told apart by what is in the file. A reader yields batches; a row that can't be read is handed to `bad`,
-what ends the reading raises `UnreadableFile`.
+In JSON, a row may also have boxes with scores. The format is recognised from the content of the file. A reader yields
+batches of rows. It calls `bad` for each row that can't be read, and raises `UnreadableFile` if it can't continue.
 """
 
 import codecs
@@ -15,39 +15,43 @@ from generation.engine.predictions.answer_parser import quote
 from generation.engine.predictions.decompression import PIECE, TextReader, UnreadableFile
 from generation.engine.reading.json_stream import JsonText
 
-MANY = 4096  # rows a batch
-LONGEST = 1 << 20  # characters that a row may have
-ROOM = 1 << 20  # characters of rows after which a batch ends: parsed JSON takes up to sixty bytes for each
-BLANK = 1_000_000  # empty lines that a file may have
+MANY = 4096  # rows in a batch
+LONGEST = 1 << 20  # characters in a row
+ROOM = 1 << 20  # characters after which a batch ends, because parsed JSON takes up to sixty bytes for each
+BLANK = 1_000_000  # empty lines in a file
 IDS = ("question_id", "question_index", "questionId", "index", "doc_id")
 SAID = ("prediction", "answer")
+BOXES = ("boxes", "scores")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 Bad = Callable[[int, str], None]
-"""Takes the line of a row that can't be read, and why."""
+"""A function that is called with the line of a row that can't be read, and the reason."""
 
 
 class PredictionRowBatch(NamedTuple):
-    """Rows that follow each other.
+    """Successive rows of a file.
 
     Attributes
     ----------
     lines : sequence of int
-        Where each row is, from 1: its line, or in a list its number.
+        The place of each row, from 1: its line, or its number in a JSON list.
     ids, said : sequences
-        As they stand in the file.
+        The ids and the answers as they are in the file.
     choices : sequence of dict, or None
-        For each row the answers that letters stood for.
+        For each row, the answers that letters stand for; None if the file has no columns for letters.
+    boxes : sequence of (Any, Any), or None
+        For each row, its boxes and scores as they are in the file; None for a format without boxes.
     """
 
     lines: Sequence[int]
     ids: Sequence[Any]
     said: Sequence[Any]
     choices: Sequence[dict[str, str]] | None = None
+    boxes: Sequence[tuple[Any, Any]] | None = None
 
 
 class PredictionRow(NamedTuple):
-    """A row as it stands in the file: its line or number from 1, what it is, and how many characters it takes."""
+    """A row as it is in the file: its line or number from 1, its value, and its length in characters."""
 
     line: int
     value: Any
@@ -55,15 +59,19 @@ class PredictionRow(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """Under which names a record has the question's id and what was said; `format` is what such records are."""
+    """The names of a record's fields for the question's id and for the answer, and the format that they belong to.
+
+    `has_boxes` says whether a record may also have the fields `BOXES`, which are ignored otherwise.
+    """
 
     id: str
     said: str
     format: str
+    has_boxes: bool = False
 
 
 class PredictionRows(NamedTuple):
-    """What a file has.
+    """The content of a prediction file.
 
     Attributes
     ----------
@@ -71,8 +79,8 @@ class PredictionRows(NamedTuple):
     unit : str
         What `PredictionRowBatch.lines` counts: lines or records.
     id : str
-        The name under which ids stand; empty where they have none.
-    batches : iterator of Batch
+        The name of the field with the ids; empty if ids have no field.
+    batches : iterator of PredictionRowBatch
     """
 
     format: str
@@ -81,20 +89,25 @@ class PredictionRows(NamedTuple):
     batches: Iterator[PredictionRowBatch]
 
 
-def rows_of(text: TextReader, bad: Bad, *, n: int) -> PredictionRows:
-    """Return the rows of a file for `n` questions, told by its beginning; raise `UnreadableFile` for an empty one."""
+def rows_of(text: TextReader, bad: Bad, *, n: int, has_boxes: bool) -> PredictionRows:
+    """Return the rows of a file for `n` questions; its beginning shows the format.
+
+    `has_boxes` says whether boxes are read. Raises `UnreadableFile` if the file is empty, or is a table with boxes.
+    """
     head = text.head.decode("utf-8-sig", errors="ignore").lstrip()
     if not head:
         raise UnreadableFile("expected predictions, got an empty file")
     if head[0] == "[":
-        return _of_records("json", "record", _elements(text), bad)
+        return _of_records("json", "record", _elements(text), bad, has_boxes=has_boxes)
     if head[0] == "{":
         if _is_record(head):
-            return _of_records("jsonl", "line", _parsed_lines(text, bad), bad)
-        return PredictionRows("json-object", "record", "", _pairs(text))
+            return _of_records("jsonl", "line", _parsed_lines(text, bad), bad, has_boxes=has_boxes)
+        return PredictionRows("json-object", "record", "", _pairs(text, has_boxes=has_boxes))
     line = head.partition("\n")[0].rstrip("\r")
     table = _table(line)
     if table is not None:
+        if has_boxes and (names := [name for name in BOXES if name in table[1]]):
+            raise UnreadableFile(f"expected {' and '.join(names)} in JSON lines, got a table with them", line=1)
         return _of_table(text, *table, bad)
     return PredictionRows("lines", "line", "", _plain(text, n))
 
@@ -103,7 +116,7 @@ def rows_of(text: TextReader, bad: Bad, *, n: int) -> PredictionRows:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; raise ValueError where it has a name twice."""
+    """Return these pairs as an object; raise ValueError if a name occurs twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError(f"the name {quote(_first_again(name for name, _ in pairs))} occurs twice")
@@ -111,7 +124,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _first_again(names: Iterable[str]) -> str:
-    """Return the first name that occurred before; there has to be one."""
+    """Return the first name that repeats an earlier one; raise ValueError if there is none."""
     known: set[str] = set()
     for name in names:
         if name in known:
@@ -124,10 +137,13 @@ DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _is_record(head: str) -> bool:
-    """Return whether the object that a text begins with is one answer, or one of several objects."""
+    """Return whether the first JSON object of a text has an id or an answer, or is followed by more objects.
+
+    The text may end within the object, for example within its boxes.
+    """
     text = JsonText(io.BytesIO(head.encode()), decoder=DECODER)
     try:
-        return any(name in IDS for name, _ in text.pairs()) or text.has_more()
+        return any(name in (*IDS, *SAID) for name, _ in text.pairs()) or text.has_more()
     except (ValueError, RecursionError):
         return False
 
@@ -153,8 +169,8 @@ def _json_trouble(error: Exception) -> str:
     return f"expected JSON, got something else ({reason})"
 
 
-def _pairs(text: TextReader) -> Iterator[PredictionRowBatch]:
-    """Yield the pairs of one object: ids and answers."""
+def _pairs(text: TextReader, *, has_boxes: bool) -> Iterator[PredictionRowBatch]:
+    """Yield the pairs of a single object, which maps ids to answers, or to objects with an answer and boxes."""
     whole = JsonText(text, decoder=DECODER, longest=LONGEST)
 
     def pairs() -> Iterator[Any]:
@@ -162,9 +178,24 @@ def _pairs(text: TextReader) -> Iterator[PredictionRowBatch]:
         whole.end()
 
     for batch in _batched(_numbered(whole, pairs())):
-        yield PredictionRowBatch(
-            [row.line for row in batch], [row.value[0] for row in batch], [row.value[1] for row in batch]
-        )
+        ids, values = [row.value[0] for row in batch], [row.value[1] for row in batch]
+        boxes = None
+        if has_boxes:
+            boxes = [_boxes_of(value) if isinstance(value, dict) else (None, None) for value in values]
+            values = list(map(_answer_in, values))
+        yield PredictionRowBatch([row.line for row in batch], ids, values, boxes=boxes)
+
+
+def _answer_in(value: Any) -> Any:
+    """Return the answer in an object that has one; any other value is itself the answer."""
+    names = SAID if isinstance(value, dict) else ()
+    return next((value[name] for name in names if name in value), value)
+
+
+def _boxes_of(record: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return a record's boxes and scores; None for those that it doesn't have."""
+    boxes, scores = (record.get(name) for name in BOXES)
+    return boxes, scores
 
 
 def _batched(rows: Iterator[PredictionRow]) -> Iterator[list[PredictionRow]]:
@@ -193,21 +224,24 @@ def _parsed_lines(text: TextReader, bad: Bad) -> Iterator[PredictionRow]:
             if end != len(said):
                 raise ValueError(f"more after its end: {quote(said[end:].lstrip())}")
             if "\\u" in said:
-                json.dumps(record, ensure_ascii=False).encode()  # half of a character is none
+                json.dumps(record, ensure_ascii=False).encode()  # fails for half of a surrogate pair
         except (ValueError, RecursionError) as error:
             bad(number, _json_trouble(error))
         else:
             yield PredictionRow(number, record, len(said))
 
 
-def _of_records(container: str, unit: str, records: Iterator[PredictionRow], bad: Bad) -> PredictionRows:
-    """Return the rows of records; the first one that says what it is tells what all are."""
+def _of_records(
+    container: str, unit: str, records: Iterator[PredictionRow], bad: Bad, *, has_boxes: bool
+) -> PredictionRows:
+    """Return the rows of records. In the first batch, the first record with known fields decides the fields of all."""
     first = _taken(records)
     fields = next((found for row in first if (found := _fields(row.value, container)) is not None), None)
     if fields is None:
         for row in first:
             bad(row.line, _no_fields(row.value))
         return PredictionRows(container, unit, "", iter(()))
+    fields = fields._replace(has_boxes=has_boxes)
     return PredictionRows(fields.format, unit, fields.id, _batches(first, records, fields, bad))
 
 
@@ -248,7 +282,8 @@ def _batch(batch: list[PredictionRow], fields: Fields, bad: Bad) -> PredictionRo
     if fields.format == "lmms-eval":
         said = [_first_reply(one) for one in said]
     has_letters = fields.format.startswith("vlmevalkit") and any("A" in record for record in records)
-    return PredictionRowBatch(lines, ids, said, [_choices(record) for record in records] if has_letters else None)
+    choices = [_choices(record) for record in records] if has_letters else None
+    return PredictionRowBatch(lines, ids, said, choices, list(map(_boxes_of, records)) if fields.has_boxes else None)
 
 
 def _tell(batch: list[PredictionRow], fields: Fields, bad: Bad) -> None:
@@ -275,7 +310,7 @@ def _choices(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _table(line: str) -> tuple[str, list[str]] | None:
-    """Return delimiter and names of a table by its first line; None where that is none."""
+    """Return delimiter and column names of a table from its first line; None if that is not the head of a table."""
     for delimiter in ("\t", ",", ";"):
         try:
             names = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
@@ -321,7 +356,7 @@ def _cells(
 
 
 class _Measured:
-    """The lines of a table, each with its end; `size` counts the characters of the row that is being read."""
+    """The lines of a table, each with a newline; `size` is the number of characters of the row that is being read."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self.lines, self.size, self.line = lines, 0, 1
@@ -335,7 +370,7 @@ class _Measured:
 
 
 def _table_rows(text: TextReader, delimiter: str) -> Iterator[PredictionRow]:
-    """Yield the rows of a table, each with the line at which it begins; empty lines are none."""
+    """Yield the rows of a table, each with the number of its first line; empty lines are skipped."""
     csv.field_size_limit(LONGEST)
     measured = _Measured(_lines(text))
     reader = csv.reader(iter(measured), delimiter=delimiter, strict=True)
@@ -351,7 +386,7 @@ def _table_rows(text: TextReader, delimiter: str) -> Iterator[PredictionRow]:
 
 
 def _plain(text: TextReader, n: int) -> Iterator[PredictionRowBatch]:
-    """Yield the answers of a file that has one a line, in question order; empty lines after the last are none."""
+    """Yield the answers of a file with one answer on each line, in question order; skip empty lines after line `n`."""
     lines = enumerate((line.rstrip("\r") for line in _lines(text)), 1)
     for batch in _batched(PredictionRow(number, line, len(line)) for number, line in lines if number <= n or line):
         numbers = [row.line for row in batch]
@@ -359,7 +394,7 @@ def _plain(text: TextReader, n: int) -> Iterator[PredictionRowBatch]:
 
 
 def _lines(text: TextReader) -> Iterator[str]:
-    """Yield the lines of a text, without what ends them."""
+    """Yield the lines of a text without newlines."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     rest, number, blank = "", 0, 0
     while piece := text.read(PIECE):

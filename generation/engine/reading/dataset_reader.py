@@ -69,7 +69,7 @@ class Fault(NamedTuple):
     question : int
         The question's position in its item.
     kind : str
-        Facts about the dataset if it was exported here: title, description, authors, version, citation.
+        `answer` if the program gives another answer, `no-answer` if it has no answer on its scene, `supports` if the
         answer depends on other lines of the story.
     expected : str
         The program's result; empty if it has none.
@@ -95,7 +95,9 @@ class ReadItem(NamedTuple):
     unknown_families : int
         The number of its questions that name an unknown template.
     words : tuple of str
-        Answers of its questions that the world does not expect, without repeats.
+        Words that the spec must list and does not list yet, without repeats, for example unusual answers.
+    size : (width, height)
+        The published size of its picture in pixels; zeros if it is not known.
     """
 
     item: Item
@@ -103,12 +105,13 @@ class ReadItem(NamedTuple):
     most: int = 0
     unknown_families: int = 0
     words: tuple[str, ...] = ()
+    size: tuple[int, int] = (0, 0)
 
 
 class SplitSummary(NamedTuple):
     """Facts about a split after reading it: number of scenes, largest object count or answer, size of its pictures.
 
-    `size` is (width, height) in pixels, or None. `words` are answers that the world does not expect.
+    `size` is (width, height) in pixels, or None. `words` are those of `ReadItem.words`.
     """
 
     scenes: int = 1
@@ -117,13 +120,45 @@ class SplitSummary(NamedTuple):
     words: tuple[str, ...] = ()
 
 
+class PublishedCount(NamedTuple):
+    """A count of a published dataset, with which an import is compared.
+
+    Attributes
+    ----------
+    splits : tuple of str
+        The counts of these splits are added; an import may lack all of them but the first.
+    number : int
+    of : str
+        `questions` or `scenes`.
+    answer : str
+        If not empty, only questions with this answer are counted.
+    """
+
+    splits: tuple[str, ...]
+    number: int
+    of: str = "questions"
+    answer: str = ""
+
+
 class Reader(Protocol):
-    """Reads one published format. `ours` is a kind of file that only exports of Horsesense have."""
+    """Reads one published format.
+
+    Attributes
+    ----------
+    name, label : str
+        The name in commands, and the name for people.
+    world : str
+    ours : str
+        A kind of file that only exports of Horsesense have.
+    published : sequence of PublishedCount
+        Counts of the published dataset; empty if the format has been used for several datasets.
+    """
 
     name: ClassVar[str]
     label: ClassVar[str]
     world: ClassVar[str]
     ours: ClassVar[str]
+    published: ClassVar[Sequence[PublishedCount]]
 
     def find(self, paths: Sequence[Path]) -> FoundFiles:
         """Return the splits in files and folders; raise `BadRecord` if there is none."""
@@ -150,7 +185,7 @@ def find_reader(name: str) -> Reader:
     return reader
 
 
-class CountingFile:
+class ProgressFile:
     """A file that is read once. It calls `tick` with each number of bytes; `hash` is the SHA-256 of what was read."""
 
     def __init__(self, file: BinaryIO, *, tick: Callable[[int], None] = lambda count: None) -> None:

@@ -1,8 +1,8 @@
-"""Reading a list of records out of a JSON file of any length, one record at a time.
+"""Reading a list of records from a JSON file of any length, one record at a time.
 
-Each record is parsed by Python's own scanner as soon as the text has it whole. That takes four fifths of the time of
-ijson, which builds records from events in C, and a list that occurs twice is refused, where ijson joins both. The
-tests hold it against ijson.
+Python's own scanner parses each record as soon as the text contains it completely. This takes four fifths of the time
+of ijson, which builds records from events in C. A list that occurs twice is refused, but ijson joins both lists. The
+tests compare the results with those of ijson.
 """
 
 import codecs
@@ -16,8 +16,8 @@ from generation.engine.reading.bounded_json import BadJson, NoNumber, Readable, 
 
 BUFFER = 1 << 18  # bytes read at a time
 LONGEST = 1 << 24  # characters that one record may take
-LARGEST = 1 << 63  # whole numbers stay below it, as databases and arrays need
-GOES_ON = ("", ".", "e", "E")  # what may stand after the part of a number
+LARGEST = 1 << 63  # limit for whole numbers, which databases and arrays need
+GOES_ON = ("", ".", "e", "E")  # what may follow an incomplete number
 BLANK = " \t\n\r"
 SPACE = re.compile(f"[{BLANK}]*")
 
@@ -44,22 +44,37 @@ def records(text: "JsonText", key: str, *, where: str, others: Collection[str] =
     BadRecord
         If the file ends early, is not JSON, or lacks this list. The message names the record.
     """
-    number = 0
+    return _placed(text.items(key, others=others), where=where, key=key)
+
+
+def list_records(text: "JsonText", *, where: str) -> Iterator[Any]:
+    """Yield the records of a JSON list, one after another.
+
+    Raises
+    ------
+    BadRecord
+        If the file ends early, is not JSON, or is not a list. The message names the record.
+    """
+    return _placed(text.elements(), where=where)
+
+
+def _placed(found: Iterator[Any], *, where: str, key: str = "") -> Iterator[Any]:
+    """Yield records, and raise `BadRecord` with the place of a record that cannot be read."""
+    number, place = 0, f"{where}, {key}"
     try:
-        for record in text.items(key, others=others):
+        for record in found:
             yield record
             number += 1
     except NoList as error:
         raise BadRecord(str(error), where=where) from error
     except BadJson as error:
-        raise BadRecord(str(error), where=f"{where}, {key}[{number}]") from error
+        raise BadRecord(str(error), where=f"{place}[{number}]") from error
     except NoNumber as error:
-        raise BadRecord(f"{error}.", where=f"{where}, {key}[{number}]") from error
+        raise BadRecord(f"{error}.", where=f"{place}[{number}]") from error
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise BadRecord(
-            f"Expected JSON, got something else after {number} records ({reason}).",
-            where=f"{where}, {key}[{number}]",
+            f"Expected JSON, got something else after {number} records ({reason}).", where=f"{place}[{number}]"
         ) from error
 
 
@@ -99,11 +114,12 @@ class JsonText:
     def check_list(self, key: str) -> None:
         """Raise `NoList` unless the value that begins here, of the name `key`, is a list."""
         if (here := self._next()) != "[":
-            came = {"{": "an object", '"': "a text", "n": "null", "t": "true", "f": "false"}.get(here, "a number")
-            raise NoList(f"Expected a list {key!r}, got {came}. Write [ and ] around the records.")
+            raise NoList(f"Expected a list {key!r}, got {_kind_of(here)}. Write [ and ] around the records.")
 
     def elements(self) -> Iterator[Any]:
-        """Yield the items of the top-level list."""
+        """Yield the items of the top-level list; raise `NoList` if it is not a list."""
+        if (here := self._next()) != "[":
+            raise NoList(f"Expected a list of records, got {_kind_of(here)}. Write [ and ] around the records.")
         yield from self._list()
         self.end()
 
@@ -204,7 +220,7 @@ class JsonText:
                     break
             self._read()
         if self.text.find("\\u", self.at, end) >= 0:
-            json.dumps(value, ensure_ascii=False).encode()  # half of a character is none
+            json.dumps(value, ensure_ascii=False).encode()  # raises ValueError for half of a surrogate pair
         self.length, self.at = end - self.at, end
         return value
 
@@ -229,6 +245,12 @@ class JsonText:
         self.read += len(content)
         self.lines += content.count(b"\n")
         return text
+
+
+def _kind_of(first: str) -> str:
+    """Return the kind of a JSON value by its first character, for messages."""
+    kinds = {"": "an empty file", "{": "an object", '"': "a text", "n": "null", "t": "true", "f": "false"}
+    return kinds.get(first, "a number")
 
 
 def _bytes(text: str) -> int:
