@@ -1,4 +1,4 @@
-"""Shares of right answers: their intervals, the one threshold under which none is shown, rounding, and their text."""
+"""Shares of right answers: their intervals, the smallest number of questions for a share, rounding, and texts."""
 
 import math
 from fractions import Fraction
@@ -6,17 +6,17 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 LEVEL = 0.95
-TOO_FEW = 30  # no share of fewer is shown, nor its interval: at half of 30 it is uncertain by 18 points
-DECIMALS = 6  # of a share in files and charts
+TOO_FEW = 30  # no share is shown for a smaller n; at n = 30 the interval of a half reaches 18 points to both sides
+DECIMALS = 6  # decimal places of a share in files and charts
 
 
 def is_too_few(n: int) -> bool:
-    """Return whether a share of `n` is not shown."""
+    """Return whether `n` questions are too few to show a share."""
     return n < TOO_FEW
 
 
 class Interval(NamedTuple):
-    """From `low` to `high`, shares of 0 .. 1."""
+    """An interval from `low` to `high`; of a share, both are 0 .. 1."""
 
     low: float
     high: float
@@ -28,11 +28,11 @@ def wilson(right: float, n: int, *, level: float = LEVEL) -> Interval:
     Parameters
     ----------
     right : float
-        How many were right: a count, or the mean of several.
+        The number of right answers: a count, or the mean of several counts.
     n : int
-        Of how many; of none, nothing is known: 0 .. 1.
+        The number of questions. For 0 the interval is 0 .. 1.
     level : float
-        How often such intervals hold the true share, 0 .. 1 exclusive.
+        The probability that an interval contains the true share, greater than 0 and less than 1.
 
     Raises
     ------
@@ -84,17 +84,17 @@ def interval_text(interval: Interval) -> str:
 
 
 def too_few_text(n: int) -> str:
-    """Return what stands in place of a share of too few."""
+    """Return the text that replaces the share of too few questions."""
     return f"too few (n = {n:,})"
 
 
 def rounded(share: float) -> float:
-    """Return a share as files and charts have it."""
+    """Return a share, rounded for files and charts."""
     return round(share, DECIMALS)
 
 
 def rounded_or_none(share: float | None) -> float | None:
-    """Return a share as files have it; None where it is not known."""
+    """Return a share, rounded for files; None if it is not known."""
     return None if share is None else rounded(share)
 
 
@@ -102,19 +102,19 @@ def rounded_or_none(share: float | None) -> float | None:
 
 
 class Share(NamedTuple):
-    """How many of `n` are right."""
+    """The number of right answers to `n` questions."""
 
     right: int
     n: int
 
     @property
     def is_too_small(self) -> bool:
-        """Return whether there are too few for a share."""
+        """Return whether there are too few questions to show a share."""
         return is_too_few(self.n)
 
     @property
     def value(self) -> float | None:
-        """Return the share, 0 .. 1; None of nothing."""
+        """Return the share, 0 .. 1; None without questions."""
         return self.right / self.n if self.n else None
 
     @property
@@ -124,34 +124,34 @@ class Share(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the share for people, or that there are too few for one."""
+        """Return the share as text, or a text that says that there are too few questions."""
         return too_few_text(self.n) if self.is_too_small else percent(self.right / self.n)
 
     @property
     def interval_text(self) -> str:
-        """Return Wilson's interval for people; nothing where there are too few."""
+        """Return Wilson's interval as text; empty if there are too few questions."""
         return "" if self.is_too_small else interval_text(self.wilson)
 
 
 class Averaged(NamedTuple):
-    """Of `n` questions, how many each of a method's runs had right, or is expected to have."""
+    """The number of right answers to `n` questions for each run of a method; for guesses the expected number."""
 
     n: int
     rights: tuple[float, ...]
 
     @property
     def mean(self) -> float | None:
-        """Return the mean share over runs, 0 .. 1; None of nothing."""
+        """Return the mean share over runs, 0 .. 1; None without questions or runs."""
         return sum(self.rights) / len(self.rights) / self.n if self.n and self.rights else None
 
     @property
     def exact_mean(self) -> Fraction:
-        """Return the mean share over runs, 0 of nothing: exactly, so that equal ones are equal."""
+        """Return the exact mean share over runs, so that equal shares compare as equal; 0 without questions."""
         return Fraction(sum(self.rights)) / max(1, len(self.rights) * self.n)
 
     @property
     def deviation(self) -> float | None:
-        """Return the standard deviation over runs (of a sample: over one less than there are); None of one run."""
+        """Return the standard deviation over runs as of a sample (divided by runs - 1); None for a single run."""
         if self.mean is None or len(self.rights) < 2:
             return None
         squares = sum((right / self.n - self.mean) ** 2 for right in self.rights)
@@ -159,12 +159,12 @@ class Averaged(NamedTuple):
 
     @property
     def interval(self) -> Interval:
-        """Return Wilson's interval of the mean share, of `n` questions."""
+        """Return Wilson's interval of the mean share for `n` questions."""
         return wilson(sum(self.rights) / max(1, len(self.rights)), self.n)
 
 
 class Figure(NamedTuple):
-    """The share that is right of `n` questions, over so many runs; only n where there are too few questions.
+    """The share of right answers to `n` questions, over `runs` runs; only `n` if there are too few questions.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class Figure(NamedTuple):
     share, low, high, deviation : float or None
         0 .. 1: the mean over runs, its interval over the questions, the standard deviation over runs.
     note : str
-        Why there is no share, where that is not because of too few questions.
+        Why there is no share, if the reason is not too few questions.
     """
 
     n: int
@@ -190,43 +190,62 @@ class Figure(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the share for people, or why there is none."""
+        """Return the share as text, or why there is none."""
         return (self.note or too_few_text(self.n)) if self.share is None else percent(self.share)
 
     @property
     def points(self) -> str:
-        """Return the share in points; empty where there is none."""
+        """Return the share in percentage points; empty if there is none."""
         return "" if self.share is None else points(self.share)
 
     @property
     def interval_text(self) -> str:
-        """Return the interval in points; empty where there is none."""
+        """Return the interval in percentage points; empty if there is none."""
         return "" if self.low is None or self.high is None else interval_points(Interval(self.low, self.high))
 
     @property
     def said(self) -> str:
-        """Return n, and the interval where there is one."""
+        """Return n, and the interval if there is one, as text."""
         return f"n = {self.n:,}" if self.low is None else f"n = {self.n:,}, {self.interval_text}"
 
     @property
     def deviation_text(self) -> str:
-        """Return the standard deviation over runs for people; nothing of one run."""
+        """Return the standard deviation over runs as text; empty for a single run."""
         return "" if self.deviation is None else f"± {points(self.deviation)}"
 
     def shares(self) -> dict[str, float | None]:
-        """Return the share and its interval for other programs."""
+        """Return the share and its interval as JSON data."""
         found = {"accuracy": self.share, "low": self.low, "high": self.high}
         return {name: rounded_or_none(share) for name, share in found.items()}
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for other programs."""
+        """Return the figure as JSON data."""
         return {"n": self.n, **self.shares(), "runs": self.runs, "deviation": rounded_or_none(self.deviation)}
 
 
 def figure(averaged: Averaged) -> Figure:
-    """Return runs as they are shown to those who may see the result of each question."""
+    """Return the figure of some runs, for visitors who may see the result of each question."""
     n, runs = averaged.n, len(averaged.rights)
     if averaged.mean is None or is_too_few(n):
         return Figure(n, runs)
     interval = averaged.interval
     return Figure(n, runs, averaged.mean, interval.low, interval.high, averaged.deviation)
+
+
+def difference_of(first: Figure, second: Figure) -> Interval | None:
+    """Return the 95 % interval of the difference of two figures about different questions; None without both intervals.
+
+    It is the hybrid score interval, from Wilson's interval of each share. The shares must be independent.
+
+    References
+    ----------
+    Newcombe 1998, Interval estimation for the difference between independent proportions, method 10.
+    """
+    if first.share is None or first.low is None or first.high is None:
+        return None
+    if second.share is None or second.low is None or second.high is None:
+        return None
+    difference = first.share - second.share
+    low = math.hypot(first.share - first.low, second.high - second.share)
+    high = math.hypot(first.high - first.share, second.share - second.low)
+    return Interval(difference - low, difference + high)
