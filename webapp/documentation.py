@@ -1,4 +1,4 @@
-"""The documentation: Markdown files in docs/, rendered, sanitised, with an index."""
+"""The documentation: Markdown files in docs/, which are rendered as sanitised HTML and listed in an index."""
 
 import html
 import re
@@ -14,22 +14,22 @@ from PIL import Image
 
 FOLDER = Path(__file__).with_name("docs")
 GENERATED = "<!-- generated: settings -->"
-USUAL_SITE = "http://127.0.0.1:8000"  # in the commands of the files
+USUAL_SITE = "http://127.0.0.1:8000"  # the site's address in the files; pages show the real one
 
-# Pages in reading order, by purpose. The first heading of each file is its title.
+# The pages in reading order, grouped by purpose. The first heading of a file is the title of its page.
 GROUPS = {
     "": ("index",),
     "Use": ("browsing", "diagnostics", "shortcuts", "question-sets", "export", "export-formats", "verify", "api"),
     "Make": (
         *("datasets", "spec", "vocabulary", "families", "shapeworld", "captions", "babi"),
-        *("simtown", "import", "worlds", "stream", "blender"),
+        *("simtown", "counting", "import", "worlds", "stream", "blender"),
     ),
     "Study": ("studies",),
-    "Compare": ("leaderboards", "predictions", "reading-boards"),
+    "Compare": ("leaderboards", "predictions", "reading-boards", "metrics"),
     "Run": ("running", "settings", "operating", "backups", "files", "performance"),
     "Develop": ("architecture",),
 }
-LAST = "More"  # group of pages that are not listed above
+LAST = "More"  # the group of the pages that are not listed above
 
 TAGS = nh3.ALLOWED_TAGS | {"section"}
 ATTRIBUTES = {tag: set(names) for tag, names in nh3.ALLOWED_ATTRIBUTES.items()}
@@ -38,7 +38,7 @@ for _heading in ("h1", "h2", "h3", "h4"):
 ATTRIBUTES["a"] = ATTRIBUTES.get("a", set()) | {"class", "title", "aria-label"}
 ATTRIBUTES["code"] = {"class"}
 ATTRIBUTES["div"] = {"class"}
-# Scrolling elements get keyboard focus; an empty table heading becomes a normal cell.
+# Elements that scroll must get the keyboard focus. An empty table heading becomes a normal cell.
 FINISH = {
     "<table>": '<div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table>',
     "</table>": "</table></div>",
@@ -76,7 +76,7 @@ class DocumentationPage:
 
 
 def group_pages() -> dict[str, list[str]]:
-    """Return the names of all pages by group, in reading order; files without a group come last."""
+    """Return the names of all pages by group, in reading order; pages that are in no group come last."""
     found = {path.stem for path in FOLDER.glob("*.md")}
     placed = {group: [name for name in wanted if name in found] for group, wanted in GROUPS.items()}
     left = sorted(found - {name for wanted in GROUPS.values() for name in wanted})
@@ -97,7 +97,7 @@ def page(name: str) -> DocumentationPage:
     Raises
     ------
     NoSuchDocument
-        If there is none.
+        If there is no page with this name.
     """
     if name not in names():
         raise NoSuchDocument(f"Expected the name of a page of the documentation, got {name!r}")
@@ -127,7 +127,7 @@ def _render(name: str) -> DocumentationPage:
 
 
 def _framed(picture: re.Match[str]) -> str:
-    """Return the picture's HTML with its size, so that the text does not move when it loads."""
+    """Return the HTML of a picture with its width and height, so that the text does not move when the picture loads."""
     path = settings.BASE_DIR / "static" / picture["file"]
     with Image.open(path) as image:
         width, height = image.size
@@ -146,7 +146,7 @@ def _headings(body: str) -> list[Heading]:
 
 
 def settings_table() -> str:
-    """Return the table of settings as Markdown, one section per group, from the settings file itself."""
+    """Return the table of settings as Markdown, with one section per group; it is made from the settings file."""
     variables = list(settings.VARIABLES)
     parts = []
     for group in dict.fromkeys(variable.group for variable in variables):

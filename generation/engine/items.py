@@ -282,29 +282,27 @@ class Display(NamedTuple):
     scale : float
     smooth : bool
         Whether they are smoothed when they are enlarged.
-    needs_colour : bool
-        Whether questions depend on colours.
-    swatches : mapping of str to (r, g, b)
-        The colours that people must distinguish, by the words of questions, if no answer is a colour.
     """
 
     scale: float = 1.0
     smooth: bool = True
-    needs_colour: bool = False
-    swatches: Mapping[str, tuple[int, int, int]] = {}
+
+
+Box = tuple[float, float, float, float]
+"""A place in a picture: left, top, right and bottom, in pixels from the upper left corner."""
 
 
 class Element(NamedTuple):
     """An element of an item that a step can refer to: its id and its label.
 
-    An element without a silhouette in an object-id image has `box`, its place in the picture (left, top, right, bottom,
-    in pixels), or `line`, its line of the story, counted from 0.
+    An element without a silhouette in an object-id image has `box`, its place in the picture, or `line`, its line of
+    the story, counted from 0.
     """
 
     id: int
     label: str
     attributes: Mapping[str, str] = {}
-    box: tuple[float, float, float, float] | None = None
+    box: Box | None = None
     line: int | None = None
 
 

@@ -1,7 +1,7 @@
-"""The work of making datasets: planned as rows, claimed one by one, each safe to run twice and to kill half-way.
+"""Jobs that make datasets: planned as rows and claimed one by one. Each is safe to run twice and to kill half-way.
 
-The command line's processes and Celery's run the same `work`; `generation.queue.runner` does what is common to every
-kind of job.
+The processes of the command line and those of Celery run the same `work`. `generation.queue.runner` does what all kinds
+of jobs have in common.
 """
 
 import functools
@@ -26,7 +26,8 @@ from generation.queue import GENERATION, graceful_shutdown, leases, runner, sche
 from generation.queue.transient_errors import find_outage
 from generation.reports import chart_prerendering
 from generation.specs import estimates
-from generation.splits import question_sets, sealing, train_overlap
+from generation.splits import count_shifts, question_sets, sealing, train_overlap
+from generation.splits.count_shifts import CountShift
 from generation.splits.split_recipes import Recipe
 from generation.storage import files
 from generation.storage.items import load_items
@@ -36,19 +37,19 @@ PREVIEW = 10  # the priority of a dataset's first scenes and pictures
 TURN = 10.0  # seconds
 HINTS = 32
 HINT_LIFE = 15  # seconds
-DELETED_AGAIN = 600.0  # seconds after which a deletion that failed is tried once more
+DELETED_AGAIN = 600.0  # seconds after which a failed deletion is tried again
 RETRIED_IN = (Dataset.State.MAKING, Dataset.State.FAILED)
 
 
 class WrongVersion(EngineError):
-    """A dataset was begun under another version of the engine, which would go on differently."""
+    """A dataset was started with another version of the engine. This version would make the rest differently."""
 
 
-# What is to be done
+# Planning and stopping jobs
 
 
 def start(data: Mapping[str, Any], **options: Any) -> Dataset:
-    """Return a new dataset whose jobs wait, all in one transaction; takes what `create_dataset` takes."""
+    """Create and return a dataset with its waiting jobs in one transaction. Takes the options of `create_dataset`."""
     with transaction.atomic():
         dataset = create_dataset(data, **options)
         plan(dataset)
@@ -56,12 +57,12 @@ def start(data: Mapping[str, Any], **options: Any) -> Dataset:
 
 
 def plan(dataset: Dataset) -> None:
-    """Make the jobs of a dataset that are not there yet; pictures' jobs come when their chunk is stored."""
+    """Create the missing jobs of a dataset. The jobs that draw pictures are created when their chunk is stored."""
     rows = []
     for split in dataset.splits.own().order_by("ordinal"):
         if split.kind == Split.Kind.IMPORTED and not ingestion.is_read(split):
             rows.append(Job(kind=Job.Kind.IMPORT, dataset=dataset, split=split))
-            continue  # it is sealed when all are read, for only then its spec is known
+            continue  # it is sealed after all splits are read, because only then the spec is known
         for chunk in split.chunks.filter(made=False).order_by("number"):
             priority = PREVIEW if split.ordinal == 0 and chunk.number == 0 else 0
             rows.append(Job(kind=Job.Kind.ITEMS, dataset=dataset, split=split, chunk=chunk, priority=priority))
@@ -74,7 +75,7 @@ def plan(dataset: Dataset) -> None:
 
 
 def cancel(dataset: Dataset) -> bool:
-    """Return whether the making of the dataset was stopped by this call."""
+    """Stop making a dataset; return False if it was not being made."""
     with transaction.atomic():
         making = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.MAKING)
         if making.update(state=Dataset.State.CANCELLED) != 1:
@@ -84,7 +85,7 @@ def cancel(dataset: Dataset) -> bool:
 
 
 def resume(dataset: Dataset) -> None:
-    """Let a dataset that was stopped or has failed be made to its end; raise `WrongVersion`."""
+    """Continue to make a dataset that was cancelled or has failed; raise `WrongVersion`."""
     check_version(dataset)
     stopped = [Dataset.State.CANCELLED, Dataset.State.FAILED]
     with transaction.atomic():
@@ -97,7 +98,7 @@ def resume(dataset: Dataset) -> None:
 
 
 def retry(job: Job) -> bool:
-    """Return whether this call lets a failed job be tried again, and its dataset go on; raise `WrongVersion`."""
+    """Try a failed job again and continue its dataset; return False if this is not possible; raise `WrongVersion`."""
     check_version(job.dataset)
     with transaction.atomic():
         failed = Job.objects.filter(pk=job.pk, state=Job.State.FAILED, dataset__state__in=RETRIED_IN)
@@ -110,7 +111,7 @@ def retry(job: Job) -> bool:
 
 
 def delete(dataset: Dataset) -> None:
-    """Let a dataset be deleted, whatever its state; from now on nobody sees it. Raise `Referred` where it is needed."""
+    """Start deleting a dataset in any state. From now on nobody sees it. Raise `Referred` if something needs it."""
     with transaction.atomic():
         Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.DELETING)
         extension_points.check_unreferred(dataset)
@@ -129,11 +130,19 @@ def _call_off(dataset: Dataset) -> None:
 
 
 def derive(parent: Split, *, name: str, recipe: Recipe) -> Split:
-    """Return a new derived split: complete where it is small, else it waits for a background process.
+    """Create and return a derived split. A small one is made at once; a large one waits for a background process.
 
-    Raises `BadRecipe`; nothing is stored then.
+    Raises `BadRecipe`. Then nothing is stored.
     """
-    job = question_sets.create(parent, name=name, recipe=recipe)
+    return _derived(question_sets.create(parent, name=name, recipe=recipe))
+
+
+def shift_counts(dataset: Dataset, shift: CountShift, *, suffix: str = "") -> list[Split]:
+    """Create and return the question sets of a shift, each made as by `derive`; if `BadRecipe` is raised, none."""
+    return [_derived(job) for job in count_shifts.create(dataset, [shift], suffix=suffix)]
+
+
+def _derived(job: Job) -> Split:
     split = job.split
     assert split is not None
     if split.questions > question_sets.AT_ONCE:
@@ -144,7 +153,7 @@ def derive(parent: Split, *, name: str, recipe: Recipe) -> Split:
 
 
 def check_version(dataset: Dataset) -> None:
-    """Raise `WrongVersion` unless this program goes on as the dataset was begun."""
+    """Raise `WrongVersion` unless the dataset was started with this version of the engine."""
     if dataset.engine_version != ENGINE_VERSION:
         raise WrongVersion(
             f"Expected a dataset of engine version {ENGINE_VERSION}, got version {dataset.engine_version}. The rest "
@@ -153,11 +162,11 @@ def check_version(dataset: Dataset) -> None:
         )
 
 
-# Who does it
+# Claiming and running jobs
 
 
 def claim(*, dataset: Dataset | None = None) -> Job | None:
-    """Return a job that is now ours, of one dataset or of the one whose turn it is; None where there is none."""
+    """Claim and return a job of this dataset, or of the dataset whose turn it is; return None if there is none."""
     shortage = files.disk_shortage()
     if shortage:
         scheduler.note_shortage(shortage)
@@ -169,23 +178,23 @@ def claim(*, dataset: Dataset | None = None) -> Job | None:
 
 
 def work(*, dataset: Dataset | None = None, keep_going: Callable[[], bool] = lambda: True) -> int:
-    """Return how many jobs were run, of one dataset or of any; see `Runner.work`."""
+    """Run jobs of one dataset or of any, and return their number; see `Runner.work`."""
     return RUNNER.work(claim=functools.partial(claim, dataset=dataset), keep_going=keep_going)
 
 
 def _fail_dataset(job: Job, message: str) -> None:
     """Mark the split and the dataset of a failed job as failed."""
-    if job.kind != Job.Kind.SEEN:  # the split is sealed then, and stays so
+    if job.kind != Job.Kind.SEEN:  # the split is already sealed, and stays complete
         Split.objects.filter(jobs=job.pk).update(state=Split.State.FAILED)
     making = Dataset.objects.filter(pk=job.dataset_id, state=Dataset.State.MAKING)
     making.update(state=Dataset.State.FAILED, error=message)
 
 
-# How it is done
+# Each kind of job
 
 
 def run_items(job: Job, lease: leases.Lease) -> None:
-    """Make a chunk's scenes and questions, and the jobs that draw them."""
+    """Make a chunk's scenes and questions, and create the jobs that draw its pictures."""
     split, chunk, dataset = job.split, job.chunk, job.dataset
     assert split is not None and chunk is not None
     check_version(dataset)
@@ -219,7 +228,7 @@ def _image_jobs(job: Job, chunk: Chunk) -> list[Job]:
 
 
 def run_import(job: Job, lease: leases.Lease) -> None:
-    """Sort the files of an import, or read a split of it; where they can't be read, only the reason is kept."""
+    """Sort the files of an import, or read one of its splits. If this is not possible, only the reason is kept."""
     check_version(job.dataset)
     try:
         if job.split is None:
@@ -227,7 +236,7 @@ def run_import(job: Job, lease: leases.Lease) -> None:
         else:
             ingestion.run(job, lease, then=plan)
     except (BadRecord, BadSpec) as error:
-        if find_outage(error) is not None:  # the file could not be read; nobody knows what is in it
+        if find_outage(error) is not None:  # an outage: the content of the file is still unknown
             raise
         _refuse_import(job, str(error))
 
@@ -264,7 +273,7 @@ def run_images(job: Job, lease: leases.Lease) -> None:
 
 
 def run_seal(job: Job, lease: leases.Lease) -> None:
-    """Seal a split whose rows are all there; the last one completes the dataset."""
+    """Seal a split that has all its rows. The last split completes the dataset."""
     split = job.split
     assert split is not None
     sealed = sealing.seal(split, lease)
@@ -279,7 +288,7 @@ def run_seal(job: Job, lease: leases.Lease) -> None:
 def _store_seal(job: Job, split: Split, sealed: sealing.SealedSplit) -> None:
     dataset, replaced = job.dataset, split.chunks.aggregate(n=Sum("replaced"))["n"]
     with transaction.atomic():
-        # One split at a time looks whether it is the last.
+        # This lock makes the jobs check one after the other whether their split is the last.
         list(Dataset.objects.select_for_update().filter(pk=dataset.pk))
         leases.finish(job)
         Split.objects.filter(pk=split.pk).update(state=Split.State.COMPLETE, replaced=replaced or 0, **sealed._asdict())
@@ -287,7 +296,7 @@ def _store_seal(job: Job, split: Split, sealed: sealing.SealedSplit) -> None:
 
 
 def run_seen(job: Job, lease: leases.Lease) -> None:
-    """Compare a sealed split with its reference, sealed too; the last one completes the dataset."""
+    """Compare a sealed split with its sealed reference. The last comparison completes the dataset."""
     split = job.split
     assert split is not None
     try:
@@ -303,7 +312,7 @@ def run_seen(job: Job, lease: leases.Lease) -> None:
 
 
 def run_derive(job: Job, lease: leases.Lease) -> None:
-    """Make a derived split; the dataset is complete before and after."""
+    """Make a derived split. Its dataset is complete before and after this."""
     split = job.split
     assert split is not None
     sealed = question_sets.make(split, lease)
@@ -319,7 +328,7 @@ def run_derive(job: Job, lease: leases.Lease) -> None:
 
 def _complete(dataset: Dataset) -> None:
     splits = list(dataset.splits.own())
-    # Also where pictures of complete splits are drawn again; a derived split is no part of the dataset's making.
+    # If lost pictures of complete splits are drawn again, jobs are unfinished too. Derived splits do not count.
     unfinished = dataset.jobs.exclude(kind=Job.Kind.DERIVE).exclude(state=Job.State.DONE)
     if unfinished.exists() or not all(split.is_complete for split in splits):
         return
@@ -329,7 +338,7 @@ def _complete(dataset: Dataset) -> None:
 
 
 def run_delete(job: Job, lease: leases.Lease) -> None:
-    """Delete a dataset, its files first; the job's own row goes with it."""
+    """Delete a dataset, its files first. This also deletes the row of the job."""
     deletion.remove(job.dataset, check=lease.check)
 
 
@@ -344,13 +353,13 @@ PERFORMERS: Mapping[Job.Kind, Callable[[Job, leases.Lease], None]] = {
 }
 
 
-# What was left lying
+# Chores of the sweep
 
 
 def settle() -> int:
-    """Return how many datasets failed now: of all their jobs none is left but failed ones and what waits for them.
+    """Mark datasets as failed that have a failed job and no job that runs or can be claimed; return their number.
 
-    That is how a dataset ends of whose failed jobs only some were tried again.
+    This happens if only some of a dataset's failed jobs were tried again.
     """
     making = Dataset.objects.filter(state=Dataset.State.MAKING)
     theirs = Job.objects.filter(dataset=OuterRef("pk"))

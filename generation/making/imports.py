@@ -1,4 +1,4 @@
-"""Imports: other people's files become a dataset, whole or not at all."""
+"""Imports: published files become a dataset, completely or not at all."""
 
 import json
 import os
@@ -16,23 +16,23 @@ from generation.engine.errors import BadRecord
 from generation.engine.reading.dataset_reader import FoundFiles, SplitFiles, find_reader
 from generation.making import dataset_jobs, ingestion
 from generation.making.creation import SlugTaken, check_slug
-from generation.models import Dataset, Import, ImportedSplit, Job, SpecFile, Split
+from generation.models import Dataset, Import, ImportedSplit, Job, Question, SpecFile, Split
 
-UNSORTED = "main"  # the split in the spec of a dataset whose files nobody has looked into yet
-SHOWN = 10  # faults, of each split, that are printed
+UNSORTED = "main"  # the only split in the spec of a dataset whose files are not sorted yet
+SHOWN = 10  # faults that are printed for each split
 
 
 class ImportRequest(NamedTuple):
-    """What somebody says of an import. What isn't said is unstated, and private.
+    """The options of an import. By default, the licence is not stated and the dataset is private.
 
     Attributes
     ----------
     images : str
         `linked`, `copied` or `none`.
     images_visible : bool
-        Whether strangers who see the dataset may see its pictures.
+        Whether everybody who sees the dataset may also see its pictures.
     stored : str
-        The folder of the storage in which uploaded files wait.
+        The storage folder that contains the uploaded files.
     """
 
     slug: str
@@ -47,7 +47,7 @@ class ImportRequest(NamedTuple):
 
 
 def begin(found: FoundFiles, wanted: ImportRequest) -> Dataset:
-    """Return a new dataset whose splits wait to be read; raise `BadRecord`, or `BadSpec` for a name that won't do."""
+    """Create and return a dataset whose splits wait to be read; raise `BadRecord`, or `BadSpec` for an invalid name."""
     spec = find_reader(wanted.format).spec(found)
     about = {name: _text(value) for name, value in found.about.items()}
     folders = [split.images for split in found.splits if split.images]
@@ -66,10 +66,10 @@ def begin(found: FoundFiles, wanted: ImportRequest) -> Dataset:
 
 
 def order(names: Sequence[str], wanted: ImportRequest) -> Import:
-    """Return a new import of stored files, which a background process will look into; raise `BadSpec` for its name."""
+    """Create an import of stored files, which a background process will read; raise `BadSpec` for an invalid name."""
     spec = find_reader(wanted.format).spec(
         FoundFiles((SplitFiles(UNSORTED, {}),))
-    )  # until it is known what the files are
+    )  # a provisional spec, until the files are sorted
     with _created(wanted, spec, about={}) as imported:
         imported.files = json.dumps(list(names))
         imported.save(update_fields=["files"])
@@ -80,7 +80,7 @@ def order(names: Sequence[str], wanted: ImportRequest) -> Import:
 
 @contextmanager
 def _created(wanted: ImportRequest, spec: Mapping[str, Any], *, about: Mapping[str, str]) -> Iterator[Import]:
-    """Make the rows of a dataset and its import, in one transaction with what the caller makes of them."""
+    """Create the rows of a dataset and its import, in one transaction with the rows that the caller creates."""
     check_slug(wanted.slug)
     try:
         with transaction.atomic():
@@ -116,7 +116,7 @@ def _text(value: Any) -> str:
 
 
 def check_same(dataset: Dataset, found: FoundFiles, wanted: ImportRequest) -> None:
-    """Raise `BadRecord` unless an import that was begun is the one now asked for."""
+    """Raise `BadRecord` unless the import that was started is the same as the requested one."""
     imported = Import.objects.filter(dataset=dataset).first()
     if imported is None:
         raise BadRecord("Expected an import to go on with, got a dataset that is no import.", where=dataset.slug)
@@ -138,7 +138,7 @@ def _origins(dataset: Dataset) -> Any:
 
 
 class Way(NamedTuple):
-    """How far the reading is, in bytes."""
+    """The progress of reading, in bytes."""
 
     done: int
     total: int
@@ -152,6 +152,22 @@ def way_of(dataset: Dataset) -> Way:
 def describe_import(dataset: Dataset) -> Iterator[str]:
     for origin in _origins(dataset):
         yield from _told(origin.split, origin.report_json)
+
+
+def compare_with_published(dataset: Dataset) -> Iterator[str]:
+    """Yield a sentence for each published count of the dataset's format: what was expected, and what was read."""
+    splits = {split.name: split for split in dataset.splits.filter(kind=Split.Kind.IMPORTED)}
+    for one in find_reader(Import.objects.get(dataset=dataset).format).published:
+        own = [splits[name] for name in one.splits if name in splits]
+        if not own or own[0].name != one.splits[0]:
+            continue
+        if one.answer:
+            came = Question.objects.filter(split__in=own, answer=one.answer).count()
+        else:
+            came = sum(getattr(split, one.of) for split in own)
+        what = f"{one.of} with the answer {one.answer}" if one.answer else one.of
+        names = " + ".join(split.name for split in own)
+        yield f"{names}: expected {one.number:,} {what} as published, got {came:,}"
 
 
 def _told(split: Split, report: dict[str, Any]) -> Iterator[str]:

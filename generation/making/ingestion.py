@@ -1,7 +1,7 @@
-"""Taking in what was published: a split's records, read once in order, become rows, batch by batch.
+"""Importing published records: the records of a split are read once, in order, and stored as rows, batch by batch.
 
-What is stored and how far it was read change in one transaction, so an import that was killed goes on after the last
-whole batch. A record that can't be read ends the import for good: nothing of it is kept.
+The rows of a batch and the progress of reading are stored in one transaction, so an import that was killed continues
+after the last complete batch. If a record cannot be read, the import ends for good, and nothing of it is kept.
 """
 
 import json
@@ -27,22 +27,22 @@ from generation.queue import leases
 from generation.storage import files as storage
 from generation.storage.pictures import Pictures
 
-UPLOADS = "imports"  # the folder of the storage in which sent files wait
-SCENES = 250  # in a batch, at most
-ROWS = 4_900  # in a batch, at most: with the batch's own and the job's they are one transaction
-LISTED = 1000  # faults that are told one by one
-WORDS = 1000  # answers that are kept of those that the world does not foresee
-NAMED = 20  # files that are
+UPLOADS = "imports"  # the storage folder for uploaded files
+SCENES = 250  # largest number of scenes in a batch
+ROWS = 4_900  # largest number of scenes and questions in a batch; its transaction also writes a few other rows
+LISTED = 1000  # faults that are listed one by one
+WORDS = 1000  # largest number of kept answers that the world does not expect
+NAMED = 20  # files that are listed by name
 FORMATS = ("PNG", "JPEG")
-MOST_PIXELS = LIMITS["side"].ceiling ** 2  # of a picture; pages make a small one of it in the web process
-STORED = (  # of a question, in the order of `insert_questions`
+MOST_PIXELS = LIMITS["side"].ceiling ** 2  # limit for a picture, because the web process makes its thumbnail
+STORED = (  # columns of a question, in the order of `insert_questions`
     *("split", "scene", "position", "text", "program", "answer", "answer_kind", "spelling"),
     *("kind", "family", "scope", "source_id"),
 )
 
 
 class ImportReport:
-    """What is there, what is missing and what isn't so in a split; a JSON object that grows."""
+    """The report on a split: what was found, what is missing and what is wrong. It is a JSON object that grows."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data: dict[str, Any] = {
@@ -57,7 +57,7 @@ class ImportReport:
         }
 
     def add(self, read: ReadItem, *, position: int) -> None:
-        """Take in an item whose first question is at a position."""
+        """Add an item whose first question has this position."""
         item, data = read.item, self.data
         programs = sum(question.program is not None for question in item.questions)
         data["items"] += 1
@@ -81,7 +81,7 @@ class ImportReport:
             self.data["first_missing"].append(f"{name}: {why}")
 
     def add_size(self, name: str, size: tuple[int, int]) -> None:
-        """Take in a picture; all are expected to be as large as the first."""
+        """Add a picture. All pictures are expected to have the size of the first one."""
         self.data["pictures"] += 1
         if self.data["size"] is None:
             self.data["size"] = list(size)
@@ -97,9 +97,9 @@ class ImportReport:
 
 
 def run(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> None:
-    """Read a split to its end; the last of a dataset to be read gives the spec its final form, `then` what follows.
+    """Read a split to its end. After the last split of a dataset, complete the spec and call `then`.
 
-    Raises `BadRecord` where something can't be read, `LeaseLost` where somebody else has the work by now.
+    Raises `BadRecord` if something cannot be read, and `LeaseLost` if this process no longer holds the job.
     """
     assert job.split is not None
     Split.objects.filter(pk=job.split.pk, state=Split.State.WAITING).update(state=Split.State.MAKING)
@@ -107,9 +107,9 @@ def run(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> No
 
 
 def sort(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> None:
-    """Find out what the sent files of an import are, and make its splits; `then` is what follows.
+    """Recognise the uploaded files of an import, create its splits, and call `then`.
 
-    Raises `EngineError` for files of no use, `LeaseLost` where somebody else has the work by now.
+    Raises `EngineError` for unusable files, and `LeaseLost` if this process no longer holds the job.
     """
     imported = Import.objects.get(dataset=job.dataset_id)
     found = import_sandbox.sort(imported.format, json.loads(imported.files), check=lease.check)
@@ -123,7 +123,7 @@ def sort(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> N
 
 
 def create_splits(dataset: Dataset, found: FoundFiles, *, spec: dict[str, Any]) -> None:
-    """Make the splits that were found, which wait to be read."""
+    """Create the splits that were found. They wait to be read."""
     read = engine.get_world(dataset.world).read_spec(spec, files=found.contents)
     rows = {}
     for ordinal, one in enumerate(found.splits):
@@ -207,6 +207,8 @@ class _Intake:
             view=None if read.item.view is None else canonical(read.item.view.to_json()),
             source_number=read.item.number,
             source_image=read.item.image_name,
+            width=read.size[0],
+            height=read.size[1],
         )
         self._add_picture(scene, read.item.image_name)
         self.scenes.append(scene)
@@ -236,7 +238,7 @@ class _Intake:
         return None
 
     def _flush(self) -> None:
-        """Store the batch, and how far it is; `self.split` says so afterwards."""
+        """Store the batch and the progress of reading, and update `self.split`."""
         if not self.scenes:
             return
         self.chunk.scenes, self.chunk.questions = len(self.scenes), len(self.questions)
@@ -266,7 +268,7 @@ class _Intake:
 
 
 def insert_questions(split: Split, asked: Iterable[tuple[Scene, int, engine.Question]]) -> None:
-    """Store questions about stored scenes, with their positions: as `bulk_create` does, in a third of its time."""
+    """Store questions of stored scenes with their positions, in a third of the time that `bulk_create` takes."""
     rows = [
         (
             split.pk,
@@ -298,7 +300,7 @@ def files_of(origin: ImportedSplit) -> SplitFiles:
 
 
 def describe_files(split: SplitFiles, *, has_spec: bool) -> str:
-    """Return what is kept of a split's files: which they are, how large, and when they were changed last."""
+    """Return a description of a split's files as JSON, with their sizes and the times of their last change."""
     stamps = {kind: stamp_of(name) for kind, name in split.files.items()}
     return json.dumps(
         {"name": split.name, "files": dict(split.files), "images": split.images, "stamps": stamps, "spec": has_spec}
@@ -306,7 +308,7 @@ def describe_files(split: SplitFiles, *, has_spec: bool) -> str:
 
 
 def stamp_of(name: str) -> list[int]:
-    """Return a file's size and time of change; raise `BadRecord` where it is gone."""
+    """Return a file's size and its time of change (0 for a file of the storage); raise `BadRecord` if it is missing."""
     path = Path(name)
     try:
         if path.is_absolute():
@@ -318,7 +320,7 @@ def stamp_of(name: str) -> list[int]:
 
 
 def check_unchanged(origin: ImportedSplit) -> None:
-    """Raise `BadRecord` where a file is not as it was when the import began."""
+    """Raise `BadRecord` if a file has changed since the import began."""
     data = origin.files_json
     for kind, name in data["files"].items():
         if stamp_of(name) != data["stamps"][kind]:
@@ -326,7 +328,7 @@ def check_unchanged(origin: ImportedSplit) -> None:
 
 
 def settle_spec(dataset: Dataset, reader: Reader) -> None:
-    """Give the spec its final form, by what all splits turned out to have."""
+    """Complete the spec with the facts about all splits after reading them."""
     origins = list(ImportedSplit.objects.filter(split__dataset=dataset).select_related("split").order_by("split"))
     has_spec = any(origin.files_json["spec"] for origin in origins)
     found = FoundFiles(
@@ -340,7 +342,7 @@ def settle_spec(dataset: Dataset, reader: Reader) -> None:
 
 
 def drop_uploads(imported: Import) -> None:
-    """Delete the files that came through a page, once nothing is left to read."""
+    """Delete the uploaded files of an import if nothing is left to read."""
     left = Job.objects.filter(dataset=imported.dataset_id, kind=Job.Kind.IMPORT).exclude(state=Job.State.DONE)
     if imported.stored and not (imported.dataset_id and left.exists()):
         with suppress(OSError):
@@ -348,7 +350,7 @@ def drop_uploads(imported: Import) -> None:
 
 
 def drop_forgotten_uploads() -> int:
-    """Return how many folders of sent files were deleted that no import waits for: of uploads that were killed."""
+    """Delete old folders of uploaded files that no import needs, left by killed uploads; return their number."""
     wanted = set(Import.objects.filter(dataset__isnull=False).exclude(stored="").values_list("stored", flat=True))
     forgotten = [name for name in storage.old_folders(UPLOADS) if name not in wanted]
     for name in forgotten:

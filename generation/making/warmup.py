@@ -1,4 +1,4 @@
-"""Compiling ahead, before processes fork or wait for one another."""
+"""Compiling numba kernels in advance, before processes fork or wait for one another."""
 
 import hashlib
 import sys
@@ -9,6 +9,7 @@ import numpy as np
 from django.conf import settings
 from llvmlite.binding import get_host_cpu_name
 
+from generation.engine.scoring.grounding import PredictedBoxes, TrueBoxes, match_boxes
 from generation.engine.scoring.nearest_questions import KnownQuestions, bags_of
 from generation.storage.split_index import count_codes, mark_codes
 
@@ -16,12 +17,12 @@ SOURCES = [settings.BASE_DIR / "generation" / "engine", settings.BASE_DIR / "gen
 
 
 def warm_world(name: str, *, draws: bool) -> None:
-    """Compile what making a dataset of this world needs, pictures where some will be drawn."""
+    """Compile the kernels that make a dataset of this world and, with `draws`, those that draw its pictures."""
     import_module("generation.engine.precompilation").warm([name], draws=draws)
 
 
 def warm() -> None:
-    """Compile every numba kernel that is not compiled yet; NUMBA_CACHE_DIR keeps them, and a mark that says so."""
+    """Compile every numba kernel that is not compiled yet. NUMBA_CACHE_DIR keeps the kernels, and a file as a mark."""
     mark = settings.NUMBA_CACHE_DIR / f"warm-{_digest()}"
     if not mark.exists():
         _compile_all()
@@ -30,7 +31,7 @@ def warm() -> None:
 
 
 def _digest() -> str:
-    """Return a digest of all that numba compiles anew for: sources, Python, numba and processor."""
+    """Return a digest of everything whose change makes numba compile again: sources, Python, numba and processor."""
     files = [path for source in SOURCES for path in (source.rglob("*.*") if source.is_dir() else [source])]
     sources = sorted(f"{path} {path.stat().st_mtime_ns}" for path in files if path.suffix in (".py", ".json"))
     known = (sys.version, numba.__version__, get_host_cpu_name(), *sources)
@@ -41,11 +42,13 @@ def _compile_all() -> None:
     _warm_pages()
     bags = bags_of([np.arange(2, dtype=np.uint32)], questions=2)
     KnownQuestions(bags, np.ones(2, dtype=np.bool_), words=1).nearest(bags, np.arange(2))
+    starts, boxes = np.array([0, 1]), np.array([[0.0, 0.0, 1.0, 1.0]])
+    match_boxes(PredictedBoxes(starts, boxes, np.ones(1)), TrueBoxes(starts, boxes))
     import_module("generation.engine.precompilation").warm()
 
 
 def load_for_pages() -> None:
-    """Load the kernels that pages count with, where they are compiled: compiling takes longer than a start may."""
+    """Load the kernels with which pages count, if they are compiled. Compiling them would take too long at a start."""
     if any(settings.NUMBA_CACHE_DIR.rglob("tally.*.nbc")):
         _warm_pages()
 
@@ -55,7 +58,7 @@ def _warm_pages() -> None:
     for dtype in (np.uint8, np.uint16):
         codes = np.zeros(1, dtype=dtype)
         size = int(np.iinfo(dtype).max) + 1
-        # As a memory-mapped index has them: read-only.
+        # Read-only, as the arrays of a memory-mapped index are.
         codes.flags.writeable = False
         mark_codes(codes, np.zeros(size, dtype=np.bool_), 1, marks)
         count_codes(codes, np.zeros(1, np.int64), np.zeros(size, dtype=np.int64))

@@ -79,7 +79,7 @@ class StarterWorld(World):
     spec_model = StarterSpec
     scene_model = Beads
     kinds = ("count", "exist")
-    display = Display(scale=10, smooth=False, needs_colour=True)
+    display = Display(scale=10, smooth=False)
     maker: ClassVar[SceneMaker] = StarterMaker()
 
     def functions(self, spec: StarterSpec) -> FunctionTable:
@@ -115,6 +115,10 @@ class StarterWorld(World):
         if question.kind == "exist":
             return AnswerForm(AnswerKind.YES_NO, YES_NO, {})
         return AnswerForm(AnswerKind.INTEGER, NUMBERS, {})
+
+    def swatches(self, spec: StarterSpec) -> dict[str, tuple[int, int, int]]:
+        """Return the colours that people must distinguish."""
+        return COLORS
 
     def elements(self, spec: StarterSpec, item: Item) -> tuple[Element, ...]:
         """Return the beads; number n has the object id n + 1 in the picture."""

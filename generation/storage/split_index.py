@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from generation.engine.items import FacetKind
 from generation.models import Split
 from generation.storage import disk_cache, files
+from generation.storage.counted_boxes import FILES, CountedBoxes
 from generation.storage.question_hashes import PARTS, Keys
 
 MANY = 255
@@ -100,7 +101,7 @@ class IndexedFacet:
     values, labels : tuple of str
         `labels` are for users; there is one for each value.
     reveals : bool
-        Whether it tells more than the question's words.
+        Whether the facet tells more than the question's words.
     codes : array (questions,) of uint8 or uint16
     bins : tuple of int
         For integers, the first value of each bin, ascending; empty for no bins.
@@ -192,6 +193,8 @@ class SplitIndex:
         For a derived split, each question's position in the parent, ascending.
     keys : dict of str to Keys
         For each facet that needs the train split, the keys of each question.
+    boxes : CountedBoxes or None
+        The boxes of the objects that questions count; None if they are not known.
     """
 
     hold: IO[bytes] | None = None  # protects this machine's copy while the index is open
@@ -209,6 +212,7 @@ class SplitIndex:
         self._postings: NDArray[np.uint32] = _array(folder, "word_postings.npy")
         self._sources: NDArray[np.bytes_] | None = _array(folder, "sources.npy") if manifest["sources"] else None
         self.positions: NDArray[np.int32] | None = _array(folder, POSITIONS) if manifest.get("derived") else None
+        self.boxes = CountedBoxes(*(_array(folder, f"{name}.npy") for name in FILES)) if manifest.get("boxes") else None
         self.keys = {
             entry["name"]: Keys(*(_array(folder, entry[part]) for part in PARTS)) for entry in manifest.get("keys", ())
         }

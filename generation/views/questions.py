@@ -61,6 +61,9 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
         "people_said": extension_points.notes_on_question(request.user, split, number)
         if What.HUMAN_ANSWERS in allowed
         else [],
+        "links": extension_points.links_for_question(request.user, split, number)
+        if What.PER_QUESTION_RESULT in allowed
+        else [],
         "shown": shown,
         "why_no_picture": why_no_picture(asked.scene, split, allowed=allowed),
         "lacking": lacking(asked, allowed=allowed),

@@ -1,7 +1,7 @@
-"""The rules that every world keeps, whatever it is about: `python -m tests.worlds.conformance NAME` checks them all.
+"""The rules that every world must follow: `python -m tests.worlds.conformance NAME` checks all of them.
 
-Each rule is a function of a `Case` and speaks for itself; it fails with an AssertionError. A world that is only read,
-not made, is held to the rules that need no maker. What a site does with a world, `tests.worlds.site` holds.
+Each rule is an independent function of a `Case` that raises AssertionError if the world violates it. The rules need a
+maker, so a world without a maker is not checked. The rules for a world on the site are in `tests.worlds.site`.
 """
 
 import itertools
@@ -44,24 +44,24 @@ NO_SCENE: Mapping[str, Any] = {"nothing": "of use"}
 
 @dataclass(frozen=True)
 class Case:
-    """A world with a small spec of its own, and what is made from it."""
+    """A world, a small spec of it, and the items that are generated from this spec."""
 
     world: World
 
     @cached_property
     def maker(self) -> Maker:
-        """The world's maker."""
+        """The maker of the world."""
         assert self.world.maker is not None
         return self.world.maker
 
     @cached_property
     def specs(self) -> dict[str, BaseSpec]:
-        """Every preset, read."""
+        """All presets as specs."""
         return {name: self.world.read_spec(self.maker.preset(name)) for name in self.maker.presets()}
 
     @cached_property
     def spec(self) -> BaseSpec:
-        """The smallest preset, cut to a few scenes a split."""
+        """The smallest preset, with only a few scenes in each split."""
         smallest = min(self.specs.values(), key=lambda spec: sum(one.scenes for one in spec.splits.values()))
         data = smallest.to_json()
         for split in data["splits"].values():
@@ -70,12 +70,12 @@ class Case:
 
     @cached_property
     def split(self) -> str:
-        """The first split's name."""
+        """The name of the first split."""
         return next(iter(self.spec.splits))
 
     @cached_property
     def own(self) -> BaseSpec:
-        """The spec as the first split has it."""
+        """The spec with the settings of the first split."""
         return self.spec.for_split(self.split)
 
     @cached_property
@@ -84,13 +84,13 @@ class Case:
         return self.made(self.spec)
 
     def made(self, spec: BaseSpec, *, secret: bytes = b"") -> list[Item]:
-        """Return the items of the first split, made anew."""
+        """Return the items of the first split, generated again."""
         chunks = self.maker.plan(spec, self.split)
         return [item for chunk in chunks for item in self.maker.make(spec, self.split, chunk, secret=secret)]
 
     @cached_property
     def facets(self) -> tuple[Facet, ...]:
-        """The facets that need the item alone."""
+        """The facets that need only the item."""
         return tuple(facet for facet in self.world.facets(self.own) if facet.needs == Needs.ITEM)
 
     def longer(self, scenes: int) -> BaseSpec:
@@ -100,12 +100,12 @@ class Case:
         return self.world.read_spec(data)
 
     def questions(self) -> list[tuple[Item, Question]]:
-        """Return every question with its item."""
+        """Return all questions, each with its item."""
         return [(item, question) for item in self.items for question in item.questions]
 
 
 def as_json(items: list[Item]) -> str:
-    """Return all that items say, as one text."""
+    """Return the JSON of items as one text."""
     return canonical(
         [
             [
@@ -119,7 +119,7 @@ def as_json(items: list[Item]) -> str:
 
 
 def presets_are_readable(case: Case) -> None:
-    """Every bundled spec is valid; an unknown one is refused."""
+    """Every bundled preset is valid, and an unknown preset is refused."""
     assert case.specs
     for name, spec in case.specs.items():
         assert spec.world == case.world.name, name
@@ -131,7 +131,7 @@ def presets_are_readable(case: Case) -> None:
 
 
 def references_are_other_splits(case: Case) -> None:
-    """A split is measured against another one that there is, or refused."""
+    """The reference of a split must be another existing split."""
     for reference in ("nowhere", case.split):
         data = case.spec.to_json()
         data["splits"][case.split]["reference"] = reference
@@ -144,14 +144,14 @@ def references_are_other_splits(case: Case) -> None:
 
 
 def specs_survive_json(case: Case) -> None:
-    """A spec's JSON is read as the same spec."""
+    """The JSON of a spec is read as the same spec."""
     for name, spec in case.specs.items():
         again = case.world.read_spec(json.loads(json.dumps(spec.to_json())))
         assert digest(again.to_json()) == digest(spec.to_json()), name
 
 
 def plan_covers_each_split_once(case: Case) -> None:
-    """Chunks are numbered from 0 and follow each other, in items and in questions, to the split's end."""
+    """Chunks are numbered from 0, and their items and questions cover each split once and without gaps."""
     for spec in case.specs.values():
         for split in spec.splits:
             items = questions = 0
@@ -165,7 +165,7 @@ def plan_covers_each_split_once(case: Case) -> None:
 
 
 def chunks_hold_what_was_planned(case: Case) -> None:
-    """A chunk has as many items and questions as its plan says."""
+    """A chunk has as many items and questions as planned."""
     for chunk in case.maker.plan(case.spec, case.split):
         items = list(case.maker.make(case.spec, case.split, chunk))
         assert len(items) == chunk.items
@@ -173,7 +173,7 @@ def chunks_hold_what_was_planned(case: Case) -> None:
 
 
 def chunks_depend_on_their_arguments_alone(case: Case) -> None:
-    """Chunks give the same twice, in any order, and while another one is being made."""
+    """A chunk is the same when it is generated again, in any order, and while another chunk is being generated."""
     assert as_json(case.made(case.spec)) == as_json(case.items)
     largest = max(case.specs.values(), key=lambda spec: sum(one.scenes for one in spec.splits.values()))
     split = max(largest.splits, key=lambda name: largest.splits[name].scenes)
@@ -192,7 +192,7 @@ def chunks_depend_on_their_arguments_alone(case: Case) -> None:
 
 
 def scenes_and_views_survive_json(case: Case) -> None:
-    """What is read from a scene's or view's JSON says the same; something else is refused."""
+    """Scenes and views are unchanged after JSON, and nonsense is refused."""
     for item in case.items:
         for part, read in ((item.scene, case.world.read_scene), (item.view, case.world.read_view)):
             if part is not None:
@@ -207,7 +207,7 @@ def scenes_and_views_survive_json(case: Case) -> None:
 
 
 def programs_give_the_answers(case: Case) -> None:
-    """Every program type-checks, survives JSON, ends in the question's type and gives its answer on the scene read."""
+    """Every program is well typed, survives JSON, has the type of its question and gives the answer on the scene."""
     table = case.world.functions(case.own)
     for item, question in case.questions():
         if question.program is None:
@@ -226,7 +226,7 @@ def programs_give_the_answers(case: Case) -> None:
 
 
 def answers_are_known_beforehand(case: Case) -> None:
-    """The vocabulary of answers has each once, and every answer given."""
+    """The vocabulary of answers contains each answer once, and every answer of a question."""
     known = case.world.answers(case.own)
     assert len(set(known)) == len(known)
     for _, question in case.questions():
@@ -234,7 +234,7 @@ def answers_are_known_beforehand(case: Case) -> None:
 
 
 def facets_are_well_formed(case: Case) -> None:
-    """Facets have names and values of their own, a label for each value or none; numbers are decimal."""
+    """Facets have distinct names and values, a label for each value or none, and decimal numbers."""
     facets = case.world.facets(case.own)
     assert len({facet.name for facet in facets}) == len(facets)
     for facet in facets:
@@ -252,7 +252,7 @@ def facets_are_well_formed(case: Case) -> None:
 
 
 def facet_codes_are_complete_and_in_range(case: Case) -> None:
-    """Each facet has one code a question, and the code a value; -1 says that the question has none."""
+    """Each facet has one code for each question: the number of a value, or -1 if the question has no value."""
     for item in case.items:
         codes = case.world.facet_codes(case.own, item)
         assert set(codes) == {facet.name for facet in case.facets}
@@ -263,7 +263,7 @@ def facet_codes_are_complete_and_in_range(case: Case) -> None:
 
 
 def facets_that_reveal_nothing_need_the_words_alone(case: Case) -> None:
-    """With another scene, view and answer, a facet that claims to reveal nothing keeps its codes."""
+    """The codes of a facet that is not revealing do not change with scene, view or answer."""
     hidden = [facet.name for facet in case.facets if not facet.reveals]
     for item, other in zip(case.items, case.items[1:] + case.items[:1], strict=True):
         blind = tuple(replace(question, answer=_another(case, question)) for question in item.questions)
@@ -274,7 +274,7 @@ def facets_that_reveal_nothing_need_the_words_alone(case: Case) -> None:
 
 
 def _another(case: Case, question: Question) -> Answer | None:
-    """Return another answer than the question's."""
+    """Return another answer than that of the question."""
     if question.answer is None:
         return None
     other = next(text for text in case.world.answers(case.own) if text != question.answer.text)
@@ -282,7 +282,7 @@ def _another(case: Case, question: Question) -> Answer | None:
 
 
 def train_keys_need_what_everybody_sees_alone(case: Case) -> None:
-    """Each facet that needs the train split has keys, whatever the answers and what a picture shows; some has some."""
+    """Facets that need train have keys that depend on neither answers nor pictures, and at least one key each."""
     needing = {facet.name for facet in case.world.facets(case.own) if facet.needs == Needs.TRAIN}
     found = set()
     for item, other in zip(case.items, case.items[1:] + case.items[:1], strict=True):
@@ -297,7 +297,7 @@ def train_keys_need_what_everybody_sees_alone(case: Case) -> None:
 
 
 def repeats_are_told_apart_by_one_key(case: Case) -> None:
-    """What may occur more than once has a facet about train, with one key a question, or an item where it has one."""
+    """A repeatable thing has a facet about train with one key for each question, or one for each item."""
     if not case.world.repeats:
         return
     facets = {facet.name: facet for facet in case.world.facets(case.own)}
@@ -317,7 +317,7 @@ def repeats_are_told_apart_by_one_key(case: Case) -> None:
 
 
 def steps_point_at_elements(case: Case) -> None:
-    """Elements are numbered from 0, labelled, and all that steps point at."""
+    """Elements are numbered from 0 and have labels, and steps refer only to them."""
     table = case.world.functions(case.own)
     for item in case.items:
         elements = case.world.elements(case.own, item)
@@ -331,7 +331,7 @@ def steps_point_at_elements(case: Case) -> None:
 
 
 def equivalents_are_no_longer(case: Case) -> None:
-    """An equivalent of a question has words and a program that is no longer than its own."""
+    """An equivalent question has a text, and a program that is not longer than that of the question."""
     for item, question in case.questions():
         if question.program is None:
             continue
@@ -343,7 +343,7 @@ def equivalents_are_no_longer(case: Case) -> None:
 
 
 def pictures_show_the_elements(case: Case) -> None:
-    """A picture is RGB bytes with an image of ids of its size: 0 or an element's id + 1; the same twice."""
+    """A picture is RGB, its ids have the same size and are 0 or an element's id + 1, and it is always the same."""
     if case.world.media != Media.IMAGE:
         return
     for item in case.items[:2]:
@@ -359,7 +359,7 @@ def pictures_show_the_elements(case: Case) -> None:
 
 
 def prompts_ask_the_question_and_do_not_tell(case: Case) -> None:
-    """A prompt has the question's text, and stays the same where the answer is withheld."""
+    """A prompt contains the text of the question and does not depend on the answer."""
     for _, question in case.questions():
         prompt = case.world.prompt(question)
         assert question.text in prompt
@@ -368,7 +368,7 @@ def prompts_ask_the_question_and_do_not_tell(case: Case) -> None:
 
 
 def forms_offer_the_answer(case: Case) -> None:
-    """A form has the answer among its choices, each once, and stays the same where the answer is withheld."""
+    """A form contains the answer among its distinct choices and does not depend on the answer."""
     for _, question in case.questions():
         form = case.world.answer_form(case.own, question)
         assert len(set(form.choices)) == len(form.choices)
@@ -379,29 +379,29 @@ def forms_offer_the_answer(case: Case) -> None:
             assert not form.choices or question.answer.text in form.choices, question.text
         if form.parts:
             check_parts(form)
-            assert question.answer is None or put_together_again(form, question.answer.text), question.text
+            assert question.answer is None or is_composed_of_its_parts(form, question.answer.text), question.text
 
 
 def check_parts(form: AnswerForm) -> None:
-    """Fail where an answer that is put together of parts, sets and sequences alone, can't be so by everybody."""
+    """Fail if an answer of several parts cannot be composed from the parts. Only sets and sequences may have parts."""
     assert form.kind in (AnswerKind.SET, AnswerKind.SEQUENCE)
     assert len(set(form.parts)) == len(form.parts)
     assert form.empty not in form.parts
     assert all(part == part.strip() and JOINT not in part for part in form.parts)
     assert (form.length > 0) == (form.kind == AnswerKind.SEQUENCE)
     assert not form.empty or form.kind == AnswerKind.SET
-    assert all(put_together_again(form, choice) for choice in form.choices)
+    assert all(is_composed_of_its_parts(form, choice) for choice in form.choices)
 
 
-def put_together_again(form: AnswerForm, answer: str) -> bool:
-    """Return whether an answer's parts make it, of a set in any order."""
+def is_composed_of_its_parts(form: AnswerForm, answer: str) -> bool:
+    """Return whether the parts of an answer compose it. The parts of a set may be in any order."""
     parts = form.taken_apart(answer)
     orders = (parts, parts[::-1]) if form.kind == AnswerKind.SET else (parts,)
     return all(form.put_together(order) == answer for order in orders)
 
 
 def stories_are_lines(case: Case) -> None:
-    """A world whose medium is a story tells every scene in lines; they survive JSON, and questions see some."""
+    """A world of stories has lines for every scene, they survive JSON, and every question sees at least one of them."""
     assert case.world.media != Media.STORY or case.world.has_stories
     for item in case.items if case.world.has_stories else ():
         lines = story_of(case.world, item.scene)
@@ -419,9 +419,10 @@ def stories_are_lines(case: Case) -> None:
 
 
 def colours_are_drawn_as_they_are_told_apart(case: Case) -> None:
-    """Each colour that is an answer is drawn, unlike each other one; or none is."""
+    """Either all colours of a world have samples, which look different, or none has. Answers have no other colours."""
+    names = sorted(case.world.swatches(case.own))
     forms = [case.world.answer_form(case.own, question) for item in case.items for question in item.questions]
-    names = sorted({name for form in forms for name in form.swatches})
+    assert {name for form in forms for name in form.swatches} <= set(names)
     drawn = {name: case.world.draw_colour(case.own, name, which=1, size=40) for name in names}
     shown = {name: rgb for name, rgb in drawn.items() if rgb is not None}
     assert len(shown) in (0, len(names))
@@ -431,7 +432,7 @@ def colours_are_drawn_as_they_are_told_apart(case: Case) -> None:
 
 
 def what_is_easy_is_said_in_numbers_or_not_at_all(case: Case) -> None:
-    """Facets that say how much a question demands are numbers; whether an item is clear is yes, no or unknown."""
+    """Facets for the difficulty of questions are numbers, and whether an item is clear is yes, no or unknown."""
     numbers = {facet.name for facet in case.world.facets(case.own) if facet.kind == FacetKind.INTEGER}
     assert set(case.world.lengths) <= numbers
     assert all(type(most) is int and most > 0 for most in case.world.lengths.values())
@@ -443,7 +444,7 @@ def what_is_easy_is_said_in_numbers_or_not_at_all(case: Case) -> None:
 
 
 def columns_name_real_facets(case: Case) -> None:
-    """Every column of the board is about a value of a facet; no two have one label."""
+    """Every column of the leaderboard is a value of an existing facet, and labels are distinct."""
     values = {facet.name: facet.values for facet in case.world.facets(case.own)}
     columns = case.world.columns(case.own)
     assert len({column.label for column in columns}) == len(columns)
@@ -452,7 +453,7 @@ def columns_name_real_facets(case: Case) -> None:
 
 
 def views_draw_real_facets(case: Case) -> None:
-    """Every chart is of a facet that the world has, with words for people; no two have one name."""
+    """Every chart has an existing facet, a title and an axis, and names are distinct."""
     names = [view.name for view in case.world.views]
     assert len(set(names)) == len(names)
     for view in case.world.views:
@@ -462,7 +463,7 @@ def views_draw_real_facets(case: Case) -> None:
 
 
 def expected_shares_are_those_of_real_facets(case: Case) -> None:
-    """Shares that the spec asks for belong to a facet, one for each of its values, and sum to one."""
+    """Expected shares belong to an existing facet, with one share for each value, and their sum is one."""
     facets = {facet.name: facet for facet in case.world.facets(case.spec)}
     for name, shares in case.world.expected_shares(case.spec).items():
         assert name in facets, name
@@ -471,7 +472,7 @@ def expected_shares_are_those_of_real_facets(case: Case) -> None:
 
 
 def board_views_read_real_facets(case: Case) -> None:
-    """Every breakdown is by a facet that the world has and of values that occur; no two have one name."""
+    """Every breakdown has existing facets and values, and names are distinct."""
     values = {facet.name: facet.values for facet in case.world.facets(case.own)}
     names = [view.name for view in case.world.board_views]
     assert len(set(names)) == len(names)
@@ -485,7 +486,7 @@ def board_views_read_real_facets(case: Case) -> None:
 
 
 def reweighting_reads_real_facets(case: Case) -> None:
-    """Facets of the reweighted accuracy are categories; two whose values are always different have the same values."""
+    """Facets of the reweighted accuracy are categories. Two facets that always differ have the same values."""
     by = case.world.reweighting
     if by is None:
         return
@@ -498,7 +499,7 @@ def reweighting_reads_real_facets(case: Case) -> None:
 
 
 def tasks_are_columns(case: Case) -> None:
-    """Where columns are tasks, there are such; one is passed with some share of right answers."""
+    """If columns are tasks, at least one column is a task, and a task is passed at a share above 0 and up to 1."""
     tasks = case.world.tasks
     if tasks is not None:
         assert any(column.facet == tasks.facet for column in case.world.columns(case.own)), tasks
@@ -507,7 +508,7 @@ def tasks_are_columns(case: Case) -> None:
 
 
 def own_baselines_answer_each_question(case: Case) -> None:
-    """The world's own baselines guess once at each question, alike each time, and without being told the answers."""
+    """Each baseline of the world guesses once for each question, always the same, without the answers."""
     baselines = case.world.baselines
     assert len({one.name for one in baselines}) == len(baselines)
     asked, answers = [unanswered(item) for item in case.items], case.world.answers(case.own)
@@ -522,7 +523,7 @@ def own_baselines_answer_each_question(case: Case) -> None:
 
 
 def programs_without_a_step_are_programs(case: Case) -> None:
-    """A program without a step is shorter, well typed and answers the same kind of question; each step is left out."""
+    """A program without a step is shorter, well typed and has the same type of answer."""
     table = case.world.functions(case.own)
     names = [one.name for one in case.world.ablations]
     assert len(set(names)) == len(names)
@@ -539,13 +540,13 @@ def programs_without_a_step_are_programs(case: Case) -> None:
 
 
 def secrets_change_the_split(case: Case) -> None:
-    """Another secret makes another split."""
+    """Different secrets give different splits."""
     made = [as_json(case.made(case.spec, secret=secret)) for secret in (b"", bytes(range(16)), bytes(range(1, 17)))]
     assert len(set(made)) == 3
 
 
 def seeds_change_the_split(case: Case) -> None:
-    """Another seed makes another split; 0 is a seed."""
+    """Different seeds give different splits, and 0 is a valid seed."""
     made = {
         as_json(case.made(case.world.read_spec(case.spec.to_json() | {"seed": seed}))) for seed in (0, 1, 2**64 - 1)
     }
@@ -553,7 +554,7 @@ def seeds_change_the_split(case: Case) -> None:
 
 
 def other_splits_do_not_matter(case: Case) -> None:
-    """A split is the same with or without the others; two splits with the same parameters differ."""
+    """A split does not change without the other splits, and two splits with the same parameters differ."""
     data = case.spec.to_json()
     alone = {**data["splits"][case.split], "reference": None}
     without = case.world.read_spec({**data, "splits": {case.split: alone}})
@@ -565,7 +566,7 @@ def other_splits_do_not_matter(case: Case) -> None:
 
 
 def questions_are_well_formed(case: Case) -> None:
-    """Questions have a text and a kind; items with one have questions; scopes lie within the elements."""
+    """Questions have a text and a kind, and their scopes are within the elements."""
     for item, question in case.questions():
         assert question.text
         assert question.text == question.text.strip()
@@ -575,7 +576,7 @@ def questions_are_well_formed(case: Case) -> None:
 
 
 def words_are_known_beforehand(case: Case) -> None:
-    """A world with pictures knows every word of its questions, as they are split, before it asks one."""
+    """A world with pictures knows every word of its questions in advance."""
     if case.world.media != Media.IMAGE:
         return
     words = case.world.words(case.own)
@@ -587,7 +588,7 @@ def words_are_known_beforehand(case: Case) -> None:
 
 
 def longer_splits_begin_alike(case: Case) -> None:
-    """Pictures can be made for ever: with more scenes come further ones, and all chunks but the last are alike."""
+    """A longer split of pictures begins with the same items. All of its chunks except the last have one size."""
     if case.world.media != Media.IMAGE:
         return
     chunks = case.maker.plan(case.longer(10_000), case.split)
@@ -639,24 +640,24 @@ MAKING: tuple[Rule, ...] = (
 
 
 def rules(world: World) -> tuple[Rule, ...]:
-    """Return the rules that a world is held to."""
+    """Return the rules for a world."""
     return MAKING if world.maker is not None else ()
 
 
 def hold(world: World) -> None:
-    """Hold a world to every rule; the first one broken raises AssertionError."""
+    """Check all rules for a world. The first violated rule raises AssertionError."""
     case = Case(world)
     for rule in rules(world):
         rule(case)
 
 
 def main(name: str) -> int:
-    """Return the exit status: 0 where a world keeps every rule, which are printed, 1 where it doesn't."""
+    """Check all rules for a world and print the results. Return the exit status: 0 if all rules hold, else 1."""
     case, broken = Case(get_world(name)), 0
     for rule in rules(case.world):
         try:
             rule(case)
-        except Exception:  # of somebody's world anything may come
+        except Exception:  # a world of another package may raise anything
             broken += 1
             sys.stdout.write(f"BROKEN  {rule.__name__}: {rule.__doc__}\n")
             sys.stderr.write(traceback.format_exc())

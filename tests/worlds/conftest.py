@@ -1,14 +1,19 @@
-"""A researcher in a real browser, for walks through what worlds make."""
+"""Clients and a real browser of a researcher, for tests of complete workflows with datasets of worlds."""
 
-from collections.abc import Iterator
+import io
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group
 from django.test import Client
-from playwright.sync_api import Browser, Page
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
 
+from generation.making import dataset_jobs
+from generation.models import Dataset
 from webapp.models import User
 
 
@@ -21,7 +26,7 @@ def ada(transactional_db: None) -> User:
 
 @pytest.fixture
 def researcher(db: None) -> Client:
-    """Give a researcher's browser that runs no scripts."""
+    """A test client of a researcher, without JavaScript."""
     user = User.objects.create_user("ada", "ada@example.org", "x")
     user.groups.add(Group.objects.get_or_create(name="researcher")[0])
     client = Client()
@@ -31,7 +36,7 @@ def researcher(db: None) -> Client:
 
 @pytest.fixture
 def page(browser: Browser, live_server: Any, ada: User) -> Iterator[Page]:
-    """Give a researcher's page, which fails the test when a script of ours does."""
+    """A browser page of a researcher. An error in JavaScript fails the test."""
     client = Client()
     client.force_login(ada)
     context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 800})
@@ -42,8 +47,39 @@ def page(browser: Browser, live_server: Any, ada: User) -> Iterator[Page]:
     context.close()
 
 
+def make_by_form(page: Page, preset: str, *, scenes: int | Sequence[int], slug: str = "") -> Dataset:
+    """Create a public dataset of a preset with the form. All splits, or the first ones, get the numbers of scenes."""
+    page.goto(f"/datasets/new/?preset={preset}")
+    page.get_by_label("Name in web addresses").fill(slug or preset)
+    fields = page.locator("[id^=split-][id$=-scenes]").all()
+    counts = itertools.repeat(scenes) if isinstance(scenes, int) else scenes
+    for field, count in zip(fields, counts, strict=False):
+        field.fill(str(count))
+    page.get_by_label("Who sees it").select_option(label="everybody")
+    usable(page)
+    page.get_by_role("button", name="Create dataset").click()
+    dataset = Dataset.objects.get(slug=slug or preset)
+    dataset_jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    return dataset
+
+
+def compare_colours(page: Page) -> None:
+    """Answer for each pair of colours whether they are the same, like a participant with good colour vision."""
+    expect(page.get_by_role("heading", level=1)).to_have_text("Colours on your screen")
+    for pair in page.locator(".pair").all():
+        source = pair.locator("img").get_attribute("src")
+        assert source is not None
+        picture = Image.open(io.BytesIO(page.request.get(source).body())).convert("RGB")
+        width, height = picture.size
+        is_same = picture.getpixel((width // 4, height // 2)) == picture.getpixel((3 * width // 4, height // 2))
+        pair.locator(f"input[value={'same' if is_same else 'different'}]").check()
+    page.get_by_role("button", name="Continue").click()
+
+
 def usable(page: Page) -> None:
-    """Hold a page to what axe finds, and to its width."""
+    """Check that the page has no serious violations found by axe, and is not wider than the window."""
     found = Axe().run(page).response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

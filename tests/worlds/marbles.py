@@ -1,4 +1,4 @@
-"""A world as small as can be, for tests of what is the same in all worlds: marbles in a row, counted by colour."""
+"""A minimal world for tests of all worlds: marbles in a row are counted by colour."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class MarbleSpec(BaseSpec):
 
 @dataclass(frozen=True)
 class Row:
-    """Marbles from left to right; as a view, how wide each is drawn."""
+    """Marbles from left to right. As a view, only the drawn width of each marble matters."""
 
     marbles: tuple[str, ...] = ()
     width: int = 4
@@ -57,7 +57,7 @@ class Row:
 
 
 class MarbleMaker(Maker):
-    """Makes marbles."""
+    """Generates rows of marbles."""
 
     bundled = PRESETS
 
@@ -71,7 +71,7 @@ class MarbleMaker(Maker):
             yield Item(row, Row(width=4), tuple(self.ask(row, color) for color in COLORS))
 
     def ask(self, row: Row, color: str) -> Question:
-        """Return how many marbles have a colour."""
+        """Return the question how many marbles have a colour."""
         return Question(
             text=f"How many marbles are {color}?",
             program=(Step("scene"), Step("filter_color", (0,), (color,)), Step("count", (1,))),
@@ -94,7 +94,7 @@ def leave_out(program: Program) -> Program | None:
 
 
 class MarbleWorld(World):
-    """How marbles are read."""
+    """The world of marbles."""
 
     name = NAME
     label = "Marbles"
@@ -102,7 +102,7 @@ class MarbleWorld(World):
     views = (ChartView("colors", "Colours", "color", "colour asked for"),)
     board_views = (BoardView("colors", "By colour", "color", "colour asked for"),)
     ablations = (Ablation("color", "colour", leave_out),)
-    display = Display(scale=8, smooth=False, needs_colour=True)
+    display = Display(scale=8, smooth=False)
     maker = MarbleMaker()
 
     def read_scene(self, data: Mapping[str, Any]) -> Row:

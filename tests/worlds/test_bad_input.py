@@ -1,4 +1,4 @@
-"""Wrong specs of worlds: one message each, on the command line and on the page, and nothing is half made."""
+"""Bad specs cause one message each, in the command and on the page, and nothing is created."""
 
 import json
 import re
@@ -12,19 +12,20 @@ from django.test import Client
 from generation.engine.worlds import find_preset
 from generation.models import Dataset, Job
 from tests.generation.pages.drafting import NEW, sent, text
+from tests.worlds.counting.bad_specs import FAULTS as COUNTING
 from tests.worlds.shapeworld.bad_specs import FAULTS as SHAPEWORLD
 from tests.worlds.simtown.bad_specs import FAULTS as SIMTOWN
 
 pytestmark = pytest.mark.django_db
 SMALL = {"scenes": 4}
-BASES = {"shapeworld-multishape": SHAPEWORLD, "simtown-k5": SIMTOWN}
+BASES = {"clevr-counting": COUNTING, "shapeworld-multishape": SHAPEWORLD, "simtown-k5": SIMTOWN}
 EVERY = pytest.mark.parametrize(
     ("base", "fault"), [pytest.param(base, fault, id=f"{base}: {fault}") for base, of in BASES.items() for fault in of]
 )
 
 
 def spec_of(base: str, laid: dict[str, Any]) -> dict[str, Any]:
-    """Return a small dataset of a preset with what is laid over it."""
+    """Return a spec of a small dataset: a preset with changes."""
     splits = {name: SMALL | laid.get("splits", {}).get(name, {}) for name in find_preset(base)["splits"]}
     return {"base": base, **laid, "splits": splits}
 
@@ -33,7 +34,7 @@ SUMMARY = re.compile(r'<div class="banner bad wrong-fields".*?</div>', re.DOTALL
 
 
 @EVERY
-def test_the_command_names_the_field_and_makes_nothing(base: str, fault: str, tmp_path: Path) -> None:
+def test_the_command_names_the_field_and_creates_nothing(base: str, fault: str, tmp_path: Path) -> None:
     laid, where, words = BASES[base][fault]
     file = tmp_path / "wrong.json"
     file.write_text(json.dumps(spec_of(base, laid)))
@@ -47,7 +48,9 @@ def test_the_command_names_the_field_and_makes_nothing(base: str, fault: str, tm
 
 
 @EVERY
-def test_the_page_says_it_once_beside_its_field_and_makes_nothing(base: str, fault: str, researcher: Client) -> None:
+def test_the_page_shows_the_message_once_at_its_field_and_creates_nothing(
+    base: str, fault: str, researcher: Client
+) -> None:
     laid, where, words = BASES[base][fault]
     answer = researcher.post(NEW, sent(spec_of(base, laid), action="create"))
     assert answer.status_code == 400

@@ -1,4 +1,4 @@
-"""The registry of worlds: ours, and those of other packages.
+"""The registry of worlds: those of this package, and those of other packages.
 
 A world is a folder with a line in `REGISTRY`, or a package that names its world under the entry point
 `horsesense.worlds`. `base.World` describes the members of a world.
@@ -34,12 +34,17 @@ from generation.engine.worlds.base import World as World
 REGISTRY: dict[str, str] = {
     "babi": "generation.engine.worlds.babi.world:WORLD",
     "clevr": "generation.engine.worlds.clevr.world:WORLD",
+    "counting": "generation.engine.worlds.counting.world:WORLD",
     "shapeworld": "generation.engine.worlds.shapeworld.world:WORLD",
     "simtown": "generation.engine.worlds.simtown.world:WORLD",
 }
 READERS: dict[str, str] = {  # readers of published files
     "babi": "generation.engine.worlds.babi.formats.release_reader:READER",
     "clevr": "generation.engine.worlds.clevr.formats.release_reader:READER",
+    "coco-grounding": "generation.engine.worlds.counting.formats.coco_grounding_reader:READER",
+    "coco-instances": "generation.engine.worlds.counting.formats.coco_instances_reader:READER",
+    "howmany-qa": "generation.engine.worlds.counting.formats.howmany_reader:READER",
+    "tallyqa": "generation.engine.worlds.counting.formats.tallyqa_reader:READER",
 }
 
 SEEN, UNSEEN = "yes", "no"
@@ -59,7 +64,7 @@ def names() -> tuple[str, ...]:
 
 
 def get_world(name: str) -> World:
-    """Return a world. If one of ours and one of another package have the same name, return ours.
+    """Return a world. A world of this package replaces a world of another package with the same name.
 
     Raises
     ------

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from generation.engine.errors import BadRecord, BadScene, BadSpec
 from generation.engine.items import (
     AnswerForm,
+    Box,
     ChartView,
     Chunk,
     Column,
@@ -43,7 +44,7 @@ SCENES_PER_CHUNK = 100
 
 
 class TextCounts(NamedTuple):
-    """Figures of a paper on a split's questions: all, the different ones, and those that the train split has too."""
+    """Numbers of a split's questions in a paper: all, the different texts, and the texts that the train split has."""
 
     questions: int
     unique: int
@@ -58,7 +59,7 @@ class HumanBaseline(NamedTuple):
 
 
 class Published(NamedTuple):
-    """Figures of a world's paper, which pages show beside ours.
+    """Figures of a world's paper, which pages show next to the figures of a dataset.
 
     Attributes
     ----------
@@ -286,6 +287,10 @@ class World(ABC):
         The kinds of steps that can be left out of programs, one at a time.
     baselines : tuple of Baseline
         The world's own baselines.
+    count_groups : str
+        The facet by whose values count shifts group questions unless told otherwise; empty for the answer alone.
+    metrics : tuple of str
+        The metrics of boards beside the accuracy, by their names in `generation.engine.scoring.metrics.METRICS`.
     display : Display
         How pages show pictures.
     published : Published
@@ -313,6 +318,8 @@ class World(ABC):
     reweighting: ClassVar[Reweighting | None] = None
     ablations: ClassVar[tuple[Ablation, ...]] = ()
     baselines: ClassVar[tuple[Baseline, ...]] = ()
+    count_groups: ClassVar[str] = ""
+    metrics: ClassVar[tuple[str, ...]] = ()
     display: ClassVar[Display] = Display()
     published: ClassVar[Published] = Published()
     repeats: ClassVar[tuple[Repeatable, ...]] = ()
@@ -384,7 +391,7 @@ class World(ABC):
     def supports(self, scene: Any, number: int) -> tuple[int, ...]:
         """Return the supporting lines, counted from 0, that a scene itself records for its question `number`.
 
-        Published stories record them for questions without programs. Empty by default: not known.
+        Published stories record them for questions without programs. By default the result is empty: not known.
         """
         return ()
 
@@ -418,9 +425,9 @@ class World(ABC):
         return tuple(Column(kind, "type", kind) for kind in self.kinds)
 
     def spaces(self, spec: Any) -> Mapping[str, Mapping[str, int]]:
-        """Return how many different `repeats` are possible in all splits together, where this can be counted.
+        """Return how many different `repeats` are possible in all splits together, for those that can be counted.
 
-        By value of the facet `repeats_by`, then by `Repeatable.facet`.
+        The keys are the values of the facet `repeats_by`, and then `Repeatable.facet`.
         """
         return {}
 
@@ -432,7 +439,7 @@ class World(ABC):
         return {}
 
     def words(self, spec: Any) -> tuple[str, ...] | None:
-        """Return every word that a question can have, as `vocabulary.split_words` gives them, or None if unknown."""
+        """Return every word that a question can have, as `token_vocabulary.split_words` gives them, or None."""
         return None
 
     def prompt(self, question: Question) -> str:
@@ -445,12 +452,31 @@ class World(ABC):
         """Return what program steps can point at; the pixels of element `id` are `id + 1` in the object-id image."""
         return ()
 
+    def most_counted(self, spec: Any) -> int | None:
+        """Return the largest count if answers are numbers, whose predictions may be fractional and have boxes.
+
+        The vocabulary must then have every number from 0 to this one. None, as by default, for other answers.
+        """
+        return None
+
+    def counted(self, spec: Any, item: Item, question: Question) -> tuple[int, ...] | None:
+        """Return the ids of the elements that a question counts, ascending, or None if unknown, as by default."""
+        return None
+
+    def element_boxes(self, spec: Any, item: Item) -> Mapping[int, Box]:
+        """Return the boxes of the visible elements by id; by default of those elements that have a box."""
+        return {element.id: element.box for element in self.elements(spec, item) if element.box is not None}
+
     def is_clear(self, spec: Any, item: Item) -> bool | None:
         """Return whether everything in an item is easy to see, neither hidden nor small, or None if unknown."""
         return None
 
+    def swatches(self, spec: Any) -> Mapping[str, tuple[int, int, int]]:
+        """Return the colours that people must distinguish, sRGB by their words in questions and answers."""
+        return {}
+
     def draw_colour(self, spec: Any, name: str, *, which: int, size: int) -> NDArray[np.uint8] | None:
-        """Return a sample `(size, size, 3)` uint8 sRGB of a colour that answers name, as pictures show it, or None.
+        """Return a sample `(size, size, 3)` uint8 sRGB of a colour of `swatches`, as pictures show it, or None.
 
         `which` counts the ways in which colours look, for example materials.
         """
@@ -486,7 +512,7 @@ class World(ABC):
         return type(self).learn_lexicon is not World.learn_lexicon
 
     def prover(self, spec: Any, *, made: bool) -> Prover | None:
-        """Return what proves the items of a split, or None.
+        """Return the prover of a split's items, or None.
 
         By default pictures of a `SceneMaker` are drawn again and compared.
 

@@ -14,7 +14,7 @@ from generation.making.progress import progress_of
 from generation.management.console import BAD_INPUT, Bar, WatchingCommand
 from generation.models import Dataset, Import
 
-MOST_WORKERS = 2  # a split is read by one
+MOST_WORKERS = 2  # one process reads a split
 
 
 class Command(WatchingCommand):
@@ -49,6 +49,8 @@ class Command(WatchingCommand):
             self._read(dataset, imported)
         for line in imports.describe_import(dataset):
             self.stderr.write(line, self.style.NOTICE if line.startswith(" ") else None)
+        for line in imports.compare_with_published(dataset):
+            self.stderr.write(line)
         self.stdout.write(dataset.fingerprint)
 
     def _dataset(self, options: dict[str, Any]) -> Dataset:
@@ -84,7 +86,7 @@ class Command(WatchingCommand):
         self.watch(bar, size=min(MOST_WORKERS, dataset.splits.count()), kept="read")
         imported.refresh_from_db()
         if imported.message:
-            dataset_jobs.work(dataset=dataset)  # what is left of it goes
+            dataset_jobs.work(dataset=dataset)  # deletes what is left of the dataset
             raise CommandError(f"{imported.message} Nothing was kept.", returncode=BAD_INPUT)
         self.check_complete(dataset)
 

@@ -1,4 +1,4 @@
-"""Stories in a real browser: made by the form, read and played, answered by somebody, predicted, on a board."""
+"""Stories in a real browser: created with the form, read, replayed, answered by people, predicted, on a leaderboard."""
 
 from pathlib import Path
 
@@ -10,39 +10,26 @@ from annotations.models import Answer, Study
 from generation.engine.worlds.babi import story_allocation
 from generation.engine.worlds.babi.spec import PRESETS
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from generation.making import dataset_jobs
-from generation.models import Dataset, Question, Split
+from generation.models import Question, Split
 from tests.leaderboards.sent import noisy, truth_of
-from tests.worlds.conftest import usable
+from tests.worlds.conftest import make_by_form, usable
 from webapp.leaderboards import scoring
 from webapp.models import User
 
 pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.django_db(transaction=True)]
 TASKS = tuple(BY_NUMBER.values())
-EACH = 40  # questions of each task in the split that people and models answer
+EACH = 40  # questions of each task in the split that is answered
 STUDIED = 200
 
 
-def make(page: Page, preset: str, *, questions: int) -> Dataset:
-    """Make a small dataset of a preset by the form, with so many questions of each task in each split."""
-    page.goto(f"/datasets/new/?preset={preset}")
-    page.get_by_label("Name in web addresses").fill(preset)
-    stories = str(story_allocation.stories(TASKS, questions))
-    for field in page.locator("[id^=split-][id$=-scenes]").all():
-        field.fill(stories)
-    page.get_by_label("Who sees it").select_option(label="everybody")
-    usable(page)
-    page.get_by_role("button", name="Create dataset").click()
-    dataset = Dataset.objects.get(slug=preset)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+def stories_of(questions: int) -> int:
+    """Return how many stories a split needs for this number of questions of each task."""
+    return story_allocation.stories(TASKS, questions)
 
 
 @pytest.mark.parametrize("preset", tuple(PRESETS))
-def test_every_preset_is_made_read_and_played(page: Page, preset: str) -> None:
-    dataset = make(page, preset, questions=1)
+def test_stories_of_every_preset_can_be_created_read_and_replayed(page: Page, preset: str) -> None:
+    dataset = make_by_form(page, preset, scenes=stories_of(1))
     page.goto(f"/datasets/{preset}/")
     expect(page.get_by_role("heading", name="Repeats")).to_be_visible()
     usable(page)
@@ -60,14 +47,14 @@ def test_every_preset_is_made_read_and_played(page: Page, preset: str) -> None:
     usable(page)
 
 
-def told(row: Question) -> tuple[str, ...]:
-    """Return what somebody reads: the lines that a question sees, and the question."""
+def visible_text(row: Question) -> tuple[str, ...]:
+    """Return what a reader sees: the lines before the question, and the question."""
     lines = row.scene.scene_json["lines"] if row.scene.scene_json else []
     return (*(line["text"] for line in lines[: row.scope]), row.text)
 
 
 def answer(page: Page, text: str) -> None:
-    """Give an answer as people do: by a button, or by its parts."""
+    """Answer a question as people do: with a button, or with its parts."""
     if page.locator(".choice.part").count() == 0:
         page.locator("button.choice", has=page.get_by_text(text, exact=True)).click()
         return
@@ -78,10 +65,10 @@ def answer(page: Page, text: str) -> None:
     page.get_by_role("button", name="Answer", exact=True).click()
 
 
-def test_somebody_answers_two_hundred_questions_about_stories(page: Page, ada: User) -> None:
-    dataset = make(page, "babi", questions=EACH)
+def test_a_participant_answers_two_hundred_questions_about_stories(page: Page, ada: User) -> None:
+    dataset = make_by_form(page, "babi", scenes=stories_of(EACH))
     split = dataset.splits.get(name="test")
-    rows = {told(row): row for row in split.question_set.select_related("scene")}
+    rows = {visible_text(row): row for row in split.question_set.select_related("scene")}
     kinds = split.question_set.order_by("position").values_list("position", "scene__position", "family")
     of_task: dict[int, list[tuple[int, int]]] = {}
     for position, scene, task in kinds:
@@ -113,8 +100,8 @@ def test_somebody_answers_two_hundred_questions_about_stories(page: Page, ada: U
     assert all(one.text == truth[one.slot.question.position] for one in given.select_related("slot__question"))
 
 
-def test_predictions_are_scored_on_a_board_of_twenty_tasks(page: Page, ada: User, tmp_path: Path) -> None:
-    dataset = make(page, "babi", questions=EACH)
+def test_predictions_are_scored_on_a_leaderboard_with_twenty_tasks(page: Page, ada: User, tmp_path: Path) -> None:
+    dataset = make_by_form(page, "babi", scenes=stories_of(EACH))
     split = Split.objects.select_related("dataset").get(dataset=dataset, name="test")
     for name, answers in {"Reads well": truth_of(split), "Reads badly": noisy(split, wrong=0.4)}.items():
         page.goto("/methods/new/")

@@ -1,4 +1,4 @@
-"""A lexicon learnt from files in the release's form gives their vocabulary, in English, Hindi and shuffled."""
+"""A lexicon that is learned from files in the format of the release gives their vocabulary in all languages."""
 
 import json
 import re
@@ -22,18 +22,18 @@ from generation.engine.worlds.babi.languages import language_of
 from generation.engine.worlds.babi.lexicon import KINDS, meaning
 from generation.engine.worlds.babi.lexicon_learning import learn
 from generation.engine.worlds.babi.spec import gathered
-from tests.worlds.babi.items import made
+from tests.worlds.babi.items import generate_items
 from tests.worlds.babi.release_words import write_release
 
 WORLD = get_world("babi")
-UNKNOWN = 0.02  # of all tokens: at most so many that the other side never has
+UNKNOWN = 0.02  # of all tokens: the largest share that the other side lacks
 FOLDERS = ("en", "shuffled", "hn")
 RARE = {"en": "three", "shuffled": language_of("shuffled").answer("three"), "hn": language_of("hindi").answer("three")}
 
 
 @cache
-def released(folder: str) -> Path:
-    """Return files of all tasks in the release's form, beside those in English."""
+def write_files(folder: str) -> Path:
+    """Write files of all tasks in the format of the release in this language and in English, and return the folder."""
     root = Path(mkdtemp(prefix="horsesense-test-"))
     for name in dict.fromkeys(("en", folder)):
         write_release(root, language=name)
@@ -41,9 +41,9 @@ def released(folder: str) -> Path:
 
 
 @cache
-def learnt(folder: str) -> dict[str, Any]:
-    """Return the lexicon of such files as JSON, with an answer that few of them have."""
-    data: dict[str, Any] = json.loads(learn(released(folder)).model_dump_json())
+def learn_lexicon(folder: str) -> dict[str, Any]:
+    """Return the lexicon of the files as JSON, with the answer "three", which is rare."""
+    data: dict[str, Any] = json.loads(learn(write_files(folder)).model_dump_json())
     data["answers"].setdefault("three", RARE[folder])
     return data
 
@@ -52,26 +52,30 @@ def tokens(texts: Iterable[str]) -> Counter[str]:
     return Counter(token for text in texts for token in re.findall(r"\w+|[^\w\s]", text))
 
 
-def told(items: Iterable[Item]) -> list[str]:
+def texts_of(items: Iterable[Item]) -> list[str]:
     return [
         text for item in items for text in (*map(str, WORLD.story(item.scene)), *(one.text for one in item.questions))
     ]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_ours_has_the_vocabulary_of_the_files_that_were_learnt_and_is_sound(folder: str) -> None:
+def test_stories_with_a_lexicon_have_the_vocabulary_of_the_files_and_are_valid(folder: str) -> None:
     splits = {"train": {"questions": 40}}
-    spec = WORLD.read_spec({"world": "babi", "title": "", "splits": splits, "lexicon": learnt(folder)})
-    items = made(spec)
-    lines = [line.split("\t")[0].split(" ", 1)[1] for path in released(folder).iterdir() for line in path.open()]
-    ours, theirs = tokens(told(items)), tokens(line.strip() for line in lines)
+    spec = WORLD.read_spec({"world": "babi", "title": "", "splits": splits, "lexicon": learn_lexicon(folder)})
+    items = generate_items(spec)
+    lines = [
+        line.split("\t")[0].split(" ", 1)[1]
+        for path in write_files(folder).iterdir()
+        for line in path.read_text().splitlines()
+    ]
+    ours, theirs = tokens(texts_of(items)), tokens(line.strip() for line in lines)
     for own, other in ((ours, theirs), (theirs, ours)):
         unknown = [token for token in own if token not in other]
         assert sum(own[token] for token in unknown) <= UNKNOWN * own.total(), unknown
     answers = {
         part
-        for path in released(folder).iterdir()
-        for line in path.open()
+        for path in write_files(folder).iterdir()
+        for line in path.read_text().splitlines()
         if "\t" in line
         for part in line.split("\t")[1].split(",")
     }
@@ -85,7 +89,7 @@ def test_ours_has_the_vocabulary_of_the_files_that_were_learnt_and_is_sound(fold
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_plain_english_of_each_kind_is_read_as_that_kind(kind: str) -> None:
+def test_the_plain_sentence_of_each_kind_is_recognised(kind: str) -> None:
     examples = {"person": "Mary", "place": "kitchen", "place2": "garden", "thing": "milk", "person2": "John",
                 "shape": "triangle", "shape2": "red square", "size": "box", "size2": "chest", "name": "Lily",
                 "species": "swan", "kind": "cat", "kind2": "wolf", "colour": "gray", "state": "bored"}  # fmt: skip
@@ -96,8 +100,8 @@ def test_plain_english_of_each_kind_is_read_as_that_kind(kind: str) -> None:
     assert found.words == tuple(examples[role] for role in roles)
 
 
-def test_the_lexicon_enters_the_spec_and_the_command_writes_it(tmp_path: Path) -> None:
-    call_command("lexicon", str(released("en")), output=tmp_path / "words.json")
+def test_the_command_writes_a_lexicon_that_a_spec_can_name(tmp_path: Path) -> None:
+    call_command("lexicon", str(write_files("en")), output=tmp_path / "words.json")
     data = gathered(
         {"world": "babi", "title": "", "splits": {"train": {"scenes": 20}}, "lexicon": "words.json"}, folder=tmp_path
     )
@@ -110,10 +114,10 @@ def test_the_lexicon_enters_the_spec_and_the_command_writes_it(tmp_path: Path) -
     assert list(maker.make(spec, "train", chunk)) == list(maker.make(again, "train", chunk))
 
 
-def test_a_file_that_is_sent_is_a_lexicon() -> None:
+def test_an_uploaded_file_can_be_a_lexicon() -> None:
     digest = "0" * 64
     data = {"world": "babi", "title": "", "splits": {"train": {"scenes": 20}}, "lexicon": digest}
-    spec = WORLD.read_spec(data, files={digest: json.dumps(learnt("en")).encode()})
+    spec = WORLD.read_spec(data, files={digest: json.dumps(learn_lexicon("en")).encode()})
     assert isinstance(spec.to_json()["lexicon"], dict)
 
 
@@ -140,7 +144,7 @@ SMALL: dict[str, Any] = {
         ({"more": 1}, "lexicon"),
     ],
 )
-def test_a_bad_lexicon_is_refused_by_one_message(changes: dict[str, Any], message: str) -> None:
+def test_a_bad_lexicon_is_refused_with_one_message(changes: dict[str, Any], message: str) -> None:
     data = {
         "world": "babi",
         "title": "",
@@ -152,7 +156,7 @@ def test_a_bad_lexicon_is_refused_by_one_message(changes: dict[str, Any], messag
         WORLD.read_spec(data)
 
 
-def test_a_lexicon_that_is_no_json_or_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_lexicon_that_is_missing_or_no_json_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("{")
     for name in ("bad.json", "none.json"):
         with pytest.raises(BadSpec, match="lexicon: Expected"):
@@ -161,7 +165,7 @@ def test_a_lexicon_that_is_no_json_or_not_there_is_refused(tmp_path: Path) -> No
         WORLD.read_spec({"world": "babi", "title": "", "splits": {"train": {"scenes": 2}}, "lexicon": "none.json"})
 
 
-def test_stories_that_are_not_those_in_english_are_refused(tmp_path: Path) -> None:
+def test_a_lexicon_of_stories_that_differ_from_the_english_ones_is_refused(tmp_path: Path) -> None:
     write_release(tmp_path, count=2, tasks=(1,))
     other = write_release(tmp_path, language="hn", count=2, tasks=(1,))
     (path,) = other.iterdir()

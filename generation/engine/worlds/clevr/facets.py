@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from generation.engine.items import ChartView, Facet, FacetKind, Needs, Question
 from generation.engine.programs.question_demands import Diagnosis, Topology, demands
@@ -26,14 +27,17 @@ LEAST = 0.002  # of the picture, which an object must cover: 307 pixels of 480 b
 
 
 def is_clear(scene: ClevrScene, view: View, words: ClevrVocabulary) -> bool:
-    """Return whether every object shows at least `SHARE` of its unhidden size, and at least `LEAST` of the picture."""
+    """Return whether every object is clear, see `clear_objects`."""
+    return bool(clear_objects(scene, view, words).all())
+
+
+def clear_objects(scene: ClevrScene, view: View, words: ClevrVocabulary) -> NDArray[np.bool_]:
+    """Return which objects (n,) show at least `SHARE` of their unhidden size, and at least `LEAST` of the picture."""
     small = replace(view, width=ACROSS, height=max(1, round(ACROSS * view.height / view.width)))
     ids = draw_ids(scene.objects, small, words)
     seen = np.bincount(ids.ravel(), minlength=len(scene.objects) + 1)[1:]
-    if (seen < LEAST * ids.size).any():
-        return False
-    alone = [np.count_nonzero(draw_ids([thing], small, words)) for thing in scene.objects]
-    return bool((seen >= SHARE * np.array(alone)).all())
+    alone = np.array([np.count_nonzero(draw_ids([thing], small, words)) for thing in scene.objects])
+    return (seen >= LEAST * ids.size) & (seen >= SHARE * alone)
 
 
 # Figure 3 of the paper for our data, and charts of answers, programs and scenes.

@@ -225,14 +225,27 @@ def object_asked(program: Program, scene: ClevrScene) -> int | None:
     """Return the number of the object whose attribute a program asks for, or None."""
     if not program[-1].function.startswith("query_"):
         return None
+    number: int | None = _last_input(program, scene)
+    return number
+
+
+def objects_counted(program: Program, scene: ClevrScene) -> tuple[int, ...] | None:
+    """Return the numbers of the objects that a program counts, or None if it does not end with a count."""
+    if program[-1].function != "count":
+        return None
+    members = _last_input(program, scene)
+    return None if members is None else ids(members)
+
+
+def _last_input(program: Program, scene: ClevrScene) -> Any:
+    """Return the input of a program's last step, or None if an earlier step is ill-posed on the scene."""
     made: list[Any] = []
     try:
         for function, inputs, values in program[:-1]:
             made.append(FUNCTIONS[function].run(scene, *[made[source] for source in inputs], *values))
     except IllPosed:
         return None
-    number: int = made[program[-1].inputs[0]]
-    return number
+    return made[program[-1].inputs[0]]
 
 
 Find = Callable[[Program], int | None]

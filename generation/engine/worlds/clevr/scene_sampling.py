@@ -6,13 +6,15 @@ Johnson et al. 2017, CLEVR, section 3; the constants of the original generator.
 """
 
 import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from generation.engine.errors import Exhausted
 from generation.engine.seeding import Stream
-from generation.engine.worlds.clevr.allowed_objects import palette
+from generation.engine.worlds.clevr.allowed_objects import Palette, palette
 from generation.engine.worlds.clevr.camera import View, directions, pixel_coords, sample_view
 from generation.engine.worlds.clevr.picture import draw_ids
 from generation.engine.worlds.clevr.scene import ClevrScene, Point, SceneObject, relationships
@@ -28,10 +30,38 @@ class SampledScene(NamedTuple):
     tries: int
 
 
-def sample_scene(spec: ClevrSpec, stream: Stream) -> SampledScene:
+class Look(NamedTuple):
+    """What an object looks like, in words of the vocabulary."""
+
+    size: str
+    color: str
+    material: str
+    shape: str
+
+
+Arrange = Callable[[list[SceneObject], Mapping[str, Point]], list[SceneObject] | None]
+
+
+def sample_scene(
+    spec: ClevrSpec,
+    stream: Stream,
+    *,
+    looks: Sequence[Look] | None = None,
+    arrange: Arrange | None = None,
+) -> SampledScene:
     """Return a scene that obeys the spec.
 
     Camera, lights and the number of objects are drawn once, so that failed tries do not make crowded scenes rarer.
+
+    Parameters
+    ----------
+    spec : ClevrSpec
+    stream : Stream
+    looks : sequence of Look or None
+        The looks of all objects in order; None to draw their number and looks as the spec asks.
+    arrange : callable or None
+        Takes placed objects and the directions, and returns the objects after objects of one size have exchanged
+        their looks, or None for another try. None to take objects as they were placed.
 
     Raises
     ------
@@ -49,14 +79,20 @@ def sample_scene(spec: ClevrSpec, stream: Stream) -> SampledScene:
         height=spec.images.height,
     )
     toward = directions(view)
-    count = parameters.objects_min + stream.below(parameters.objects_max - parameters.objects_min + 1)
+    wanted: Sequence[Look | None] = looks or [None] * (
+        parameters.objects_min + stream.below(parameters.objects_max - parameters.objects_min + 1)
+    )
     for attempt in range(parameters.scene_tries):
-        placed = _fill(spec, stream, toward, count, view)
-        if len(placed) == count and _all_visible(spec, placed, view):
+        placed: list[SceneObject] | None = _fill(spec, stream, toward, wanted, view)
+        if placed is not None and arrange is not None:
+            placed = arrange(placed, toward)
+            if placed is not None and not _all_clear(spec, placed):
+                continue
+        if placed is not None and _all_visible(spec, placed, view):
             related = relationships([item.coords for item in placed], toward, threshold=parameters.relation_threshold)
             return SampledScene(ClevrScene(tuple(placed), toward, related), view, attempt + 1)
     raise Exhausted(
-        f"Expected a scene of {count} objects within {parameters.scene_tries} tries, got none that keeps every "
+        f"Expected a scene of {len(wanted)} objects within {parameters.scene_tries} tries, got none that keeps every "
         "distance and shows every object: lower scene.objects_max, min_pixels, min_distance or margin, "
         "or raise scene_tries.",
         where="scene",
@@ -64,35 +100,44 @@ def sample_scene(spec: ClevrSpec, stream: Stream) -> SampledScene:
     )
 
 
-def _fill(spec: ClevrSpec, stream: Stream, toward: dict[str, Point], count: int, view: View) -> list[SceneObject]:
-    """Return objects placed one after the other, up to `count`; stop at the first that finds no place."""
+def _fill(
+    spec: ClevrSpec, stream: Stream, toward: dict[str, Point], wanted: Sequence[Look | None], view: View
+) -> list[SceneObject] | None:
+    """Return the wanted objects, placed one after the other, or None if one of them finds no place."""
     placed: list[SceneObject] = []
-    while len(placed) < count:
-        item = _place(spec, stream, toward, placed, view)
+    for look in wanted:
+        item = _place(spec, stream, toward, placed, view, look)
         if item is None:
-            break
+            return None
         placed.append(item)
     return placed
 
 
 def _place(
-    spec: ClevrSpec, stream: Stream, toward: dict[str, Point], placed: list[SceneObject], view: View
+    spec: ClevrSpec,
+    stream: Stream,
+    toward: dict[str, Point],
+    placed: list[SceneObject],
+    view: View,
+    look: Look | None,
 ) -> SceneObject | None:
-    """Return one more object that keeps its distance to those in `placed`, or None after too many tries."""
+    """Return one more object that keeps its distance to those in `placed`, or None after too many tries.
+
+    `look` is None to draw what the object looks like.
+    """
     words, extent, may_be = spec.vocabulary, spec.scene.extent, palette(spec)
     for _ in range(spec.scene.placement_tries):
-        size = stream.choice(may_be.sizes())
+        size = stream.choice(may_be.sizes()) if look is None else look.size
         scale = words.sizes[size].scale
         place = (round(stream.uniform(-extent, extent), 6), round(stream.uniform(-extent, extent), 6), scale)
         if not all(_apart(spec, place, other, toward) for other in placed):
             continue
-        shape = stream.choice(may_be.shapes(size))
-        material = stream.choice(may_be.materials(size, shape))
+        own = look or _draw_look(may_be, stream, size=size)
         thing = SceneObject(
-            shape=shape,
+            shape=own.shape,
             size=size,
-            material=material,
-            color=stream.choice(may_be.colors(size, shape, material)),
+            material=own.material,
+            color=own.color,
             coords=place,
             rotation=round(360.0 * stream.random(), 6),
             pixel_coords=pixel_coords(view, place),
@@ -100,6 +145,12 @@ def _place(
         if all(_clear(words, thing, other) for other in placed):
             return thing
     return None
+
+
+def _draw_look(may_be: Palette, stream: Stream, *, size: str) -> Look:
+    shape = stream.choice(may_be.shapes(size))
+    material = stream.choice(may_be.materials(size, shape))
+    return Look(size, stream.choice(may_be.colors(size, shape, material)), material, shape)
 
 
 def _apart(spec: ClevrSpec, place: Point, other: SceneObject, toward: dict[str, Point]) -> bool:
@@ -143,6 +194,10 @@ def _reach(words: ClevrVocabulary, thing: SceneObject, axis: float) -> float:
         return scale
     turn = math.radians(thing.rotation) - axis
     return scale * (abs(math.cos(turn)) + abs(math.sin(turn)))
+
+
+def _all_clear(spec: ClevrSpec, placed: list[SceneObject]) -> bool:
+    return all(_clear(spec.vocabulary, one, two) for one, two in combinations(placed, 2))
 
 
 def _all_visible(spec: ClevrSpec, placed: list[SceneObject], view: View) -> bool:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from generation.engine.content_hash import canonical
 from generation.engine.errors import Exhausted
+from generation.engine.formats.rle import masks
 from generation.engine.items import (
     AnswerForm,
     AnswerKind,
+    Box,
     Chunk,
     Column,
-    Display,
     Element,
     Equivalent,
     Facet,
@@ -31,8 +32,8 @@ from generation.engine.worlds.clevr import spec as clevr_spec
 from generation.engine.worlds.clevr import spec_files
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.facets import BOARD_VIEWS, PUBLISHED, is_clear
-from generation.engine.worlds.clevr.picture import draw, draw_by_blender, draw_swatch
-from generation.engine.worlds.clevr.programs import ABLATIONS, function_table
+from generation.engine.worlds.clevr.picture import draw, draw_by_blender, draw_ids, draw_swatch
+from generation.engine.worlds.clevr.programs import ABLATIONS, function_table, objects_counted
 from generation.engine.worlds.clevr.proofs import ClevrProver
 from generation.engine.worlds.clevr.question_demands import answer_without_looking, diagnose
 from generation.engine.worlds.clevr.question_generation import Asker
@@ -120,7 +121,6 @@ class ClevrWorld(World):
     views = clevr_facets.VIEWS
     board_views = BOARD_VIEWS
     ablations = ABLATIONS
-    display = Display(needs_colour=True)
     maker = ClevrMaker()
     published = PUBLISHED
 
@@ -166,7 +166,6 @@ class ClevrWorld(World):
         return f"{question.text}\n{forms.get(_answer_kind(question), 'Answer with one word.')}"
 
     def answer_form(self, spec: ClevrSpec, question: Question) -> AnswerForm:
-        words = spec.vocabulary
         kind = _answer_kind(question)
         if kind == AnswerKind.YES_NO:
             return AnswerForm(kind, ("yes", "no"), {})
@@ -175,8 +174,10 @@ class ClevrWorld(World):
         if not question.kind:
             return AnswerForm(kind, self.answers(spec), {})
         attribute = question.kind.removeprefix("query_")
-        swatches = {name: color.swatch for name, color in words.colors.items()} if attribute == "color" else {}
-        return AnswerForm(kind, words.values(attribute), swatches)
+        return AnswerForm(kind, spec.vocabulary.values(attribute), self.swatches(spec) if attribute == "color" else {})
+
+    def swatches(self, spec: ClevrSpec) -> Mapping[str, tuple[int, int, int]]:
+        return {name: color.swatch for name, color in spec.vocabulary.colors.items()}
 
     def draw_colour(self, spec: ClevrSpec, name: str, *, which: int, size: int) -> NDArray[np.uint8] | None:
         return draw_swatch(name, spec.vocabulary, which=which, size=size)
@@ -192,6 +193,18 @@ class ClevrWorld(World):
             Element(number, thing.describe(), {name: getattr(thing, name) for name in ATTRIBUTES})
             for number, thing in enumerate(scene.objects)
         )
+
+    def counted(self, spec: ClevrSpec, item: Item, question: Question) -> tuple[int, ...] | None:
+        if question.program is None or not isinstance(item.scene, ClevrScene):
+            return None
+        return objects_counted(question.program, item.scene)
+
+    def element_boxes(self, spec: ClevrSpec, item: Item) -> Mapping[int, Box]:
+        if not isinstance(item.scene, ClevrScene) or not isinstance(item.view, View):
+            return {}
+        found = masks(draw_ids(item.scene.objects, item.view, spec.vocabulary))
+        boxes = {label - 1: mask.box for label, mask in found.items()}
+        return {number: (x, y, x + width, y + height) for number, (x, y, width, height) in boxes.items()}
 
     def equivalent(self, spec: ClevrSpec, item: Item, program: Program) -> Equivalent | None:
         scene, view = _scene_and_view(item)

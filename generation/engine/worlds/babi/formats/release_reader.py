@@ -12,7 +12,15 @@ from generation.engine.items import Answer, AnswerKind, Item, Question
 from generation.engine.program import FunctionTable, from_json, outputs, typecheck
 from generation.engine.reading import sidecar_reader
 from generation.engine.reading.bounded_json import loads
-from generation.engine.reading.dataset_reader import Fault, FoundFiles, Open, ReadItem, SplitFiles, SplitSummary
+from generation.engine.reading.dataset_reader import (
+    Fault,
+    FoundFiles,
+    Open,
+    PublishedCount,
+    ReadItem,
+    SplitFiles,
+    SplitSummary,
+)
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds.babi import prompts
 from generation.engine.worlds.babi.formats import archive, file_names, split_files
@@ -25,23 +33,24 @@ from generation.engine.worlds.babi.reading.reader import StoryReader
 from generation.engine.worlds.babi.spec import BabiSpec, read_spec
 from generation.engine.worlds.babi.story import Line, Story, read_story
 
-# for a split of ours that was derived, and so shares stories with another one
+# for an exported split that was derived from another one, and therefore shares stories with it
 DERIVED: Mapping[str, Any] = {"overrides": {"told": {"faithful": True}}}
 LONGEST = 1 << 24  # bytes of a record beside the release
 
 
 class BabiReader:
-    """Reads the release, and our exports in its form."""
+    """Reads the release, and exports of this project in the form of the release."""
 
     name: ClassVar[str] = "babi"
     label: ClassVar[str] = "bAbI, as published"
     world: ClassVar[str] = "babi"
+    published: ClassVar[Sequence[PublishedCount]] = ()
     ours: ClassVar[str] = STORIES
 
     def find(self, paths: Sequence[Path]) -> FoundFiles:
         """Return the splits in files, folders and archives."""
         where = ", ".join(map(str, paths))
-        ours = sidecar_reader.beside([*paths, *[path.parent for path in paths]])  # the release's folders lie one deeper
+        ours = sidecar_reader.beside([*paths, *[path.parent for path in paths]])  # release folders lie deeper
         parts = split_files.choose_files(split_files.search(paths), is_ours=ours is not None, where=where)
         if ours is None:
             return FoundFiles(split_files.splits(parts, {}))
@@ -64,7 +73,7 @@ class BabiReader:
         )
 
     def spec(self, found: FoundFiles, known: Mapping[str, SplitSummary] | None = None) -> dict[str, Any]:
-        """Return the spec as JSON; without a spec of ours, stories are taken to be as released."""
+        """Return the spec as JSON; without an exported spec, the stories are assumed to be those of the release."""
         told = known or {split.name: SplitSummary() for split in found.splits}
         tasks = sorted({split_files.task_of(kind) for split in found.splits for kind in split.files} - {0}) or [1]
         data: dict[str, Any] = (
@@ -159,7 +168,7 @@ class _Telling:
         return Item(Story(task, lines, supports), None, tuple(question(task, one, {}) for one in raw.questions))
 
     def read(self, record: Mapping[str, Any], raw: RawStory) -> ReadItem:
-        """Return one of our stories with its record beside the release; raise if the two do not fit."""
+        """Return an exported story with its record beside the release; raise if the two do not fit."""
         task, item = record["task"], self.item(record["task"], raw)
         if "lines" in record:
             _check_count(raw.lines, record["lines"], "lines")

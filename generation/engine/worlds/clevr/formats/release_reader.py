@@ -9,7 +9,14 @@ from generation.engine.errors import BadRecord
 from generation.engine.items import Answer, AnswerKind, Item
 from generation.engine.reading import sidecar_reader
 from generation.engine.reading.bounded_json import Guarded
-from generation.engine.reading.dataset_reader import FoundFiles, Open, ReadItem, SplitFiles, SplitSummary
+from generation.engine.reading.dataset_reader import (
+    FoundFiles,
+    Open,
+    PublishedCount,
+    ReadItem,
+    SplitFiles,
+    SplitSummary,
+)
 from generation.engine.reading.json_stream import JsonText
 from generation.engine.spec import LIMITS, BaseSpec
 from generation.engine.worlds.clevr.camera import View
@@ -29,6 +36,7 @@ class ClevrReader:
     name: ClassVar[str] = "clevr"
     label: ClassVar[str] = "CLEVR, as published"
     world: ClassVar[str] = "clevr"
+    published: ClassVar[Sequence[PublishedCount]] = ()
     ours: ClassVar[str] = "views"
 
     def find(self, paths: Sequence[Path]) -> FoundFiles:

@@ -36,10 +36,12 @@ def prove_pictures(
     rgb: NDArray[np.uint8] | None,
     ids: NDArray[np.uint16] | None,
     again: NDArray[np.uint16] | None,
+    side: int = SIDE,
 ) -> None:
     """Prove that a picture and its object ids, or whichever of them exists, show a scene.
 
-    `again` is the object ids drawn again, or None if an object cannot be drawn.
+    `again` is the object ids drawn again, or None if an object cannot be drawn; `side` is the width of the small
+    picture in pixels.
     """
     shape = (spec.images.height, spec.images.width)
     if ids is not None and proof.same("masks", shape, ids.shape, what="object ids of shape "):
@@ -48,7 +50,7 @@ def prove_pictures(
             _prove_silhouettes(spec, scene, ids, again, proof)
     if rgb is not None and proof.same("images", (*shape, 3), rgb.shape, what="a picture of shape "):
         if again is not None and spec.images.renderer == "tracer":
-            _prove_look(spec, scene, view, rgb, proof)
+            _prove_look(spec, scene, view, rgb, proof, side=side)
         else:
             proof.leave("the look of pictures that another renderer drew")
 
@@ -115,17 +117,19 @@ def _prove_silhouettes(
         proof.hold("masks", overlap >= OVERLAP, expected, f"{overlap:.2f}")
 
 
-def _prove_look(spec: ClevrSpec, scene: ClevrScene, view: View, rgb: NDArray[np.uint8], proof: Proof) -> None:
+def _prove_look(
+    spec: ClevrSpec, scene: ClevrScene, view: View, rgb: NDArray[np.uint8], proof: Proof, *, side: int
+) -> None:
     """Prove that the colours of a picture and of each object are close to those of a small picture drawn again."""
-    height = max(1, round(SIDE * view.height / view.width))
-    small, ids = draw(scene.objects, replace(view, width=SIDE, height=height), spec.vocabulary, samples=4)
-    apart = shrunk(rgb, height, SIDE) - small
+    height = max(1, round(side * view.height / view.width))
+    small, ids = draw(scene.objects, replace(view, width=side, height=height), spec.vocabulary, samples=4)
+    apart = shrunk(rgb, height, side) - small
     mean = float(np.abs(apart).mean())
     expected = f"a picture of this scene (mean difference below {LOOK_APART:g} to a small one drawn again)"
     proof.hold("images", mean < LOOK_APART, expected, f"{mean:.1f}")
     for number in range(len(scene.objects)):
         there = ids == number + 1
-        if there.sum() >= OBJECT_PIXELS:
+        if there.sum() >= OBJECT_PIXELS * (side / SIDE) ** 2:
             mean = float(np.abs(apart[there].mean(axis=0)).max())  # of red, green or blue
             expected = f"object {number} in its colours (mean difference below {OBJECT_APART:g} to it drawn again)"
             proof.hold("images", mean < OBJECT_APART, expected, f"{mean:.1f}")

@@ -1,0 +1,50 @@
+"""The same spec gives the same scenes and questions: in every order, in every process and in every release."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.worlds.counting.fingerprints import HELD, current
+from tests.worlds.counting.made import make_items, sized
+
+ROOT = Path(__file__).resolve().parents[3]
+ADVICE = (
+    "The engine gives other scenes or questions. If it was not meant to: find out why. If it was: raise "
+    "ENGINE_VERSION in generation/engine/__init__.py, run `python -m tests.worlds.counting.fingerprints`, and commit "
+    "both with the reason."
+)
+
+
+def test_fingerprints_are_those_held() -> None:
+    assert current() == json.loads(HELD.read_text()), ADVICE
+
+
+def test_fingerprints_are_the_same_when_chunks_and_splits_are_made_backwards() -> None:
+    assert current(backwards=True) == current()
+
+
+@pytest.mark.slow
+def test_fingerprints_are_the_same_in_another_process() -> None:
+    command = [sys.executable, "-m", "tests.worlds.counting.fingerprints", "--print"]
+    environment = {**os.environ, "PYTHONHASHSEED": "3"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == json.loads(HELD.read_text())
+
+
+def test_a_shorter_split_is_the_beginning_of_a_longer_one() -> None:
+    short, long = (
+        [question for item in make_items(sized(scenes)) for question in item.questions] for scenes in (85, 160)
+    )
+    assert long[: len(short)] == short
+
+
+def test_a_secret_changes_the_order_of_answers() -> None:
+    plain, secret = (
+        [item.questions[0].answer for item in make_items(sized(77), secret=one)] for one in (b"", bytes(16))
+    )
+    assert plain != secret
