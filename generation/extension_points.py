@@ -81,6 +81,27 @@ def notes_on_question(user: Visitor, split: Split, position: int) -> list[str]:
     return [text for text in said if text]
 
 
+QuestionLink = Callable[[Visitor, Split, int], Link | None]
+
+_LINKS_OF_QUESTIONS: dict[str, QuestionLink] = {}
+
+
+def register_question_link(name: str, link: QuestionLink) -> None:
+    """Show the link that `link` returns on the page of a question together with its answer. The same name replaces it.
+
+    `link` checks what the user may see, and returns None for no link. It gets the question's position, from 0.
+    """
+    _LINKS_OF_QUESTIONS[name] = link
+
+
+def links_for_question(user: Visitor, split: Split, position: int) -> list[Link]:
+    """Return the links of a question of a complete split."""
+    if not split.is_complete:
+        return []
+    found = (_LINKS_OF_QUESTIONS[name](user, split, position) for name in sorted(_LINKS_OF_QUESTIONS))
+    return [link for link in found if link is not None]
+
+
 Referrer = Callable[[Dataset], Iterable[str]]
 SplitReferrer = Callable[[Split], Iterable[str]]
 Losses = Callable[[QuerySet[Split]], Iterable[str]]

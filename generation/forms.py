@@ -1,5 +1,6 @@
 """Forms for datasets."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
@@ -10,6 +11,7 @@ from generation.engine.reading.dataset_reader import find_reader
 from generation.engine.worlds import READERS
 from generation.making.creation import check_slug
 from generation.models import Dataset, Split
+from generation.splits.count_shifts import CountShift
 from generation.splits.split_recipes import Recipe, read_recipe
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class EditForm(AboutForm):
     """Everything that can be changed in a finished dataset."""
 
     class Meta(AboutForm.Meta):
-        """Adds its title and description."""
+        """The fields of `AboutForm`, with title, description and the visibility of pictures."""
 
         fields = ("title", "description", *AboutForm.Meta.fields, "images_visible")
         labels = {**AboutForm.Meta.labels, "images_visible": "Everybody who sees the dataset also sees its pictures"}  # noqa: RUF012
@@ -136,7 +138,7 @@ def free_slug(slug: str) -> str:
 
 
 class NewForm(AboutForm):
-    """The fields of a new dataset beside its spec."""
+    """The fields of a new dataset in addition to its spec."""
 
     slug = forms.CharField(
         label="Name in web addresses",
@@ -191,6 +193,56 @@ class AmountForm(forms.Form):
         typed = self.cleaned_data
         way = {} if typed["how"] == "all" else {typed["how"]: typed["amount"]}
         return read_recipe({"parent": parent.name, "filter": text, "seed": typed["seed"], **way})
+
+
+class CountShiftForm(forms.Form):
+    """The question sets of train, val and test in which numbers of one parity are rare as answers."""
+
+    kept = forms.ChoiceField(
+        label="Frequent answers in train and val",
+        choices=[("odd", "odd numbers; even numbers in test"), ("even", "even numbers; odd numbers in test")],
+    )
+    removed = forms.DecimalField(
+        label="Removed of the other numbers, in percent",
+        min_value=0,
+        max_value=100,
+        max_digits=5,
+        decimal_places=2,
+        initial=90,
+        help_text="With 0, nothing changes; with 100, the other numbers are missing.",
+        widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
+    )
+    grouped_by = forms.ChoiceField(
+        label="Groups",
+        required=False,
+        help_text="Each group loses the same share.",
+    )
+    name = forms.CharField(
+        label="End of the names",
+        required=False,
+        max_length=29,
+        help_text="For example odd-even-90 for train-odd-even-90. Leave it empty for this kind of name.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**64 - 1,
+        initial=0,
+        help_text="The same seed draws the same questions.",
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+    )
+
+    def __init__(self, *args: Any, facets: Iterable[tuple[str, str]], **options: Any) -> None:
+        super().__init__(*args, **options)
+        by_facet = [(name, f"the same answer and {label.lower()}") for name, label in facets]
+        groups = self.fields["grouped_by"]
+        assert isinstance(groups, forms.ChoiceField)
+        groups.choices = [("", "the same answer"), *by_facet]
+
+    def shift(self, text: str) -> CountShift:
+        """Return the data as a shift of the questions that match a filter."""
+        typed = self.cleaned_data
+        return CountShift(typed["kept"], float(typed["removed"]), text, typed["grouped_by"], typed["seed"])
 
 
 class DeriveForm(AmountForm):

@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from generation import url_converters  # noqa: F401 - makes `split:` and `position:` known
+from generation import url_converters  # noqa: F401 - registers `split:` and `position:`
 from generation.views import (
     browsing,
     charts,
+    count_shifts,
     creating,
     datasets,
     deriving,
@@ -53,9 +54,20 @@ urlpatterns = [
         )
         for kind in shortcuts.KINDS
     ),
+    path("datasets/<slug:slug>/count-shifts/<slug:name>/", count_shifts.count_shift, name="count_shift"),
+    *(
+        path(
+            f"datasets/<slug:slug>/count-shifts/<slug:name>.{kind}",
+            count_shifts.count_shift_file,
+            {"kind": kind},
+            name=f"count_shift_{kind}",
+        )
+        for kind in count_shifts.KINDS
+    ),
     path("datasets/<slug:slug>/<split:name>/", browsing.browse, name="split"),
     path("datasets/<slug:slug>/<split:name>/q/<position:number>/", questions.question, name="question"),
     path("datasets/<slug:slug>/<split:name>/derive/", deriving.derive, name="split_derive"),
+    path("datasets/<slug:slug>/<split:name>/shift-counts/", deriving.shift_counts, name="split_shift_counts"),
     path("datasets/<slug:slug>/<split:name>/delete/", deriving.delete, name="split_delete"),
     path("datasets/<slug:slug>/<split:name>/open/", withheld_answers.open_answers, name="open_answers"),
     path(f"{SCENE}/<slug:version>.png", media.scene_image, name="scene_image"),

@@ -18,7 +18,7 @@ from generation.engine.scoring.goodness_of_fit import Fit, chi_square
 from generation.models import Dataset, Split
 from generation.storage.split_index import IndexedFacet, NotIndexed, SplitIndex, counts_of_all
 
-SIDE_BY_SIDE = 5  # splits in a chart; of more, one is looked at after the other
+SIDE_BY_SIDE = 5  # splits in a chart; if there are more, a chart shows one split at a time
 
 log = logging.getLogger(__name__)
 
@@ -160,13 +160,13 @@ def _chart(view: ChartView, user: Visitor, indexed: Sequence[tuple[Split, SplitI
         for (split, facet), shares in zip(counted, expected, strict=True)
     ]
     is_along = any(facet.kind is FacetKind.INTEGER for _, facet in counted)
-    rows = list(_numbers(counted) if is_along else _categories(counted, expected))
+    rows = list((_numbers if is_along else _categories)(counted, expected))
     return Chart(view, is_along, columns, rows, withheld)
 
 
 def _expected(split: Split, facet: IndexedFacet) -> dict[str, float] | None:
-    """Return the share that the spec asks for, by value; None for a facet without them, and for derived splits."""
-    if split.is_derived:
+    """Return the share that the spec asks for, by value; None for a facet without them, or a split not made from it."""
+    if split.kind != Split.Kind.GENERATED:
         return None
     spec = split.read_spec()
     shares = split.dataset.get_world().expected_shares(spec).get(facet.name)
@@ -200,12 +200,13 @@ def _categories(
         numbers = [one.get(value, 0) for one in counts]
         if any(numbers):
             label = labels[value] if alike[labels[value]] == 1 else f"{labels[value]} ({value})"
-            cells = _cells(counted, value, numbers)
             wanted = [None if shares is None else shares.get(value) for shares in expected]
-            yield CountRow(value, label, [cell._replace(expected=one) for cell, one in zip(cells, wanted, strict=True)])
+            yield CountRow(value, label, _cells(counted, value, numbers, wanted))
 
 
-def _numbers(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[CountRow]:
+def _numbers(
+    counted: Sequence[tuple[Split, IndexedFacet]], expected: Sequence[Mapping[str, float] | None]
+) -> Iterator[CountRow]:
     """Yield a row for each number or bin, from the smallest to the largest that occurs."""
     counts = [{int(value): n for value, n in _counts(split, facet).items()} for split, facet in counted]
     found = [number for one in counts for number, n in one.items() if n]
@@ -214,7 +215,11 @@ def _numbers(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[CountRow
         if high >= min(found):
             one = low == high
             value = str(low) if one else f"{low}..{high}"
-            yield CountRow(value, str(low) if one else f"{low}–{high}", _cells(counted, value, numbers))
+            wanted = [
+                None if shares is None else sum(share for number, share in shares.items() if low <= int(number) <= high)
+                for shares in expected
+            ]
+            yield CountRow(value, str(low) if one else f"{low}–{high}", _cells(counted, value, numbers, wanted))
 
 
 def _bins(facet: IndexedFacet, most: int) -> list[tuple[int, int]]:
@@ -223,10 +228,15 @@ def _bins(facet: IndexedFacet, most: int) -> list[tuple[int, int]]:
     return [(low, high) for low, high in zip(firsts, ends, strict=True) if low <= most]
 
 
-def _cells(counted: Sequence[tuple[Split, IndexedFacet]], value: str, numbers: Sequence[int]) -> list[CountCell]:
+def _cells(
+    counted: Sequence[tuple[Split, IndexedFacet]],
+    value: str,
+    numbers: Sequence[int],
+    expected: Sequence[float | None],
+) -> list[CountCell]:
     cells = []
-    for (split, facet), n in zip(counted, numbers, strict=True):
+    for (split, facet), n, wanted in zip(counted, numbers, expected, strict=True):
         of = len(facet.codes)
         share = None if is_too_few(of) else n / of
-        cells.append(CountCell(n, share, f"{split.get_absolute_url()}?{urlencode([(facet.name, value)])}"))
+        cells.append(CountCell(n, share, f"{split.get_absolute_url()}?{urlencode([(facet.name, value)])}", wanted))
     return cells

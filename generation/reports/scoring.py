@@ -1,4 +1,4 @@
-"""Scores of predictions on a split, overall and by every facet; nothing is stored.
+"""Scores of predictions on a split, overall and by every facet. Nothing is stored.
 
 Predictions are checked against the ids of the split's questions, its vocabulary, and the answers that each question
 admits.
@@ -17,23 +17,33 @@ from generation.engine.items import AnswerForm, AnswerKind, FacetKind
 from generation.engine.items import Question as Asked
 from generation.engine.predictions import ExpectedAnswers, Predictions, read_predictions
 from generation.engine.scoring.score import NONE, OUTSIDE, ScoreCounts, Slicing, score
-from generation.models import Split
+from generation.models import Scene, Split
 from generation.reports.shortcuts import TYPE
 from generation.storage.split_index import IndexedFacet, SplitIndex
 
 
 def expected_of(split: Split) -> ExpectedAnswers:
-    """Return what a file of predictions for a complete split is held against; raise `NotIndexed` for another one.
+    """Return what a file of predictions for a complete split is compared with; raise `NotIndexed` for other splits.
 
-    Questions of a derived split may also be called what they are in the split that has them.
+    Questions of a derived split can also be named by their ids in the parent split.
     """
     index = SplitIndex.open(split)
     kinds, admitted, forms = _admitted(split, index)
-    return ExpectedAnswers(str(split), index.n, index.answer_values, _names(index), kinds, admitted, forms)
+    most_counted = split.dataset.get_world().most_counted(split.read_spec())
+    sizes = None if most_counted is None else _sizes(split, index)
+    return ExpectedAnswers(
+        str(split), index.n, index.answer_values, _names(index), kinds, admitted, forms, most_counted, sizes
+    )
+
+
+def _sizes(split: Split, index: SplitIndex) -> NDArray[np.int32]:
+    """Return width and height of each question's picture, an array (questions, 2); 0 if they are not known."""
+    rows = Scene.objects.filter(split=split.source).order_by("position").values_list("width", "height")
+    return np.array(list(rows), np.int32).reshape(-1, 2)[index.scenes]
 
 
 def _names(index: SplitIndex) -> NDArray[np.bytes_] | None:
-    """Return the ids under which questions were published, or are known in a parent; None where those are positions."""
+    """Return the ids of questions as published or as in the parent split; None if they are the positions."""
     sources = index.sources_of(np.arange(index.n))
     if sources is None and index.positions is None:
         return None
@@ -43,7 +53,7 @@ def _names(index: SplitIndex) -> NDArray[np.bytes_] | None:
 
 
 class _Admitted(NamedTuple):
-    """Of which type each question is; of each type, and of none, the codes of its answers and their form."""
+    """The type of each question; and for each type, and for no type, the codes and the form of its answers."""
 
     kinds: NDArray[np.integer]
     codes: tuple[tuple[int, ...], ...]
@@ -64,13 +74,14 @@ def _admitted(split: Split, index: SplitIndex) -> _Admitted:
 
 @dataclass(frozen=True, eq=False)
 class ScoredSplit:
-    """What predictions are worth on a split.
+    """The scores of predictions on a split.
 
     Attributes
     ----------
     predictions : Predictions
-    strict, read : Score
-        Of the answers as they stand; with those outside of the vocabulary read as free text, without facets.
+    strict, read : ScoreCounts
+        The score of the answers as they are; and, without facets, the score if answers outside of the vocabulary are
+        read as free text.
     index : SplitIndex
     """
 
@@ -84,7 +95,7 @@ class ScoredSplit:
         return int((self.predictions.read == OUTSIDE).sum())
 
     def to_json(self) -> dict[str, Any]:
-        """Return accuracy and n, and of each facet's values that occur n and how many are right."""
+        """Return accuracy and n; and, for each value of a facet that occurs, n and the number of correct answers."""
         return {
             "accuracy": self.strict.accuracy,
             "n": self.strict.n,
@@ -100,12 +111,12 @@ class ScoredSplit:
 
 
 def score_file(file: BinaryIO, split: Split) -> ScoredSplit:
-    """Return what the predictions in a file are worth on a complete split whose answers are known.
+    """Return the scores of the predictions in a file, on a complete split whose answers are known.
 
     Raises
     ------
     BadPredictions
-        If the file can't be read, lacks answers, or the split has none to compare with.
+        If the file cannot be read or lacks answers, or if no answer of the split is known.
     """
     index = SplitIndex.open(split)
     truth = truth_of(index)
@@ -118,7 +129,7 @@ def score_file(file: BinaryIO, split: Split) -> ScoredSplit:
 
 @functools.lru_cache(maxsize=32)
 def truth_of(index: SplitIndex) -> NDArray[np.int64]:
-    """Return (questions,) the right answers as codes; `NONE` where none is known."""
+    """Return the correct answers as codes, an array (questions,); `NONE` for an unknown answer."""
     truth: NDArray[np.int64] = index.answers.astype(np.int64)
     truth[truth >= len(index.answer_values)] = NONE
     truth.flags.writeable = False

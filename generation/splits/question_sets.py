@@ -24,7 +24,7 @@ from generation.queue import leases
 from generation.splits import sealing
 from generation.splits.split_recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
 from generation.storage import files
-from generation.storage.items import load_chosen
+from generation.storage.items import canonical_lines
 from generation.storage.split_index import FOLDER, FORMAT, MANIFEST, POSITIONS, NotIndexed, SplitIndex
 
 NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}")  # the form of split names in specs
@@ -142,10 +142,10 @@ def make(split: Split, lease: leases.Lease | leases.NoLease = sealing.NO_LEASE) 
 def _fingerprint(split: Split, index: SplitIndex, positions: Positions, *, check: Callable[[], None]) -> str:
     """Return the content hash of these questions: for each of their scenes, the scene and then its questions."""
     fingerprint, questions = Fingerprint(), 0
-    for stored in load_chosen(split.source, positions, scenes=index.scenes[positions]):
+    for count, lines in canonical_lines(split.source, positions, scenes=index.scenes[positions]):
         check()
-        fingerprint.add(stored.scene.scene_json, (question.to_json() for question in stored.item.questions))
-        questions += len(stored.questions)
+        fingerprint.add_lines(lines)
+        questions += count
     if questions != len(positions):
         raise BadScene(f"Expected {len(positions)} questions, got {questions}.", where=str(split))
     return fingerprint.hexdigest()
@@ -166,15 +166,18 @@ def write_index(folder: Path, split: Split, *, index: SplitIndex, positions: Pos
     sources = index.sources_of(positions)
     if sources is not None:
         sealing.save(folder / "sources.npy", sources)
+    if index.boxes is not None:
+        sealing.save_boxes(folder, index.boxes.at(positions))
     manifest = {
-        "format": FORMAT,  # so that no two splits share an index, and each can be deleted alone
-        "split": split.pk,  # two splits never share an index: one can be deleted without the other
+        "format": FORMAT,
+        "split": split.pk,  # so that no two splits share an index, and each can be deleted alone
         "derived": True,
         "n": len(positions),
         "facets": entries,
         "answers": list(index.answer_values),
         "words": words.vocabulary,
         "sources": sources is not None,
+        **({} if index.boxes is None else {"boxes": True}),
     }
     files.write_synced(folder / MANIFEST, json.dumps(manifest, ensure_ascii=False).encode())
 
@@ -206,10 +209,10 @@ def remove(split: Split) -> None:
 
 
 def describe_recipe(split: Split) -> str:
-    """Return a description of the questions that a derived split has."""
+    """Return a description of the questions of a derived split."""
     recipe = read_recipe(split.recipe)
     try:
         index = SplitIndex.open(split.source)
-    except (NotIndexed, OSError):  # then the description names values as addresses do
+    except (NotIndexed, OSError):  # without the index, the description names values as addresses do
         index = None
     return in_words(recipe, n=split.questions, parent=split.source, index=index)

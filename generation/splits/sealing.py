@@ -21,6 +21,7 @@ from generation.engine.items import Facet, FacetKind, Needs
 from generation.models import Split
 from generation.queue.leases import Lease, NoLease
 from generation.storage import files
+from generation.storage.counted_boxes import FILES, BoxColumns, CountedBoxes
 from generation.storage.items import StoredItem, load_items
 from generation.storage.question_hashes import KeyColumns
 from generation.storage.split_index import FOLDER, FORMAT, MANIFEST, WORD, IndexedFacet
@@ -84,7 +85,7 @@ def _all_items(split: Split, *, check: Callable[[], None]) -> Iterator[StoredIte
 
 
 class Columns:
-    """The values of an index, collected in question order. It needs 4 bytes per word and 1 or 2 per facet."""
+    """The values of an index, collected in question order. A question needs 4 bytes per word and 1 or 2 per facet."""
 
     def __init__(self, split: Split) -> None:
         self.world, self.spec = split.dataset.get_world(), split.read_spec()
@@ -100,6 +101,7 @@ class Columns:
         self.scenes = array("I")
         self.sources: list[bytes] = []
         self.words: dict[str, array[int]] = {}
+        self.boxes = BoxColumns(self.world, self.spec) if self.world.most_counted(self.spec) is not None else None
 
     def add(self, stored: StoredItem) -> None:
         """Add the questions of a scene."""
@@ -117,6 +119,8 @@ class Columns:
             self.n += 1
         for question in stored.item.questions:
             self.keys.add(self.world.train_keys(self.spec, stored.item, question))
+        if self.boxes is not None:
+            self.boxes.add(stored.item)
 
     def _add_codes(self, facet: Facet, codes: Sequence[int], *, count: int, scene: int) -> None:
         where = f"{self.where} scene {scene}, facet {facet.name}"
@@ -149,6 +153,9 @@ class Columns:
         self._write_words(folder, vocabulary)
         if any(self.sources):
             save(folder / "sources.npy", np.array(self.sources, dtype=np.bytes_))
+        boxes = None if self.boxes is None else self.boxes.taken()
+        if boxes is not None:
+            save_boxes(folder, boxes)
         manifest = {
             "format": FORMAT,
             "split": self.split,  # so that no two splits share an index, and each can be deleted alone
@@ -158,6 +165,7 @@ class Columns:
             "words": vocabulary,
             "sources": any(self.sources),
             "keys": self._write_keys(folder),
+            **({} if boxes is None else {"boxes": True}),
         }
         files.write_synced(folder / MANIFEST, json.dumps(manifest, ensure_ascii=False).encode())
 
@@ -283,6 +291,13 @@ def save(path: Path, values: NDArray[Any]) -> None:
         file.write(values.data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def save_boxes(folder: Path, boxes: CountedBoxes) -> None:
+    """Write the boxes of counted objects into the folder of an index."""
+    arrays: tuple[NDArray[Any], ...] = (boxes.starts, boxes.boxes, boxes.known)
+    for name, values in zip(FILES, arrays, strict=True):
+        save(folder / f"{name}.npy", values)
 
 
 def _sha256(path: Path) -> str:

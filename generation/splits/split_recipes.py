@@ -1,15 +1,21 @@
-"""Recipes: which of a split's questions a derived split has. Reading, applying and describing them.
+"""Reading, applying and describing recipes. A recipe selects the questions of a split for a derived split.
 
 A recipe is JSON: `{"parent": "val", "filter": "type=count&length=8..12", "sample": 2000, "seed": 7}`. Its parts are
-applied in the order of the fields: the filter, the shares of facet values, then the first questions, a sample or a
-share of the rest. Random choices depend only on the seed and the parent's name.
+applied in the order of the fields: the filter, held-out scenes, the parity of answers, the shares of facet values, then
+the first questions, a sample or a share of the rest. Random choices depend only on the seed and the parent's name.
+
+References
+----------
+Dancette et al. 2020, Overcoming Statistical Shortcuts for Open-ended Visual Counting, section 3 (the parity).
 """
 
 import json
 import math
+import re
 import shlex
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from fractions import Fraction
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlencode
 
 import numpy as np
@@ -19,7 +25,7 @@ from pydantic import Field, field_validator, model_validator
 from generation.engine.errors import EngineError
 from generation.engine.items import FacetKind
 from generation.engine.reading.bounded_json import BadJson, loads
-from generation.engine.seeding import Stage, stream
+from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.spec import Frozen, Plain, SplitName, read
 from generation.models import Split
 from generation.splits.query_string import (
@@ -34,9 +40,10 @@ from generation.splits.query_string import (
 )
 from generation.storage.split_index import IndexedFacet, SplitIndex
 
-MOST_LETTERS = 8000  # of a filter
-THINNED, DRAWN = 0, 1  # the two streams of chance, so that one decision has no part in the other
-NAMED = 6  # values that words name one by one
+MOST_LETTERS = 8000  # limit of characters of a filter
+THINNED, DRAWN, UNPAIRED, HELD_OUT = range(4)  # indexes of random streams, so that the choices are independent
+FEW = 10  # questions that are kept of a group whose share would be less than one question
+NAMED = 6  # limit of values that a description names one by one
 
 Positions = NDArray[np.int64]
 Percent = Annotated[float, Field(gt=0, le=100)]
@@ -45,6 +52,32 @@ Kept = Annotated[float, Field(ge=0, le=100)]
 
 class BadRecipe(EngineError):
     """A recipe cannot be applied (`where` is the path of the field)."""
+
+
+class ParityRule(Frozen):
+    """Which numbers are kept as answers: those of one parity, and of each group of the others a share.
+
+    A group has the same answer, and the same value of the facet `grouped_by`. Of n questions, int(n k) are kept, where
+    k is the share that is not removed; where this is 0, but k is not, the group keeps min(`FEW`, n).
+
+    Attributes
+    ----------
+    kept : str
+        `odd` or `even`: all questions with such an answer are kept.
+    removed : float
+        The percentage that is removed of the others.
+    grouped_by : str
+        A facet, for example whether questions are simple; empty if answers alone make groups.
+    """
+
+    kept: Literal["odd", "even"]
+    removed: Kept
+    grouped_by: Plain = ""
+
+    def kept_of(self, count: int) -> int:
+        """Return how many questions of a group of the other parity are kept."""
+        share = 1 - Fraction(str(self.removed)) / 100
+        return int(count * share) or (min(FEW, count) if share else 0)
 
 
 class Recipe(Frozen):
@@ -56,6 +89,10 @@ class Recipe(Frozen):
         The name of the split.
     filter : str
         In the form of the page's address: `type=count&length=8..12&q=metal`; empty for all questions.
+    held_out, without_held_out : float or None
+        A percentage of the scenes that have questions: those drawn at random are taken, or all others.
+    parity : ParityRule or None
+        Shifts the distribution of answers that are numbers.
     shares : dict of str to dict of str to float
         For one facet, the percentage of questions to keep for some of its values: `{"answer": {"1": 10, "3": 10}}`.
         Questions with other values are all kept.
@@ -69,6 +106,9 @@ class Recipe(Frozen):
 
     parent: SplitName
     filter: Plain = Field(default="", max_length=MOST_LETTERS)
+    held_out: Percent | None = None
+    without_held_out: Percent | None = None
+    parity: ParityRule | None = None
     shares: dict[Plain, dict[Plain, Kept]] = Field(default={}, max_length=1)
     first: int | None = Field(default=None, ge=1)
     sample: int | None = Field(default=None, ge=1)
@@ -88,14 +128,24 @@ class Recipe(Frozen):
         given = [name for name in ("first", "sample", "share") if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(f"Expected one of first, sample and share, got {' and '.join(given)}")
-        if not (given or self.filter or self.shares):
-            raise ValueError("Expected a filter, first, sample, share or shares, got none, which is the whole split")
+        if None not in (self.held_out, self.without_held_out):
+            raise ValueError("Expected one of held_out and without_held_out, got both")
+        if not (given or self.filter or self.shares or self.parity or self.holds_out):
+            raise ValueError(
+                "Expected a filter, first, sample, share, shares, parity, held_out or without_held_out, got none, "
+                "which is the whole split"
+            )
         return self
+
+    @property
+    def holds_out(self) -> bool:
+        return self.held_out is not None or self.without_held_out is not None
 
     @property
     def is_drawn(self) -> bool:
         """Return whether random choices are made, so that the seed matters."""
-        return self.sample is not None or self.share is not None or bool(self.shares)
+        is_thinned = self.parity is not None or bool(self.shares)
+        return self.sample is not None or self.share is not None or self.holds_out or is_thinned
 
     def to_json(self) -> str:
         data = self.model_dump(mode="json", exclude_defaults=True)
@@ -123,8 +173,8 @@ def plain_filter(query: Query) -> str:
 class Chooser:
     """Applies recipes to one split.
 
-    If the split's answers are withheld, a recipe may use only facets that the question's words already tell. Otherwise
-    the selection would reveal the values.
+    If the split's answers are withheld, a recipe may use only facets that the question's words already reveal.
+    Otherwise the selection would reveal the values of other facets.
     """
 
     def __init__(self, parent: Split, index: SplitIndex) -> None:
@@ -143,7 +193,7 @@ class Chooser:
         """Return the positions of the selected questions, in order; raise `BadRecipe` if there are none, or too few."""
         query = self.read_filter(recipe.filter)
         found = self.index.find(query.filters, query.each_word).positions
-        left = self._thinned(found, recipe)
+        left = self._thinned(self._of_parity(self._of_scenes(found, recipe), recipe), recipe)
         wanted = self._wanted(recipe, len(left))
         if wanted > len(left):
             field = "first" if recipe.first is not None else "sample"
@@ -155,6 +205,55 @@ class Chooser:
         if recipe.first is not None or wanted == len(left):
             return left[:wanted]
         return lowest(left, keys=self._keys(recipe, DRAWN), count=wanted)
+
+    def _of_scenes(self, found: Positions, recipe: Recipe) -> Positions:
+        """Return the positions of questions about the held-out scenes, or about the others, as the recipe says."""
+        percent = recipe.held_out if recipe.without_held_out is None else recipe.without_held_out
+        if percent is None:
+            return found
+        scenes = self.index.scenes[found]
+        keys = np.asarray(self._stream(recipe, HELD_OUT).generator.random(self.parent.scenes))
+        every = np.unique(scenes).astype(np.int64)
+        held_out = lowest(every, keys=keys, count=int(len(every) * Fraction(str(percent)) / 100))
+        return found[np.isin(scenes, held_out, invert=recipe.held_out is None)]
+
+    def _of_parity(self, found: Positions, recipe: Recipe) -> Positions:
+        """Return the positions that remain after the rule of parity is applied; see `ParityRule`."""
+        rule = recipe.parity
+        if rule is None:
+            return found
+        numbers = self._numbers(found)
+        keys, kept = self._keys(recipe, UNPAIRED), numbers % 2 == (rule.kept == "odd")
+        groups = numbers
+        if rule.grouped_by:
+            codes = self._facet(rule.grouped_by, where="parity.grouped_by").codes[found].astype(np.int64)
+            groups = numbers * (int(codes.max(initial=0)) + 1) + codes
+        for group in np.unique(groups[~kept]):
+            theirs = found[groups == group]
+            chosen = lowest(theirs, keys=keys, count=rule.kept_of(len(theirs)))
+            kept[np.searchsorted(found, chosen)] = True
+        return found[kept]
+
+    def _numbers(self, found: Positions) -> NDArray[np.int64]:
+        """Return the answers of questions as numbers; raise `BadRecipe` if some are no numbers, or withheld."""
+        if self.parent.withheld:
+            raise BadRecipe(
+                f"Answers of {self.parent} are withheld, and their parity would reveal part of them.", where="parity"
+            )
+        codes = self.index.answers[found]
+        texts = self.index.answer_values
+        used = [code for code in np.unique(codes).tolist() if code < len(texts)]  # a higher code is no answer
+        wrong = [texts[code] for code in used if not re.fullmatch(r"[0-9]{1,9}", texts[code])]
+        wrong += ["no answer"] * bool((codes >= len(texts)).any())
+        if wrong:
+            raise BadRecipe(
+                f"Expected answers that are numbers, got {', '.join(map(shorten, wrong[:3]))}. Choose questions about "
+                "numbers with a filter, such as type=count.",
+                where="parity",
+            )
+        table = np.zeros(len(texts), np.int64)
+        table[used] = [int(texts[code]) for code in used]
+        return table[codes]
 
     def _thinned(self, found: Positions, recipe: Recipe) -> Positions:
         """Return the positions that remain after the shares of facet values are applied."""
@@ -175,18 +274,20 @@ class Chooser:
 
     def _keys(self, recipe: Recipe, which: int) -> NDArray[np.float64]:
         """Return a random number for each question of the split. The questions with the lowest numbers are taken."""
-        draw = stream(seed=recipe.seed, split=self.parent.name, index=which, stage=Stage.SAMPLE)
-        return np.asarray(draw.generator.random(self.index.n))
+        return np.asarray(self._stream(recipe, which).generator.random(self.index.n))
 
-    def _facet(self, name: str) -> IndexedFacet:
+    def _stream(self, recipe: Recipe, which: int) -> Stream:
+        return stream(seed=recipe.seed, split=self.parent.name, index=which, stage=Stage.SAMPLE)
+
+    def _facet(self, name: str, *, where: str = "shares") -> IndexedFacet:
         facet = self.index.facets.get(name)
         known = ", ".join(one.name for one in self.facets if one.kind is not FacetKind.FLAGS)
         if facet is None or facet.kind is FacetKind.FLAGS:
-            raise BadRecipe(f"Expected one of {known}, got {shorten(name)}.", where="shares")
+            raise BadRecipe(f"Expected one of {known}, got {shorten(name)}.", where=where)
         if facet not in self.facets:
             raise BadRecipe(
                 f"Answers of {self.parent} are withheld, and shares by {name} would reveal part of them.",
-                where="shares",
+                where=where,
             )
         return facet
 
@@ -216,12 +317,23 @@ def in_words(recipe: Recipe, *, n: int, parent: Split, index: SplitIndex | None)
     parts += _filter_in_words(recipe.filter, facets)
     if recipe.first is not None:
         parts.append(", the first of them")
+    if recipe.holds_out:
+        which = "" if recipe.held_out is not None else " not"
+        parts.append(f", about scenes that are{which} among {recipe.held_out or recipe.without_held_out:g} % held out")
+    parts += [f", {_parity_in_words(recipe.parity, facets)}"] if recipe.parity is not None else []
     parts += [f", with {_shares_in_words(name, of, facets)}" for name, of in recipe.shares.items()]
     if recipe.share is not None:
         parts.append(f", {recipe.share:g} % of them")
     if recipe.is_drawn:
-        parts.append(f", {'sampled' if recipe.first is None else 'shares drawn'} with seed {recipe.seed}")
+        parts.append(f", {'sampled' if recipe.first is None else 'drawn'} with seed {recipe.seed}")
     return "".join(parts)
+
+
+def _parity_in_words(rule: ParityRule, facets: Mapping[str, IndexedFacet]) -> str:
+    """Return a rule of parity in words: `with all odd answers and 10 % of the others, answer by answer`."""
+    others = f"{float(100 - Fraction(str(rule.removed))):g} % of" if rule.removed < 100 else "none of"
+    by = f" and {_label(facets.get(rule.grouped_by), rule.grouped_by)}" if rule.grouped_by else ""
+    return f"with all {rule.kept} answers and {others} the others, by answer{by}"
 
 
 def _filter_in_words(text: str, facets: Mapping[str, IndexedFacet]) -> list[str]:
@@ -273,6 +385,12 @@ def command(recipe: Recipe, *, dataset: str, name: str) -> str:
     parts = ["python manage.py derive", f"{dataset}/{recipe.parent}", "--name", name]
     if recipe.filter:
         parts += ["--filter", shlex.quote(recipe.filter)]
+    for option in ("held_out", "without_held_out"):
+        percent = getattr(recipe, option)
+        parts += [f"--{option.replace('_', '-')}", f"{percent:g}"] if percent is not None else []
+    if recipe.parity is not None:
+        parts += ["--parity", f"{recipe.parity.kept}:{recipe.parity.removed:g}"]
+        parts += ["--parity-by", shlex.quote(recipe.parity.grouped_by)] if recipe.parity.grouped_by else []
     for facet, shares in recipe.shares.items():
         for value, percent in shares.items():
             parts += ["--keep", shlex.quote(f"{facet}={value}:{percent:g}")]

@@ -1,4 +1,4 @@
-"""Proving a batch's part of the index: what a split's columns say of each question is worked out again."""
+"""Proving a batch's part of the index: the values of each question in the split's columns are computed again."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,23 +13,24 @@ from generation.engine.verification.checks import can_have_facets
 from generation.engine.verification.proof import QUESTIONS, Proof
 from generation.engine.verification.verdict import Finding
 from generation.models import Question, Scene, Split
+from generation.storage.counted_boxes import boxes_of
 from generation.storage.question_hashes import KeyColumns
 from generation.storage.split_index import WORD, NotIndexed, SplitIndex, fetch
 
-BROKEN = (NotIndexed, OSError, ValueError, KeyError, TypeError, EOFError)  # what a tampered index can lead to
+BROKEN = (NotIndexed, OSError, ValueError, KeyError, TypeError, EOFError)  # errors that a tampered index can cause
 
 
 class ColumnProof:
-    """Proves the columns of some questions, and gathers what concerns all of the split's together.
+    """Proves the columns of some questions, and collects the data for the proof of the whole index.
 
     Attributes
     ----------
     counts : Counter of str
-        In how many of the questions each word is.
+        The number of the questions that contain each word.
     sources : bool
-        Whether a question says what it was called where it was published.
+        Whether a question has the id under which it was published.
     keys : KeyColumns
-        What a train split must have of the questions.
+        The keys of the questions, which are compared with those of the train split.
     """
 
     def __init__(self, split: Split) -> None:
@@ -44,7 +45,7 @@ class ColumnProof:
         self.sources = False
 
     def add(self, row: Scene, questions: Sequence[Question], item: Item, proof: Proof) -> None:
-        """Prove what the columns say of a scene's questions, but their words; `proof` has the item's flaws so far."""
+        """Prove the columns of a scene's questions, without their words. `proof` has the item's flaws so far."""
         for question, asked in zip(questions, item.questions, strict=True):
             for word in set(WORD.findall(question.text.lower())):
                 self.places.setdefault(word, []).append(question.position)
@@ -62,6 +63,17 @@ class ColumnProof:
         for number, question in enumerate(questions):
             if question.position < self.index.n:
                 self._prove_one(self.index, row, question, number, coded, proof)
+        if self.world.most_counted(self.spec) is not None:
+            self._prove_boxes(self.index, questions, item, proof)
+
+    def _prove_boxes(self, index: SplitIndex, questions: Sequence[Question], item: Item, proof: Proof) -> None:
+        """Prove the boxes of the objects that these questions count."""
+        for number, (question, boxes) in enumerate(zip(questions, boxes_of(self.world, self.spec, item), strict=True)):
+            stored = index.boxes if question.position < index.n else None
+            found = None if stored is None else stored.of(question.position)
+            expected = None if boxes is None else np.array(boxes, np.float32).reshape(-1, 4).tolist()
+            came = None if found is None else found.tolist()
+            proof.same("facets", expected, came, what="boxes ", question=number)
 
     def _prove_one(
         self,
@@ -75,7 +87,7 @@ class ColumnProof:
         at = question.position
         for facet in self.facets:
             column = index.facets.get(facet.name)
-            if column is None:  # the manifest is proved elsewhere
+            if column is None:  # `IndexProof` proves the manifest
                 continue
             expected, came = coded[facet.name][number], int(column.codes[at])
             if came != (expected if expected >= 0 else column.none):
@@ -88,7 +100,7 @@ class ColumnProof:
         proof.same("facets", question.source_id or None, index.source_id(at), what="source id ", question=number)
 
     def words(self, proof: Proof, *, first: int, count: int) -> list[Finding]:
-        """Return what is wrong with the words of the questions from `first`; done with, their places are dropped."""
+        """Return what is wrong with the words of `count` questions from `first`, and forget their positions."""
         self.counts = Counter({word: len(places) for word, places in self.places.items()})
         if self.index is None:
             return []
@@ -113,7 +125,7 @@ def _value(facet: Facet, code: int) -> Any:
 
 
 def open_fresh(split: Split) -> SplitIndex | None:
-    """Return a split's index, read anew; None where it can't be read, which `IndexProof` finds."""
+    """Return a split's index, read again; None if it cannot be read, which `IndexProof` reports."""
     try:
         return SplitIndex(fetch(split.index_digest), seen=seen_folder(split))
     except BROKEN:
@@ -121,5 +133,5 @@ def open_fresh(split: Split) -> SplitIndex | None:
 
 
 def seen_folder(split: Split) -> Path | None:
-    """Return the second part of a split's index, which says what its reference has; None where there is none."""
+    """Return the folder of the second part of a split's index, with the overlap with its reference; None without it."""
     return fetch(f"{split.index_digest}/{split.seen_digest}") if split.seen_digest else None

@@ -27,6 +27,7 @@ from generation.browsing.pictures import strips
 from generation.browsing.sidebar import NoSuchPage, chips
 from generation.extension_points import Note
 from generation.models import Dataset, Split
+from generation.reports.count_shifts import names_of
 from generation.reports.shortcuts import find_report
 from generation.reports.shortcuts_page import Alike, alike_to
 from generation.reports.shortcuts_page import source_of as paper_of
@@ -37,9 +38,9 @@ from generation.splits.withheld_answers import withheld_splits
 from generation.views.access_checks import counted_splits, find_dataset, refuse_list
 from generation.views.owner_actions import making_context
 
-FEW = 6  # datasets that need no form to be found by
+FEW = 6  # largest number of datasets that are listed without a search form
 STRIP = 6  # pictures at the head of an overview
-STORIES = 3  # beginnings of stories there
+STORIES = 3  # beginnings of stories at the head of an overview
 
 
 @require_safe
@@ -48,7 +49,7 @@ def datasets(request: HttpRequest) -> HttpResponse:
     try:
         asked = QueryString.of(request)
         query = read_list_query(asked)
-        if any(not asked.last(name) for name, _ in asked.pairs):  # as forms send what was left open
+        if any(not asked.last(name) for name, _ in asked.pairs):  # forms also send their empty fields
             return redirect(request.path + ("" if query.is_plain else query.address))
         cards, page = cards_of(request.user, query)
     except BadAddress as error:
@@ -85,6 +86,7 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
         "seed": spec.get("seed", 0),
         "splits": splits,
         "rows": _rows(request.user, everything),
+        "shifts": names_of(everything),
         "totals": _totals(splits, open_scenes=open_scenes),
         "shows_replaced": {split.pk for split in open_scenes},
         "guarded": (guards := withheld_splits(request.user, splits)),
@@ -104,7 +106,7 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     }
     response = render(request, "generation/dataset.html", context)
     if any(one.secret and one.split.withheld for one in guards):
-        patch_cache_control(response, no_transform=True)  # its length must tell nothing of the secret
+        patch_cache_control(response, no_transform=True)  # the length of a compressed page could reveal the secret
     return response
 
 

@@ -1,18 +1,19 @@
-"""`manage.py derive`: makes a new split from some of a split's questions."""
+"""`manage.py derive`: makes a new split from some of a split's questions, or one of each split with shifted counts."""
 
 import math
 import re
 import time
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from generation.making import dataset_jobs
-from generation.management.console import FAILED, INTERRUPTED, PlainCommand
+from generation.management.console import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand
 from generation.models import Job, Split
-from generation.splits import question_sets
+from generation.splits import count_shifts, question_sets
+from generation.splits.count_shifts import CountShift
 from generation.splits.split_recipes import BadRecipe, Recipe, read_recipe
 
 IDLE = 0.2  # seconds
@@ -22,12 +23,33 @@ class Command(PlainCommand):
     help = "Make a question set: a split of some of another's questions. Prints its content hash."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("split", metavar="DATASET/SPLIT")
-        parser.add_argument("--name", required=True, metavar="NAME", help="of the new split")
+        parser.add_argument("split", metavar="DATASET/SPLIT", help="with --mcd only DATASET")
+        parser.add_argument("--name", metavar="NAME", help="of the new split; with --mcd the end of three names")
+        parser.add_argument(
+            "--mcd", type=_shifts, metavar="PARITIES:P",
+            help="odd-even:90: train and val with all odd answers and 10 %% of the even ones, test the other way "
+            "round; or even-odd:90; with several percentages, such as odd-even:0,50,90, one shift for each",
+        )  # fmt: skip
         parser.add_argument(
             "--filter", default="", metavar="QUERY",
             help="as in the address of the split's page: 'type=count&length=8..12&q=metal'",
         )  # fmt: skip
+        parser.add_argument(
+            "--held-out", type=_percent, metavar="P", help="the questions about P %% of the scenes, drawn at random"
+        )
+        parser.add_argument(
+            "--without-held-out", type=_percent, metavar="P", help="the questions about all scenes but P %%"
+        )
+        parser.add_argument(
+            "--parity", type=_parity, metavar="PARITY:P",
+            help="odd:90: all questions whose answer is odd, and P %% fewer of each even answer; or even:90",
+        )  # fmt: skip
+        parser.add_argument(
+            "--parity-by",
+            metavar="FACET",
+            help="with --parity or --mcd: fewer of each value of this facet; with --mcd by default the one that the "
+            "world names, '' for none",
+        )
         parser.add_argument(
             "--keep", type=_kept, action="append", default=[], metavar="FACET=VALUE:P",
             help="of the questions with this value only P %%; may be given several times, for values of one facet",
@@ -40,20 +62,39 @@ class Command(PlainCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make it in this process, or wait for another process that is making it. After a failure nothing is left."""
-        parent = self.find_split(options["split"])
-        job = question_sets.create(parent, name=options["name"], recipe=_recipe(parent, options))
-        assert job.split is not None
+        jobs = self._family(options) if options["mcd"] else [self._single(options)]
+        keys = [job.split.pk for job in jobs if job.split is not None]
         try:
-            self._wait(job, job.split.pk)
+            for job, key in zip(jobs, keys, strict=True):
+                self._wait(job, key)
         except KeyboardInterrupt as stopped:
-            self._drop(job.split.pk)
+            self._drop(keys)
             raise CommandError("Stopped. Nothing is left of it.", returncode=INTERRUPTED) from stopped
         except BaseException:
-            self._drop(job.split.pk)
+            self._drop(keys)
             raise
-        split = Split.objects.for_browse().get(pk=job.split.pk)
-        self.stderr.write(f"{split}: {question_sets.describe_recipe(split)}")
-        self.stdout.write(split.fingerprint)
+        for split in Split.objects.for_browse().filter(pk__in=keys).order_by("ordinal"):
+            self.stderr.write(f"{split}: {question_sets.describe_recipe(split)}")
+            self.stdout.write(split.fingerprint)
+
+    def _single(self, options: dict[str, Any]) -> Job:
+        if not options["name"]:
+            raise CommandError("Expected --name with the name of the new split, got none.", returncode=BAD_INPUT)
+        parent = self.find_split(options["split"])
+        return question_sets.create(parent, name=options["name"], recipe=_recipe(parent, options))
+
+    def _family(self, options: dict[str, Any]) -> list[Job]:
+        others = ("parity", "held_out", "without_held_out", "first", "sample", "share", "keep")
+        given = [f"--{name.replace('_', '-')}" for name in others if options[name]]
+        if given:
+            raise CommandError(f"Expected --mcd without {given[0]}.", returncode=BAD_INPUT)
+        if options["name"] and len(options["mcd"]) > 1:
+            raise CommandError("Expected --name with a single percentage, got several.", returncode=BAD_INPUT)
+        dataset, groups = self.find_dataset(options["split"]), options["parity_by"]
+        grouped_by = dataset.get_world().count_groups if groups is None else groups
+        more = {"filter": options["filter"], "grouped_by": grouped_by, "seed": options["seed"]}
+        shifts = [shift._replace(**more) for shift in options["mcd"]]
+        return count_shifts.create(dataset, shifts, suffix=options["name"] or "")
 
     def _wait(self, job: Job, split: int) -> None:
         while not Split.objects.filter(pk=split, state=Split.State.COMPLETE).exists():
@@ -65,14 +106,18 @@ class Command(PlainCommand):
                 reason = "It was deleted meanwhile." if found is None else found.message or "It was cancelled."
                 raise CommandError(reason, returncode=FAILED)
 
-    def _drop(self, split: int) -> None:
-        for left in Split.objects.filter(pk=split):
+    def _drop(self, splits: Collection[int]) -> None:
+        for left in Split.objects.filter(pk__in=splits):
             question_sets.remove(left)
 
 
 def _recipe(parent: Split, options: dict[str, Any]) -> Recipe:
     ways = {name: options[name] for name in ("first", "sample", "share") if options[name] is not None}
-    data = {"parent": parent.name, "filter": options["filter"], "seed": options["seed"], **ways}
+    scenes = {name: options[name] for name in ("held_out", "without_held_out") if options[name] is not None}
+    data = {"parent": parent.name, "filter": options["filter"], "seed": options["seed"], **ways, **scenes}
+    if options["parity"]:
+        kept, removed = options["parity"]
+        data["parity"] = {"kept": kept, "removed": removed, "grouped_by": options["parity_by"] or ""}
     return read_recipe(data | {"shares": _shares(options["keep"])})
 
 
@@ -83,6 +128,23 @@ def _shares(kept: Sequence[tuple[str, str, float]]) -> dict[str, dict[str, float
             raise BadRecipe(f"Expected each value once, got {facet}={value} again.", where="--keep")
         shares[facet][value] = percent
     return shares
+
+
+def _parity(text: str) -> tuple[str, float]:
+    kept, colon, percent = text.partition(":")
+    if kept not in count_shifts.PARITIES or not colon:
+        raise ArgumentTypeError(f"expected odd:P or even:P, such as odd:90, got {text!r}")
+    return kept, _percent(percent)
+
+
+def _shifts(text: str) -> list[CountShift]:
+    parities, colon, percents = text.partition(":")
+    if parities not in ("odd-even", "even-odd") or not colon:
+        raise ArgumentTypeError(f"expected odd-even:P or even-odd:P, such as odd-even:90, got {text!r}")
+    found = [_percent(percent) for percent in percents.split(",")]
+    if len(set(found)) < len(found):
+        raise ArgumentTypeError(f"expected each percentage once, got {text!r}")
+    return [CountShift(parities.partition("-")[0], percent) for percent in found]
 
 
 def _kept(text: str) -> tuple[str, str, float]:

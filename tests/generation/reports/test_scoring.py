@@ -1,4 +1,4 @@
-"""Scores of prediction files beside counting row by row, and what the command says."""
+"""Scores of prediction files, compared with counting row by row, and the output of the command."""
 
 import csv
 import io
@@ -14,9 +14,10 @@ from pyarrow import parquet
 from generation.engine import formats
 from generation.engine.errors import BadPredictions
 from generation.engine.items import FacetKind
+from generation.engine.worlds.clevr.world import ClevrWorld
 from generation.exchange import exports
 from generation.making import dataset_jobs
-from generation.models import Dataset, Question, Split
+from generation.models import Dataset, Question, Scene, Split
 from generation.reports.scoring import expected_of, score_file
 from generation.splits import question_sets
 from generation.splits.split_recipes import Recipe
@@ -29,7 +30,7 @@ SPLITS = {"train": {"scenes": 6}, "val": {"scenes": 4}, "test": {"scenes": 2, "w
 
 
 @pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: Any) -> Iterator[int]:
+def dataset_key(django_db_setup: None, django_db_blocker: Any) -> Iterator[int]:
     with django_db_blocker.unblock():
         key = small.made("scored", with_images=False, splits=SPLITS).pk
     yield key
@@ -38,41 +39,41 @@ def kept(django_db_setup: None, django_db_blocker: Any) -> Iterator[int]:
 
 
 @pytest.fixture
-def val(kept: int, db: None) -> Split:
-    return Split.objects.for_browse().get(dataset=kept, name="val")
+def val(dataset_key: int, db: None) -> Split:
+    return Split.objects.for_browse().get(dataset=dataset_key, name="val")
 
 
 @pytest.fixture
-def pictured(db: None) -> Split:
+def split_with_pictures(db: None) -> Split:
     dataset = small.made("pictured", splits={"val": {"scenes": 2}})
     return Split.objects.for_browse().get(dataset=dataset)
 
 
-def truths(split: Split) -> list[str]:
+def right_answers(split: Split) -> list[str]:
     rows = Question.objects.filter(split=split.source).order_by("position")
     return [str(answer) for answer in rows.values_list("answer", flat=True)]
 
 
-def half_right(split: Split) -> list[str]:
-    """Return a right answer to every other question, some of them in words, and others to the rest."""
-    said = ["none of them", "yes", "red", "It is **{}**.", "Answer: {}"]
-    return [said[at % 5].format(right) if at % 2 else right.upper() for at, right in enumerate(truths(split))]
+def half_right_answers(split: Split) -> list[str]:
+    """Return right answers to half of the questions, and to the others wrong answers or right answers in sentences."""
+    answers = ["none of them", "yes", "red", "It is **{}**.", "Answer: {}"]
+    return [answers[at % 5].format(right) if at % 2 else right.upper() for at, right in enumerate(right_answers(split))]
 
 
-def file_of(said: list[str]) -> io.BytesIO:
-    rows = (json.dumps({"question_id": at, "answer": one}) for at, one in enumerate(said))
+def file_of(answers: list[str]) -> io.BytesIO:
+    rows = (json.dumps({"question_id": at, "answer": one}) for at, one in enumerate(answers))
     return io.BytesIO("\n".join(rows).encode())
 
 
-def brute(split: Split, said: list[str]) -> dict[str, Any]:
-    """Return what scoring gives, counted row by row."""
+def count_by_row(split: Split, answers: list[str]) -> dict[str, Any]:
+    """Return the scores, counted row by row."""
     world, spec = split.dataset.get_world(), split.read_spec()
     facets: dict[str, dict[str, dict[str, int]]] = {}
     n = correct = 0
     for stored in items.load_items(split, 0, split.scenes):
         codes = world.facet_codes(spec, stored.item)
         for number, row in enumerate(stored.questions):
-            right = said[n].casefold() == row.answer
+            right = answers[n].casefold() == row.answer
             n, correct = n + 1, correct + right
             for facet in world.facets(spec):
                 for value in values_of(facet, codes.get(facet.name, [-1] * 99)[number]):
@@ -90,18 +91,18 @@ def values_of(facet: Any, code: int) -> list[str]:
     return [facet.values[code]]
 
 
-def test_scores_are_those_of_a_count_row_by_row(val: Split) -> None:
-    said = half_right(val)
-    found, counted = score_file(file_of(said), val).to_json(), brute(val, said)
+def test_scores_equal_those_counted_row_by_row(val: Split) -> None:
+    answers = half_right_answers(val)
+    found, counted = score_file(file_of(answers), val).to_json(), count_by_row(val, answers)
     assert {name: found[name] for name in ("n", "accuracy")} == {name: counted[name] for name in ("n", "accuracy")}
     of_items = {name: cells for name, cells in found["facets"].items() if name in counted["facets"]}
     assert of_items == counted["facets"]
-    seen = set(found["facets"]) - set(of_items)  # needs the reference
+    seen = set(found["facets"]) - set(of_items)  # facets that need the reference split
     assert all(sum(cell["n"] for cell in found["facets"][name].values()) <= val.questions for name in seen)
 
 
-def test_right_answers_in_sentences_count_where_text_is_read(val: Split) -> None:
-    found = score_file(file_of(half_right(val)), val)
+def test_right_answers_in_sentences_count_only_in_read_accuracy(val: Split) -> None:
+    found = score_file(file_of(half_right_answers(val)), val)
     in_sentences = sum(at % 2 and at % 5 in (3, 4) for at in range(val.questions))
     assert in_sentences > 2
     assert (found.read.right, found.unreadable) == (
@@ -110,7 +111,7 @@ def test_right_answers_in_sentences_count_where_text_is_read(val: Split) -> None
     )
 
 
-def test_what_is_expected_is_what_rows_say(val: Split) -> None:
+def test_expected_answers_equal_those_of_the_rows(val: Split) -> None:
     expected = expected_of(val)
     world, spec = val.dataset.get_world(), val.read_spec()
     rows = [row for stored in items.load_items(val, 0, val.scenes) for row in stored.item.questions]
@@ -120,20 +121,51 @@ def test_what_is_expected_is_what_rows_say(val: Split) -> None:
         assert admitted == list(world.answer_form(spec, row).choices)
 
 
-def test_questions_of_a_derived_split_have_their_parents_names_too(val: Split) -> None:
+def test_predictions_may_have_boxes_within_the_pictures_if_the_world_counts(
+    split_with_pictures: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert expected_of(split_with_pictures).most_counted is None and expected_of(split_with_pictures).sizes is None
+    monkeypatch.setattr(ClevrWorld, "most_counted", lambda world, spec: 10)
+    Scene.objects.filter(split=split_with_pictures, position=1).update(width=90, height=70)
+    own, index = expected_of(split_with_pictures), SplitIndex.open(split_with_pictures)
+    assert own.most_counted == 10 and own.sizes is not None
+    assert own.sizes.tolist() == [[[120, 80], [90, 70]][scene] for scene in index.scenes.tolist()]
+    assert {*index.scenes.tolist()} == {0, 1}
+    question_sets.create(split_with_pictures, name="half", recipe=Recipe(parent="val", sample=4, seed=1))
+    dataset_jobs.work(dataset=split_with_pictures.dataset)
+    half = Split.objects.for_browse().get(dataset=split_with_pictures.dataset, name="half")
+    positions, derived = SplitIndex.open(half).positions, expected_of(half).sizes
+    assert positions is not None and derived is not None
+    assert derived.tolist() == own.sizes[positions].tolist()
+    boxes = json.dumps({"question_id": 7, "answer": 2, "boxes": [[0, 0, 91, 70]]})
+    with pytest.raises(BadPredictions, match="Line 1: expected box 1 in the picture of 90 x 70 pixels"):
+        score_file(io.BytesIO(boxes.encode()), split_with_pictures)
+
+
+def test_fractions_are_scored_as_the_nearest_counts(val: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ClevrWorld, "most_counted", lambda world, spec: 10)
+    answers = [int(one) + 0.4 if one.isdecimal() else one for one in right_answers(val)]
+    assert any(isinstance(one, float) for one in answers)
+    found = score_file(io.BytesIO(json.dumps(dict(enumerate(answers))).encode()), val)
+    assert found.strict.accuracy == 1 and found.predictions.numbers is not None
+    for number, answer in zip(found.predictions.numbers.tolist(), answers, strict=True):
+        assert number == answer or (number != number and isinstance(answer, str))
+
+
+def test_predictions_for_a_derived_split_may_use_its_parents_numbers(val: Split) -> None:
     question_sets.create(val, name="half", recipe=Recipe(parent="val", sample=6, seed=1))
     dataset_jobs.work(dataset=val.dataset)
     half = Split.objects.for_browse().get(dataset=val.dataset, name="half")
     positions = SplitIndex.open(half).positions
     assert positions is not None and positions.tolist() != list(range(6))
-    said = [truths(val)[at] for at in positions]
-    by_parent = json.dumps(dict(zip(positions.tolist(), said, strict=True)))
-    own = json.dumps(dict(enumerate(said)))
+    answers = [right_answers(val)[at] for at in positions]
+    by_parent = json.dumps(dict(zip(positions.tolist(), answers, strict=True)))
+    own = json.dumps(dict(enumerate(answers)))
     for content in (by_parent, own):
         assert score_file(io.BytesIO(content.encode()), half).strict.accuracy == 1
 
 
-def test_our_own_exports_are_right(val: Split, tmp_path: Path) -> None:
+def test_answers_in_our_exports_score_1(val: Split, tmp_path: Path) -> None:
     exported(val.dataset, tmp_path, name="jsonl")
     with (tmp_path / "val" / "questions.jsonl.gz").open("rb") as file:
         found = score_file(file, val)
@@ -141,33 +173,33 @@ def test_our_own_exports_are_right(val: Split, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["choices", "open"])
-def test_what_evaluation_tools_make_of_our_exports_is_right(pictured: Split, form: str, tmp_path: Path) -> None:
-    writer = formats.find("vlmevalkit", pictured.dataset.get_world())
-    stored = exports.StoredDataset(pictured.dataset, images=True)
+def test_predictions_of_vlmevalkit_are_scored(split_with_pictures: Split, form: str, tmp_path: Path) -> None:
+    writer = formats.find("vlmevalkit", split_with_pictures.dataset.get_world())
+    stored = exports.StoredDataset(split_with_pictures.dataset, images=True)
     exports.write(stored, tmp_path, format_=writer, options={"form": form})
     csv.field_size_limit(1 << 24)
     with next(tmp_path.glob("*_val*.tsv")).open(newline="") as file:
         rows = [row | {"prediction": row["answer"]} for row in csv.DictReader(file, dialect="excel-tab")]
-    assert len(rows) == pictured.questions and (form == "open") == ("A" not in rows[0])
+    assert len(rows) == split_with_pictures.questions and (form == "open") == ("A" not in rows[0])
     result = io.StringIO()
     table = csv.DictWriter(result, rows[0].keys(), dialect="excel-tab", quoting=csv.QUOTE_ALL)
     table.writeheader()
     table.writerows(rows)
     listed = json.dumps([{**row, "index": int(row["index"])} for row in rows])
     for content in (result.getvalue(), listed):
-        assert score_file(io.BytesIO(content.encode()), pictured).strict.accuracy == 1
+        assert score_file(io.BytesIO(content.encode()), split_with_pictures).strict.accuracy == 1
 
 
-def test_rows_of_lmms_eval_are_our_questions(pictured: Split, tmp_path: Path) -> None:
-    writer = formats.find("lmms-eval", pictured.dataset.get_world())
-    exports.write(exports.StoredDataset(pictured.dataset, images=True), tmp_path, format_=writer, options={})
+def test_samples_of_lmms_eval_are_scored(split_with_pictures: Split, tmp_path: Path) -> None:
+    writer = formats.find("lmms-eval", split_with_pictures.dataset.get_world())
+    exports.write(exports.StoredDataset(split_with_pictures.dataset, images=True), tmp_path, format_=writer, options={})
     docs = parquet.read_table(tmp_path / "data" / "val").to_pylist()
     samples = [{"doc_id": at, "doc": doc, "filtered_resps": [doc["answer"]]} for at, doc in enumerate(docs)]
     content = "\n".join(json.dumps(sample) for sample in samples)
-    assert score_file(io.BytesIO(content.encode()), pictured).strict.accuracy == 1
+    assert score_file(io.BytesIO(content.encode()), split_with_pictures).strict.accuracy == 1
 
 
-def test_published_ids_are_known_and_answers_that_are_not_can_not_be_compared(val: Split, tmp_path: Path) -> None:
+def test_published_ids_are_accepted_and_splits_without_answers_are_refused(val: Split, tmp_path: Path) -> None:
     exported(val.dataset, tmp_path)
     path = tmp_path / "CLEVR_v1.0" / "questions" / "CLEVR_val_questions.json"
     content = json.loads(path.read_text())
@@ -177,18 +209,18 @@ def test_published_ids_are_known_and_answers_that_are_not_can_not_be_compared(va
     (path.parent / "SHA256SUMS").unlink(missing_ok=True)
     theirs = imported(tmp_path / "CLEVR_v1.0")
     again, closed = (Split.objects.for_browse().get(dataset=theirs, name=name) for name in ("val", "test"))
-    rows = [{"question_index": 500 + at, "answer": answer} for at, answer in enumerate(truths(val))]
+    rows = [{"question_index": 500 + at, "answer": answer} for at, answer in enumerate(right_answers(val))]
     assert score_file(io.BytesIO(json.dumps(rows).encode()), again).strict.accuracy == 1
     with pytest.raises(BadPredictions, match="Expected a split whose answers are known, got one without any"):
         score_file(io.BytesIO(b"yes\n"), closed)
 
 
-def test_the_command_prints_one_document(val: Split, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_one_json_document(val: Split, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "answers.jsonl"
-    path.write_bytes(file_of(half_right(val)).getvalue())
+    path.write_bytes(file_of(half_right_answers(val)).getvalue())
     call_command("score", str(path), "--split", "scored/val", "--json")
     document = json.loads(capsys.readouterr().out)
-    counted = brute(val, half_right(val))
+    counted = count_by_row(val, half_right_answers(val))
     assert (document["accuracy"], document["n"]) == (counted["accuracy"], counted["n"])
     assert document["facets"]["type"] == counted["facets"]["type"]
     assert set(document) == {"accuracy", "n", "accuracy_read", "outside", "unreadable", "facets"}
@@ -196,7 +228,7 @@ def test_the_command_prints_one_document(val: Split, tmp_path: Path, capsys: pyt
 
 def test_the_command_prints_a_table(val: Split, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "answers.jsonl"
-    path.write_bytes(file_of(half_right(val)).getvalue())
+    path.write_bytes(file_of(half_right_answers(val)).getvalue())
     call_command("score", str(path), "--split", "scored/val")
     told = capsys.readouterr().out
     assert "scored/val: 16 questions; a file of the format jsonl" in told
@@ -213,7 +245,7 @@ def test_the_command_prints_a_table(val: Split, tmp_path: Path, capsys: pytest.C
         (b"yes\n", "scored/dev", "Expected a split (train, val, test), got 'dev'"),
     ],
 )
-def test_what_can_not_be_scored_is_refused(
+def test_files_that_cannot_be_scored_are_refused(
     content: bytes | None, split: str, says: str, val: Split, tmp_path: Path
 ) -> None:
     path = tmp_path / "answers.txt"
@@ -225,7 +257,7 @@ def test_what_can_not_be_scored_is_refused(
     assert refused.value.returncode == 2
 
 
-def test_a_split_that_is_not_complete_is_refused(val: Split, tmp_path: Path) -> None:
+def test_an_incomplete_split_is_refused(val: Split, tmp_path: Path) -> None:
     path = tmp_path / "answers.txt"
     path.write_bytes(b"yes\n")
     Split.objects.filter(pk=val.pk).update(state=Split.State.MAKING)

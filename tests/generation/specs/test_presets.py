@@ -1,4 +1,4 @@
-"""Thumbnails of presets: each has one, and the script makes them again."""
+"""Each preset has a thumbnail, and the script reproduces it."""
 
 import io
 
@@ -12,7 +12,7 @@ from generation.specs.presets import FOLDER, preset_card
 from tests.thumbnails import content_of
 
 MOST_BYTES = 12_000
-OURS = ("babi", "clevr", "shapeworld", "simtown")
+OURS = ("babi", "clevr", "counting", "shapeworld", "simtown")
 
 
 @pytest.mark.parametrize("world", OURS)
@@ -25,14 +25,14 @@ def test_each_preset_has_a_small_thumbnail(world: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["babi", "babi-hindi"])
-def test_a_story_is_made_again(name: str) -> None:
+def test_the_script_reproduces_a_story(name: str) -> None:
     file, content = content_of(name)
     assert (FOLDER / file).read_bytes() == content
 
 
 @pytest.mark.parametrize("name", ["clevr-mini", "shapeworld-oneshape"])
-def test_a_picture_is_made_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(previews, "SECONDS", 60)  # machines that run tests are busy
+def test_the_script_reproduces_a_picture(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(previews, "SECONDS", 60)  # machines that run tests may be busy
     file, content = content_of(name)
     kept, made = (np.asarray(Image.open(source), int) for source in (FOLDER / file, io.BytesIO(content)))
     assert kept.shape == made.shape
