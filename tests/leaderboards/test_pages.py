@@ -1,4 +1,4 @@
-"""Boards, methods, submissions and suites as people see them, each shown number counted by hand."""
+"""The pages of boards, methods, submissions and suites; each number is compared with counting by hand."""
 
 import csv
 import html
@@ -33,18 +33,18 @@ def rows_of(client: Client, address: str = BOARD, query: str = "") -> list[dict[
     return json.loads(response.content)["rows"]
 
 
-def public(owner: User, name: str, **more: Any) -> Method:
+def publish_method(owner: User, name: str, **more: Any) -> Method:
     return Method.objects.create(name=name, owner=owner, published="2026-01-01T00:00:00Z", **more)
 
 
-def test_a_board_without_anything_says_so(val: Split) -> None:
+def test_an_empty_board_has_a_message(val: Split) -> None:
     page = page_of(Client(), BOARD)
     assert "Nothing is scored yet" in page and "Submit predictions" in page
 
 
-def test_each_number_of_a_board_is_a_hand_count(member: User, val: Split) -> None:
+def test_each_number_of_a_board_is_equal_to_counting_by_hand(member: User, val: Split) -> None:
     for number, wrong in enumerate((0.1, 0.5)):
-        made = public(member, f"Noise {number}")
+        made = publish_method(member, f"Noise {number}")
         answers = sent.noisy(val, wrong=wrong, seed=number)
         sent.submitted(made, val, answers)
         [row] = [row for row in rows_of(Client()) if row["name"] == made.name]
@@ -56,7 +56,7 @@ def test_each_number_of_a_board_is_a_hand_count(member: User, val: Split) -> Non
 
 
 def test_runs_are_one_row_with_mean_and_deviation(member: User, val: Split) -> None:
-    made = public(member, "Three runs")
+    made = publish_method(member, "Three runs")
     rights = []
     for seed in range(3):
         answers = sent.noisy(val, wrong=0.3, seed=seed)
@@ -74,16 +74,16 @@ def test_runs_are_one_row_with_mean_and_deviation(member: User, val: Split) -> N
     assert len(rows_of(Client(), query="?show=all")) == 3
 
 
-def test_a_run_that_is_sent_again_replaces_itself(member: User, val: Split) -> None:
-    made = public(member, "Again")
+def test_a_run_that_is_submitted_again_replaces_the_old_one(member: User, val: Split) -> None:
+    made = publish_method(member, "Again")
     sent.submitted(made, val, sent.noisy(val, wrong=0.8), run="1")
     sent.submitted(made, val, sent.truth_of(val), run="1")
     [row] = rows_of(Client())
     assert row["accuracy"]["accuracy"] == 1.0 and row["accuracy"]["runs"] == 1
 
 
-def test_best_and_latest_choose_among_circumstances(member: User, val: Split) -> None:
-    made = public(member, "Curve")
+def test_best_and_latest_choose_among_configurations(member: User, val: Split) -> None:
+    made = publish_method(member, "Curve")
     sent.submitted(made, val, sent.noisy(val, wrong=0.1), train_size=1000)
     sent.submitted(made, val, sent.noisy(val, wrong=0.6), train_size=100)
     [best], [latest] = rows_of(Client()), rows_of(Client(), query="?show=latest")
@@ -93,11 +93,11 @@ def test_best_and_latest_choose_among_circumstances(member: User, val: Split) ->
 
 def test_ties_share_a_rank_and_the_next_one_is_skipped(member: User, val: Split) -> None:
     for name, wrong in (("One", 0.0), ("Two", 0.0), ("Three", 0.9)):
-        sent.submitted(public(member, name), val, sent.noisy(val, wrong=wrong))
+        sent.submitted(publish_method(member, name), val, sent.noisy(val, wrong=wrong))
     assert [row["rank"] for row in rows_of(Client())] == [1, 1, 3]
 
 
-def test_private_methods_are_their_owners_alone(method: Method, val: Split, as_member: Client) -> None:
+def test_only_the_owner_sees_private_methods(method: Method, val: Split, as_member: Client) -> None:
     row = sent.submitted(method, val, sent.truth_of(val))
     assert method.name in page_of(as_member, BOARD) and "private" in page_of(as_member, BOARD)
     for address in (method.get_absolute_url(), row.get_absolute_url()):
@@ -110,22 +110,22 @@ def test_private_methods_are_their_owners_alone(method: Method, val: Split, as_m
     assert method.name not in page_of(Client(), BOARD)
 
 
-def test_anonymous_methods_tell_nobody_whose_they_are(member: User, val: Split) -> None:
-    made = public(member, "Nameless", anonymous=True)
+def test_anonymous_methods_do_not_name_their_owner(member: User, val: Split) -> None:
+    made = publish_method(member, "Nameless", anonymous=True)
     sent.submitted(made, val, sent.truth_of(val))
     for address in (BOARD, made.get_absolute_url(), "/methods/", f"{BOARD}board.json", f"{BOARD}board.csv"):
         assert member.username not in page_of(Client(), address)
 
 
 @pytest.mark.parametrize("query", ["?show=x", "?sort=x", "?made=x", "?q=" + "x" * 200])
-def test_an_address_that_asks_for_what_is_not_there_is_refused(val: Split, query: str) -> None:
+def test_bad_parameters_and_unknown_files_are_refused(val: Split, query: str) -> None:
     assert "Expected" in page_of(Client(), BOARD + query, status=400)
     assert Client().get(f"{BOARD}board.exe").status_code == 404
 
 
 def test_rows_are_filtered_and_sorted(member: User, val: Split) -> None:
-    sent.submitted(public(member, "Alpha", made="zero-shot"), val, sent.noisy(val, wrong=0.6))
-    sent.submitted(public(member, "Beta", made="trained"), val, sent.noisy(val, wrong=0.1))
+    sent.submitted(publish_method(member, "Alpha", made="zero-shot"), val, sent.noisy(val, wrong=0.6))
+    sent.submitted(publish_method(member, "Beta", made="trained"), val, sent.noisy(val, wrong=0.1))
     names = [row["name"] for row in rows_of(Client(), query="?sort=method")]
     assert names == ["Alpha", "Beta"]
     [row] = rows_of(Client(), query="?made=zero-shot")
@@ -137,7 +137,7 @@ def test_rows_are_filtered_and_sorted(member: User, val: Split) -> None:
 
 def test_tables_as_files_have_every_figure(member: User, val: Split) -> None:
     answers = sent.noisy(val, wrong=0.4)
-    sent.submitted(public(member, "=cmd|' /C calc'!A0 & 50 %"), val, answers)
+    sent.submitted(publish_method(member, "=cmd|' /C calc'!A0 & 50 %"), val, answers)
     [line] = list(csv.DictReader(io.StringIO(Client().get(f"{BOARD}board.csv").content.decode())))
     assert line["method"].startswith("'=")
     assert float(line["accuracy"]) == round(sent.right_of(val, answers) / val.questions, 6)
@@ -148,8 +148,8 @@ def test_tables_as_files_have_every_figure(member: User, val: Split) -> None:
 
 
 def test_a_withheld_board_shows_one_figure_by_the_ladder(member: User, withheld: Split, as_member: Client) -> None:
-    made = public(member, "Guess")
-    for wrong in (60, 30, 27):  # of 120: 50, 75 and 77.5 %, and the step is 9.2 points
+    made = publish_method(member, "Guess")
+    for wrong in (60, 30, 27):  # 50, 75 and 77.5 % of 120 are right, and the step is 9.2 points
         right = sent.truth_of(withheld)
         row = sent.submitted(made, withheld, right[:-wrong] + ["nothing"] * wrong)
     [found] = rows_of(as_member, "/leaderboards/scored/test/")
@@ -165,9 +165,9 @@ def test_a_withheld_board_shows_one_figure_by_the_ladder(member: User, withheld:
         assert "73.6" in page and "77.5" not in page and "75.0" not in page
 
 
-def test_three_scores_a_day_on_what_is_withheld(method: Method, withheld: Split, as_member: Client) -> None:
+def test_withheld_splits_allow_three_scores_a_day(method: Method, withheld: Split, as_member: Client) -> None:
     address = "/submissions/new/?to=scored/test"
-    sent.submitted(method, withheld, ["nothing"])  # refused: it doesn't count
+    sent.submitted(method, withheld, ["nothing"])  # this submission is refused, so it does not count
     for run in range(3):
         sent.submitted(method, withheld, sent.noisy(withheld, wrong=0.5, seed=run), run=str(run))
     assert limits.remaining(method.owner, withheld).scores == 0
@@ -179,7 +179,7 @@ def test_three_scores_a_day_on_what_is_withheld(method: Method, withheld: Split,
     assert Submission.objects.filter(method=method).count() == 4
 
 
-def test_somebody_signs_in_makes_a_method_checks_and_submits(val: Split, as_member: Client) -> None:
+def test_a_member_makes_a_method_checks_a_file_and_submits_it(val: Split, as_member: Client) -> None:
     began = as_member.get("/submissions/new/?to=scored/val")
     assert began["Location"] == "/methods/new/?to=scored/val"
     made = as_member.post("/methods/new/", {"name": "Mine", "made": "few-shot", "shots": "5", "to": "scored/val"})
@@ -206,7 +206,7 @@ def test_somebody_signs_in_makes_a_method_checks_and_submits(val: Split, as_memb
     assert "Mine" in page_of(as_member, "/submissions/") and "few-shot (5)" in page_of(as_member, "/methods/")
 
 
-def test_a_new_method_leads_on_to_the_boards(val: Split, as_member: Client) -> None:
+def test_the_page_of_a_new_method_links_to_the_boards(val: Split, as_member: Client) -> None:
     made = as_member.post("/methods/new/", {"name": "Mine", "made": "zero-shot"}, follow=True)
     page, method = made.content.decode(), Method.objects.get(name="Mine")
     assert made.redirect_chain[0][0] == method.get_absolute_url()
@@ -221,7 +221,7 @@ def test_a_new_method_leads_on_to_the_boards(val: Split, as_member: Client) -> N
     assert "Next, choose a split" not in page_of(as_member, method.get_absolute_url())
 
 
-def test_a_score_leads_to_its_slices_and_says_who_sees_it(method: Method, val: Split, as_member: Client) -> None:
+def test_a_score_links_to_its_slices_and_states_who_sees_it(method: Method, val: Split, as_member: Client) -> None:
     row = sent.submitted(method, val, sent.noisy(val, wrong=0.3))
     shown = page_of(as_member, f"/submissions/{row.pk}/")
     [beside_score] = re.findall(rf'href="([^"]+/slices/[^"]+)" aria-label="Slices of {val}"', shown)
@@ -233,7 +233,7 @@ def test_a_score_leads_to_its_slices_and_says_who_sees_it(method: Method, val: S
     assert "Only you and staff see this submission" not in page_of(as_member, f"/submissions/{row.pk}/")
 
 
-def test_a_refused_submission_says_why_and_how_to_go_on(method: Method, val: Split, as_member: Client) -> None:
+def test_a_refused_submission_shows_the_errors_and_the_next_step(method: Method, val: Split, as_member: Client) -> None:
     row = sent.submitted(method, val, sent.truth_of(val)[:-40])
     page = page_of(as_member, row.get_absolute_url())
     assert "Refused" in page and "160" in page and "Submit again" in page and "/template.jsonl" in page
@@ -241,7 +241,7 @@ def test_a_refused_submission_says_why_and_how_to_go_on(method: Method, val: Spl
     assert as_member.get(f"/submissions/{row.pk}/findings/").status_code == 404
 
 
-def test_a_refused_submission_leads_to_all_that_is_wrong_where_the_page_cannot_say_it(
+def test_a_refused_submission_links_to_all_errors_if_the_page_has_too_many(
     method: Method, val: Split, as_member: Client
 ) -> None:
     row = sent.refused(method, val, answered=range(0, val.questions, 2))
@@ -252,7 +252,7 @@ def test_a_refused_submission_leads_to_all_that_is_wrong_where_the_page_cannot_s
     assert Client().get(address).status_code == 404
 
 
-def test_a_template_filled_in_is_a_file_that_is_taken(method: Method, val: Split, as_member: Client) -> None:
+def test_a_completed_template_is_accepted(method: Method, val: Split, as_member: Client) -> None:
     lines = b"".join(Client().get(f"{BOARD}template.jsonl").streaming_content).decode().splitlines()
     rows = [json.loads(line) | {"answer": answer} for line, answer in zip(lines, sent.truth_of(val), strict=True)]
     file = io.BytesIO("\n".join(json.dumps(row) for row in rows).encode())
@@ -274,21 +274,21 @@ def test_methods_and_submissions_are_deleted_by_their_owner(method: Method, val:
     assert not Method.objects.filter(pk=method.pk).exists()
 
 
-def test_what_counts_today_can_not_be_deleted(method: Method, withheld: Split, as_member: Client) -> None:
+def test_submissions_that_count_today_cannot_be_deleted(method: Method, withheld: Split, as_member: Client) -> None:
     row = sent.submitted(method, withheld, sent.truth_of(withheld))
     for address in (f"/submissions/{row.pk}/delete/", f"/methods/{method.pk}/delete/"):
         assert as_member.post(address).status_code == 409
     assert Submission.objects.filter(pk=row.pk).exists()
 
 
-def test_a_suite_reads_splits_together(member: User, val: Split, scored: Dataset, as_member: Client) -> None:
+def test_a_suite_shows_splits_together(member: User, val: Split, scored: Dataset, as_member: Client) -> None:
     fields = {
         "title": "Seen and unseen", "slug": "both", "is_public": "on",
         "members": "scored/val = seen\nscored/train = unseen", "gaps": "drop = seen - unseen",
     }  # fmt: skip
     assert as_member.post("/suites/new/", fields)["Location"] == "/suites/both/"
     train = scored.splits.select_related("dataset", "parent").get(name="train")
-    made = public(member, "Two")
+    made = publish_method(member, "Two")
     shares = []
     for split in (val, train):
         answers = sent.noisy(split, wrong=0.3)
@@ -298,8 +298,14 @@ def test_a_suite_reads_splits_together(member: User, val: Split, scored: Dataset
     assert row["columns"]["seen"]["accuracy"] == round(shares[0], 6)
     assert row["mean"] == pytest.approx(sum(shares) / 2, abs=1e-6)
     assert row["gaps"]["drop"] == pytest.approx(shares[0] - shares[1], abs=1e-6)
+    low, high = row["gap_intervals"]["drop"]
+    assert low < shares[0] - shares[1] < high
+    csv_file = Client().get("/suites/both/board.csv").content.decode()
+    assert "drop,drop_low,drop_high,drop_harmonic" in csv_file and f"{low},{high}" in csv_file
+    assert row["harmonic_means"]["drop"] == pytest.approx(2 / sum(1 / share for share in shares), abs=1e-6)
     page = page_of(Client(), "/suites/both/")
     assert f"{50 * sum(shares):.1f}" in page and "drop" in page
+    assert f"{100 * low:+.1f} to {100 * high:+.1f}".replace("-", "−") in page
     assert r"\bottomrule" in Client().get("/suites/both/board.tex").content.decode()
     assert "Seen and unseen" in page_of(Client(), "/leaderboards/")
     assert "seen - unseen" in page_of(as_member, "/suites/both/edit/")
@@ -307,7 +313,7 @@ def test_a_suite_reads_splits_together(member: User, val: Split, scored: Dataset
     assert as_member.post("/suites/both/delete/").status_code == 302 and not Suite.objects.exists()
 
 
-def test_one_zip_carries_the_files_of_a_suite(method: Method, val: Split, scored: Dataset, as_member: Client) -> None:
+def test_one_zip_contains_the_files_of_a_suite(method: Method, val: Split, scored: Dataset, as_member: Client) -> None:
     import zipfile
 
     fields = {"title": "Both", "slug": "both", "members": "scored/val\nscored/train"}
@@ -332,17 +338,15 @@ def test_one_zip_carries_the_files_of_a_suite(method: Method, val: Split, scored
     [("members", "scored/val"), ("members", "scored/val\nnothing/here"), ("members", "scored/val\nscored/val"),
      ("gaps", "gap = one - two"), ("slug", "New Slug"), ("slug", "new")],
 )  # fmt: skip
-def test_a_suite_that_makes_no_sense_is_refused(val: Split, as_member: Client, field: str, text: str) -> None:
+def test_a_bad_suite_is_refused(val: Split, as_member: Client, field: str, text: str) -> None:
     fields = {"title": "Both", "slug": "both", "members": "scored/val\nscored/train", field: text}
     response = as_member.post("/suites/new/", fields)
     assert response.status_code == 400 and not Suite.objects.exists()
 
 
-def test_boards_ask_the_database_a_fixed_number_of_times(
-    member: User, val: Split, django_assert_max_num_queries: Any
-) -> None:
+def test_boards_need_a_fixed_number_of_queries(member: User, val: Split, django_assert_max_num_queries: Any) -> None:
     for number in range(6):
-        sent.submitted(public(member, f"Method {number}"), val, sent.noisy(val, wrong=0.1 * number))
+        sent.submitted(publish_method(member, f"Method {number}"), val, sent.noisy(val, wrong=0.1 * number))
     with django_assert_max_num_queries(12):
         assert Client().get(BOARD).status_code == 200
 
@@ -350,11 +354,11 @@ def test_boards_ask_the_database_a_fixed_number_of_times(
 @pytest.mark.parametrize(
     "address", ["/methods/999/", "/submissions/999/", "/suites/none/", "/leaderboards/scored/none/"]
 )
-def test_what_is_not_there_is_404(val: Split, address: str) -> None:
+def test_unknown_addresses_get_404(val: Split, address: str) -> None:
     assert Client().get(address).status_code == 404
 
 
-def test_baselines_say_what_they_see(val: Split) -> None:
+def test_baselines_are_described_on_the_board(val: Split) -> None:
     while baselines.begin():
         pass
     scoring.RUNNER.take_turn()
@@ -368,9 +372,7 @@ def test_baselines_say_what_they_see(val: Split) -> None:
     assert all(row["rank"] is None for row in rows_of(Client()))
 
 
-def test_staff_look_at_methods_and_submissions_in_the_admin_pages(
-    method: Method, val: Split, admin_client: Client
-) -> None:
+def test_staff_see_methods_and_submissions_in_the_admin_pages(method: Method, val: Split, admin_client: Client) -> None:
     row = sent.submitted(method, val, sent.truth_of(val))
     for address, shown in (
         ("method/", method.name), (f"method/{method.pk}/change/", method.name),

@@ -1,4 +1,4 @@
-"""Suites: who opens one that is not listed, what their form asks of the database, and how a grid is declared."""
+"""Suites: access to unlisted ones, the queries of their form, and declaring a grid."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 @pytest.fixture
 def unlisted(val: Split, member: User) -> Suite:
-    """Give a suite of a member that lists do not show."""
+    """Give an unlisted suite of the member."""
     made = sent.suite_of("secret-plan", val)
     Suite.objects.filter(pk=made.pk).update(is_public=False, owner=member)
     made.refresh_from_db()
@@ -44,7 +44,7 @@ def test_a_guessed_slug_opens_no_unlisted_suite(unlisted: Suite, as_member: Clie
     assert statuses(as_member, unlisted.slug) == statuses(admin_client, unlisted.slug) == {200}
 
 
-def test_whoever_has_the_address_with_the_key_opens_it(unlisted: Suite, as_member: Client) -> None:
+def test_the_address_with_the_key_opens_an_unlisted_suite(unlisted: Suite, as_member: Client) -> None:
     name = f"{unlisted.slug}-{unlisted.key}"
     assert len(unlisted.key) == 32 and unlisted.get_absolute_url() == f"/suites/{name}/"
     assert statuses(Client(), name) == {200}
@@ -54,7 +54,7 @@ def test_whoever_has_the_address_with_the_key_opens_it(unlisted: Suite, as_membe
     assert Client().post(f"/suites/{name}/delete/").status_code == 302 and Suite.objects.exists()
 
 
-def test_a_listed_suite_keeps_its_address_and_its_key_goes_on_opening_it(unlisted: Suite) -> None:
+def test_a_suite_that_becomes_listed_opens_by_its_slug_and_by_its_key(unlisted: Suite) -> None:
     Suite.objects.filter(pk=unlisted.pk).update(is_public=True)
     unlisted.refresh_from_db()
     assert unlisted.get_absolute_url() == "/suites/secret-plan/"
@@ -66,7 +66,7 @@ def test_two_suites_have_different_keys(unlisted: Suite, val: Split) -> None:
 
 
 @pytest.mark.parametrize("lines", [2, 30, 5000])
-def test_the_form_asks_for_all_splits_at_once(val: Split, as_member: Client, lines: int) -> None:
+def test_the_form_looks_up_all_splits_in_one_query(val: Split, as_member: Client, lines: int) -> None:
     fields = {"title": "Many", "slug": "many", "members": "\n".join(f"scored/val{n}" for n in range(lines))}
     with CaptureQueriesContext(
         connection,
@@ -77,7 +77,7 @@ def test_the_form_asks_for_all_splits_at_once(val: Split, as_member: Client, lin
     assert len(asked) == (1 if lines <= 30 else 0)
 
 
-def test_the_form_names_the_line_that_is_no_split(val: Split, as_member: Client) -> None:
+def test_the_form_names_the_line_without_a_split_and_limits_the_number_of_lines(val: Split, as_member: Client) -> None:
     fields: dict[str, Any] = {"title": "Many", "slug": "many", "members": "scored/val\nscored/nothing"}
     page = as_member.post("/suites/new/", fields).content.decode()
     assert "scored/nothing" in page and "Expected a split" in page
@@ -93,7 +93,7 @@ GRID = {
 }  # fmt: skip
 
 
-def test_a_suite_is_declared_a_grid_and_is_none_again(val: Split, as_member: Client) -> None:
+def test_a_suite_can_become_a_grid_and_stop_being_one(val: Split, as_member: Client) -> None:
     suite_page = as_member.post("/suites/new/", GRID)["Location"]
     suite = Suite.objects.get(slug="towns")
     assert (suite.k_name, list(suite.members.values_list("label", "k"))) == (
@@ -111,7 +111,7 @@ def test_a_suite_is_declared_a_grid_and_is_none_again(val: Split, as_member: Cli
     assert f"{suite_page}grid/" not in as_member.get(suite_page).content.decode()
 
 
-def test_a_suite_without_k_is_no_grid(val: Split, as_member: Client) -> None:
+def test_a_suite_without_k_is_not_a_grid(val: Split, as_member: Client) -> None:
     as_member.post("/suites/new/", {**GRID, "k_name": "", "grid": ""})
     found = as_member.get(f"/api/v1{Suite.objects.get().get_absolute_url()}").json()
     assert (found["k_name"], found["k"]) == ("", {})
@@ -125,14 +125,14 @@ def test_a_suite_without_k_is_no_grid(val: Split, as_member: Client) -> None:
         ({"grid": "few = 2"}, "Expected a k for each heading, got none for"),
         ({"grid": "few = 2\nmany = all = 2.0"}, "Expected a different k for each heading, got the same k twice."),
         *(
-            ({"grid": f"few = 2\n{line}"}, "such as few = 15, with a number above 0, got")
-            for line in ("many = all", "many = all = 0", "many = all = -3", "many = all = 1e3", "many = all = nan",
+            ({"grid": f"few = 2\n{line}"}, "such as few = 15, with a number from 0, got")
+            for line in ("many = all", "many = all = -3", "many = all = 1e3", "many = all = nan",
                          "many = all = 1234567890", "few = 3", "none = 3", "=", "many = all = ٣")
         ),
         ({"members": "scored/val", "grid": "none"}, "Expected 2 to 30 splits, got 1."),
     ],
 )  # fmt: skip
-def test_a_grid_that_makes_no_sense_is_refused_with_one_message(
+def test_a_bad_grid_is_refused_with_one_message(
     val: Split, as_member: Client, fields: dict[str, str], message: str
 ) -> None:
     response = as_member.post("/suites/new/", {**GRID, **fields})

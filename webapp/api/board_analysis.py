@@ -25,6 +25,8 @@ from webapp.leaderboards.views.board_selection import BoardReading, UnreadableAd
 from webapp.leaderboards.views.comparing import sheet_for
 from webapp.leaderboards.views.grids import open_grid
 from webapp.leaderboards.views.learning_curves import OVER, TARGET, curves_for
+from webapp.leaderboards.views.metrics import BY as BY_FACET
+from webapp.leaderboards.views.metrics import METRIC, metrics_json, slices_for
 from webapp.leaderboards.views.questions import SHOW, ListedQuestion, list_questions, read_wanted
 from webapp.leaderboards.views.skipped_steps import steps_for
 from webapp.leaderboards.views.slices import panels_for
@@ -46,6 +48,8 @@ PER_CENT = _text(
     TARGET,
     "Of the questions, that a curve is to reach: 0 to 100 per cent. 90, or from where the board's tasks are passed.",
 )
+WHICH_METRIC = _text(METRIC, "One of the metrics that the world names, such as `rmse`; the first one by default.")
+BY_ONE = _text(BY_FACET, "The facet by which it is broken down: the answer by default; empty for all questions.")
 SERIES = _text("view", "A view that the world has ready, whose series are curves of their own.")
 
 
@@ -80,6 +84,13 @@ def compare(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
         whole, *parts = comparison.lines_of(found)
         first, second = map(_row, reading.contenders)
         return about(reading) | {"first": first, "second": second, "test": found.test, "whole": whole, "slices": parts}
+
+
+@reads(router, f"{BOARD}metrics/", shapes.MetricsOut, parameters=[ENTRIES, WHICH_METRIC, BY_ONE])
+def board_metrics(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return a metric of rows by a facet, with the difference of the first two rows: `?metric=rmse&by=answer`."""
+    with _read(request, slug, name) as reading:
+        return metrics_json(reading, slices_for(reading))
 
 
 @reads(router, f"{BOARD}questions/", shapes.AnsweredPage, parameters=[ENTRIES, SHOWN, WORDS, PAGE, SIZED])

@@ -23,6 +23,7 @@ class LeaderboardsConfig(AppConfig):
         extension_points.register_notes(
             "leaderboards", of_splits=board_lookup.remarks, of_question=board_lookup.nothing
         )
+        extension_points.register_question_link("leaderboards", board_lookup.answers_of_methods)
         baseline_disclosure.register(
             decide=disclosure_budget.disclose_people, share_of=disclosure_budget.share_of_people
         )

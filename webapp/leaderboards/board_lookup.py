@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from generation.access import Visitor, What, may_mention, may_see, may_see_exact_figures
 from generation.engine.scoring.figures import Averaged, Figure, figure
-from generation.extension_points import Note
+from generation.extension_points import Link, Note
 from generation.models import Dataset, Split
 from generation.views.access_checks import find_split as any_split
 from webapp.leaderboards.disclosure.visibility import figure_of
@@ -187,3 +187,11 @@ def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
 def nothing(user: Visitor, split: Split, position: int) -> str:
     """Return an empty text: boards add no note to single questions."""
     return ""
+
+
+def answers_of_methods(user: Visitor, split: Split, position: int) -> Link | None:
+    """Return the link from a question to the answers of methods; None if this visitor sees no scores on its split."""
+    if not may_see_exact_figures(user, split) or not Score.objects.known_to(user, split).exists():
+        return None
+    address = reverse("board_question", args=[split.dataset.slug, split.name, position])
+    return Link("Answers of methods", address)

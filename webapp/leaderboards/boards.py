@@ -17,6 +17,7 @@ from generation.access import Visitor, may_see_exact_figures, may_see_facet
 from generation.engine.items import Column, FacetKind
 from generation.engine.scoring.figures import Averaged, Figure, figure, is_too_few, percent, points, rounded
 from generation.engine.scoring.ladder import WHOLE
+from generation.engine.scoring.metrics import Better, Metric
 from generation.engine.worlds.breakdowns import Tasks
 from generation.models import Split
 from generation.reports.reweighting import WeightsSource, weights_source
@@ -26,11 +27,12 @@ from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.disclosure.disclosure_budget import PartOfSplit
 from webapp.leaderboards.disclosure.visibility import DEFERRED
 from webapp.leaderboards.entries import Entry, people_by, right_among, right_by, share_of
+from webapp.leaderboards.metrics import MetricCell, metric_table
 from webapp.leaderboards.models import Method
 
 
 def shade(share: float | None) -> str:
-    """Return the class of a table's cell that is shaded by its share, in steps of a tenth; empty without one."""
+    """Return the CSS class of a cell that is shaded by its share, in steps of a tenth; empty without a share."""
     return "" if share is None else f"shade-{min(9, int(10 * share))}"
 
 
@@ -76,7 +78,7 @@ def passed_tasks(tasks: Sequence[Averaged], *, at: Fraction) -> PassedTasks:
 ACCURACY, DATE, NAME, SHARED, REWEIGHTED = "accuracy", "date", "method", "shared", "reweighted"
 MOST_COLUMNS = 24
 MEAN, FAILED = "tasks-mean", "tasks-failed"
-ASKED = ("show", "made", "sort", "q")  # what addresses of boards say
+ASKED = ("show", "made", "sort", "q")  # parameters in URLs of boards
 
 
 class BoardRow(NamedTuple):
@@ -94,7 +96,7 @@ class BoardRow(NamedTuple):
         The share of answers from which none could be extracted, 0 .. 1; None if there was no free text.
     columns : tuple of Figure
         In the order of the board's columns.
-    passed : Passed or None
+    passed : PassedTasks or None
         The result over tasks, if columns are tasks.
     shared : Figure or None
         The accuracy on the questions that people were asked, if there is a human baseline.
@@ -104,6 +106,8 @@ class BoardRow(NamedTuple):
         URL of the questions with the entry's answers; empty if the visitor may not see them.
     filters : tuple of str
         For each column, the query that selects its questions there.
+    metrics : tuple of MetricCell
+        The figures of the board's metrics.
     """
 
     entry: Entry
@@ -117,6 +121,7 @@ class BoardRow(NamedTuple):
     reweighted: Figure | None
     address: str
     filters: tuple[str, ...]
+    metrics: tuple[MetricCell, ...] = ()
 
     @property
     def cells(self) -> SafeString:
@@ -178,6 +183,8 @@ class Board:
         The facet of the columns, if most of the world's own columns have too few questions; otherwise empty.
     is_reweighted : bool
         Whether rows have a reweighted accuracy.
+    metrics : tuple of Metric
+        The world's other metrics, as far as some row has a figure.
     """
 
     split: Split
@@ -189,6 +196,7 @@ class Board:
     asked: int
     instead: str = ""
     is_reweighted: bool = False
+    metrics: tuple[Metric, ...] = ()
 
     @property
     def n(self) -> int:
@@ -213,9 +221,15 @@ def board_of(user: Visitor, split: Split, wanted: BoardRequest | None = None) ->
     looks = Looks(columns, tasks, filters, questions, are_own, source)
     rows = [_row(entry, ranks.get(entry.key), looks, human, index) for entry in found]
     shown = [row for row in rows if _passes(row.entry, wanted)]
+    table = metric_table(user, split, [row.entry for row in shown])
+    if table is not None:
+        cells = (one.cells for one in table.rows)
+        shown = [row._replace(metrics=found) for row, found in zip(shown, cells, strict=True)]
     asked = 0 if human is None or human.baseline is None else human.baseline.asked
     instead = "" if are_own else index.facets[columns[0].facet].label
-    board = Board(split, columns, tasks, shown, len(rows) - len(shown), True, asked, instead, source is not None)
+    metrics = () if table is None else table.metrics
+    hidden = len(rows) - len(shown)
+    board = Board(split, columns, tasks, shown, hidden, True, asked, instead, source is not None, metrics)
     return board if wanted.sort == ACCURACY else replace(board, rows=_sorted(board, wanted.sort))
 
 
@@ -393,6 +407,9 @@ def _sorted(board: Board, by: str) -> list[BoardRow]:
         return sorted(board.rows, key=lambda row: row.entry.name.casefold())
     if by in (MEAN, FAILED):
         return sorted(board.rows, key=lambda row: _worth(row.passed, by), reverse=True)
+    metric = next((one for one in board.metrics if one.name == by), None)
+    if metric is not None:
+        return sorted(board.rows, key=lambda row: _merit(row, metric), reverse=True)
     labels = [column.label for column in board.columns]
 
     def height(row: BoardRow) -> float:
@@ -401,6 +418,14 @@ def _sorted(board: Board, by: str) -> list[BoardRow]:
         return -1.0 if found is None or found.share is None else found.share
 
     return sorted(board.rows, key=height, reverse=True)
+
+
+def _merit(row: BoardRow, metric: Metric) -> float:
+    """Return the sort key of a row by a metric; rows without a figure come last."""
+    figure = next(cell.figure for cell in row.metrics if cell.metric == metric)
+    if figure is None or figure.value is None:
+        return -math.inf
+    return figure.value if metric.is_better == Better.HIGHER else -figure.value
 
 
 def _worth(found: PassedTasks | None, by: str) -> float:
@@ -416,8 +441,9 @@ def sorts_of(board: Board) -> list[tuple[str, str]]:
     shared = [(SHARED, "accuracy on the questions that people answered")] if board.asked else []
     reweighted = [(REWEIGHTED, "reweighted accuracy")] if board.is_reweighted else []
     tasks = [(MEAN, f"mean over {board.tasks.noun}s"), (FAILED, f"{board.tasks.noun}s failed")] if board.tasks else []
+    metrics = [(one.name, one.label) for one in board.metrics]
     columns = [(column.label, column.title or column.label) for column in board.columns]
-    return [*plain, *shared, *reweighted, *tasks, *columns]
+    return [*plain, *shared, *reweighted, *tasks, *metrics, *columns]
 
 
 def made_of() -> list[tuple[str, str]]:

@@ -196,8 +196,8 @@ class SuiteForm(SuiteBase):
         help_texts: ClassVar[dict[str, str]] = {
             "slug": "The name in web addresses: small letters, digits and hyphens.",
             "description": "What the suite shows. Write Markdown.",
-            "k_name": "Only if the suite is a grid: what differs from split to split, with its unit, for example: "
-            'entities. <a href="/docs/reading-boards/#grids">What a grid shows</a>',
+            "k_name": "Only if splits differ by a number: what it counts, with its unit, for example: entities. "
+            'The suite is then a <a href="/docs/reading-boards/#grids">grid</a>.',
         }
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
@@ -256,9 +256,9 @@ class SuiteForm(SuiteBase):
         found: dict[str, float] = {}
         for line in lines:
             label, _, number = (part.strip() for part in line.rpartition("="))
-            if label not in labels or label in found or not NUMBER.fullmatch(number) or float(number) <= 0:
+            if label not in labels or label in found or not NUMBER.fullmatch(number):
                 raise forms.ValidationError(
-                    f"Expected one line for each heading, such as {labels[0]} = 15, with a number above 0, "
+                    f"Expected one line for each heading, such as {labels[0]} = 15, with a number from 0, "
                     f"got {shorten(line)}."
                 )
             found[label] = float(number)

@@ -4,21 +4,50 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from generation.access import What, may_mention, may_see
-from generation.engine.scoring.figures import Figure, points, rounded
+from generation.engine.scoring.count_errors import harmonic_mean
+from generation.engine.scoring.figures import (
+    Figure,
+    Interval,
+    difference_of,
+    points,
+    rounded,
+    signed_points,
+)
 from webapp.leaderboards import entries
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember
 
 
 class MemberGap(NamedTuple):
-    """The difference between an entry's accuracies on two members; None if one of them is missing."""
+    """The difference between an entry's accuracies on two members; None if one of them is missing.
+
+    `interval` is None if there is no difference, or if one of the accuracies has no interval. `harmonic` is the
+    harmonic mean of both accuracies, which is low if one of them is.
+    """
 
     label: str
     share: float | None
+    interval: Interval | None = None
+    harmonic: float | None = None
 
     @property
     def text(self) -> str:
         return "" if self.share is None else f"{100 * self.share:+.1f}"
+
+    @property
+    def interval_text(self) -> str:
+        """Return the interval in percentage points as text; empty if there is none."""
+        if self.interval is None:
+            return ""
+        return f"{signed_points(self.interval.low)} to {signed_points(self.interval.high)}"
+
+    @property
+    def harmonic_text(self) -> str:
+        return "" if self.harmonic is None else points(self.harmonic)
+
+    @property
+    def rounded_interval(self) -> tuple[float, float] | None:
+        return None if self.interval is None else (rounded(self.interval.low), rounded(self.interval.high))
 
 
 class SuiteRow(NamedTuple):
@@ -106,16 +135,19 @@ def _key(entry: Entry) -> str:
 
 
 def _row(parts: Parts, members: Sequence[SuiteMember], gaps: Sequence[SuiteGap]) -> SuiteRow:
-    figures = tuple(parts[member.pk][1] if member.pk in parts else None for member in members)
-    shares = {member.pk: one.share for member, one in zip(members, figures, strict=True) if one is not None}
-    known = [share for share in shares.values() if share is not None]
+    found = {member.pk: parts[member.pk][1] for member in members if member.pk in parts}
+    figures = tuple(found.get(member.pk) for member in members)
+    known = [one.share for one in found.values() if one.share is not None]
     mean = rounded(sum(known) / len(known)) if known and len(known) == len(members) else None
-    return SuiteRow(next(iter(parts.values()))[0], None, figures, mean, tuple(_gap(gap, shares) for gap in gaps))
+    return SuiteRow(next(iter(parts.values()))[0], None, figures, mean, tuple(_gap(gap, found) for gap in gaps))
 
 
-def _gap(gap: SuiteGap, shares: Mapping[int, float | None]) -> MemberGap:
-    high, low = shares.get(gap.minuend_id), shares.get(gap.subtrahend_id)
-    return MemberGap(gap.label, None if high is None or low is None else rounded(high - low))
+def _gap(gap: SuiteGap, found: Mapping[int, Figure]) -> MemberGap:
+    high, low = found.get(gap.minuend_id), found.get(gap.subtrahend_id)
+    if high is None or low is None or high.share is None or low.share is None:
+        return MemberGap(gap.label, None)
+    both = rounded(harmonic_mean(high.share, low.share))
+    return MemberGap(gap.label, rounded(high.share - low.share), difference_of(high, low), both)
 
 
 def _ranked(rows: Sequence[SuiteRow]) -> list[SuiteRow]:

@@ -1,7 +1,7 @@
-"""Taking in what somebody submits: checked before anything is kept, stored whole before its row says so.
+"""Accepts uploads of predictions: checks them, stores their files completely, and then inserts their rows.
 
-The file is on the disk before the row is in the database, and the row before the sender gets an answer. What is left
-without a row, as after a crash in between, housekeeping throws away.
+A file is on the disk before its row is in the database, and the row before the sender gets an answer. Housekeeping
+deletes files without a row, for example after a crash.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ LONGEST_KEY = 200  # characters
 SMALL = 1 << 16  # bytes
 LARGEST_NUMBER = 10**15
 LONGEST_CHECK = 20.0  # seconds that a page waits for a file to be checked
-MOST_CHECKS = 2  # files that a web process checks at once: the other threads answer pages
+MOST_CHECKS = 2  # files that a web process checks at the same time, so that other threads can answer pages
 RETRY = 5  # seconds
 _CHECKS = threading.BoundedSemaphore(MOST_CHECKS)
 
@@ -128,16 +128,16 @@ def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> UploadRes
     if before:
         return UploadResult(before, True)
     for split in targets(user, order):
-        check_limits(user, split)  # before anything is written; once more under a lock
+        check_limits(user, split)  # before anything is written; `_insert` checks again under a lock
     parts = parts_of(user, order, file, filename)
     check_storage(user, sum(part.size for part in parts))
     kept: list[StoredUpload] = []
     try:
         for part in parts:
-            kept.append(_keep(part.file))  # noqa: PERF401 - when one is refused, those before it are dropped
+            kept.append(_keep(part.file))  # noqa: PERF401 - if one is refused, the earlier ones are dropped
         with transaction.atomic():
             made = _insert(user, order, parts, kept)
-    except IntegrityError as error:  # the same key, a moment earlier
+    except IntegrityError as error:  # another request has just used the same key
         _drop(kept)
         before = _repeated(user, order)
         if not before:
@@ -175,7 +175,7 @@ class CheckedUpload(NamedTuple):
 def check_upload(user: Any, order: Order, file: BinaryIO, filename: str) -> list[CheckedUpload]:
     """Check an upload without storing it; raise `UploadRefused` if it would be refused.
 
-    The check takes at most `LONGEST_CHECK` seconds, and only few files are checked at once.
+    The check takes at most `LONGEST_CHECK` seconds, and only few files are checked at the same time.
     """
     check(user, order)
     parts = parts_of(user, order, file, filename)
@@ -204,7 +204,7 @@ def _checked(user: Any, part: UploadedFile, *, wait: float) -> CheckedUpload:
         raise UploadRefused(422, "too_slow", message, field="file") from error
     except prediction_files.NotRead as error:
         raise UploadRefused(503, "not_read", str(error), retry_after=RETRY) from error
-    found = PackedPredictions(content)
+    found = PackedPredictions(content, has_boxes=False)
     outside = found.outside
     unreadable = int((found.read == OUTSIDE).sum())
     examples = [(at, text[:LONGEST_SHOWN]) for at, text in itertools.islice(outside.items(), NAMED)]
@@ -345,9 +345,10 @@ def _carried(file: BinaryIO) -> list[UploadedMember]:
 
 def _check_size(one: UploadedMember, split: Split) -> None:
     """Raise `UploadRefused` if a file unpacks to far more bytes than answers to a split's questions need."""
-    most = min(LARGEST, room(split.questions, one.packed))
+    has_boxes = split.dataset.get_world().most_counted is not None
+    most = min(LARGEST, room(split.questions, one.packed, has_boxes=has_boxes))
     with one.open() as file:
-        if file.read(len(GZIP)) == GZIP:  # packed twice: what gzip packs hardly gets smaller in a zip
+        if file.read(len(GZIP)) == GZIP:  # packed twice: a gzip file hardly gets smaller in a zip
             most = SMALL + 2 * one.packed
     if one.size > most:
         message = (
@@ -396,7 +397,7 @@ def _insert(user: Any, order: Order, parts: Sequence[UploadedFile], kept: Sequen
     sources = sorted({part.split.source.pk for part in parts})
     list(Split.objects.select_for_update().filter(pk__in=sources).order_by("pk").values_list("pk"))
     list(get_user_model().objects.select_for_update().filter(pk=user.pk).values_list("pk"))
-    check_storage(user, sum(file.size for file in kept))  # once more, for others that came at the same time
+    check_storage(user, sum(file.size for file in kept))  # again, because other uploads may have come at the same time
     made = []
     for part, file in zip(parts, kept, strict=True):
         check_limits(user, part.split)

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from generation.engine.scoring.sample_complexity import SizeInterval
 from generation.models import Dataset, Split
 from generation.reports.scoring import truth_of
 from generation.storage.split_index import SplitIndex
 from tests.generation import small
 from tests.leaderboards.reading.rows import submit
-from webapp.leaderboards.analysis.learning_curves import ReachedBetween, ReachedTarget
+from webapp.leaderboards.analysis.learning_curves import ReachedTarget
 from webapp.leaderboards.analysis.sample_complexity import Grid, NeededSize
 from webapp.leaderboards.analysis.sample_complexity_chart import ChartLine, spec_of
 from webapp.leaderboards.models import Method, Suite, SuiteMember
@@ -30,7 +31,7 @@ def make_dataset(slug: str) -> Dataset:
 
 
 def grid_of(dataset: Dataset, slug: str = "towns", **ks: float) -> Suite:
-    """Return a listed suite of the dataset's splits with these numbers k, by name."""
+    """Return a listed suite of the dataset's splits with the k of each split by its name; all splits by default."""
     suite = Suite.objects.create(slug=slug, title="Towns", is_public=True, k_name="entities")
     for ordinal, (name, k) in enumerate((ks or KS).items()):
         split = dataset.splits.get(name=name)
@@ -38,8 +39,8 @@ def grid_of(dataset: Dataset, slug: str = "towns", **ks: float) -> Suite:
     return suite
 
 
-def answered(split: Split, right: int) -> np.ndarray:
-    """Return predictions of which this many are right."""
+def predictions_with(split: Split, right: int) -> np.ndarray:
+    """Return predictions of which the first `right` are right."""
     codes = truth_of(SplitIndex.open(split)).copy()
     codes[right:] = -1
     return codes
@@ -49,20 +50,22 @@ def train(by: Method, split: Split, rights: Mapping[int, Sequence[int]]) -> None
     """Submit runs that have these numbers of questions right, by training size."""
     for size, runs in rights.items():
         for run, right in enumerate(runs):
-            submit(by, split, answered(split, right), train_size=size, run=str(run), trained_on=split.reference)
+            submit(by, split, predictions_with(split, right), train_size=size, run=str(run), trained_on=split.reference)
 
 
-def needed(k: float, sizes: Sequence[int], size: int | None) -> NeededSize:
-    """Return that a target needs this size, and that others next to it are possible."""
-    between = ReachedBetween(size, size if size == sizes[-1] else None)
-    return NeededSize(k, ReachedTarget(size, 0.5), between, tuple(sizes), "/there/")
+def needed_size(k: float, sizes: Sequence[int], size: int | None, *, is_over_runs: bool = True) -> NeededSize:
+    """Return the needed size of a target: it is `size`, or not reached if that is None, with a matching interval."""
+    between = SizeInterval(size, size if size == sizes[-1] else None)
+    return NeededSize(k, ReachedTarget(size, 0.5), between, is_over_runs, tuple(sizes), "/there/")
 
 
-def charted(ks: Sequence[float], sizes: Sequence[int], *reached: Sequence[int | None], is_paper: bool = False) -> Any:
-    """Return a chart with a line for each of these lists of sizes by k; one by default, not reached for the last k."""
+def make_chart(
+    ks: Sequence[float], sizes: Sequence[int], *reached: Sequence[int | None], is_paper: bool = False
+) -> Any:
+    """Return a chart with a line for each list of sizes by k; by default one line, not reached for the last k."""
     reached = reached or ((*[sizes[0]] * (len(ks) - 1), None),)
     lines = [
-        ChartLine(f"Line {at}", [needed(k, sizes, size) for k, size in zip(ks, one, strict=True)])
+        ChartLine(f"Line {at}", [needed_size(k, sizes, size) for k, size in zip(ks, one, strict=True)])
         for at, one in enumerate(reached)
     ]
     members = [SuiteMember(k=k) for k in ks]

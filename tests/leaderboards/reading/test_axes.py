@@ -1,4 +1,4 @@
-"""What stands at the axes of every chart of the site: plain numbers, each another one, in even steps."""
+"""The labels at the axes of every chart of the site: plain and different numbers in even steps."""
 
 import itertools
 import json
@@ -12,7 +12,7 @@ import pytest
 
 import generation
 from generation.charts import drawing as charts_drawing
-from generation.charts import vega
+from generation.charts import shifted_counts, vega
 from generation.charts.counts import Chart, CountCell, CountColumn, CountRow
 from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_THE_PAGE
@@ -21,7 +21,7 @@ from generation.engine.scoring.comparison import MethodComparison
 from generation.engine.scoring.figures import Averaged, Interval
 from generation.reports import shortcuts_page
 from generation.reports.shortcuts_page import GuessScore, SplitGuesses
-from tests.leaderboards.reading.grids import charted
+from tests.leaderboards.reading.grids import make_chart
 from webapp.leaderboards.analysis import (
     differences_chart,
     learning_curves_chart,
@@ -37,7 +37,8 @@ pytestmark = pytest.mark.slow
 SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = re.compile(r"[+−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?")
 DRAWING = {
-    vega, shortcuts_page, slice_panels_chart, learning_curves_chart, differences_chart, sample_complexity_chart,
+    vega, shifted_counts, shortcuts_page, slice_panels_chart, learning_curves_chart, differences_chart,
+    sample_complexity_chart,
 }  # fmt: skip
 GRIDS = [
     ((5, 15, 31, 60), (2_000, 5_000, 10_000, 20_000, 30_000, 40_000, 60_000)),
@@ -47,31 +48,37 @@ GRIDS = [
 HIGHEST = (0.0008, 0.004, 0.021, 0.3, 1.0)
 
 
-def shares(highest: float, *, is_along: bool) -> Any:
+def shares_chart(highest: float, *, is_along: bool) -> Any:
     rows = [
         CountRow(str(at), f"value {at}", [CountCell(9, part * highest, "/there/")]) for at, part in enumerate((1, 0.4))
     ]
     return vega.spec_of(Chart(VIEW, is_along, [CountColumn("val", 90_000)], rows, []), colors=OF_THE_PAGE)
 
 
-def guesses(highest: float) -> Any:
+def guesses_chart(highest: float) -> Any:
     cue = GuessScore("majority", "nothing", 100_000, int(highest * 100_000), highest / 2)
     return shortcuts_page.spec_of([SplitGuesses("val", "train", False, 0, [cue], [], "/there/")], colors=OF_THE_PAGE)
 
 
-def panel(*, is_along: bool) -> Any:
+def panel_chart(*, is_along: bool) -> Any:
     cells = [slices.SliceCell(Averaged(100, (right,)), "/there/") for right in (12, 97)]
     rows = [slices.SliceRow(str(at), f"value {at}", [cell]) for at, cell in enumerate(cells)]
     one = slices.SlicePanel("Panel", "value", ["Mine"], slices.SliceRow("", "all", cells[:1]), rows, is_along)
     return slice_panels_chart.spec_of(one, colors=OF_THE_PAGE)
 
 
-def curve(*sizes: int) -> Any:
+def curve_chart(*sizes: int) -> Any:
     points = [CurvePoint(size, slices.SliceCell(Averaged(100, (40 + at,)), "/there/")) for at, size in enumerate(sizes)]
     return learning_curves_chart.spec_of([Curve("Mine", points, None)], axis="examples", target=0.9, is_paper=False)
 
 
-def differences(*points: float, is_along: bool) -> Any:
+def shift_chart(most: int) -> Any:
+    before = [most // (number + 1) for number in range(16)]
+    after = [n if number % 2 else n // 10 for number, n in enumerate(before)]
+    return shifted_counts.spec_of(before, after, rare="even", colors=OF_THE_PAGE)
+
+
+def chart_differences(*points: float, is_along: bool) -> Any:
     lines = []
     for at, difference in enumerate(points):
         share = difference / 100
@@ -86,15 +93,19 @@ def differences(*points: float, is_along: bool) -> Any:
 
 VIEW = ChartView("answers", "Answers", "answer", "answer")
 SPECS = {
-    **{f"shares up to {top}": shares(top, is_along=False) for top in HIGHEST},
-    **{f"shares along a line up to {top}": shares(top, is_along=True) for top in HIGHEST},
-    **{f"guesses up to {top}": guesses(top) for top in HIGHEST},
-    "accuracy": panel(is_along=False),
-    "accuracy along a line": panel(is_along=True),
-    **{f"curve over {sizes}": curve(*sizes) for sizes in [(500, 900), (700, 12_000), (10, 1_000_000), (3, 7_000_000)]},
-    **{f"grid of {ks} over {sizes}": charted(ks, sizes) for ks, sizes in GRIDS},
+    **{f"shares up to {top}": shares_chart(top, is_along=False) for top in HIGHEST},
+    **{f"shares along a line up to {top}": shares_chart(top, is_along=True) for top in HIGHEST},
+    **{f"guesses up to {top}": guesses_chart(top) for top in HIGHEST},
+    "accuracy": panel_chart(is_along=False),
+    "accuracy along a line": panel_chart(is_along=True),
     **{
-        f"differences {points}, along a line: {is_along}": differences(*points, is_along=is_along)
+        f"curve over {sizes}": curve_chart(*sizes)
+        for sizes in [(500, 900), (700, 12_000), (10, 1_000_000), (3, 7_000_000)]
+    },
+    **{f"shift of {most}": shift_chart(most) for most in (2, 7, 120, 87_289)},
+    **{f"grid of {ks} over {sizes}": make_chart(ks, sizes) for ks, sizes in GRIDS},
+    **{
+        f"differences {points}, along a line: {is_along}": chart_differences(*points, is_along=is_along)
         for points in [(-40, 22), (-100, 100), (0.3, -0.2), (12.5, 3), (-1.5, 2)]
         for is_along in (False, True)
     },
@@ -103,13 +114,13 @@ SPECS = {
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> None:
-    """Keep drawings in a folder of the test's own, however long they take on a busy machine."""
+    """Keep drawings in the folder of the test, and allow more time for drawing on a busy machine."""
     monkeypatch.setattr(charts_drawing, "SECONDS", 120)
     settings.VAR_DIR = tmp_path
 
 
 def labels_of(drawing: bytes) -> Iterator[list[str]]:
-    """Yield what stands at each axis of numbers."""
+    """Yield the labels of each axis that has numbers."""
     for group in ET.fromstring(drawing).iter(f"{SVG}g"):
         if "role-axis-label" in group.get("class", ""):
             labels = ["".join(text.itertext()) for text in group.iter(f"{SVG}text")]
@@ -121,7 +132,7 @@ def number_of(label: str) -> float:
     return float(label.replace("−", "-").replace(",", "").rstrip("%"))
 
 
-def test_axes_of_numbers_have_plain_ones_in_even_steps(patient: None) -> None:
+def test_number_axes_have_plain_different_numbers_in_even_steps(patient: None) -> None:
     drawn = drawings("axes", [DrawingOrder(spec) for spec in SPECS.values()])
     for name, drawing in zip(SPECS, drawn, strict=True):
         assert drawing is not None, name
@@ -135,7 +146,7 @@ def test_axes_of_numbers_have_plain_ones_in_even_steps(patient: None) -> None:
             assert len(set(numbers)) == len(numbers) and (len(steps) == 1 or is_logarithmic), (name, labels)
 
 
-def test_every_module_that_draws_is_looked_at() -> None:
+def test_every_module_that_draws_is_tested_here() -> None:
     root = Path(generation.__file__).parents[1]
     found = {
         path.relative_to(root)

@@ -1,4 +1,4 @@
-"""Charts of grids: where points and lines are, and what they look like if a target is not reached."""
+"""Charts of grids: the places of points and lines, and their look if a target is not reached."""
 
 import itertools
 import math
@@ -7,8 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.leaderboards.reading.grids import charted, needed
-from webapp.leaderboards.analysis.learning_curves import ReachedBetween, ReachedTarget
+from generation.engine.scoring.sample_complexity import SizeInterval
+from tests.leaderboards.reading.grids import make_chart, needed_size
+from webapp.leaderboards.analysis.learning_curves import ReachedTarget
 from webapp.leaderboards.analysis.sample_complexity import Grid, NeededSize
 from webapp.leaderboards.analysis.sample_complexity_chart import DRAWN, ChartLine, LogAxis, describe, spec_of
 from webapp.leaderboards.models import Suite, SuiteMember
@@ -26,8 +27,8 @@ def layers_of(spec: Any, kind: str, **looks: Any) -> list[dict[str, Any]]:
 
 @settings(max_examples=60)
 @given(st.lists(REACHED, min_size=1, max_size=4))
-def test_lines_are_dotted_up_to_the_top_where_a_target_is_not_reached(reached: list[list[int | None]]) -> None:
-    spec = charted(KS, SIZES, *reached)
+def test_lines_to_targets_that_are_not_reached_are_dotted_up_to_the_top(reached: list[list[int | None]]) -> None:
+    spec = make_chart(KS, SIZES, *reached)
     points = layers_of(spec, "point")
     assert len(points) == len(reached) * len(KS)
     for point, size in zip(points, itertools.chain(*reached), strict=True):
@@ -43,7 +44,7 @@ def test_lines_are_dotted_up_to_the_top_where_a_target_is_not_reached(reached: l
 
 @given(st.lists(REACHED, min_size=1, max_size=4))
 def test_everything_is_inside_the_axes_and_no_two_lines_cover_each_other(reached: list[list[int | None]]) -> None:
-    spec = charted(KS, SIZES, *reached)
+    spec = make_chart(KS, SIZES, *reached)
     points = layers_of(spec, "point")
     for field, axis in (("k", "x"), ("size", "y")):
         low, high = spec["layer"][-1]["encoding"][axis]["scale"]["domain"]
@@ -53,37 +54,45 @@ def test_everything_is_inside_the_axes_and_no_two_lines_cover_each_other(reached
 
 
 def test_intervals_end_at_the_top_if_the_lower_end_is_not_reached() -> None:
-    spec = charted(KS, SIZES, [2_000, 10_000, 60_000, None])
+    spec = make_chart(KS, SIZES, [2_000, 10_000, 60_000, None])
     found = [(one["low"], one["high"] > SIZES[-1]) for one in layers_of(spec, "rule", strokeWidth=1, color=None)]
     assert found == [(2_000, True), (10_000, True), (60_000, False)]
 
 
-def test_a_chart_for_paper_says_what_it_is() -> None:
-    spec = charted(KS, SIZES, is_paper=True)
+def test_a_chart_for_paper_has_a_title_and_an_explanation() -> None:
+    spec = make_chart(KS, SIZES, is_paper=True)
     assert spec["title"]["text"] == "Towns" and "dotted: not reached" in spec["title"]["subtitle"][-1]
+    assert spec["title"]["subtitle"][-1].startswith("95 % intervals over runs;")
     x, y = (spec["layer"][-1]["encoding"][axis] for axis in "xy")
     assert (x["title"], y["title"]) == ("entities", "training examples")
     assert x["scale"]["type"] == y["scale"]["type"] == "log"
 
 
+def test_a_chart_for_paper_says_that_intervals_of_single_runs_are_over_questions() -> None:
+    line = ChartLine("Net", [needed_size(5.0, SIZES, 2_000), needed_size(15.0, SIZES, 2_000, is_over_runs=False)])
+    grid = Grid(Suite(k_name="entities"), [SuiteMember(k=k) for k in (5.0, 15.0)], 0, 0, [], list(SIZES))
+    spec = spec_of(grid, [line], is_paper=True, title="Towns")
+    assert spec is not None and "over questions where an n has a single run" in spec["title"]["subtitle"][-1]
+
+
 def test_a_single_k_is_drawn_too() -> None:
-    spec = charted((5.0,), (100,), [100], [None])
+    spec = make_chart((5.0,), (100,), [100], [None])
     assert len(layers_of(spec, "point")) == 2 and not layers_of(spec, "rule", strokeWidth=2)
 
 
 def test_a_grid_with_too_few_questions_has_no_chart() -> None:
-    unknown = [NeededSize(k, ReachedTarget(None, None), ReachedBetween(None, None), (), "") for k in KS]
+    unknown = [NeededSize(k, ReachedTarget(None, None), SizeInterval(None, None), False, (), "") for k in KS]
     grid = Grid(Suite(k_name="entities"), [SuiteMember(k=k) for k in KS], 0, 0, [], [])
     assert spec_of(grid, [ChartLine("Net", unknown)], is_paper=False) is None
 
 
 def test_only_five_lines_are_drawn() -> None:
-    spec = charted(KS, SIZES, *[[2_000] * len(KS)] * (DRAWN + 2))
+    spec = make_chart(KS, SIZES, *[[2_000] * len(KS)] * (DRAWN + 2))
     assert len({point["line"] for point in layers_of(spec, "point")}) == DRAWN
 
 
 def test_a_chart_is_described_in_words() -> None:
-    cells = [needed(5.0, SIZES, 2_000), needed(0.5, SIZES, None)]
+    cells = [needed_size(5.0, SIZES, 2_000), needed_size(0.5, SIZES, None)]
     assert describe([ChartLine("75 %", cells)]) == "75 %: 2,000 for k = 5, FAIL for k = 0.5."
 
 

@@ -1,10 +1,11 @@
-"""Grids of suites: what each target needs over k, for whom, and what is refused."""
+"""Grids of suites: the training size that each target needs for each k, access, and refusals."""
 
 import csv
 import io
 import json
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.plugin import DjangoDbBlocker
 
 from generation.charts import drawing
+from generation.engine.scoring.figures import Averaged
+from generation.engine.scoring.sample_complexity import MeasuredSize, size_interval
 from generation.models import Dataset, Split
 from generation.splits import question_sets
 from generation.splits.split_recipes import Recipe
 from tests.leaderboards.reading import grids
-from tests.leaderboards.reading.grids import KS, train
+from tests.leaderboards.reading.grids import KS, N, train
 from tests.leaderboards.reading.rows import method
 from webapp.leaderboards import deletion
 from webapp.leaderboards.analysis.sample_complexity import TARGETS
@@ -31,7 +34,7 @@ pytestmark = [pytest.mark.usefixtures("undrawn"), pytest.mark.slow]
 
 PAGE, API = "/suites/towns/grid/", "/api/v1/suites/towns/grid/"
 FILES = [f"/suites/towns/grid.{kind}" for kind in ("csv", "json", "tex", "svg", "pdf")]
-# Of 40 questions, the targets need 30, 34, 36 and 38.
+# The targets need 30, 34, 36 and 38 right answers to 40 questions.
 RIGHTS = {
     "five": {100: (30, 30), 200: (36, 36), 400: (38, 40)},
     "fifteen": {100: (20, 24), 200: (30, 30), 400: (36, 36)},
@@ -41,7 +44,7 @@ RIGHTS = {
 
 @pytest.fixture(scope="module")
 def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset that stays for all tests of the file; what a test changes of it is undone."""
+    """Give the key of a dataset for all tests of the file; the changes of each test are rolled back."""
     with django_db_blocker.unblock():
         key = grids.make_dataset("towns").pk
     yield key
@@ -67,10 +70,10 @@ def suite(towns: Dataset) -> Suite:
 @pytest.fixture
 def net(towns: Dataset, suite: Suite, owner: User) -> Method:
     """Give a method with two runs of three sizes for each k."""
-    return trained(towns, owner, "Net")
+    return train_method(towns, owner, "Net")
 
 
-def trained(towns: Dataset, owner: User, name: str, rights: Any = None) -> Method:
+def train_method(towns: Dataset, owner: User, name: str, rights: Any = None) -> Method:
     made = method(owner, name)
     for split in splits(towns):
         train(made, split, (rights or RIGHTS)[split.name])
@@ -78,23 +81,23 @@ def trained(towns: Dataset, owner: User, name: str, rights: Any = None) -> Metho
 
 
 def splits(towns: Dataset) -> list[Split]:
-    """Return the splits of the grid, with what a submission needs of them."""
+    """Return the splits of the grid, with the related rows that a submission needs."""
     return list(towns.splits.filter(name__in=KS).select_related("dataset", "parent", "reference").order_by("ordinal"))
 
 
-def named(towns: Dataset, name: str) -> Split:
+def find_split(towns: Dataset, name: str) -> Split:
     return towns.splits.select_related("dataset", "parent", "reference").get(name=name)
 
 
-def of(client: Client, address: str) -> Any:
+def get_json(client: Client, address: str) -> Any:
     response = client.get(address)
     assert response.status_code == 200, response.content[:500]
     return json.loads(response.content)
 
 
 def lines_of(client: Client, label: str = "Net") -> dict[int, dict[str, Any]]:
-    """Return what the JSON file says of a method, by target."""
-    [found] = [one for one in of(client, FILES[1])["methods"] if one["label"] == label]
+    """Return the lines of a method in the JSON file, by target."""
+    [found] = [one for one in get_json(client, FILES[1])["methods"] if one["label"] == label]
     return {line["target"]: line for line in found["targets"]}
 
 
@@ -112,32 +115,52 @@ def test_each_target_needs_the_smallest_size_that_reaches_it_for_each_k(net: Met
     slope = np.polyfit(np.log([5, 15, 60]), np.log([100, 200, 400]), 1)[0]
     assert lines[75]["slope"] == pytest.approx(slope, abs=1e-6)
     assert lines[90]["slope"] == pytest.approx(math.log(2) / math.log(3), abs=1e-6)
-    low, high = slope, math.log(2) / math.log(3)  # in a quarter of the resamples, sixty has 29 twice
+    low, high = slope, math.log(2) / math.log(3)  # a quarter of the resamples of sixty has 29 right twice
     assert (lines[75]["slope_low"], lines[75]["slope_high"]) == pytest.approx((low, high), abs=1e-6)
     assert lines[90]["slope_low"] == lines[90]["slope_high"] == lines[90]["slope"]
     assert (lines[95]["slope"], lines[95]["slope_low"]) == (None, None)
 
 
-def test_a_grid_says_what_the_curves_of_its_boards_say(net: Method, client: Client) -> None:
+def test_a_grid_has_the_figures_of_the_curves_of_its_boards(net: Method, client: Client) -> None:
     for target, line in lines_of(client).items():
         for name, one in zip(KS, line["sizes"], strict=True):
-            [curve] = of(client, f"/api/v1/boards/towns/{name}/curves/?target={target}")["curves"]
-            points = curve["points"]
-            low = [point["size"] for point in points if point["high"] >= target / 100]
-            high = [point["size"] for point in points if point["low"] >= target / 100]
-            assert one == {
-                "k": KS[name],
-                "reached": curve["reached"],
-                "low": min(low, default=None),
-                "high": min(high, default=None),
-                "highest": max(point["accuracy"] for point in points),
-                "largest": 400,
-            }
+            [curve] = get_json(client, f"/api/v1/boards/towns/{name}/curves/?target={target}")["curves"]
+            assert (one["k"], one["reached"], one["largest"]) == (KS[name], curve["reached"], 400)
+            assert one["highest"] == max(point["accuracy"] for point in curve["points"])
+
+
+def test_the_interval_of_a_size_is_over_runs(net: Method, client: Client) -> None:
+    for target, line in lines_of(client).items():
+        for name, one in zip(KS, line["sizes"], strict=True):
+            sizes = [MeasuredSize(size, Averaged(N, runs)) for size, runs in RIGHTS[name].items()]
+            low, high = size_interval(sizes, Fraction(target, 100)) or (0, 0)
+            assert (one["low"], one["high"], one["interval_over"]) == (low, high, "runs")
+    ends = [(one["low"], one["high"]) for one in lines_of(client)[75]["sizes"]]
+    assert ends == [(100, 100), (200, 200), (400, None)]  # a quarter of the resamples of sixty has 29 right twice
+    page = client.get(PAGE).content.decode()
+    assert "95 % interval over runs" in page and "asterisk" not in page and "*</span>" not in page
+
+
+def test_the_interval_of_a_size_is_over_questions_if_a_size_has_a_single_run(
+    towns: Dataset, suite: Suite, owner: User, client: Client
+) -> None:
+    train_method(towns, owner, "Net", {name: {100: (20,), 200: (34, 36), 400: (39,)} for name in KS})
+    for target, line in lines_of(client).items():
+        [curve] = get_json(client, f"/api/v1/boards/towns/five/curves/?target={target}")["curves"]
+        low = [point["size"] for point in curve["points"] if point["high"] >= target / 100]
+        high = [point["size"] for point in curve["points"] if point["low"] >= target / 100]
+        one = line["sizes"][0]
+        ends = (min(low, default=None), min(high, default=None))
+        assert (one["low"], one["high"], one["interval_over"]) == (*ends, "questions")
+    page = client.get(PAGE).content.decode()
+    assert "an asterisk (*)" in page and "200–400*</span>" in page
+    rows = list(csv.DictReader(io.StringIO(client.get(FILES[0]).content.decode())))
+    assert {row["interval_over"] for row in rows} == {"questions"}
 
 
 def test_files_page_and_api_have_the_same_figures(net: Method, client: Client) -> None:
-    data = of(client, FILES[1])
-    assert data.pop("address").endswith(PAGE) and data == of(client, API)
+    data = get_json(client, FILES[1])
+    assert data.pop("address").endswith(PAGE) and data == get_json(client, API)
     lines = lines_of(client)
     rows = list(csv.DictReader(io.StringIO(client.get(FILES[0]).content.decode())))
     assert len(rows) == len(TARGETS) * len(KS)
@@ -157,23 +180,23 @@ def test_files_page_and_api_have_the_same_figures(net: Method, client: Client) -
 def test_a_size_that_falls_with_k_has_a_negative_slope(
     towns: Dataset, suite: Suite, owner: User, client: Client
 ) -> None:
-    trained(towns, owner, "Net", {"five": {200: (38,)}, "fifteen": {100: (38,)}, "sixty": {}})
+    train_method(towns, owner, "Net", {"five": {200: (38,)}, "fifteen": {100: (38,)}, "sixty": {}})
     assert lines_of(client)[90]["slope"] == pytest.approx(-math.log(2) / math.log(3), abs=1e-6)
     assert "−0.63" in client.get(PAGE).content.decode() and " & $-$0.63 & " in client.get(FILES[2]).content.decode()
 
 
 def test_a_single_run_has_no_interval_of_its_slope(towns: Dataset, suite: Suite, owner: User, client: Client) -> None:
-    trained(towns, owner, "Net", {"five": {100: (38,)}, "fifteen": {100: (20, 20), 200: (38, 38)}, "sixty": {}})
+    train_method(towns, owner, "Net", {"five": {100: (38,)}, "fifteen": {100: (20, 20), 200: (38, 38)}, "sixty": {}})
     line = lines_of(client)[90]
     assert (line["slope"], line["slope_low"]) == (pytest.approx(math.log(2) / math.log(3), abs=1e-6), None)
-    assert line["sizes"][2] == {**dict.fromkeys(("reached", "low", "high", "highest", "largest")), "k": 60.0}
+    assert {name for name, value in line["sizes"][2].items() if value is not None} == {"k"}
 
 
 def test_splits_with_too_few_questions_need_nothing(towns: Dataset, owner: User, client: Client) -> None:
     grids.grid_of(towns, "towns", train=1, five=5)
     made = method(owner, "Net")
     for name in ("train", "five"):
-        train(made, named(towns, name), {100: (8, 8)})
+        train(made, find_split(towns, name), {100: (8, 8)})
     few, enough = lines_of(client)[75]["sizes"]
     assert (few["highest"], few["largest"]) == (None, None) and enough["highest"] == 0.2
     assert ">–</td>" in client.get(PAGE).content.decode()
@@ -181,35 +204,35 @@ def test_splits_with_too_few_questions_need_nothing(towns: Dataset, owner: User,
 
 def test_methods_of_two_accounts_with_the_same_name_stay_apart(net: Method, towns: Dataset, client: Client) -> None:
     other = User.objects.create_user("other", "other@example.org", "x")
-    trained(towns, other, "Net", {**RIGHTS, "five": {100: (40, 40)}})
-    assert [one["label"] for one in of(client, API)["methods"]] == ["Net", "Net (2)"]
+    train_method(towns, other, "Net", {**RIGHTS, "five": {100: (40, 40)}})
+    assert [one["label"] for one in get_json(client, API)["methods"]] == ["Net", "Net (2)"]
     assert [lines_of(client, label)[95]["sizes"][0]["reached"] for label in ("Net", "Net (2)")] == [400, 100]
 
 
 def test_a_question_set_of_the_training_split_belongs_to_the_same_line(
     net: Method, towns: Dataset, client: Client
 ) -> None:
-    question_sets.create(named(towns, "train"), name="part", recipe=Recipe(parent="train", sample=4, seed=2))
+    question_sets.create(find_split(towns, "train"), name="part", recipe=Recipe(parent="train", sample=4, seed=2))
     for split in splits(towns):
         split.reference = towns.splits.get(name="part")
         train(net, split, {50: (38, 38)})
-    assert [one["label"] for one in of(client, API)["methods"]] == ["Net"]
+    assert [one["label"] for one in get_json(client, API)["methods"]] == ["Net"]
     assert [one["reached"] for one in lines_of(client)[95]["sizes"]] == [50, 50, 50]
 
 
-def test_what_is_trained_on_another_split_is_a_line_of_its_own(
+def test_runs_trained_on_another_split_are_a_separate_line(
     net: Method, towns: Dataset, client: Client, owner: User
 ) -> None:
     secret = grids.small.made("secret", with_images=False, visibility="private")
     for split in splits(towns):
         split.reference = secret.splits.get(name="train")
         train(net, split, {100: (40, 40)})
-    assert [one["label"] for one in of(client, API)["methods"]] == ["Net", "Net, trained on a private split"]
+    assert [one["label"] for one in get_json(client, API)["methods"]] == ["Net", "Net, trained on a private split"]
     assert [one["reached"] for one in lines_of(client)[95]["sizes"]] == [400, None, None]
     assert "secret" not in client.get(PAGE).content.decode() + client.get(FILES[1]).content.decode()
 
 
-# Who sees what
+# Access
 
 
 def test_stranger_gets_404_for_an_unlisted_grid(net: Method, suite: Suite, client: Client) -> None:
@@ -224,14 +247,14 @@ def test_private_splits_are_left_out(net: Method, towns: Dataset, client: Client
     Dataset.objects.filter(pk=towns.pk).update(visibility="private")
     page = client.get(PAGE).content.decode()
     assert "You may not see 3 of the suite’s splits" in page and "Net" not in page and "five" not in page
-    found = of(client, API)
+    found = get_json(client, API)
     assert (found["members"], found["methods"]) == ([], [])
 
 
-def test_withheld_answers_are_left_out_whatever_was_answered(
+def test_withheld_splits_are_left_out_for_any_answers(
     net: Method, suite: Suite, towns: Dataset, owner: User, client: Client, admin_client: Client
 ) -> None:
-    hidden = named(towns, "hidden")
+    hidden = find_split(towns, "hidden")
     suite.members.create(split=hidden, ordinal=9, label="hidden", k=100)
     before = [(address, client.get(address).content) for address in (PAGE, API, *FILES[:3])]
     assert "The answers of 1 of the suite’s splits are withheld" in client.get(PAGE).content.decode()
@@ -244,7 +267,7 @@ def test_withheld_answers_are_left_out_whatever_was_answered(
 
 def test_a_grid_of_withheld_answers_is_refused(towns: Dataset, owner: User, client: Client) -> None:
     grids.grid_of(towns, "towns", hidden=5)
-    train(method(owner, "Net"), named(towns, "hidden"), {100: (33, 37)})
+    train(method(owner, "Net"), find_split(towns, "hidden"), {100: (33, 37)})
     for address in (PAGE, API, *FILES):
         response = client.get(address)
         assert response.status_code == 403 and b"withheld" in response.content
@@ -252,12 +275,12 @@ def test_a_grid_of_withheld_answers_is_refused(towns: Dataset, owner: User, clie
 
 def test_private_methods_are_left_out(net: Method, client: Client, owner: User) -> None:
     Method.objects.filter(pk=net.pk).update(published=None)
-    assert of(client, API)["methods"] == []
+    assert get_json(client, API)["methods"] == []
     client.force_login(owner)
-    assert [one["label"] for one in of(client, API)["methods"]] == ["Net"]
+    assert [one["label"] for one in get_json(client, API)["methods"]] == ["Net"]
 
 
-# What is refused, and what is missing
+# Refusals and missing data
 
 
 @pytest.mark.parametrize(
@@ -274,7 +297,7 @@ def test_private_methods_are_left_out(net: Method, client: Client, owner: User) 
         ("&".join(f"method=m{n}" for n in range(6)), 400),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(net: Method, client: Client, query: str, status: int) -> None:
+def test_bad_parameters_are_refused_with_a_message(net: Method, client: Client, query: str, status: int) -> None:
     for file in (FILES[3], PAGE) if "chart" not in query else FILES[3:]:
         response = client.get(f"{file}?{query}")
         assert response.status_code == status, file
@@ -295,7 +318,7 @@ def test_pages_of_grids_are_read_only(net: Method, client: Client) -> None:
     assert {client.post(address).status_code for address in (PAGE, API, *FILES)} <= {403, 405}
 
 
-def test_a_suite_without_k_says_how_to_become_a_grid(suite: Suite, net: Method, client: Client, owner: User) -> None:
+def test_the_page_of_a_suite_without_k_explains_grids(suite: Suite, net: Method, client: Client, owner: User) -> None:
     Suite.objects.filter(pk=suite.pk).update(k_name="", owner=owner)
     page = client.get(PAGE)
     assert page.status_code == 200 and "This suite is not a grid" in page.content.decode()
@@ -305,7 +328,7 @@ def test_a_suite_without_k_says_how_to_become_a_grid(suite: Suite, net: Method, 
     assert "/suites/towns/edit/" in client.get(PAGE).content.decode()
 
 
-def test_a_grid_without_training_sizes_says_what_to_submit(suite: Suite, towns: Dataset, client: Client) -> None:
+def test_a_grid_without_training_sizes_explains_what_to_submit(suite: Suite, towns: Dataset, client: Client) -> None:
     page = client.get(PAGE).content.decode()
     assert "No training sizes yet" in page and "/submissions/new/?to=suite/towns" in page
     assert {client.get(file).status_code for file in FILES[:3]} == {200}
@@ -328,7 +351,7 @@ def test_a_page_has_a_chart_of_all_methods_and_one_of_each(net: Method, client: 
 def test_at_most_five_methods_are_drawn_and_others_can_be_chosen(
     suite: Suite, towns: Dataset, owner: User, client: Client
 ) -> None:
-    made = [trained(towns, owner, f"Net {at}", {name: {100: (38,)} for name in KS}) for at in range(6)]
+    made = [train_method(towns, owner, f"Net {at}", {name: {100: (38,)} for name in KS}) for at in range(6)]
     page = client.get(PAGE)
     assert len(page.context["charts"]) == 6 and "the first 5 of 6 methods" in page.content.decode()
     page = client.get(f"{PAGE}?method=m{made[5].pk}")
@@ -336,22 +359,20 @@ def test_at_most_five_methods_are_drawn_and_others_can_be_chosen(
     assert "the first 5" not in page.content.decode() and page.content.decode().count(" checked") == 1
 
 
-def test_more_methods_and_runs_ask_the_database_no_more(
-    suite: Suite, towns: Dataset, owner: User, client: Client
-) -> None:
+def test_more_methods_and_runs_need_no_more_queries(suite: Suite, towns: Dataset, owner: User, client: Client) -> None:
     def count_queries() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert client.get(PAGE).status_code == 200
         return len(queries)
 
-    trained(towns, owner, "Net", {name: {100: (38,)} for name in KS})
+    train_method(towns, owner, "Net", {name: {100: (38,)} for name in KS})
     first = count_queries()
     for at in range(3):
-        trained(towns, owner, f"Net {at}")
+        train_method(towns, owner, f"Net {at}")
     assert count_queries() == first <= 4 + len(KS)
 
 
-def test_drawings_go_with_their_suite_and_with_datasets_of_it(
+def test_drawings_are_deleted_with_their_suite_and_with_its_datasets(
     suite: Suite, towns: Dataset, settings: Any, tmp_path: Path
 ) -> None:
     settings.VAR_DIR = tmp_path
@@ -364,9 +385,14 @@ def test_drawings_go_with_their_suite_and_with_datasets_of_it(
         assert kept.exists() and not folder.exists()
 
 
-@pytest.mark.parametrize("k", [0, -1, 15])
-def test_the_database_refuses_a_k_that_is_not_above_zero_or_is_there_twice(
-    suite: Suite, towns: Dataset, k: int
-) -> None:
+@pytest.mark.parametrize("k", [-1, 15])
+def test_the_database_refuses_a_k_that_is_negative_or_not_unique(suite: Suite, towns: Dataset, k: int) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
-        suite.members.create(split=named(towns, "train"), ordinal=9, label="train", k=k)
+        suite.members.create(split=find_split(towns, "train"), ordinal=9, label="train", k=k)
+
+
+def test_a_k_of_zero_has_no_place_on_logarithmic_axes(
+    net: Method, suite: Suite, towns: Dataset, client: Client
+) -> None:
+    suite.members.create(split=find_split(towns, "train"), ordinal=9, label="train", k=0)
+    assert [one["k"] for one in lines_of(client)[75]["sizes"]] == [5, 15, 60]

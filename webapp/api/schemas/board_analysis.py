@@ -43,6 +43,43 @@ class RowName(Schema):
     label: str
 
 
+class MetricLineOut(Schema):
+    """A figure of a row, or of the difference of the first two rows, on the questions with one value of a facet."""
+
+    metric: str
+    row: str
+    slice: str
+    label: str
+    n: int
+    runs: int
+    value: float | None
+    low: float | None
+    high: float | None
+    deviation: float | None
+
+
+class PrecisionOut(Schema):
+    """The average precision of a row whose predictions have boxes."""
+
+    row: str
+    iou: float = Field(description="The least intersection over union of a box and the true box that it finds.")
+    n: int
+    runs: int
+    value: float | None
+    low: float | None
+    high: float | None
+    deviation: float | None
+
+
+class MetricsOut(ReadOut):
+    """A metric of rows by a facet, and average precisions."""
+
+    metric: str
+    is_better: str = Field(description="Which figures are better: higher or lower.")
+    slices: list[MetricLineOut]
+    average_precision: list[PrecisionOut]
+
+
 class ComparedOut(Schema):
     """Two rows on the same questions; only `n` if there are too few."""
 
@@ -148,8 +185,9 @@ class NeededOut(Schema):
 
     k: float
     reached: int | None
-    low: int | None = Field(description="The size at which the upper end of the accuracy's interval reaches it.")
-    high: int | None = Field(description="The size at which the lower end does.")
+    low: int | None = Field(description="Where its 95 % interval begins.")
+    high: int | None = Field(description="Where its 95 % interval ends; null if this is above the largest size.")
+    interval_over: str | None = Field(description="`runs`; `questions` if a size has a single run; null without runs.")
     highest: float | None = Field(description="The highest accuracy; null without runs or with too few questions.")
     largest: int | None = Field(description="The largest measured size.")
 

@@ -191,6 +191,17 @@ class TasksOut(Schema):
     failed: int | None = Field(description="Tasks in which fewer are right than the board's `passed_at`.")
 
 
+class MetricFigureOut(Schema):
+    """A figure of a metric: the mean over runs, with its 95 % interval over the questions."""
+
+    n: int
+    runs: int
+    value: float | None
+    low: float | None
+    high: float | None
+    deviation: float | None
+
+
 class BoardRowOut(Schema):
     """A method with one configuration; its runs are one row."""
 
@@ -209,6 +220,7 @@ class BoardRowOut(Schema):
     shared: FigureOut | None = Field(description="On the questions that people were asked.")
     reweighted: FigureOut | None = Field(description="With each question weighted by how rare it is in training.")
     tasks: TasksOut | None
+    metrics: dict[str, MetricFigureOut | None] = Field(description="The world's other metrics, by name.")
     columns: dict[str, FigureOut]
 
 
@@ -244,6 +256,12 @@ class SuiteRowOut(Schema):
     columns: dict[str, FigureOut | None]
     mean: float | None
     gaps: dict[str, float | None]
+    gap_intervals: dict[str, tuple[float, float] | None] = Field(
+        description="The 95 % interval of each gap, over the questions of both splits."
+    )
+    harmonic_means: dict[str, float | None] = Field(
+        description="For each gap the harmonic mean of the accuracies on both splits."
+    )
 
 
 class SuiteBoardOut(Schema):

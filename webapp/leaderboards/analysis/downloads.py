@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from generation.engine.formats.spreadsheets import csv_lines
 from webapp.leaderboards.boards import Board, BoardRow, PassedTasks
-from webapp.leaderboards.suites import SuiteBoard
+from webapp.leaderboards.metrics import MetricCell
+from webapp.leaderboards.suites import MemberGap, SuiteBoard
 from webapp.leaderboards.suites import SuiteRow as SuiteRow
 
 KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "tex": "application/x-tex; charset=utf-8"}
@@ -67,6 +68,7 @@ def of_board(board: Board, *, site: str) -> Table:
     reweighted = ["Reweighted"] if board.is_reweighted else []
     tasks = ["Mean", "Failed"] if board.tasks is not None else []
     passed = [f"tasks_{name}" for name in PassedTasks._fields] if board.tasks is not None else []
+    metrics = [metric.label for metric in board.metrics]
     caption = (
         f"Accuracy in percent on {split} ({split.questions:,} questions, content hash {split.fingerprint[:16]}), "
         f"{_of_figures(board)}; {_of_tasks(board)}{timezone.localdate().isoformat()}."
@@ -75,7 +77,7 @@ def of_board(board: Board, *, site: str) -> Table:
     return Table(
         title=f"Leaderboard of {split}",
         caption=caption,
-        heads=["", "Method", "Made", "n", "Accuracy", "95 % interval", *shared, *reweighted, *tasks, *labels],
+        heads=["", "Method", "Made", "n", "Accuracy", "95 % interval", *shared, *reweighted, *tasks, *metrics, *labels],
         texts=3,
         printed=[_printed(row, shared=bool(shared)) for row in board.rows],
         heads_of_all=[
@@ -84,6 +86,7 @@ def of_board(board: Board, *, site: str) -> Table:
             *_names("shared"),
             *(_names("reweighted") if reweighted else []),
             *passed,
+            *(name for metric in board.metrics for name in _names(metric.name)),
             *(name for label in labels for name in _names(label)),
         ],
         rows=[_whole(row) for row in board.rows],
@@ -118,6 +121,7 @@ def row_json(row: BoardRow, labels: Sequence[str]) -> dict[str, Any]:
         "shared": None if row.shared is None else row.shared.to_json(),
         "reweighted": None if row.reweighted is None else row.reweighted.to_json(),
         "tasks": None if row.passed is None else row.passed.to_json(),
+        "metrics": {one.metric.name: None if one.figure is None else one.figure.to_json() for one in row.metrics},
         "columns": {label: one.to_json() for label, one in zip(labels, row.columns, strict=True)},
     }
 
@@ -150,7 +154,8 @@ def _printed(row: BoardRow, *, shared: bool) -> list[str]:
     also += [] if row.reweighted is None else [row.reweighted.points]
     tasks = [] if row.passed is None else [row.passed.mean_text, row.passed.failed_text]
     start = [str(row.rank or ""), name, made, f"{accuracy.n:,}", value, accuracy.interval_text]
-    return [*start, *also, *tasks, *(one.points for one in row.columns)]
+    metrics = [one.text for one in row.metrics]
+    return [*start, *also, *tasks, *metrics, *(one.points for one in row.columns)]
 
 
 def _whole(row: BoardRow) -> list[Any]:
@@ -161,7 +166,15 @@ def _whole(row: BoardRow) -> list[Any]:
     columns = [cell for one in row.columns for cell in _cells(one)]
     whole = [*start, entry.date.date().isoformat(), *_cells(row.accuracy), read, row.unreadable]
     reweighted = [] if row.reweighted is None else _cells(row.reweighted)
-    return [*whole, *_cells(row.shared), *reweighted, *passed, *columns]
+    metrics = [cell for one in row.metrics for cell in _metric_cells(one)]
+    return [*whole, *_cells(row.shared), *reweighted, *passed, *metrics, *columns]
+
+
+def _metric_cells(one: MetricCell) -> list[Any]:
+    if one.figure is None:
+        return [None] * 5
+    found = one.figure.to_json()
+    return [found[name] for name in ("value", "n", "low", "high", "deviation")]
 
 
 def _cells(one: Any) -> list[Any]:
@@ -181,7 +194,12 @@ def of_suite(board: SuiteBoard, *, site: str) -> Table:
         heads=["", "Method", "Made", *labels, "Mean", *gaps],
         texts=3,
         printed=[_printed_suite(row) for row in board.rows],
-        heads_of_all=["rank", "method", "made", *(n for label in labels for n in _names(label)), "mean", *gaps],
+        heads_of_all=[
+            *("rank", "method", "made"),
+            *(name for label in labels for name in _names(label)),
+            "mean",
+            *(name for gap in gaps for name in (gap, f"{gap}_low", f"{gap}_high", f"{gap}_harmonic")),
+        ],
         rows=[_whole_suite(row) for row in board.rows],
         data={
             "suite": board.suite.slug,
@@ -206,6 +224,8 @@ def suite_row_json(row: SuiteRow, labels: Sequence[str]) -> dict[str, Any]:
         "columns": {label: None if one is None else one.to_json() for label, one in found},
         "mean": row.mean,
         "gaps": {gap.label: gap.share for gap in row.gaps},
+        "gap_intervals": {gap.label: gap.rounded_interval for gap in row.gaps},
+        "harmonic_means": {gap.label: gap.harmonic for gap in row.gaps},
     }
 
 
@@ -217,7 +237,18 @@ def _printed_suite(row: SuiteRow) -> list[str]:
 
 def _whole_suite(row: SuiteRow) -> list[Any]:
     cells = [cell for one in row.figures for cell in _cells(one)]
-    return [row.rank, row.entry.name, row.entry.made, *cells, row.mean, *(gap.share for gap in row.gaps)]
+    return [
+        row.rank,
+        row.entry.name,
+        row.entry.made,
+        *cells,
+        row.mean,
+        *(cell for gap in row.gaps for cell in _gap(gap)),
+    ]
+
+
+def _gap(gap: MemberGap) -> list[float | None]:
+    return [gap.share, *(gap.rounded_interval or (None, None)), gap.harmonic]
 
 
 # Files

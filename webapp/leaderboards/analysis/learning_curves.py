@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from generation.engine.items import Column
 from generation.engine.scoring.figures import Averaged, points, rounded_or_none
+from generation.engine.scoring.sample_complexity import SizeInterval
 from generation.engine.worlds.breakdowns import Tasks
 from generation.models import Split
 from webapp.leaderboards.analysis.downloads import Table
@@ -26,10 +27,10 @@ ALONG = {TRAIN_SIZE: "training examples", EXAMPLES_SEEN: "examples seen"}
 class Run(NamedTuple):
     """A row of a board as a possible point of a curve: its method, its training data, and its accuracy.
 
-    `source` is the key of the training split, since different splits may have the same name, as those that the visitor
-    may not see. `address` links to details. `series` names the series of a view that the point is about, if there is
-    one. `parts` is the accuracy on each column of the board. `method` is the key of the method, since the methods of
-    two accounts may have the same name.
+    `source` is the key of the training split, since different splits may have the same name, for example splits that
+    the visitor may not see. `address` links to details. `series` names the series of a view that the point is about, if
+    there is one. `parts` is the accuracy on each column of the board. `method` is the key of the method, since the
+    methods of two accounts may have the same name.
     """
 
     label: str
@@ -140,7 +141,7 @@ def _grouped(found: Sequence[Run], *, along: str) -> dict[str, dict[int, Run]]:
 
 
 def number_equal(labels: Iterable[Hashable]) -> list[str]:
-    """Return for each label what makes it unique: nothing for the first of equal ones, then ` (2)`, ` (3)`, ..."""
+    """Return for each label the suffix that makes it unique: empty for the first of equal labels, then ` (2)`, ..."""
     counts, found = Counter[Hashable](), []
     for label in labels:
         counts[label] += 1
@@ -166,19 +167,12 @@ def reached(points: Sequence[CurvePoint], target: Fraction) -> ReachedTarget:
     return ReachedTarget(next(sizes, None), max((cell.mean or 0.0 for _, cell in known), default=None))
 
 
-class ReachedBetween(NamedTuple):
-    """The sizes at which the upper and the lower end of the accuracy's interval reach the target; None if none does."""
-
-    low: int | None
-    high: int | None
-
-
-def reached_between(points: Sequence[CurvePoint], target: Fraction) -> ReachedBetween:
-    """Return the interval of the size that reaches the target, from the intervals of the points."""
+def reached_between(points: Sequence[CurvePoint], target: Fraction) -> SizeInterval:
+    """Return the sizes at which the upper and the lower end of the accuracy's interval reach the target."""
     ends = [(size, cell.figure.low, cell.figure.high) for size, cell in _known(points)]
     low = next((size for size, _, high in ends if high is not None and high >= target), None)
     high = next((size for size, low, _ in ends if low is not None and low >= target), None)
-    return ReachedBetween(low, high)
+    return SizeInterval(low, high)
 
 
 def _known(points: Sequence[CurvePoint]) -> list[CurvePoint]:
@@ -191,13 +185,13 @@ def lines_of(found: Sequence[Curve]) -> Iterator[dict[str, float | int | str | N
             yield {"curve": curve.label, **point_json(size, cell)}
 
 
-def point_json(size: int, cell: SliceCell) -> dict[str, float | int | None]:
+def point_json(size: float, cell: SliceCell) -> dict[str, float | int | None]:
     found = cell.figure
     deviation = rounded_or_none(found.deviation)
     return {"size": size, "n": found.n, "runs": found.runs, **found.shares(), "deviation": deviation}
 
 
-FAIL = "FAIL"  # no size that was measured reaches it
+FAIL = "FAIL"  # no measured size reaches the target
 UNTOLD = "–"  # too few questions
 
 

@@ -1,27 +1,61 @@
 """Chart of learning curves: points with intervals on lines, and the target as a horizontal line."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from generation.charts.vega import COUNTS, ELSEWHERE, HEIGHT, LEGEND, OF_PAPER, OF_THE_PAGE, SHARES, WIDTH, config_of
-from webapp.leaderboards.analysis.learning_curves import Curve
 
 DRAWN = 5  # curves: there are as many colours
 TALLER = 1.4
 WIDEST = 30  # if the largest size is more than this many times the smallest, the axis is logarithmic
 
 
-def left_out(found: Sequence[Curve]) -> str:
+class DrawnCell(Protocol):
+    """A figure of a curve: `mean` is None if there are too few questions."""
+
+    @property
+    def address(self) -> str: ...
+    @property
+    def mean(self) -> float | None: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def beside(self) -> str: ...
+    @property
+    def chart_values(self) -> Mapping[str, float | None]: ...
+
+
+class DrawnCurve(Protocol):
+    """A curve that can be drawn: `trained` is the part of its label about the training data, which `short` lacks."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def short(self) -> str: ...
+    @property
+    def trained(self) -> str: ...
+    @property
+    def points(self) -> Sequence[tuple[float, DrawnCell]]: ...
+
+
+def left_out(found: Sequence[DrawnCurve]) -> str:
     """Say which curves are not drawn; empty if all are."""
     return f"The chart shows the first {DRAWN} of {len(found)} curves." if len(found) > DRAWN else ""
 
 
 def spec_of(
-    found: Sequence[Curve], *, axis: str, target: float, is_paper: bool, title: str = ""
+    found: Sequence[DrawnCurve],
+    *,
+    axis: str,
+    target: float | None,
+    is_paper: bool,
+    title: str = "",
+    figures: tuple[str, str] = ("accuracy", SHARES),
 ) -> dict[str, Any] | None:
     """Return the Vega-Lite specification, with a title if the chart stands alone; None if there is nothing to draw.
 
-    If all curves have the same training data, the title names it once, and the labels don't.
+    Without a target, no line for it is drawn. `figures` is the name and the number format of what is drawn. If all
+    curves have the same training data, the title names it once, and the labels don't.
     """
     drawn = found[:DRAWN]
     trained = {curve.trained for curve in drawn}
@@ -42,7 +76,7 @@ def spec_of(
     colors = OF_PAPER if is_paper else OF_THE_PAGE
     legend = list(dict.fromkeys(value["curve"] for value in values))
     sizes = [curve_size for curve in drawn for curve_size, _ in curve.points]
-    scale = {"type": "log"} if max(sizes) > WIDEST * min(sizes) else {"zero": False}
+    scale = {"type": "log"} if max(sizes) > WIDEST * min(sizes) > 0 else {"zero": False}
     x = {
         "field": "size",
         "type": "quantitative",
@@ -50,7 +84,7 @@ def spec_of(
         "scale": scale,
         "axis": {"format": COUNTS, "tickCount": 5, "grid": False},
     }
-    share = {"type": "quantitative", "title": "accuracy", "axis": {"format": SHARES, "tickCount": 4}}
+    share = {"type": "quantitative", "title": figures[0], "axis": {"format": figures[1], "tickCount": 4}}
     color = {
         "field": "curve",
         "type": "nominal",
@@ -59,8 +93,9 @@ def spec_of(
     }
     links = {"href": {"field": "address", "type": "nominal"}, "description": {"field": "said", "type": "nominal"}}
     along = {"x": x, "color": color}
+    rule = {"type": "rule", "strokeDash": [4, 3], "color": colors.soft}
     layers = [
-        {"mark": {"type": "rule", "strokeDash": [4, 3], "color": colors.soft}, "encoding": {"y": {"datum": target}}},
+        *([] if target is None else [{"mark": rule, "encoding": {"y": {"datum": target}}}]),
         {
             "mark": {"type": "rule", "strokeWidth": 1},
             "encoding": {**along, "y": {"field": "low", **share}, "y2": {"field": "high"}},
@@ -83,8 +118,10 @@ def spec_of(
         "config": config_of(colors),
     }
     if title:
-        note = f"95 % intervals (Wilson); the dashed line is the target, {100 * target:g} %."
+        note = "95 % intervals" if target is None else "95 % intervals (Wilson)"
+        note += "." if target is None else f"; the dashed line is the target, {100 * target:g} %."
         note += "".join(f" All {one}." for one in trained if one and len(trained) == 1)
-        spec["title"] = {"text": f"Accuracy over {axis}", "subtitle": [title, note], "anchor": "start"}
+        what = f"{figures[0][0].upper()}{figures[0][1:]}"
+        spec["title"] = {"text": f"{what} over {axis}", "subtitle": [title, note], "anchor": "start"}
         spec["padding"] = 12
     return spec

@@ -1,7 +1,8 @@
 """Grids: for each method and target, the smallest training size that reaches the target for each k of a suite.
 
-The points are those of learning curves, one board for each k, and so are the intervals of the sizes. The slope of log n
-over log k says how the size grows with the world.
+The points are those of learning curves, one board for each k. The interval of a size is over runs; if a size has a
+single run, it is over questions, as for learning curves. The slope of log n over log k says how the size grows with the
+world.
 """
 
 import functools
@@ -14,7 +15,13 @@ from django.utils import timezone
 
 from generation.access import may_see_exact_figures
 from generation.engine.scoring.figures import Interval, rounded_or_none
-from generation.engine.scoring.sample_complexity import MeasuredSize, slope, slope_interval
+from generation.engine.scoring.sample_complexity import (
+    MeasuredSize,
+    SizeInterval,
+    size_interval,
+    slope,
+    slope_interval,
+)
 from generation.models import Split
 from webapp.leaderboards.analysis.downloads import Table
 from webapp.leaderboards.analysis.learning_curves import (
@@ -22,7 +29,6 @@ from webapp.leaderboards.analysis.learning_curves import (
     TRAIN_SIZE,
     Curve,
     CurvePoint,
-    ReachedBetween,
     ReachedTarget,
     Run,
     best_of,
@@ -43,6 +49,8 @@ TARGETS = (75, 85, 90, 95)  # percent, those of the paper
 USUAL = 90
 TOO_FEW_K = "too few"
 SIZES = "training examples"
+ONE_RUN = "*"  # behind an interval over questions
+RUNS, QUESTIONS = "runs", "questions"
 
 
 class NeededSize(NamedTuple):
@@ -52,8 +60,9 @@ class NeededSize(NamedTuple):
     ----------
     k : float
     reached : ReachedTarget
-    between : ReachedBetween
-        The sizes at which the ends of the accuracy's interval reach the target.
+    between : SizeInterval
+    is_over_runs : bool
+        Whether the interval is over runs. Otherwise it is over questions, because a size has a single run.
     sizes : tuple of int
         The measured sizes with enough questions, in order.
     address : str
@@ -62,7 +71,8 @@ class NeededSize(NamedTuple):
 
     k: float
     reached: ReachedTarget
-    between: ReachedBetween
+    between: SizeInterval
+    is_over_runs: bool
     sizes: tuple[int, ...]
     address: str
 
@@ -81,7 +91,7 @@ class NeededSize(NamedTuple):
             return ""
         best = "" if self.reached.size is not None else f"at most {best_of(self.reached)} %"
         low, high = (f"{size:,}" if size is not None else FAIL for size in self.between)
-        interval = "" if self.between == (None, None) else f"{low}–{high}"
+        interval = "" if self.between == (None, None) else f"{low}–{high}{'' if self.is_over_runs else ONE_RUN}"
         return "; ".join(part for part in (best, interval) if part)
 
     def to_json(self) -> dict[str, Any]:
@@ -89,6 +99,7 @@ class NeededSize(NamedTuple):
             "k": self.k,
             "reached": self.reached.size,
             **self.between._asdict(),
+            "interval_over": (RUNS if self.is_over_runs else QUESTIONS) if self.is_known else None,
             "highest": rounded_or_none(self.reached.best),
             "largest": max(self.sizes, default=None),
         }
@@ -127,6 +138,10 @@ class GridMethod(NamedTuple):
     label: str
     lines: tuple[TargetLine, ...]
 
+    @property
+    def has_single_runs(self) -> bool:
+        return any(cell.is_known and not cell.is_over_runs for line in self.lines for cell in line.cells)
+
     def at(self, target: int) -> TargetLine:
         return next(line for line in self.lines if line.target == target)
 
@@ -138,7 +153,7 @@ class Grid(NamedTuple):
     ----------
     suite : Suite
     members : list of SuiteMember
-        Those with a k whose exact figures the visitor may see, in order of k.
+        Those with a k above 0 whose exact figures the visitor may see, in order of k.
     withheld, missing : int
         The number of members whose answers are withheld, and of those that the visitor may not see at all.
     methods : list of GridMethod
@@ -153,6 +168,11 @@ class Grid(NamedTuple):
     methods: list[GridMethod]
     sizes: list[int]
 
+    @property
+    def has_single_runs(self) -> bool:
+        """Return whether some intervals of sizes are over questions, because there is a single run."""
+        return any(method.has_single_runs for method in self.methods)
+
 
 def decimal(value: float) -> str:
     return f"{value:z.2f}".replace("-", "−")
@@ -161,7 +181,7 @@ def decimal(value: float) -> str:
 def grid_of(user: Any, suite: Suite) -> Grid:
     """Return a suite as a grid as this visitor may see it; boards with withheld answers are left out."""
     every, shown = members_for(user, suite)
-    found = sorted((one for one in shown if one.k is not None), key=lambda one: one.k or 0.0)
+    found = sorted((one for one in shown if one.k), key=lambda one: one.k or 0.0)
     members = [one for one in found if may_see_exact_figures(user, one.split)]
     methods = _methods(members, [_curves_of(user, member.split) for member in members])
     sizes = {size for method in methods for cell in method.lines[0].cells for size in cell.sizes}
@@ -199,7 +219,7 @@ def _curves_of(user: Any, split: Split) -> dict[CurveKey, LabelledCurve]:
     their training split, have no training split in their key and label.
     """
     address = reverse("board_curves", args=[split.dataset.slug, split.name])
-    runs = [_run(split, entry, address) for entry in curve_entries(user, split)]
+    runs = [run_on_own_data(split, entry, address) for entry in curve_entries(user, split)]
     labels = {(run.method, run.source): label_of(run, along=TRAIN_SIZE) for run in runs}
     found = curves(runs, along=TRAIN_SIZE, target=Fraction(USUAL, 100))
     return {
@@ -209,7 +229,8 @@ def _curves_of(user: Any, split: Split) -> dict[CurveKey, LabelledCurve]:
     }
 
 
-def _run(split: Split, entry: Entry, address: str) -> Run:
+def run_on_own_data(split: Split, entry: Entry, address: str) -> Run:
+    """Return an entry as a point of a curve, without its training split if that is the reference or a part of it."""
     run, source = run_of(entry, address), entry.submissions[0].trained_on
     if source is None:
         is_own = not entry.trained_on  # a deleted training split has a name
@@ -227,18 +248,27 @@ def _line(members: Sequence[SuiteMember], boards: Sequence[Sequence[CurvePoint]]
     for member, points in zip(members, boards, strict=True):
         k = member.k or 0.0
         known = [one for one in points if one.cell.mean is not None]
-        measured.append((k, tuple(MeasuredSize(size, cell.averaged) for size, cell in known)))
+        sizes = tuple(MeasuredSize(size, cell.averaged) for size, cell in known)
+        over_runs = _size_interval(sizes, share)
+        measured.append((k, sizes))
         cells.append(
             NeededSize(
                 k,
                 reached(points, share),
-                reached_between(points, share),
+                over_runs or reached_between(points, share),
+                over_runs is not None,
                 tuple(size for size, _ in known),
                 f"{known[0].cell.address}?target={target}" if known else "",
             )
         )
     found = [(cell.k, cell.reached.size) for cell in cells if cell.reached.size is not None]
     return TargetLine(target, tuple(cells), slope(found), _slope_interval(tuple(measured), share))
+
+
+@functools.lru_cache(maxsize=20_000)
+def _size_interval(measured: tuple[MeasuredSize, ...], target: Fraction) -> SizeInterval | None:
+    """Return the interval of a size over runs; the resamples take about half a millisecond."""
+    return size_interval(measured, target)
 
 
 @functools.lru_cache(maxsize=5_000)
@@ -269,7 +299,7 @@ def table_of(grid: Grid, *, site: str) -> Table:
     )
 
 
-SIZE_NAMES = ("reached", "low", "high", "highest", "largest")
+SIZE_NAMES = ("reached", "low", "high", "interval_over", "highest", "largest")
 SLOPE_NAMES = ("slope", "slope_low", "slope_high")
 
 

@@ -27,10 +27,12 @@ from webapp.leaderboards.analysis.sample_complexity import SIZES, Grid, NeededSi
 DRAWN = 5  # lines: there are as many colours
 TALLER = 1.5
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
-NOTE = "95 % intervals; dotted: not reached with the largest size."
-# Parts of an axis: between lines, beside the values, between lines that are not reached, above those
+OVER_RUNS = "95 % intervals over runs"
+OF_SINGLE_RUNS = ", or over questions where an n has a single run"
+DOTTED = "; dotted: not reached with the largest n."
+# Distances as parts of an axis: between lines, beyond the values, between lines that reach no size, and above these
 ASIDE, MARGIN, STEP, ROOM = 0.01, 0.05, 0.025, 0.08
-X_APART, Y_APART = 0.08, 0.09  # least distance of two numbers at an axis, as a part of it
+X_APART, Y_APART = 0.08, 0.09  # smallest distance of two numbers at an axis, as a part of the axis
 
 Values = list[dict[str, Any]]
 
@@ -61,7 +63,7 @@ class LogAxis(NamedTuple):
         return value * math.exp(part * self.span)
 
     def beyond(self, part: float) -> float:
-        """Return what is this part of the axis above the highest value, or, if negative, below the lowest."""
+        """Return the value that is this part of the axis above the highest value, or, if negative, below the lowest."""
         return self.moved(self.values[-1] if part > 0 else self.values[0], part)
 
     def numbered(self, *, apart: float) -> list[float]:
@@ -115,9 +117,14 @@ def spec_of(
         "config": config_of(colors),
     }
     if title:
-        spec["title"] = {"text": title, "subtitle": [subtitle, NOTE], "anchor": "start"}
+        spec["title"] = {"text": title, "subtitle": [subtitle, _note(drawn)], "anchor": "start"}
         spec["padding"] = 12
     return spec
+
+
+def _note(drawn: Sequence[ChartLine]) -> str:
+    is_over_runs = all(cell.is_over_runs for line in drawn for cell in line.cells if cell.is_known)
+    return OVER_RUNS + ("" if is_over_runs else OF_SINGLE_RUNS) + DOTTED
 
 
 def _layers(grid: Grid, drawn: Sequence[ChartLine], colors: SvgPalette) -> list[dict[str, Any]]:

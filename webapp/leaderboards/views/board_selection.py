@@ -1,4 +1,4 @@
-"""What the views that analyse a board share: the split, its rows, the chosen ones, and files."""
+"""Code that the views of a board's analysis share: the split, its rows, the chosen rows, charts, and files."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from generation.charts.vega import BESIDE_A_FORM, OF_PAPER, OF_THE_PAGE, WIDE
 from generation.engine.formats.spreadsheets import csv_lines
 from generation.engine.scoring.figures import TOO_FEW
 from generation.models import Split
+from generation.reports.count_metrics import metrics_of
 from generation.splits.query_string import BadAddress, QueryString, shorten
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards.analysis.slice_panels_chart import left_out, spec_of
@@ -28,8 +29,8 @@ from webapp.leaderboards.entries import Contender, Entry, asked_positions, entri
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
 ENTRY = "entry"
-MOST = 8  # rows that are read side by side
-AT_FIRST = 3  # that are chosen where nobody chose
+MOST = 8  # rows that can be chosen
+AT_FIRST = 3  # rows that are chosen if the URL names none
 OFFERED = 40  # rows that the form offers
 
 
@@ -122,6 +123,7 @@ class BoardReading:
             "dataset": self.split.dataset,
             "here": here,
             "is_open": True,
+            "has_metrics": bool(metrics_of(self.split)),
             "chosen": self.chosen,
             "offered": self.offered,
             "people": people,
@@ -212,7 +214,7 @@ def _sized(wide: bytes | None, narrow: bytes | None) -> SafeString:
 
 
 def _html(drawing: bytes | None) -> SafeString:
-    # Of elements that charts_child knows, each text escaped.
+    # Drawings have only the elements that `generation.charts.drawing_process` allows, and their texts are escaped.
     return mark_safe((drawing or b"").decode())  # noqa: S308
 
 

@@ -50,6 +50,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     context |= {
         "board": found,
         "is_open": found.is_open,
+        "has_metrics": bool(found.metrics),
         "owns": owns(request.user, split.dataset),
         "plan": None if found.is_open else disclosure_budget.plan_of(split),
         "is_named": may_mention(request.user, split.dataset),
@@ -83,7 +84,7 @@ def board_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpRes
 
 
 def _sorted(request: HttpRequest, split: Split, wanted: BoardRequest) -> tuple[Board, list[tuple[str, str]]]:
-    """Return a board, and by what it can be sorted; raise `BadAddress` where it can't as is wanted."""
+    """Return a board and its possible orders; raise `BadAddress` if the wanted order is not one of them."""
     found = board_of(request.user, split, wanted)
     sorts = sorts_of(found)
     if wanted.sort not in dict(sorts):
@@ -92,7 +93,7 @@ def _sorted(request: HttpRequest, split: Split, wanted: BoardRequest) -> tuple[B
 
 
 def _wanted(request: HttpRequest) -> BoardRequest:
-    """Return which rows an address asks for; raise `BadAddress` for what isn't there."""
+    """Return which rows a URL asks for; raise `BadAddress` for unknown parameters or values."""
     asked = QueryString.of(request)
     asked.check_names(ASKED)
     choose, sort = asked.value("show", BEST), asked.value("sort", ACCURACY)

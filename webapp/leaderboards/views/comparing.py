@@ -9,13 +9,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from generation.charts.vega import OF_PAPER, OF_THE_PAGE, SvgPalette
+from generation.engine.scoring.metrics import Metric
 from generation.splits.query_string import shorten
 from webapp.leaderboards.analysis import differences_chart, summary
 from webapp.leaderboards.analysis.comparison import ComparedFacet, Sheet, lines_of, sheet
+from webapp.leaderboards.analysis.metric_slices import MetricLine, metric_slices
 from webapp.leaderboards.analysis.slices import partition
 from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.disclosure.visibility import facets_for
 from webapp.leaderboards.entries import Entry
+from webapp.leaderboards.metrics import metric_table
 from webapp.leaderboards.views.board_selection import (
     KINDS,
     BoardReading,
@@ -64,7 +67,16 @@ def _compared(reading: BoardReading) -> dict[str, Any]:
         "drawing": drawing_of(reading.split.dataset.slug, spec),
         "is_drawable": spec is not None,
         "left_out": differences_chart.left_out(part) if part is not None else "",
+        "metrics": _metrics(reading),
     }
+
+
+def _metrics(reading: BoardReading) -> list[tuple[Metric, MetricLine]]:
+    """Return the world's other metrics that both rows have, with their figures and the difference."""
+    split, table = reading.split, metric_table(reading.request.user, reading.split, reading.chosen)
+    rows = [(entry, one.label) for entry, one in zip(reading.chosen, reading.contenders, strict=True)]
+    found = [metric_slices(split, metric, rows, None) for metric in (() if table is None else table.metrics)]
+    return [(one.metric, one.lines[0]) for one in found if one.has_difference]
 
 
 def two_of(reading: BoardReading) -> list[Entry]:

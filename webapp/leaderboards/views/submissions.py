@@ -156,7 +156,7 @@ def submission(request: HttpRequest, number: int) -> HttpResponse:
 
 
 def _outcomes(user: Visitor, found: Submission) -> dict[str, Any]:
-    """Return the results that the visitor may see, with reweighted accuracies where all figures are visible."""
+    """Return the results that the visitor may see, with reweighted accuracies if all figures are visible."""
     outcomes = outcomes_of(user, found)
     rows = [(one, _reweighted(found, one.split) if one.is_open else None) for one in outcomes]
     return {"outcomes": outcomes, "rows": rows, "has_reweighted": any(figure is not None for _, figure in rows)}
@@ -211,7 +211,9 @@ def submission_file(request: HttpRequest, number: int) -> StreamingHttpResponse:
     found = find_own_submission(request.user, number)
     if found.is_scored:
         lines = stored_predictions.lines_of(
-            stored_predictions.load(found.predictions), SplitIndex.open(found.split).answer_values
+            stored_predictions.load(found.predictions),
+            SplitIndex.open(found.split).answer_values,
+            boxes=stored_predictions.load_boxes(found.predictions),
         )
         response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
         response["Content-Disposition"] = f'attachment; filename="submission-{found.pk}.jsonl"'

@@ -1,0 +1,282 @@
+"""Metrics of a board of counting questions: figures as slow loops over the records have them, pages, files, access."""
+
+import csv
+import io
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django.plugin import DjangoDbBlocker
+
+from generation.making import dataset_jobs
+from generation.models import Dataset, Split
+from generation.splits.count_shifts import CountShift
+from generation.storage.split_index import SplitIndex
+from tests.leaderboards.reading import counts
+from tests.leaderboards.reading.counts import KINDS, Record, numbers_of, records_of, split_of
+from tests.leaderboards.reading.rows import method
+from webapp.leaderboards import scoring
+from webapp.leaderboards.models import Submission, Suite
+from webapp.models import User
+
+pytestmark = [pytest.mark.usefixtures("undrawn"), pytest.mark.slow]
+
+BOARD, FILE = "/leaderboards/counts/test/", "/leaderboards/counts/test/board.json"
+METRICS, METRICS_FILE = f"{BOARD}metrics/", f"{BOARD}metrics.json"
+
+
+@pytest.fixture(scope="module")
+def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
+    """Give the key of a dataset for all tests of the file; the changes of each test are rolled back."""
+    with django_db_blocker.unblock():
+        key = counts.make_dataset("counts").pk
+    yield key
+    with django_db_blocker.unblock():
+        Dataset.objects.filter(pk=key).delete()
+
+
+@pytest.fixture
+def split(kept: int, db: None) -> Split:
+    return split_of(Dataset.objects.get(pk=kept), "test")
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    return User.objects.create_user("owner", "owner@example.org", "x")
+
+
+@pytest.fixture
+def board(split: Split, owner: User) -> dict[str, Any]:
+    return counts.submit_all(owner, split)
+
+
+def rows_of(client: Client, address: str = FILE) -> dict[str, dict[str, Any]]:
+    """Return the rows of the board's JSON file by the name of their method."""
+    return {row["name"]: row for row in json.loads(client.get(address).content)["rows"]}
+
+
+def slow_figures(split: Split, records: list[Record]) -> dict[str, float]:
+    """Return the metrics of records, computed question by question from their definitions."""
+    true, given = numbers_of(split), [float(record["answer"]) for record in records]
+    rounded = [round(min(max(number, 0), 15)) for number in given]
+    errors = [abs(one - other) for one, other in zip(given, true, strict=True)]
+    right = [one == other for one, other in zip(rounded, true, strict=True)]
+    of_label: dict[int, list[bool]] = {}
+    for number, is_right in zip(true, right, strict=True):
+        of_label.setdefault(number, []).append(is_right)
+    shares = {number: sum(one) / len(one) for number, one in of_label.items()}
+    parity = {odd: [r for r, number in zip(right, true, strict=True) if number % 2 == odd] for odd in (0, 1)}
+    frequent = frequent_by_type(split_of(split.dataset, "train"))
+    index = SplitIndex.open(split)
+    kinds = [index.facets["type"].values[code] for code in index.facets["type"].codes]
+    wrong = [one == frequent[kind] for one, kind, is_right in zip(rounded, kinds, right, strict=True) if not is_right]
+    return {
+        "rmse": math.sqrt(sum(error**2 for error in errors) / len(errors)),
+        "l1": sum(errors) / len(errors),
+        "relative_error": sum(e / max(1, t) for e, t in zip(errors, true, strict=True)) / len(errors),
+        "mean_over_labels": sum(shares.values()) / len(shares),
+        "odd": sum(parity[1]) / len(parity[1]),
+        "even": sum(parity[0]) / len(parity[0]),
+        "biased_errors": sum(wrong) / len(wrong) if wrong else math.nan,
+    }
+
+
+def frequent_by_type(train: Split) -> dict[str, int]:
+    facet, counted = SplitIndex.open(train).facets["type"], dict[str, Counter[int]]()
+    for code, number in zip(facet.codes.tolist(), numbers_of(train), strict=True):
+        counted.setdefault(facet.values[code], Counter())[number] += 1
+    return {kind: min(n for n in one if one[n] == max(one.values())) for kind, one in counted.items()}
+
+
+def slow_groundp(split: Split, records: list[Record]) -> float:
+    """Return GroundP by painting: each box is cut into cells of an eighth of a pixel."""
+    boxes, cells = SplitIndex.open(split).boxes, 8
+    assert boxes is not None
+    inside = total = 0.0
+    for at, record in enumerate(records):
+        true = boxes.of(at)
+        assert true is not None
+        for (left, top, right, bottom), score in zip(record["boxes"], record["scores"], strict=True):
+            across, down = (max(1, round((end - start) * cells)) for start, end in ((left, right), (top, bottom)))
+            hit = sum(
+                any(a <= x <= c and b <= y <= d for a, b, c, d in true.tolist())
+                for x in (left + (right - left) * (column + 0.5) / across for column in range(across))
+                for y in (top + (bottom - top) * (row + 0.5) / down for row in range(down))
+            )
+            inside += score * hit / (across * down)
+            total += score
+    return inside / total
+
+
+def test_the_board_has_the_metrics_that_the_records_give(board: Any, split: Split, client: Client) -> None:
+    rows = rows_of(client)
+    for kind in KINDS:
+        records = list(records_of(kind, split))
+        for name, value in slow_figures(split, records).items():
+            found = rows[kind]["metrics"][name]
+            if found["value"] is None:
+                assert found["n"] < 30
+                continue
+            assert found["value"] == pytest.approx(value, abs=1e-6), (kind, name)
+            assert found["low"] <= found["value"] <= found["high"]
+    assert rows["Counts"]["metrics"]["groundp"] is None
+    grounded = rows["Boxes"]["metrics"]["groundp"]
+    few = slice(0, 40)  # painting takes long
+    assert 0 < grounded["low"] <= grounded["value"] <= grounded["high"] < 1
+    assert slow_groundp(split, list(records_of("Boxes", split))[few]) == pytest.approx(grounded["value"], abs=0.1)
+    assert rows["Boxes"]["metrics"]["ap"]["n"] == sum(number > 0 for number in numbers_of(split))
+
+
+def test_the_columns_lead_to_their_definitions_and_sort_the_rows(board: Any, split: Split, client: Client) -> None:
+    page = client.get(BOARD).content.decode()
+    for anchor in ("rmse", "groundp", "ap", "relative-error", "biased-errors"):
+        assert f'href="/docs/metrics/#{anchor}"' in page
+    best = min(KINDS, key=lambda kind: slow_figures(split, list(records_of(kind, split)))["rmse"])
+    assert next(iter(rows_of(client, f"{FILE}?sort=rmse"))) == best  # lower is better
+    assert next(iter(rows_of(client, f"{FILE}?sort=groundp"))) == "Boxes"
+    [head, *lines] = csv.reader(io.StringIO(client.get(f"{BOARD}board.csv").content.decode()))
+    at = head.index("rmse")
+    assert head[at : at + 3] == ["rmse", "rmse_n", "rmse_low"]
+    assert {line[at] for line in lines} >= {str(rows_of(client)["Misses"]["metrics"]["rmse"]["value"])}
+    assert "RMSE" in client.get(f"{BOARD}board.tex").content.decode()
+    api = client.get("/api/v1/boards/counts/test/").json()
+    assert {row["name"]: row["metrics"] for row in api["rows"]} == {
+        name: row["metrics"] for name, row in rows_of(client).items()
+    }
+
+
+def test_a_metric_by_a_facet_has_the_figures_of_each_slice(board: Any, split: Split, client: Client) -> None:
+    keys = [rows_of(client)[kind]["key"] for kind in ("Misses", "Repeats")]
+    query = f"?metric=l1&by=parity&entry={keys[0]}&entry={keys[1]}"
+    found = json.loads(client.get(f"{METRICS_FILE}{query}").content)
+    assert found == client.get(f"/api/v1/boards/counts/test/metrics/{query}").json()
+    values = {(line["row"], line["slice"]): line for line in found["slices"]}
+    true = numbers_of(split)
+    errors = {
+        kind: [abs(float(one["answer"]) - t) for one, t in zip(records_of(kind, split), true, strict=True)]
+        for kind in ("Misses", "Repeats")
+    }
+    for parity, places in {
+        "all": range(len(true)),
+        "odd": [at for at, t in enumerate(true) if t % 2],
+        "even": [at for at, t in enumerate(true) if t % 2 == 0],
+    }.items():
+        means = {kind: sum(one[at] for at in places) / len(places) for kind, one in errors.items()}
+        for kind, mean in means.items():
+            assert values[kind, parity]["value"] == pytest.approx(mean, abs=1e-6)
+        difference = values["difference", parity]
+        assert difference["value"] == pytest.approx(means["Misses"] - means["Repeats"], abs=1e-6)
+        assert difference["low"] < difference["value"] < difference["high"]
+    page = client.get(f"{METRICS}{query}").content.decode()
+    assert "Misses − Repeats" in page and "Lower is better" in page
+    assert client.get(f"{BOARD}metrics.csv{query}").content.startswith(b"metric,row,slice,label,n,runs,value")
+
+
+def test_two_rows_are_compared_on_every_metric_that_both_have(board: Any, client: Client) -> None:
+    rows = rows_of(client)
+    page = client.get(f"{BOARD}compare/?entry={rows['Misses']['key']}&entry={rows['Boxes']['key']}").content.decode()
+    section = page[page.index("Other metrics") : page.index("is from a paired bootstrap over questions")]
+    difference = rows["Misses"]["metrics"]["l1"]["value"] - rows["Boxes"]["metrics"]["l1"]["value"]
+    assert f"{difference:.2f}".replace("-", "−") in section and "/docs/metrics/#rmse" in section
+    assert "#groundp" not in section  # one of the rows has no boxes
+
+
+def test_average_precision_falls_with_the_overlap_that_it_asks_for(board: Any, client: Client) -> None:
+    key = rows_of(client)["Boxes"]["key"]
+    found = json.loads(client.get(f"{METRICS_FILE}?metric=ap&by=&entry={key}").content)
+    values = [one["value"] for one in found["average_precision"]]
+    assert [one["iou"] for one in found["average_precision"]] == [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+    assert values == sorted(values, reverse=True) and values[0] > values[-1]
+    assert values[2] == found["slices"][0]["value"] == rows_of(client)["Boxes"]["metrics"]["ap"]["value"]
+    assert "Average precision by overlap" in client.get(f"{METRICS}?entry={key}").content.decode()
+
+
+def test_a_shifted_set_is_measured_on_its_own_questions(board: Any, split: Split, owner: User, client: Client) -> None:
+    dataset_jobs.shift_counts(split.dataset, CountShift("odd", 50))
+    scoring.add_missing()
+    shifted = split_of(split.dataset, "test-odd-even-50")
+    positions = SplitIndex.open(shifted).positions
+    assert positions is not None
+    every = list(records_of("Boxes", split))
+    records = [{**every[at], "question_id": place} for place, at in enumerate(positions.tolist())]
+    counts.submit(method(owner, "Again"), shifted, records)
+    rows = rows_of(client, "/leaderboards/counts/test-odd-even-50/board.json")
+    assert rows["Boxes"]["metrics"] == rows["Again"]["metrics"]
+    assert rows["Again"]["metrics"]["l1"]["value"] == pytest.approx(slow_l1(shifted, records), abs=1e-6)
+
+
+def slow_l1(split: Split, records: list[Record]) -> float:
+    pairs = zip(records, numbers_of(split), strict=True)
+    return sum(abs(float(record["answer"]) - number) for record, number in pairs) / len(records)
+
+
+def test_several_runs_have_their_mean_and_deviation(split: Split, owner: User, client: Client) -> None:
+    made, figures = method(owner, "Misses"), []
+    for run in range(3):
+        records = list(records_of("Misses", split, seed=run))
+        figures.append(slow_figures(split, records)["l1"])
+        counts.submit(made, split, records, run=str(run))
+    found = rows_of(client)["Misses"]["metrics"]["l1"]
+    assert (found["runs"], found["value"]) == (3, pytest.approx(sum(figures) / 3, abs=1e-6))
+    mean = sum(figures) / 3
+    assert found["deviation"] == pytest.approx(math.sqrt(sum((one - mean) ** 2 for one in figures) / 2), abs=1e-6)
+
+
+def test_boxes_are_drawn_over_the_question_beside_another_row(board: Any, split: Split, client: Client) -> None:
+    at = next(at for at, number in enumerate(numbers_of(split)) if number == 2)
+    keys = [rows_of(client)[kind]["key"] for kind in ("Boxes", "Misses")]
+    page = client.get(f"{BOARD}questions/{at}/?entry={keys[0]}&entry={keys[1]}").content.decode()
+    assert "Right answer: <b>2</b>" in page and "as a number" in page and "sum of scores" in page
+    assert "These predictions have no boxes." in page
+    listed = client.get(f"{BOARD}questions/?entry={keys[0]}").content.decode()
+    assert f'href="/leaderboards/counts/test/questions/{at}/?entry={keys[0]}"' in listed or at >= 20
+    assert "Answers of methods" in client.get(f"/datasets/counts/test/q/{at}/").content.decode()
+    missing = client.get(f"{BOARD}questions/99999/")
+    assert missing.status_code == 404 and "Expected a question from 0 to" in missing.content.decode()
+    assert client.get(f"{BOARD}questions/0/?entry=m999999").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("?metric=bleu", "Expected one of the metrics rmse"),
+        ("?by=colour", "Expected to break down by one of"),
+        ("?entry=m999999", "Expected a row of the board"),
+        ("?what=1", "what"),
+    ],
+)
+def test_a_bad_address_gets_one_message(board: Any, client: Client, query: str, message: str) -> None:
+    refused = client.get(METRICS + query)
+    assert refused.status_code in (400, 404) and message in refused.content.decode()
+    assert client.get(f"{BOARD}metrics.png").status_code == 404
+
+
+def test_withheld_answers_have_no_metrics(board: Any, split: Split, client: Client) -> None:
+    Dataset.objects.filter(pk=split.dataset_id).update(visibility="private")
+    for address in (BOARD, METRICS, METRICS_FILE, f"{BOARD}questions/0/"):
+        assert client.get(address).status_code == 404
+    assert Submission.objects.count() == len(KINDS)
+
+
+def test_a_metric_over_k_has_the_figures_of_the_boards(board: Any, split: Split, client: Client) -> None:
+    dataset_jobs.shift_counts(split.dataset, CountShift("odd", 50))
+    scoring.add_missing()
+    suite = Suite.objects.create(slug="shifts", title="Shifts", is_public=True, k_name="percent removed")
+    for ordinal, (name, k) in enumerate({"test": 0, "test-odd-even-50": 50}.items()):
+        suite.members.create(split=split_of(split.dataset, name), ordinal=ordinal, label=name, k=k)
+    found = json.loads(client.get("/suites/shifts/over-k.json?metric=rmse").content)
+    assert found["metric"] == "rmse"
+    for k, name in ((0, "test"), (50, "test-odd-even-50")):
+        rows = rows_of(client, f"/leaderboards/counts/{name}/board.json")
+        for kind in KINDS:
+            [point] = [one for one in found["points"] if (one["method"], one["k"]) == (kind, k)]
+            assert {part: point[part] for part in rows[kind]["metrics"]["rmse"]} == rows[kind]["metrics"]["rmse"]
+    page = client.get("/suites/shifts/over-k/?metric=rmse").content.decode()
+    assert "RMSE over percent removed" in page and "/docs/metrics/#rmse" in page and "&amp;metric=rmse" in page
+    grounded = json.loads(client.get("/suites/shifts/over-k.json?metric=groundp").content)["points"]
+    assert {one["method"] for one in grounded if one["value"] is not None} == {"Boxes"}
+    assert client.get("/suites/shifts/over-k.svg?metric=rmse").status_code == 200

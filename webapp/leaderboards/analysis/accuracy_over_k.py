@@ -1,0 +1,215 @@
+"""Accuracy or another metric over the number k of a suite's splits, for example over the share that a shift removes.
+
+A curve has the runs of a method that are trained on the data of each board's own split, or on one split for all boards.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from django.urls import reverse
+from django.utils import timezone
+
+from generation.access import may_see_exact_figures
+from generation.engine.scoring.metrics import Metric
+from generation.models import Split
+from generation.reports.count_metrics import has_metrics, metrics_of
+from generation.storage.split_index import SplitIndex
+from webapp.leaderboards import entries
+from webapp.leaderboards.analysis.downloads import Table
+from webapp.leaderboards.analysis.learning_curves import (
+    TRAIN_SIZE,
+    Run,
+    label_of,
+    number_equal,
+    point_json,
+)
+from webapp.leaderboards.analysis.sample_complexity import run_on_own_data
+from webapp.leaderboards.analysis.slices import SliceCell
+from webapp.leaderboards.entries import Entry
+from webapp.leaderboards.metrics import MetricCell, MetricFigure, figures_of
+from webapp.leaderboards.models import Suite, SuiteMember
+from webapp.leaderboards.suites import members_for
+
+
+class KCell(NamedTuple):
+    """A figure of a method's runs on a member, the address of details, and its share, interval and text.
+
+    `mean` is None if there are too few questions, or if the predictions lack what the metric needs.
+    """
+
+    address: str
+    mean: float | None
+    text: str
+    beside: str
+    json: Mapping[str, float | int | None]
+
+    @property
+    def chart_values(self) -> dict[str, float | None]:
+        return {"share": self.mean, "low": self.json.get("low"), "high": self.json.get("high")}
+
+
+class KPoint(NamedTuple):
+    """The figure of a method's runs on the member with this k."""
+
+    k: float
+    cell: KCell
+
+
+class KCurve(NamedTuple):
+    """The figures of a method over k."""
+
+    label: str
+    points: list[KPoint]
+    trained: str = ""
+
+    @property
+    def short(self) -> str:
+        return self.label
+
+
+class AccuracyOverK(NamedTuple):
+    """A suite's figures over k as one visitor sees them.
+
+    Attributes
+    ----------
+    suite : Suite
+    members : list of SuiteMember
+        Those with a k whose exact figures the visitor may see, in order of k.
+    withheld, missing : int
+        The number of members whose answers are withheld, and of those that the visitor may not see at all.
+    metrics : tuple of Metric
+        The metrics that the visitor can choose beside the accuracy.
+    metric : Metric or None
+        The metric that is shown; None for the accuracy.
+    curves : list of KCurve
+        Of methods, by label, and then of the site's baselines.
+    """
+
+    suite: Suite
+    members: list[SuiteMember]
+    withheld: int
+    missing: int
+    metrics: tuple[Metric, ...]
+    metric: Metric | None
+    curves: list[KCurve]
+
+    @property
+    def label(self) -> str:
+        return "Accuracy" if self.metric is None else self.metric.label
+
+    def rows(self) -> Iterator[tuple[KCurve, list[KCell | None]]]:
+        """Yield each curve with its figure on each member; None if it has none there."""
+        for curve in self.curves:
+            cells = dict(curve.points)
+            yield curve, [cells.get(member.k or 0.0) for member in self.members]
+
+
+CurveKey = tuple[str, int | None]
+"""The method, or the kind of baseline, and the number of its training split; None for the data of each board."""
+
+
+class UnknownMetric(ValueError):
+    """The suite has no metric of this name; the text says which it has."""
+
+
+def accuracy_over_k(user: Any, suite: Suite, metric: str = "") -> AccuracyOverK:
+    """Return a suite's figures over k as this visitor may see them; boards with withheld answers are left out.
+
+    Raises `UnknownMetric` unless `metric` is empty, for the accuracy, or a metric of one of the splits.
+    """
+    every, shown = members_for(user, suite)
+    found = sorted((one for one in shown if one.k is not None), key=lambda one: one.k or 0.0)
+    members = [one for one in found if may_see_exact_figures(user, one.split)]
+    metrics = tuple({one.name: one for member in members for one in metrics_of(member.split)}.values())
+    chosen = next((one for one in metrics if one.name == metric), None)
+    if metric and chosen is None:
+        known = ", ".join(one.name for one in metrics) or "none but the accuracy"
+        raise UnknownMetric(f"Expected one of the metrics {known}, got {metric[:40]!r}.")
+    points: dict[CurveKey, dict[float, tuple[Run, KCell]]] = {}
+    for member in members:
+        for key, run, cell in _runs(user, member, chosen):
+            points.setdefault(key, {})[member.k or 0.0] = run, cell
+    withheld, missing = len(found) - len(members), len(every) - len(shown)
+    return AccuracyOverK(suite, members, withheld, missing, metrics, chosen, _curves(points))
+
+
+def _runs(user: Any, member: SuiteMember, metric: Metric | None) -> Iterator[tuple[CurveKey, Run, KCell]]:
+    """Yield a run of each curve; of several training sizes the largest counts, and then the latest entry."""
+    split = member.split
+    page = "board_slices" if metric is None else "board_metrics"
+    address = reverse(page, args=[split.dataset.slug, split.name])
+    has_figures = metric is None or has_metrics(split, SplitIndex.open(split))
+    found = [one for one in entries.entries_of(user, split, choose=entries.EACH) if not one.is_human]
+    for entry in sorted(found, key=_size) if has_figures else ():
+        assert entry.method is not None
+        method = f"baseline {entry.method.baseline}" if entry.is_site_baseline else f"method {entry.method.pk}"
+        run = run_on_own_data(split, entry, f"{address}?entry={entry.key}")
+        cell = _accuracy(run) if metric is None else _figure(split, entry, metric, run.address)
+        yield (method, run.source), run, cell
+
+
+def _accuracy(run: Run) -> KCell:
+    cell = SliceCell(run.averaged, run.address)
+    json = point_json(0, cell)
+    json["value"] = json.pop("accuracy")
+    return KCell(run.address, cell.mean, cell.text, cell.beside, json)
+
+
+def _figure(split: Split, entry: Entry, metric: Metric, address: str) -> KCell:
+    cell = MetricCell(metric, figures_of(split, entry).get(metric.name))
+    json = MetricFigure(0, 0).to_json() if cell.figure is None else cell.figure.to_json()
+    value = None if cell.figure is None else cell.figure.value
+    return KCell(f"{address}&metric={metric.name}", value, cell.text, cell.beside, json)
+
+
+def _size(entry: Entry) -> tuple[int, int, Any]:
+    _, train_size, seen = entry.configuration
+    return (train_size or 0, seen or 0, entry.date)
+
+
+def _curves(points: dict[CurveKey, dict[float, tuple[Run, KCell]]]) -> list[KCurve]:
+    labels = [label_of(next(iter(runs.values()))[0], along=TRAIN_SIZE) for runs in points.values()]
+    found = zip(points.items(), labels, number_equal(labels), strict=True)
+    curves = [
+        (key[0].startswith("baseline"), KCurve(f"{label}{number}", [KPoint(k, runs[k][1]) for k in sorted(runs)]))
+        for (key, runs), label, number in found
+    ]
+    return [curve for _, curve in sorted(curves, key=lambda one: (one[0], one[1].label))]
+
+
+# Files
+
+
+def table_of(found: AccuracyOverK, *, site: str) -> Table:
+    """Return the figures as a table: printed with a row for each curve, as CSV with a row for each k."""
+    suite = found.suite
+    hashes = ", ".join(f"{one.k_text}: {one.split} {one.split.fingerprint[:16]}" for one in found.members)
+    return Table(
+        title=f"{found.label} over {suite.k_name}: {suite.title}",
+        caption=f"{suite.title}: {found.label} over {suite.k_name} ({hashes}); {timezone.localdate().isoformat()}.",
+        heads=["Method", *(one.k_text for one in found.members)],
+        texts=1,
+        printed=[
+            [curve.label, *("" if cell is None else cell.text for cell in cells)] for curve, cells in found.rows()
+        ],
+        heads_of_all=["method", *POINT_NAMES],
+        rows=[[line[name] for name in ("method", *POINT_NAMES)] for line in _lines(found)],
+        data={
+            "address": f"{site}{reverse('suite_over_k', args=[suite.address_name])}",
+            "suite": suite.slug,
+            "k_name": suite.k_name,
+            "metric": "accuracy" if found.metric is None else found.metric.name,
+            "points": list(_lines(found)),
+        },
+    )
+
+
+POINT_NAMES = ("k", "split", *MetricFigure._fields)
+
+
+def _lines(found: AccuracyOverK) -> Iterator[dict[str, Any]]:
+    splits = {one.k: str(one.split) for one in found.members}
+    for curve in found.curves:
+        for k, cell in curve.points:
+            figures = {name: cell.json[name] for name in MetricFigure._fields}
+            yield {"method": curve.label, "k": k, "split": splits[k], **figures}

@@ -1,0 +1,208 @@
+"""The metrics that a world names beside the accuracy, for the entries of a board: errors of counts, and grounding."""
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.access import may_see_exact_figures
+from generation.engine.predictions import PredictedBoxes
+from generation.engine.scoring.figures import is_too_few, rounded_or_none
+from generation.engine.scoring.grounding import IOUS
+from generation.engine.scoring.metrics import Metric
+from generation.engine.scoring.question_terms import QuestionTerms, mean_over_runs
+from generation.models import Split
+from generation.reports.count_metrics import average_precisions, has_metrics, metrics_of, terms_of
+from generation.storage.split_index import SplitIndex
+from webapp.leaderboards import stored_predictions
+from webapp.leaderboards.entries import Entry
+
+
+class MetricFigure(NamedTuple):
+    """A figure of a metric over `n` questions: the mean over `runs` runs, its 95 % interval, and the deviation.
+
+    Only `n` is known if there are too few questions, or if the figure is not defined.
+    """
+
+    n: int
+    runs: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    deviation: float | None = None
+
+    def to_json(self) -> dict[str, float | int | None]:
+        found = self._asdict()
+        return {name: rounded_or_none(one) if isinstance(one, float) else one for name, one in found.items()}
+
+
+class MetricCell(NamedTuple):
+    """A figure as a table shows it; no figure if the predictions lack what the metric needs."""
+
+    metric: Metric
+    figure: MetricFigure | None
+
+    @property
+    def text(self) -> str:
+        if self.figure is None:
+            return "–"
+        if self.figure.value is None:
+            return "too few" if is_too_few(self.figure.n) else "–"
+        return self.metric.text(self.figure.value)
+
+    @property
+    def beside(self) -> str:
+        """Return interval, deviation and n as text; empty without a figure."""
+        if self.figure is None or self.figure.value is None:
+            return ""
+        over = f"{self.deviation_text} over {self.figure.runs} runs" if self.deviation_text else ""
+        return ", ".join(part for part in (self.interval_text, over, f"n = {self.figure.n:,}") if part)
+
+    @property
+    def is_known(self) -> bool:
+        return self.figure is not None and self.figure.value is not None
+
+    @property
+    def interval_text(self) -> str:
+        """Return the interval as text; empty if there is none."""
+        if self.figure is None or self.figure.low is None or self.figure.high is None:
+            return ""
+        low, high = (self.metric.text(end).removesuffix(" %") for end in (self.figure.low, self.figure.high))
+        return f"{low} to {high}"
+
+    @property
+    def deviation_text(self) -> str:
+        """Return the standard deviation over runs as text; empty for a single run."""
+        if self.figure is None or self.figure.deviation is None:
+            return ""
+        return f"± {self.metric.text(self.figure.deviation)}"
+
+
+class MetricRow(NamedTuple):
+    """An entry with its figures, in the order of the metrics."""
+
+    entry: Entry
+    cells: tuple[MetricCell, ...]
+
+
+class MetricTable(NamedTuple):
+    """The metrics of a board: a column for each metric for which some entry has a figure."""
+
+    metrics: tuple[Metric, ...]
+    rows: list[MetricRow]
+
+
+def metric_table(user: Any, split: Split, entries: Sequence[Entry]) -> MetricTable | None:
+    """Return the metrics of these entries of a board; None if there are none, or the visitor may not see them."""
+    if (
+        not metrics_of(split)
+        or not may_see_exact_figures(user, split)
+        or not has_metrics(split, SplitIndex.open(split))
+    ):
+        return None
+    found = [(entry, figures_of(split, entry)) for entry in entries]
+    metrics = tuple(one for one in metrics_of(split) if any(one.name in figures for _, figures in found))
+    rows = [
+        MetricRow(entry, tuple(MetricCell(one, figures.get(one.name)) for one in metrics)) for entry, figures in found
+    ]
+    return MetricTable(metrics, rows) if metrics else None
+
+
+def figures_of(split: Split, entry: Entry) -> Mapping[str, MetricFigure]:
+    """Return the figures of an entry by the names of the metrics that are defined for it."""
+    if entry.baseline is not None:
+        return _figures([_terms_of_people(split, entry)])
+    digests = tuple(submission.predictions for submission in entry.submissions)
+    return _figures_of_runs(digests, split.pk, split.index_digest)
+
+
+def terms_of_runs(split: Split, entry: Entry) -> list[dict[str, QuestionTerms]]:
+    """Return the terms of each metric for each run of an entry."""
+    if entry.baseline is not None:
+        return [_terms_of_people(split, entry)]
+    return [_terms_of_run(split, submission.predictions) for submission in entry.submissions]
+
+
+@functools.lru_cache(maxsize=4000)
+def _figures_of_runs(digests: tuple[str, ...], split: int, index: str) -> Mapping[str, MetricFigure]:
+    """Return the figures of runs by the digests of their predictions; `index` is the digest of the split's index."""
+    row = Split.objects.select_related("dataset", "parent", "reference").get(pk=split)
+    return _figures([_terms_of_run(row, digest) for digest in digests])
+
+
+class RunPredictions(NamedTuple):
+    """The predictions of a run on a split, as `terms_of` needs them."""
+
+    codes: NDArray[np.int32]
+    numbers: NDArray[np.float64] | None
+    boxes: PredictedBoxes | None
+
+
+def _terms_of_run(split: Split, digest: str) -> dict[str, QuestionTerms]:
+    return terms_of(split, *load_predictions(split, digest))
+
+
+def load_predictions(split: Split, digest: str) -> RunPredictions:
+    """Return stored predictions for a split, which are about the split itself or about its parent."""
+    stored, boxes = stored_predictions.load(digest), stored_predictions.load_boxes(digest)
+    positions = SplitIndex.open(split).positions
+    if positions is None or len(stored.codes) == split.questions:
+        return RunPredictions(stored.codes, stored.numbers, boxes)
+    numbers = None if stored.numbers is None else stored.numbers[positions]
+    return RunPredictions(stored.codes[positions], numbers, None if boxes is None else boxes.at(positions))
+
+
+def _terms_of_people(split: Split, entry: Entry) -> dict[str, QuestionTerms]:
+    """Return the terms of people's answers, for the questions that they were asked."""
+    [codes], asked = entry.runs(), entry.asked()
+    assert asked is not None
+    terms = terms_of(split, codes)
+    return {name: one._replace(is_counted=one.is_counted & asked) for name, one in terms.items()}
+
+
+def _figures(runs: Sequence[Mapping[str, QuestionTerms]]) -> dict[str, MetricFigure]:
+    names = [name for name in runs[0] if all(name in one for one in runs)] if runs else []
+    return {name: figure_of([one[name] for one in runs]) for name in names}
+
+
+def figure_of(runs: Sequence[QuestionTerms], among: NDArray[np.bool_] | None = None) -> MetricFigure:
+    """Return the figure of the terms of some runs, on the questions in `among` (questions,); of too few only its n."""
+    mean = mean_over_runs(runs)
+    n, value = mean.count(among), mean.figure(among)
+    if is_too_few(n) or value is None:
+        return MetricFigure(n, len(runs))
+    interval = mean.interval(among)
+    values = [found for one in runs if (found := one.figure(among)) is not None]
+    deviation = float(np.std(values, ddof=1)) if len(values) > 1 else None
+    low, high = interval or (None, None)
+    return MetricFigure(n, len(runs), value, low, high, deviation)
+
+
+class PrecisionRow(NamedTuple):
+    """An entry's average precision by the least IoU, in the order of `IOUS`."""
+
+    entry: Entry
+    figures: tuple[MetricFigure, ...]
+
+
+def precision_rows(split: Split, entries: Iterable[Entry]) -> list[PrecisionRow]:
+    """Return the average precisions of the entries whose predictions all have boxes."""
+    found = []
+    for entry in entries:
+        digests = tuple(one.predictions for one in entry.submissions)
+        figures = _precisions(digests, split.pk, split.index_digest) if digests else ()
+        if figures:
+            found.append(PrecisionRow(entry, figures))
+    return found
+
+
+@functools.lru_cache(maxsize=1000)
+def _precisions(digests: tuple[str, ...], split: int, index: str) -> tuple[MetricFigure, ...]:
+    row = Split.objects.select_related("dataset", "parent", "reference").get(pk=split)
+    boxes = [load_predictions(row, digest).boxes for digest in digests]
+    runs = [average_precisions(row, one) for one in boxes if one is not None]
+    if not all(runs) or len(runs) < len(digests):
+        return ()
+    return tuple(figure_of([one[iou] for one in runs]) for iou in IOUS)

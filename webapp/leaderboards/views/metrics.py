@@ -1,0 +1,121 @@
+"""Views of a board's metrics: a metric by a facet, differences of rows, and average precision at several overlaps."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from generation.engine.scoring.grounding import AP_IOU, IOUS
+from generation.engine.scoring.metrics import METRICS, Metric
+from generation.splits.query_string import shorten
+from generation.storage.split_index import IndexedFacet
+from webapp.leaderboards.analysis.metric_slices import MetricSlices, lines_json, metric_slices
+from webapp.leaderboards.analysis.slices import partition
+from webapp.leaderboards.disclosure.visibility import facets_for
+from webapp.leaderboards.metrics import MetricCell, metric_table, precision_rows
+from webapp.leaderboards.views.board_selection import (
+    BoardReading,
+    UnreadableAddress,
+    about,
+    as_csv,
+    check_open,
+    contenders_of,
+    download,
+    open_board,
+    refuse,
+)
+
+METRIC, BY = "metric", "by"
+USUAL = "answer"
+FILES = ("csv", "json")
+NO_METRICS = (
+    "This board has only accuracy. Worlds of questions that count have more metrics, which need right answers that are "
+    "known numbers."
+)
+
+
+@require_safe
+def metrics(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Return a metric of rows by a facet: `?metric=rmse&by=answer&entry=m5&entry=m7`."""
+    reading = open_board(request, slug, name)
+    try:
+        found = slices_for(reading)
+    except UnreadableAddress as error:
+        return refuse(reading, error)
+    facet = _facet(reading)
+    precisions = precision_rows(reading.split, reading.chosen)
+    ap = METRICS["ap"]
+    context = {
+        **reading.context("Metrics"),
+        "found": found,
+        "metrics": _metrics(reading),
+        "facets": facets_for(reading.request.user, reading.split, reading.index),
+        "by": "" if facet is None else facet.name,
+        "ious": IOUS,
+        "usual": AP_IOU,
+        "precisions": [(row.entry, [MetricCell(ap, figure) for figure in row.figures]) for row in precisions],
+    }
+    return render(request, "leaderboards/metrics.html", context)
+
+
+@require_safe
+def metrics_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+    """Return the figures of the page as CSV or JSON."""
+    reading = open_board(request, slug, name)
+    try:
+        if kind not in FILES:
+            raise UnreadableAddress(f"Expected one of {', '.join(FILES)}, got {shorten(kind)}.")
+        found = slices_for(reading)
+    except UnreadableAddress as error:
+        return refuse(reading, error)
+    if kind == "json":
+        return JsonResponse(metrics_json(reading, found))
+    return download(as_csv(lines_json(found)), kind=kind, name=f"{slug}-{name}-{found.metric.name}")
+
+
+def metrics_json(reading: BoardReading, found: MetricSlices) -> dict[str, Any]:
+    precisions = precision_rows(reading.split, reading.chosen)
+    return {
+        **about(reading),
+        "metric": found.metric.name,
+        "is_better": found.metric.is_better,
+        "slices": list(lines_json(found)),
+        "average_precision": [
+            {"row": row.entry.name, "iou": iou, **figure.to_json()}
+            for row in precisions
+            for iou, figure in zip(IOUS, row.figures, strict=True)
+        ],
+    }
+
+
+def slices_for(reading: BoardReading) -> MetricSlices:
+    """Return the metric by the facet that the URL asks for; raise `UnreadableAddress`."""
+    check_open(reading)
+    reading.check_names(METRIC, BY)
+    known = {metric.name: metric for metric in _metrics(reading)}
+    if not known:
+        raise UnreadableAddress(NO_METRICS)
+    name = reading.asked.value(METRIC) or next(iter(known))
+    if name not in known:
+        raise UnreadableAddress(f"Expected one of the metrics {', '.join(known)}, got {shorten(name)}.")
+    facet = _facet(reading)
+    rows = [(entry, one.label) for entry, one in zip(reading.chosen, contenders_of(reading.chosen), strict=True)]
+    return metric_slices(reading.split, known[name], rows, None if facet is None else partition(facet))
+
+
+def _metrics(reading: BoardReading) -> tuple[Metric, ...]:
+    """Return the metrics for which some row of the board has a figure."""
+    table = metric_table(reading.request.user, reading.split, reading.entries)
+    return () if table is None else table.metrics
+
+
+def _facet(reading: BoardReading) -> IndexedFacet | None:
+    """Return the facet that the URL asks for, by default the answer; None for `by=` without a value."""
+    facets = {one.name: one for one in facets_for(reading.request.user, reading.split, reading.index)}
+    if BY not in reading.request.GET:
+        return facets.get(USUAL)
+    name = reading.asked.value(BY)
+    if name and name not in facets:
+        raise UnreadableAddress(f"Expected to break down by one of {', '.join(facets)}, got {shorten(name)}.")
+    return facets[name] if name else None

@@ -1,0 +1,52 @@
+"""View of one question with the answers of a board's rows: their boxes are drawn over its picture, side by side."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from generation.access import What, may_see
+from generation.browsing.import_report import why_no_picture
+from generation.browsing.pictures import picture_of
+from generation.storage import items
+from webapp.leaderboards.analysis.question_answers import answered_row, true_boxes
+from webapp.leaderboards.views.board_selection import UnreadableAddress, check_open, open_board, refuse
+from webapp.leaderboards.views.questions import answers_outside
+
+
+@require_safe
+def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
+    """Return a question with the answers and boxes of rows: `?entry=m5&entry=m7`."""
+    reading = open_board(request, slug, name)
+    split = reading.split
+    try:
+        check_open(reading)
+        reading.check_names()
+        asked = items.question_at(split, number)
+        if asked is None:
+            raise UnreadableAddress(f"Expected a question from 0 to {split.questions - 1:,}, got {number:,}.")
+        pairs = zip(reading.chosen, reading.contenders, strict=True)
+        outside = [answers_outside(entry, reading.index) for entry in reading.chosen]
+        rows = [
+            answered_row(split, reading.ground, pair, number, words) for pair, words in zip(pairs, outside, strict=True)
+        ]
+    except UnreadableAddress as error:
+        return refuse(reading, error)
+    allowed = frozenset(what for what in What if may_see(request.user, split, what))
+    query = urlencode(reading.entry_pairs)
+    context: dict[str, Any] = {
+        **reading.context("Question by question"),
+        "question": asked,
+        "number": number,
+        "rows": rows,
+        "picture": picture_of(asked.scene, split) if What.IMAGE in allowed else None,
+        "why_no_picture": why_no_picture(asked.scene, split, allowed=allowed),
+        "true_boxes": true_boxes(reading.index, number),
+        "is_grounded": reading.index.boxes is not None and bool(reading.index.boxes.known[number]),
+        "rows_query": query,
+        "before": number - 1 if number else None,
+        "after": number + 1 if number + 1 < split.questions else None,
+    }
+    return render(request, "leaderboards/question.html", context)
