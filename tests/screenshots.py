@@ -1,8 +1,8 @@
-"""`python -m tests.screenshots SITE LINK [NAME ...]`: take the pictures of the documentation and the README anew.
+"""`python -m tests.screenshots SITE LINK [NAME ...]`: take new screenshots for the documentation and the README.
 
-SITE is the address of a running site that has the demo dataset, LINK the link with which `make run` signs in as admin.
-Each picture is kept as `static/docs/NAME.webp`, where NAME is the page of the documentation that shows it. Those of the
-README are `static/readme/...`. The picture of a study makes a study, opens it, and takes part by its test link.
+SITE is the address of a running site with the demo dataset. LINK is the link of `make run` that signs in as admin. Each
+picture is saved as `static/docs/NAME.webp`, and NAME is the page of the documentation that shows it. The pictures of
+the README are `static/readme/...`. The picture of a study creates a study, opens it, and takes part by its test link.
 """
 
 import io
@@ -19,7 +19,7 @@ CHROMIUM = "/usr/bin/chromium"
 SIZE = {"width": 1120, "height": 700}
 PHONE = {"width": 390, "height": 740}
 QUALITY = 70
-LONGEST = 120_000  # milliseconds: a preview draws four pictures
+LONGEST = 120_000  # milliseconds; long, because a preview draws four pictures
 DEMO = "/datasets/clevr-mini"
 ORANGE = """{
   "base": "clevr-mini",
@@ -32,8 +32,8 @@ ORANGE = """{
 Take = Callable[[Page], None]
 
 
-def at(address: str, show: str = "") -> Take:
-    """Return what opens an address, and scrolls to the first element that a selector finds."""
+def open_address(address: str, show: str = "") -> Take:
+    """Return a function that opens an address, and scrolls to the first element that the selector `show` finds."""
 
     def take(page: Page) -> None:
         page.goto(address)
@@ -43,8 +43,8 @@ def at(address: str, show: str = "") -> Take:
     return take
 
 
-def preview(preset: str, spec: str = "") -> Take:
-    """Return what previews a new dataset."""
+def open_preview(preset: str, spec: str = "") -> Take:
+    """Return a function that opens the preview of a new dataset."""
 
     def take(page: Page) -> None:
         page.goto(f"/datasets/new/?preset={preset}")
@@ -56,8 +56,8 @@ def preview(preset: str, spec: str = "") -> Take:
     return take
 
 
-def opened(address: str, facet: str) -> Take:
-    """Return what opens a list with the values of a facet."""
+def open_facet(address: str, facet: str) -> Take:
+    """Return a function that opens a list of questions with the values of a facet."""
 
     def take(page: Page) -> None:
         page.goto(f"{address}?open={facet}")
@@ -66,12 +66,11 @@ def opened(address: str, facet: str) -> Take:
     return take
 
 
-def study(page: Page) -> None:
+def show_study(page: Page) -> None:
     """Show a question of a new study on a phone, as a participant sees it."""
     page.goto("/studies/new/?split=clevr-mini/val")
     page.fill("[name=title]", "People on CLEVR")
     page.fill("[name=practice]", "0")
-    page.fill("[name=practice_right]", "0")
     page.click("button[value=save]")
     page.get_by_role("button", name="Open", exact=True).click()
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
@@ -83,8 +82,8 @@ def study(page: Page) -> None:
         page.wait_for_load_state("networkidle")
 
 
-def slices(page: Page) -> None:
-    """Show a board by slices, when its charts are drawn."""
+def show_slices(page: Page) -> None:
+    """Show a board by slices, after its charts are drawn."""
     page.goto("/leaderboards/clevr-mini/val/slices/")
     while not page.locator(".panels svg").count():
         page.wait_for_timeout(1000)
@@ -92,36 +91,36 @@ def slices(page: Page) -> None:
 
 
 SHOTS: Mapping[str, Take] = {
-    "index": at("/"),
-    "browsing": at(f"{DEMO}/train/?type=count&sort=-length"),
-    "diagnostics": at(f"{DEMO}/train/q/5/"),
-    "shortcuts": at(f"{DEMO}/shortcuts/"),
-    "question-sets": at(f"{DEMO}/train/derive/?type=count"),
-    "export": at(f"{DEMO}/export/"),
-    "api": at("/api/v1/docs"),
-    "datasets": at("/datasets/new/?preset=clevr-mini"),
-    "spec": at(f"{DEMO}/", "#spec"),
-    "vocabulary": preview("clevr-mini", ORANGE),
-    "families": opened(f"{DEMO}/train/", "template"),
-    "shapeworld": preview("shapeworld-multishape"),
-    "captions": preview("shapeworld-logical"),
-    "babi": preview("babi"),
-    "import": at("/datasets/new/import/"),
-    "worlds": at("/datasets/new/"),
-    "studies": at("/studies/new/?split=clevr-mini/val"),
-    "leaderboards": at("/leaderboards/clevr-mini/val/"),
-    "predictions": at("/submissions/new/?to=clevr-mini/val"),
-    "reading-boards": slices,
-    "running": at("/datasets/"),
-    "operating": at("/admin/generation/job/"),
-    "readme/browsing": at(f"{DEMO}/train/q/5/?step=3"),
-    "readme/study": study,
-    "readme/board": slices,
+    "index": open_address("/"),
+    "browsing": open_address(f"{DEMO}/train/?type=count&sort=-length"),
+    "diagnostics": open_address(f"{DEMO}/train/q/5/"),
+    "shortcuts": open_address(f"{DEMO}/shortcuts/"),
+    "question-sets": open_address(f"{DEMO}/train/derive/?type=count"),
+    "export": open_address(f"{DEMO}/export/"),
+    "api": open_address("/api/v1/docs"),
+    "datasets": open_address("/datasets/new/?preset=clevr-mini"),
+    "spec": open_address(f"{DEMO}/", "#spec"),
+    "vocabulary": open_preview("clevr-mini", ORANGE),
+    "families": open_facet(f"{DEMO}/train/", "template"),
+    "shapeworld": open_preview("shapeworld-multishape"),
+    "captions": open_preview("shapeworld-logical"),
+    "babi": open_preview("babi"),
+    "import": open_address("/datasets/new/import/"),
+    "worlds": open_address("/datasets/new/"),
+    "studies": open_address("/studies/new/?split=clevr-mini/val"),
+    "leaderboards": open_address("/leaderboards/clevr-mini/val/"),
+    "predictions": open_address("/submissions/new/?to=clevr-mini/val"),
+    "reading-boards": show_slices,
+    "running": open_address("/datasets/"),
+    "operating": open_address("/admin/generation/job/"),
+    "readme/browsing": open_address(f"{DEMO}/train/q/5/?step=3"),
+    "readme/study": show_study,
+    "readme/board": show_slices,
 }
 
 
 def main(arguments: list[str]) -> int:
-    """Take the pictures that are named, or all."""
+    """Take the named pictures, or all pictures if no name is given."""
     parser = ArgumentParser(prog="python -m tests.screenshots")
     parser.add_argument("site", metavar="SITE", help="address of a running site, such as http://127.0.0.1:8000")
     parser.add_argument("link", metavar="LINK", help="link that signs in as admin, as make run prints it")
@@ -141,13 +140,13 @@ def main(arguments: list[str]) -> int:
             page.set_viewport_size(SIZE)  # type: ignore[arg-type]
             SHOTS[name](page)
             page.wait_for_load_state("networkidle")
-            sys.stdout.write(f"{name}: {keep(name, page.screenshot()):,} bytes\n")
+            sys.stdout.write(f"{name}: {save_picture(name, page.screenshot()):,} bytes\n")
         browser.close()
     return 0
 
 
-def keep(name: str, picture: bytes) -> int:
-    """Return how many bytes the picture has that is kept now."""
+def save_picture(name: str, picture: bytes) -> int:
+    """Save a picture as WebP and return its size in bytes."""
     path = STATIC / f"{name if '/' in name else f'docs/{name}'}.webp"
     Image.open(io.BytesIO(picture)).convert("RGB").save(path, "WEBP", quality=QUALITY, method=6)
     return path.stat().st_size

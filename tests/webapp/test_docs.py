@@ -1,4 +1,4 @@
-"""The documentation: every page answers, every link leads somewhere, every command runs."""
+"""The documentation: every page can be opened, every link has a target, and every command runs."""
 
 import json
 import re
@@ -24,26 +24,28 @@ from webapp.settings import VARIABLES
 
 PAGES = documentation.names()
 FENCE = re.compile(r"^```\w+ (file=(?P<file>\S+)|run|refused)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-# Files, settings and commands: there is no page of the site to show.
+# Pages about files, settings and commands, which have no screenshot.
 WITHOUT_PICTURE = {
     "architecture",
     "backups",
     "performance",
     "blender",
+    "counting",
     "export-formats",
     "files",
+    "metrics",
     "settings",
     "stream",
     "verify",
 }
 AT_THE_ROOT = ("README", "CONTRIBUTING")
-OF_COMPOSE = {"POSTGRES_PASSWORD", "REDIS_PASSWORD"}  # variables that docker-compose.yml alone reads
+OF_COMPOSE = {"POSTGRES_PASSWORD", "REDIS_PASSWORD"}  # variables that only docker-compose.yml reads
 PYTHON = """#!/bin/sh
 if [ "$1" = manage.py ]; then shift; set -- {root}/manage.py "$@"; fi
 PYTHONPATH={root}:{installed} exec {python} "$@"
 """
-# What `pip install --editable FOLDER` lays down, without a builder and without the network; tests/test_installed.py
-# has the real one.
+# A replacement for `pip install --editable FOLDER` without a builder and the network. tests/test_installed.py uses the
+# real pip.
 PIP = """#!{python}
 import os, pathlib, sys, tomllib
 folder = pathlib.Path(sys.argv[3]).resolve()
@@ -61,7 +63,7 @@ Shell = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 
 class Block(NamedTuple):
-    """A fenced part of a page: a file to write, commands to run, or a command that is refused with what it says."""
+    """A fenced part of a page: a file to write, commands to run, or a refused command with its error message."""
 
     page: str
     kind: str
@@ -74,7 +76,7 @@ def text_of(name: str) -> str:
 
 
 def blocks(name: str) -> Iterator[Block]:
-    """Give each file, each run of commands and each refusal of a page (or the README)."""
+    """Yield each file, each run of commands and each refusal of a page or of the README."""
     for match in FENCE.finditer(text_of(name)):
         yield Block(page=name, kind=match[1], file=match["file"], body=match["body"])
 
@@ -83,7 +85,7 @@ AT_THE_GATE = ("README",)
 
 
 def with_commands() -> list[ParameterSet]:
-    """Return the pages whose commands are run: at the gate those that all others build upon."""
+    """Return the pages whose commands are run. All but the README run only in full proofs."""
     names = [name for name in [*PAGES, "README"] if any(block.kind == "run" for block in blocks(name))]
     return [pytest.param(name, marks=[] if name in AT_THE_GATE else [pytest.mark.full]) for name in names]
 
@@ -94,7 +96,7 @@ def refusals() -> list[Block]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return the folder in which the reader stands."""
+    """Return the reader's current folder."""
     folder = tmp_path / "work"
     folder.mkdir()
     return folder
@@ -102,7 +104,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shell(site_environment: dict[str, str], folder: Path, tmp_path: Path) -> Shell:
-    """Return a shell in which `python manage.py` means ours, as in the text, and other programs find the engine."""
+    """Return a shell in which `python manage.py` runs this project's, and Python programs find the engine."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for name, text in (("python", PYTHON), ("pip", PIP)):
@@ -126,7 +128,7 @@ def write(block: Block, folder: Path) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["api", "predictions"])
-def test_commands_name_the_site_that_shows_them(client: Client, settings: Any, name: str) -> None:
+def test_commands_name_the_address_of_the_site(client: Client, settings: Any, name: str) -> None:
     assert f"{documentation.USUAL_SITE}/" in documentation.page(name).body
     for public, site in (("", "http://testserver"), ("https://site.example.org", "https://site.example.org")):
         settings.PUBLIC_URL = public
@@ -145,7 +147,7 @@ def test_page_answers_with_one_first_heading(client: Client, name: str) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", PAGES)
-def test_every_link_leads_somewhere(client: Client, name: str) -> None:
+def test_every_link_has_a_target(client: Client, name: str) -> None:
     body = documentation.page(name).body
     anchors = set(re.findall(r' id="([^"]+)"', body))
     for target in re.findall(r'href="([^"]+)"', body):
@@ -157,26 +159,26 @@ def test_every_link_leads_somewhere(client: Client, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_table_falls_apart(name: str) -> None:
+def test_every_table_is_rendered(name: str) -> None:
     body = re.sub(r"<(pre|code)\b.*?</\1>", "", documentation.page(name).body, flags=re.DOTALL)
     assert "|" not in re.sub(r"<[^>]+>", "", body)
 
 
 @pytest.mark.parametrize("name", AT_THE_ROOT)
-def test_no_table_of_the_readme_falls_apart(name: str) -> None:
+def test_every_table_of_the_readme_is_rendered(name: str) -> None:
     plain = markdown.markdown(text_of(name), extensions=["tables", "fenced_code"])
     body = re.sub(r"<(pre|code)\b.*?</\1>", "", plain, flags=re.DOTALL)
     assert "|" not in re.sub(r"<[^>]+>", "", body)
 
 
 @pytest.mark.django_db
-def test_only_looking_is_allowed(client: Client) -> None:
+def test_only_get_and_head_are_allowed(client: Client) -> None:
     assert client.head("/docs/").status_code == 200
     assert client.head("/docs/spec/").status_code == 200
     assert client.post("/docs/").status_code == 405
 
 
-def test_every_page_has_its_place_in_one_group() -> None:
+def test_every_page_is_in_one_group() -> None:
     placed = [name for names in documentation.GROUPS.values() for name in names]
     assert sorted(placed) == sorted(PAGES)
     assert [group for group, _ in documentation.contents()] == ["", "Use", "Make", "Study", "Compare", "Run", "Develop"]
@@ -191,7 +193,7 @@ def test_every_file_that_the_architecture_names_exists() -> None:
 
 
 @pytest.mark.parametrize("layer", ["generation", "generation/engine", "annotations", "webapp", "webapp/leaderboards"])
-def test_the_architecture_names_every_room(layer: str) -> None:
+def test_the_architecture_names_every_folder(layer: str) -> None:
     beside = {
         "migrations",
         "templates",
@@ -219,7 +221,7 @@ def test_the_index_names_the_pages_of_each_group_under_its_heading(client: Clien
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_shows_what_it_is_about(name: str) -> None:
+def test_a_page_shows_its_pictures(name: str) -> None:
     pictures = re.findall(r'<img src="([^"]+)" alt="([^"]*)" (\S+) (\S+)', documentation.page(name).body)
     drawn = [key for key in simtown_pictures.PICTURES if key.startswith(name)]
     files = drawn or ([] if name in WITHOUT_PICTURE else [name])
@@ -245,7 +247,7 @@ def test_pictures_of_the_readme_are_small_and_each_can_be_taken_again() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["nothing", "..", "index.md"])
-def test_a_page_that_is_not_there_is_404(client: Client, name: str) -> None:
+def test_an_unknown_page_is_404(client: Client, name: str) -> None:
     assert client.get(f"/docs/{name}/").status_code == 404
 
 
@@ -263,7 +265,7 @@ def test_the_settings_page_has_every_variable() -> None:
         assert body.count(f"<td><code>{variable.name}</code></td>") == 1
 
 
-def test_markup_that_could_run_is_dropped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_markup_that_could_run_code_is_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(documentation, "FOLDER", tmp_path)
     (tmp_path / "bad.md").write_text(
         "# Bad\n\n<script>alert(1)</script><p onclick='x()' style='color:red'>text</p> [x](javascript:alert(1))\n"
@@ -290,19 +292,19 @@ def test_every_file_that_is_linked_or_shown_exists(name: str) -> None:
     assert [target for target in relative if not (ROOT / target).exists()] == []
 
 
-def test_the_links_and_the_picture_of_the_readme_are_seen() -> None:
+def test_the_readme_has_links_and_a_picture() -> None:
     text = text_of("README")
     assert len(re.findall(r"(?<!!)\[[^\]]+\]\([\w./-]+\)", text)) >= 5
     assert len(re.findall(r"!\[[^\]]+\]\([\w./-]+\)", text)) >= 1
 
 
 @pytest.mark.parametrize("name", [*PAGES, *AT_THE_ROOT])
-def test_what_works_in_the_background_is_called_a_background_process(name: str) -> None:
+def test_pages_say_background_process_and_not_worker(name: str) -> None:
     prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", text_of(name), flags=re.MULTILINE | re.DOTALL)
     assert "worker" not in prose.lower()
 
 
-def test_every_key_of_a_spec_has_its_row_or_its_table() -> None:
+def test_every_key_of_a_spec_has_a_row_or_a_table() -> None:
     text = documentation.source("spec")
     for key in {"base", *ClevrSpec.model_fields} - {"scene", "images", "questions", "vocabulary"}:
         assert f"\n| `{key}` |" in text, key
@@ -312,14 +314,14 @@ def test_every_key_of_a_spec_has_its_row_or_its_table() -> None:
             assert re.search(rf"^\| .*`{parameter}[`.].*? \|", text, re.MULTILINE), parameter
 
 
-def test_every_key_of_a_family_has_its_row() -> None:
+def test_every_key_of_a_family_has_a_row() -> None:
     text = documentation.source("families")
     for key in ("params", "text", "nodes", "constraints", "family"):
         assert f"\n| `{key}` |" in text, key
     assert f"at most {MAX_OPERATIONS} operations" in text
 
 
-def test_a_colour_of_the_release_stays_linear_unless_told_as_the_page_says() -> None:
+def test_a_colour_of_the_release_stays_linear_as_the_page_says() -> None:
     text = documentation.source("vocabulary")
     said = re.search(r'`"colors": (\{"red": .+?\})` keeps red\'s\s`"space": "(\w+)"`', text)
     assert said is not None
@@ -329,12 +331,12 @@ def test_a_colour_of_the_release_stays_linear_unless_told_as_the_page_says() -> 
     assert list(spec.vocabulary.colors["red"].rgb) == colors["red"]["rgb"]
 
 
-def test_two_databases_are_warned_off_one_folder() -> None:
+def test_a_page_warns_against_two_databases_with_one_folder() -> None:
     assert "Two databases must never share one `MEDIA_ROOT`" in " ".join(documentation.source("running").split())
 
 
 @pytest.mark.parametrize("refusal", refusals(), ids=lambda refusal: refusal.page)
-def test_what_is_said_to_be_refused_is_refused_in_those_words(refusal: Block, shell: Shell, folder: Path) -> None:
+def test_commands_are_refused_with_the_message_on_the_page(refusal: Block, shell: Shell, folder: Path) -> None:
     for block in blocks(refusal.page):
         if block.file is not None:
             write(block, folder)
