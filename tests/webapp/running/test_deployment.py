@@ -211,7 +211,7 @@ def test_every_package_of_the_lock_is_pinned_with_hashes(name: str) -> None:
     entries = [entry for entry in entries if entry.strip()]
     assert len(entries) > (5 if name == BLENDERS else 30)
     for entry in entries:
-        assert re.match(r"[a-z0-9._-]+==[^ ]+ ", entry), entry.splitlines()[0]
+        assert re.match(r"[a-z0-9._-]+(\[[a-z0-9,-]+\])?==[^ ]+ ", entry), entry.splitlines()[0]
         assert "--hash=sha256:" in entry, entry.splitlines()[0]
 
 
@@ -231,12 +231,17 @@ def test_the_command_that_makes_the_lock_is_the_documented_one(name: str) -> Non
 
 
 def pins(name: str) -> dict[str, str]:
-    return dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", (ROOT / name).read_text(), re.MULTILINE))
+    return dict(re.findall(r"^([a-z0-9._-]+)(?:\[[^]]+\])?==(\S+)", (ROOT / name).read_text(), re.MULTILINE))
 
 
 def test_tests_run_with_the_packages_that_the_site_runs_with() -> None:
     run, dev = pins("requirements.txt"), pins("requirements-dev.txt")
     assert {name: dev.get(name) for name in run} == run
+
+
+def test_packages_that_another_one_wants_with_an_extra_are_pinned_with_it() -> None:
+    """With hashes, pip refuses a pin without the extra as soon as a newer version is published."""
+    assert re.search(r"^coverage\[toml\]==", (ROOT / "requirements-dev.txt").read_text(), re.MULTILINE)
 
 
 def test_the_lock_has_every_package_that_the_project_asks_for() -> None:
