@@ -208,7 +208,7 @@ def test_pages_of_a_set_need_no_more_queries(
 ) -> None:
     for page in ("few/", "few/q/2/"):
         client.get(f"/datasets/shapes/{page}")
-        with django_assert_max_num_queries(4):
+        with django_assert_max_num_queries(5):
             client.get(f"/datasets/shapes/{page}")
 
 

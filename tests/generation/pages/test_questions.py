@@ -210,10 +210,11 @@ def test_other_verbs_are_refused(client, shapes):
     assert client.post(PAGE).status_code == 405
 
 
-def test_page_needs_four_queries(client, shapes, django_assert_num_queries):
+def test_page_needs_five_queries(client, shapes, django_assert_num_queries):
+    """Two of them ask whether people and methods have answered the question."""
     client.get(PAGE)  # the spec is read once per process
     for query in ("", "?step=2"):
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             client.get(PAGE + query)
 
 
