@@ -49,7 +49,7 @@ class PresetCard(NamedTuple):
 
 
 class PresetGroup(NamedTuple):
-    """The presets of a world. `full_size` are those that also exist as a mini preset, and `cards` are all others."""
+    """The presets of a world. In a world with mini presets, `cards` are these, and `full_size` are all others."""
 
     world: str
     cards: list[PresetCard]
@@ -77,10 +77,9 @@ def preset_groups() -> list[PresetGroup]:
 def _group(world: World) -> PresetGroup:
     names = world.maker.presets() if world.maker is not None else ()
     cards = {name: preset_card(name) for name in names}
-    full_size = [name for name in names if name + MINI in cards]
-    return PresetGroup(
-        world.label, [cards[name] for name in names if name not in full_size], [cards[name] for name in full_size]
-    )
+    mini = [name for name in names if name.endswith(MINI)] or list(names)
+    full_size = [name for name in names if name not in mini]
+    return PresetGroup(world.label, [cards[name] for name in mini], [cards[name] for name in full_size])
 
 
 def preset_card(name: str) -> PresetCard:

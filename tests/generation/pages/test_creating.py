@@ -186,6 +186,9 @@ def test_full_size_presets_are_folded_behind_the_mini_ones(page: Client) -> None
     assert [card.name for card in clevr.cards] == [f"{name}-mini" for name in plain]
     assert [card.name for card in clevr.full_size] == plain
     assert "Full size: 4 presets" in text(response)
+    for group in response.context["worlds"]:
+        mini = [card for card in (*group.cards, *group.full_size) if card.name.endswith("-mini")]
+        assert not mini or group.cards == mini
     for card in (*clevr.cards, *clevr.full_size):
         assert page.get(NEW, {"preset": card.name}).status_code == 200
 
