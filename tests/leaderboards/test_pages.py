@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from generation.models import Dataset, Split
 from tests.leaderboards import sent
-from webapp.leaderboards import baselines, limits, scoring
+from webapp.leaderboards import baselines, scoring
+from webapp.leaderboards.disclosure import limits
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.models import User
 

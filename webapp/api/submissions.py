@@ -20,11 +20,12 @@ from webapp.api.openapi_operations import changes, reads
 from webapp.api.pagination import PAGE, page_json
 from webapp.api.schemas import submissions as shapes
 from webapp.api.schemas.common import PageOut
-from webapp.leaderboards import limits, scoring, uploads
+from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.analysis.slices import SliceCell, SliceContext, by_one, partition
 from webapp.leaderboards.analysis.summary import slices_of, weakest
 from webapp.leaderboards.board_lookup import HIDDEN, find_submission, owns, suite_named, trained_on
 from webapp.leaderboards.boards import own_columns_of
+from webapp.leaderboards.disclosure import limits
 from webapp.leaderboards.disclosure.visibility import Outcome, facets_for, outcome_json, outcomes_of
 from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.forms import split_named

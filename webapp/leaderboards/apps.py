@@ -15,8 +15,8 @@ class LeaderboardsConfig(AppConfig):
         from annotations.studies import baseline_disclosure
         from generation import extension_points
         from generation.storage import storage_quotas
-        from webapp.leaderboards import board_lookup, deletion, limits
-        from webapp.leaderboards.disclosure import disclosure_budget
+        from webapp.leaderboards import board_lookup, deletion
+        from webapp.leaderboards.disclosure import disclosure_budget, limits
 
         storage_quotas.register("submissions", limits.use)
         extension_points.register_losses("leaderboards", deletion.losses, deletion.release)

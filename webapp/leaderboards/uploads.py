@@ -30,8 +30,7 @@ from generation.exchange import prediction_files
 from generation.models import Split
 from generation.reports.scoring import expected_of
 from generation.storage import files, storage_quotas
-from webapp.leaderboards import limits
-from webapp.leaderboards.disclosure import submitter_approvals
+from webapp.leaderboards.disclosure import limits, submitter_approvals
 from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember
 from webapp.leaderboards.suites import members_for
 

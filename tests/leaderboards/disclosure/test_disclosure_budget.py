@@ -9,8 +9,8 @@ from generation.splits.split_recipes import read_recipe
 from generation.splits.withheld_answers import open_answers
 from tests.generation import small
 from tests.leaderboards.sent import noisy, submitted, truth_of
-from webapp.leaderboards import baselines, limits, scoring
-from webapp.leaderboards.disclosure import disclosure_budget, submitter_approvals
+from webapp.leaderboards import baselines, scoring
+from webapp.leaderboards.disclosure import disclosure_budget, limits, submitter_approvals
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission
 from webapp.models import User
 
@@ -18,8 +18,8 @@ from webapp.models import User
 @pytest.fixture
 def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lift the daily limits of submissions."""
-    monkeypatch.setattr("webapp.leaderboards.limits.SCORED", 10**6)
-    monkeypatch.setattr("webapp.leaderboards.limits.SHARED", 10**6)
+    monkeypatch.setattr("webapp.leaderboards.disclosure.limits.SCORED", 10**6)
+    monkeypatch.setattr("webapp.leaderboards.disclosure.limits.SHARED", 10**6)
 
 
 def change_settings(split: Split, **settings: int | str) -> None:

@@ -11,8 +11,7 @@ from pytest_django import Settings
 
 from generation.models import Dataset, Split
 from tests.leaderboards import sent
-from webapp.leaderboards import limits
-from webapp.leaderboards.disclosure import disclosure_budget, submitter_approvals
+from webapp.leaderboards.disclosure import disclosure_budget, limits, submitter_approvals
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission, SubmitterApproval
 from webapp.models import User
 

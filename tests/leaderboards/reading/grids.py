@@ -11,9 +11,9 @@ from generation.reports.scoring import truth_of
 from generation.storage.split_index import SplitIndex
 from tests.generation import small
 from tests.leaderboards.reading.rows import submit
+from webapp.leaderboards.analysis.charts.sample_complexity_chart import ChartLine, spec_of
 from webapp.leaderboards.analysis.learning_curves import ReachedTarget
 from webapp.leaderboards.analysis.sample_complexity import Grid, NeededSize
-from webapp.leaderboards.analysis.sample_complexity_chart import ChartLine, spec_of
 from webapp.leaderboards.models import Method, Suite, SuiteMember
 
 KS = {"five": 5.0, "fifteen": 15.0, "sixty": 60.0}

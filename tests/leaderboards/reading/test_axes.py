@@ -22,12 +22,12 @@ from generation.engine.scoring.figures import Averaged, Interval
 from generation.reports import shortcuts_page
 from generation.reports.shortcuts_page import GuessScore, SplitGuesses
 from tests.leaderboards.reading.grids import make_chart
-from webapp.leaderboards.analysis import (
+from webapp.leaderboards.analysis import slices
+from webapp.leaderboards.analysis.charts import (
     differences_chart,
     learning_curves_chart,
     sample_complexity_chart,
     slice_panels_chart,
-    slices,
 )
 from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue
 from webapp.leaderboards.analysis.learning_curves import Curve, CurvePoint

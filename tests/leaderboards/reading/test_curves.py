@@ -20,6 +20,7 @@ from generation.reports.scoring import truth_of
 from generation.storage.split_index import SplitIndex
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
+from webapp.leaderboards.analysis.charts.learning_curves_chart import left_out, spec_of
 from webapp.leaderboards.analysis.learning_curves import (
     TRAIN_SIZE,
     CurvePoint,
@@ -28,7 +29,6 @@ from webapp.leaderboards.analysis.learning_curves import (
     reached,
     reached_between,
 )
-from webapp.leaderboards.analysis.learning_curves_chart import left_out, spec_of
 from webapp.leaderboards.analysis.slices import SliceCell
 from webapp.models import User
 

@@ -14,7 +14,8 @@ from generation.models import Split
 from generation.storage.split_index import SplitIndex
 from tests.leaderboards.reading.conftest import contenders, noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards.analysis import differences_chart, slice_panels_chart, slices
+from webapp.leaderboards.analysis import slices
+from webapp.leaderboards.analysis.charts import differences_chart, slice_panels_chart
 from webapp.leaderboards.analysis.comparison import ComparedFacet, Sheet, lines_of, sheet
 from webapp.leaderboards.analysis.slices import SliceContext, partition
 from webapp.models import User

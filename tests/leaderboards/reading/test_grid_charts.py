@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from generation.engine.scoring.sample_complexity import SizeInterval
 from tests.leaderboards.reading.grids import make_chart, needed_size
+from webapp.leaderboards.analysis.charts.sample_complexity_chart import DRAWN, ChartLine, LogAxis, describe, spec_of
 from webapp.leaderboards.analysis.learning_curves import ReachedTarget
 from webapp.leaderboards.analysis.sample_complexity import Grid, NeededSize
-from webapp.leaderboards.analysis.sample_complexity_chart import DRAWN, ChartLine, LogAxis, describe, spec_of
 from webapp.leaderboards.models import Suite, SuiteMember
 
 KS, SIZES = (5.0, 15.0, 31.0, 60.0), (2_000, 10_000, 60_000)

@@ -153,7 +153,7 @@ def test_panels_are_drawn_for_page_and_paper(ground, val):
     from generation.charts.drawing import DrawingOrder, drawings
     from generation.charts.vega import OF_PAPER, OF_THE_PAGE
     from generation.engine.scoring.figures import Averaged
-    from webapp.leaderboards.analysis import learning_curves_chart, slice_panels_chart
+    from webapp.leaderboards.analysis.charts import learning_curves_chart, slice_panels_chart
     from webapp.leaderboards.analysis.learning_curves import TRAIN_SIZE, Run, curves
 
     rivals = contenders(ground.index)

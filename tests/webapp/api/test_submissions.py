@@ -14,7 +14,8 @@ from tests.leaderboards import sent
 from tests.leaderboards.conftest import as_member, kept, member, method, scored, val, withheld
 from tests.webapp.api.conftest import program_of
 from tests.webapp.api.test_frame import error_of
-from webapp.leaderboards import limits, scoring
+from webapp.leaderboards import scoring
+from webapp.leaderboards.disclosure import limits
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.models import User
 

@@ -11,7 +11,7 @@ from generation.site_addresses import site_address
 from generation.splits.query_string import BadAddress, QueryString, shorten
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.analysis.accuracy_over_k import AccuracyOverK, UnknownMetric, accuracy_over_k, table_of
-from webapp.leaderboards.analysis.learning_curves_chart import left_out, spec_of
+from webapp.leaderboards.analysis.charts.learning_curves_chart import left_out, spec_of
 from webapp.leaderboards.board_lookup import find_suite, owns_suite
 from webapp.leaderboards.models import Suite
 from webapp.leaderboards.views.board_selection import KINDS, UnreadableAddress, download, drawing_of, paper_of

@@ -22,7 +22,7 @@ from generation.models import Split
 from generation.reports.count_metrics import metrics_of
 from generation.splits.query_string import BadAddress, QueryString, shorten
 from generation.storage.split_index import SplitIndex
-from webapp.leaderboards.analysis.slice_panels_chart import left_out, spec_of
+from webapp.leaderboards.analysis.charts.slice_panels_chart import left_out, spec_of
 from webapp.leaderboards.analysis.slices import SliceContext, SlicePanel
 from webapp.leaderboards.board_lookup import find_board
 from webapp.leaderboards.entries import Contender, Entry, asked_positions, entries_of, find_entry

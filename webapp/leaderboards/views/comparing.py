@@ -11,7 +11,8 @@ from django.views.decorators.http import require_safe
 from generation.charts.vega import OF_PAPER, OF_THE_PAGE, SvgPalette
 from generation.engine.scoring.metrics import Metric
 from generation.splits.query_string import shorten
-from webapp.leaderboards.analysis import differences_chart, summary
+from webapp.leaderboards.analysis import summary
+from webapp.leaderboards.analysis.charts import differences_chart
 from webapp.leaderboards.analysis.comparison import ComparedFacet, Sheet, lines_of, sheet
 from webapp.leaderboards.analysis.metric_slices import MetricLine, metric_slices
 from webapp.leaderboards.analysis.slices import partition

@@ -14,9 +14,8 @@ from generation.engine.scoring.figures import TOO_FEW, is_too_few, points
 from generation.engine.scoring.ladder import expected_gain
 from generation.models import Split
 from generation.views.access_checks import NOTHING
-from webapp.leaderboards import limits
 from webapp.leaderboards.board_lookup import find_board
-from webapp.leaderboards.disclosure import disclosure_budget, submitter_approvals
+from webapp.leaderboards.disclosure import disclosure_budget, limits, submitter_approvals
 from webapp.leaderboards.disclosure.form import DisclosureForm
 
 BAD = 400

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_safe
 from generation.site_addresses import site_address
 from generation.splits.query_string import BadAddress, QueryString, shorten
 from webapp.leaderboards.analysis import downloads
+from webapp.leaderboards.analysis.charts.sample_complexity_chart import DRAWN, ChartLine, describe, left_out, spec_of
 from webapp.leaderboards.analysis.sample_complexity import SIZES, TARGETS, USUAL, Grid, GridMethod, grid_of, table_of
-from webapp.leaderboards.analysis.sample_complexity_chart import DRAWN, ChartLine, describe, left_out, spec_of
 from webapp.leaderboards.board_lookup import find_suite, owns_suite
 from webapp.leaderboards.models import Suite
 from webapp.leaderboards.views.board_selection import KINDS, UnreadableAddress, download, paper_of, small_drawings_of

@@ -14,6 +14,7 @@ from generation.engine.items import Column
 from generation.engine.worlds.breakdowns import BoardView, Tasks
 from generation.splits.query_string import shorten
 from webapp.leaderboards.analysis import downloads
+from webapp.leaderboards.analysis.charts.learning_curves_chart import left_out, spec_of
 from webapp.leaderboards.analysis.learning_curves import (
     ALONG,
     Curve,
@@ -25,7 +26,6 @@ from webapp.leaderboards.analysis.learning_curves import (
     run_of,
     table_of,
 )
-from webapp.leaderboards.analysis.learning_curves_chart import left_out, spec_of
 from webapp.leaderboards.analysis.slices import on_series
 from webapp.leaderboards.boards import columns_of, on_column, own_columns_of, tasks_among
 from webapp.leaderboards.disclosure.visibility import views_for

@@ -25,7 +25,7 @@ from generation.reports.shortcuts import choices_of
 from generation.splits.query_string import shorten
 from generation.storage import files
 from generation.storage.split_index import SplitIndex
-from webapp.leaderboards import deletion, limits, scoring, stored_predictions, uploads
+from webapp.leaderboards import deletion, scoring, stored_predictions, uploads
 from webapp.leaderboards.analysis.slices import SliceContext, partition
 from webapp.leaderboards.analysis.summary import describe_row, slices_of, weakest
 from webapp.leaderboards.board_lookup import (
@@ -38,7 +38,7 @@ from webapp.leaderboards.board_lookup import (
     with_figures,
 )
 from webapp.leaderboards.boards import columns_of
-from webapp.leaderboards.disclosure import disclosure_budget, submitter_approvals
+from webapp.leaderboards.disclosure import disclosure_budget, limits, submitter_approvals
 from webapp.leaderboards.disclosure.visibility import facets_for, outcomes_of
 from webapp.leaderboards.entries import find_entry, reweighted_by, reweighted_figure
 from webapp.leaderboards.forms import SubmissionForm, split_named

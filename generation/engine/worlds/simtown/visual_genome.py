@@ -12,6 +12,7 @@ Krishna et al. 2016, Visual Genome.
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,15 +29,34 @@ FORMS_OF_BE = frozenset({"be", "is", "are", "am", "was", "were", "been", "being"
 DETERMINERS = frozenset(
     {"a", "an", "the", "this", "that", "these", "those", "some", "any", "each", "every", "his", "her", "its", "their"}
 )
-PAIRS = """
+NOUN_PAIRS = """
 men man, women woman, children child, people person, feet foot, teeth tooth, geese goose, mice mouse, leaves leaf,
-shelves shelf, knives knife, wolves wolf, buses bus, bus bus, grass grass, glasses glasses, pants pants, jeans jeans,
-shorts shorts, has have, had have, having have, held hold, wore wear, worn wear, sat sit, stood stand, hung hang,
-laid lay, lying lie, ate eat, eaten eat, rode ride, ridden ride, riding ride, driving drive, skating skate,
-making make, taking take, using use, facing face
+shelves shelf, knives knife, wolves wolf, scarves scarf, loaves loaf, halves half, wives wife, hooves hoof, calves calf,
+shoes shoe, toes toe, canoes canoe, cookies cookie, movies movie, hoodies hoodie, brownies brownie, buses bus, bus bus,
+gas gas, lens lens, canvas canvas, series series, grass grass, glasses glasses, pants pants, jeans jeans, shorts shorts
 """
-IRREGULAR: Mapping[str, str] = dict(pair.split() for pair in PAIRS.split(","))
+VERB_PAIRS = """
+has have, had have, having have, does do, did do, done do, held hold, wore wear, worn wear, sat sit, stood stand,
+hung hang, laid lay, lying lie, lied lie, ate eat, eaten eat, rode ride, ridden ride, drove drive, driven drive,
+made make, took take, taken take, used use, tied tie, tying tie, skied ski, adding add, added add, threw throw,
+thrown throw, flew fly, flown fly, caught catch, built build, grew grow, grown grow, drew draw, drawn draw,
+during during, bring bring, string string, spring spring, building building, ceiling ceiling
+"""
+IRREGULAR_NOUNS: Mapping[str, str] = dict(pair.split() for pair in NOUN_PAIRS.split(","))
+IRREGULAR_VERBS: Mapping[str, str] = dict(pair.split() for pair in VERB_PAIRS.split(","))
 DOUBLED = ("bb", "dd", "gg", "mm", "nn", "pp", "rr", "tt")
+# Stems that lose an e before -ing and -ed: rid(e), plac(e), mov(e), chas(e), handl(e), edg(e), glu(e), locat(e)
+SILENT_E = re.compile(
+    r"^[^aeiou]*[aeiouy][^aeiouwxy]$|[cvzu]$|[^s]s$|[bdfgkptz]l$|dg$|[aeiou].*[^aeiou]at$",
+)
+# What follows the noun of an entity: prepositions, and forms of verbs that describe it
+AFTER_NOUN = frozenset(
+    """
+    of in on with at for by from near to behind under over above below beside between inside against and
+    sitting standing walking running riding holding wearing playing skiing surfing eating smiling flying hanging looking
+    swinging jumping skateboarding snowboarding grazing sleeping laying lying talking driving watching waiting leaning
+    """.split()
+)
 
 
 class Relationship(NamedTuple):
@@ -104,47 +124,65 @@ def name_of(record: Mapping[str, Any]) -> str:
 
 def clean_predicate(text: str) -> str:
     """Return a predicate without forms of "to be", without determiners, and with its verb in its base form."""
-    words = [lemma(word) for word in text.lower().split() if word not in FORMS_OF_BE | DETERMINERS]
-    return " ".join(words)
+    return " ".join(verb_lemma(word) for word in words_of(text))
 
 
 def clean_entity(text: str) -> str:
-    """Return the noun of an entity: its last word in its base form, without determiners and adjectives before it."""
-    words = [word for word in text.lower().split() if word not in FORMS_OF_BE | DETERMINERS]
-    return lemma(words[-1]) if words else ""
+    """Return the noun of an entity in its base form: the last word before a preposition, such as of, or a verb."""
+    words = words_of(text)
+    ends = [number for number, word in enumerate(words) if number and word in AFTER_NOUN]
+    noun = words[: min(ends, default=len(words))]
+    return noun_lemma(noun[-1]) if noun else ""
 
 
-def lemma(word: str) -> str:
-    """Return the base form of an English word: the singular of a noun, the infinitive of a verb, by rules."""
-    if word in IRREGULAR:
-        return IRREGULAR[word]
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in small letters, without punctuation, forms of "to be" and determiners."""
+    words = (word.strip(".,;:!?\"'").removesuffix("'s") for word in text.lower().split())
+    return [word for word in words if word and word not in FORMS_OF_BE | DETERMINERS]
+
+
+def noun_lemma(word: str) -> str:
+    """Return the singular of an English noun, by rules."""
+    if word in IRREGULAR_NOUNS:
+        return IRREGULAR_NOUNS[word]
+    return _without_s(word)
+
+
+def verb_lemma(word: str) -> str:
+    """Return the infinitive of an English verb, by rules; prepositions stay as they are."""
+    if word in IRREGULAR_VERBS:
+        return IRREGULAR_VERBS[word]
+    if word.endswith("ied") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith("ing") and len(word) > 5:
+        return _stem(word[:-3])
+    if word.endswith("ed") and not word.endswith("eed") and len(word) > 4:
+        return _stem(word[:-2])
+    return _without_s(word)
+
+
+def _stem(stem: str) -> str:
+    """Return the infinitive of a verb from what is left without -ing or -ed: sitt, rid, park."""
+    if stem.endswith(DOUBLED):
+        return stem[:-1]
+    return stem + "e" if SILENT_E.search(stem) else stem
+
+
+def _without_s(word: str) -> str:
+    """Return a word without the ending -s of plurals, and of verbs after he, she and it."""
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
-    if word.endswith(("ches", "shes", "xes", "sses", "zes")):
+    if word.endswith(("ches", "shes", "xes", "sses", "zzes", "oes")):
         return word[:-2]
     if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
         return word[:-1]
-    if word.endswith("ing") and len(word) > 5:
-        stem = word[:-3]
-        return stem[:-1] if stem.endswith(DOUBLED) else stem
     return word
 
 
 def count(found: Iterator[Relationship]) -> Frequencies:
     """Return the frequencies of relationships with correct spelling, without rare predicates."""
-    triples = Counter(found)
+    kept = correct(Counter(found))
     predicates: Counter[str] = Counter()
-    entities: Counter[str] = Counter()
-    for triple, n in triples.items():
-        predicates[triple.predicate] += n
-        entities[triple.subject] += n
-        entities[triple.other] += n
-    spelt, said = spelling(entities), spelling(predicates)
-    kept: Counter[Relationship] = Counter()
-    for triple, n in triples.items():
-        subject, other = spelt.get(triple.subject, triple.subject), spelt.get(triple.other, triple.other)
-        kept[Relationship(subject, said.get(triple.predicate, triple.predicate), other)] += n
-    predicates = Counter()
     for triple, n in kept.items():
         predicates[triple.predicate] += n
     result = Frequencies(Counter(), Counter(), Counter())
@@ -154,6 +192,24 @@ def count(found: Iterator[Relationship]) -> Frequencies:
             result.objects[triple.other] += n
             result.predicates[triple.predicate] += n
     return result
+
+
+def correct(triples: Counter[Relationship]) -> Counter[Relationship]:
+    """Return relationships with correct spelling: of their entities, and of each word of their predicates."""
+    entities: Counter[str] = Counter()
+    words: Counter[str] = Counter()
+    for triple, n in triples.items():
+        entities[triple.subject] += n
+        entities[triple.other] += n
+        for word in triple.predicate.split():
+            words[word] += n
+    nouns, others = spelling(entities), spelling(words)
+    found: Counter[Relationship] = Counter()
+    for triple, n in triples.items():
+        subject, other = nouns.get(triple.subject, triple.subject), nouns.get(triple.other, triple.other)
+        predicate = " ".join(others.get(word, word) for word in triple.predicate.split())
+        found[Relationship(subject, predicate, other)] += n
+    return found
 
 
 def spelling(words: Counter[str]) -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""Charts of the analysis as Vega-Lite: slices, differences, learning curves, and training sizes over k."""
