@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from generation.charts.vega import COUNTS, HEIGHT, SMALL, WIDTH, SvgPalette, config_of
+from generation.charts.vega import COUNTS, HEIGHT, SMALL, WIDTH, SvgPalette, config_of, title_of
 
 FAINT = 0.35  # opacity of the bars before the shift
 
@@ -74,6 +74,6 @@ def spec_of(
         "config": config_of(colors),
     }
     if title:
-        spec["title"] = {"text": title, "subtitle": [subtitle], "anchor": "start"}
+        spec["title"] = title_of(title, subtitle)
         spec["padding"] = 12
     return spec

@@ -1,5 +1,6 @@
 """The look of charts: Vega-Lite specifications, in the colours of the page or of paper."""
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -17,6 +18,8 @@ THINNEST = 5
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 SMALL, TEXT, TITLE = 12, 13.5, 17.5  # pixels
 SHRUNK = 0.85
+# Letters in a line of a title and of a subtitle. Vega cuts lines off that are wider than `WIDTH`.
+TITLE_LETTERS, SUBTITLE_LETTERS = 38, 54
 COUNTS, SHARES, POINTS = ",~f", "~%", "+~f"  # number formats: as many decimals as the steps need, no powers of ten
 ELSEWHERE = "https://site.invalid"  # placeholder for this site, because Vega requires full addresses
 
@@ -69,9 +72,15 @@ def spec_of(chart: Chart, *, colors: SvgPalette, title: str = "") -> dict[str, A
         "config": config_of(colors),
     }
     if title:
-        spec["title"] = {"text": chart.view.title, "subtitle": [title, *chart.left_out], "anchor": "start"}
+        spec["title"] = title_of(chart.view.title, title, *chart.left_out)
         spec["padding"] = 12
     return spec
+
+
+def title_of(title: str, *notes: str) -> dict[str, Any]:
+    """Return the title of a chart in a file, with notes below it. Each note begins a new line."""
+    below = [line for note in notes for line in textwrap.wrap(note, SUBTITLE_LETTERS)]
+    return {"text": textwrap.wrap(title, TITLE_LETTERS), "subtitle": below, "anchor": "start"}
 
 
 def most_frequent(chart: Chart) -> list[CountRow]:

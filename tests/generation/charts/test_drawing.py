@@ -259,6 +259,18 @@ def test_a_mark_is_drawn_for_each_share_that_the_spec_asks_for(long_time_limit: 
     assert not [path for path in ET.fromstring(plain).iter(f"{SVG}path") if path.get("fill") == "var(--ink)"]
 
 
+@pytest.mark.slow
+def test_long_titles_are_drawn_in_several_lines_and_not_cut_off(long_time_limit: None) -> None:
+    title = "Some streets with many large vehicles, in all weathers: the first 20,000 training examples of each number"
+    view = ChartView("subject-shares", "Frequency of the subject in training (figure 13)", "subject", "subject")
+    spec = spec_of(chart_of(("taxi", "bus"))._replace(view=view), colors=OF_PAPER, title=title)
+    assert spec is not None
+    [drawn] = drawings("x", [DrawingOrder(spec, kind="svg")])
+    assert drawn is not None and "…" not in drawn.decode()
+    words = " ".join(text for text in ET.fromstring(drawn).itertext())
+    assert title in " ".join(words.split()) and view.title in " ".join(words.split())
+
+
 def test_csv_has_the_shares_that_the_spec_asks_for() -> None:
     lines = as_csv(with_expected_shares(chart_of(("taxi", "bus")))).splitlines()
     assert lines[0] == "split,answer,label,n,questions,share,expected"

@@ -156,6 +156,8 @@ def test_the_interval_of_a_size_is_over_questions_if_a_size_has_a_single_run(
     assert "an asterisk (*)" in page and "200–400*</span>" in page
     rows = list(csv.DictReader(io.StringIO(client.get(FILES[0]).content.decode())))
     assert {row["interval_over"] for row in rows} == {"questions"}
+    latex = client.get(FILES[2]).content.decode()
+    assert "200 (200--400*)" in latex and "over runs (*: over questions, because some n has a single run); " in latex
 
 
 def test_files_page_and_api_have_the_same_figures(net: Method, client: Client) -> None:
@@ -170,7 +172,9 @@ def test_files_page_and_api_have_the_same_figures(net: Method, client: Client) -
         assert (row["low"], row["high"]) == (str(one["low"] or "FAIL"), str(one["high"] or "FAIL"))
         assert row["slope"] == ("" if row["target"] == "95" else str(lines[int(row["target"])]["slope"]))
     latex = client.get(FILES[2]).content.decode()
-    assert r" & 90 \% & 200 & 400 & FAIL & 0.63 & 0.63 to 0.63 \\" in latex and "entities; 5: towns/five" in latex
+    assert r" & 90 \% & 200 (200--200) & 400 (400--400) & FAIL & 0.63 & 0.63 to 0.63 \\" in latex
+    assert r"Net & 75 \% & 100 (100--100) & 200 (200--200) & 400 (400--FAIL) & " in latex
+    assert "entities; 5: towns/five" in latex and "95 percent intervals over runs; 20" in latex
     page = client.get(PAGE).content.decode()
     assert ">FAIL</a>" in page and "at most 75.0 %" in page and "too few" in page and "k (entities)" in page
     assert '/leaderboards/towns/sixty/curves/?target=90"' in page
@@ -183,6 +187,15 @@ def test_a_size_that_falls_with_k_has_a_negative_slope(
     train_method(towns, owner, "Net", {"five": {200: (38,)}, "fifteen": {100: (38,)}, "sixty": {}})
     assert lines_of(client)[90]["slope"] == pytest.approx(-math.log(2) / math.log(3), abs=1e-6)
     assert "−0.63" in client.get(PAGE).content.decode() and " & $-$0.63 & " in client.get(FILES[2]).content.decode()
+
+
+def test_a_size_that_is_the_same_for_all_k_has_a_slope_of_zero_without_a_sign(
+    towns: Dataset, suite: Suite, owner: User, client: Client
+) -> None:
+    train_method(towns, owner, "Net", {name: {100: (38, 38)} for name in KS})
+    assert {str(lines_of(client)[90][name]) for name in ("slope", "slope_low", "slope_high")} == {"0.0"}
+    [*_, row] = csv.DictReader(io.StringIO(client.get(FILES[0]).content.decode()))
+    assert (row["slope"], row["slope_low"]) == ("0.0", "0.0")
 
 
 def test_a_single_run_has_no_interval_of_its_slope(towns: Dataset, suite: Suite, owner: User, client: Client) -> None:

@@ -15,14 +15,28 @@ from generation.engine.worlds.simtown.visual_genome import (
     Relationship,
     clean_entity,
     clean_predicate,
+    correct,
     count,
     frequency_file,
-    lemma,
     main,
+    noun_lemma,
     read_images,
     relationships,
     spelling,
+    verb_lemma,
 )
+
+# Table 2 lists predicates as they are after cleaning.
+OF_THE_PAPER = (
+    "on, in, above, behind, next to, next, under, front, sit on, stand, hang on, lay on, cover to, park on, "
+    "on back of, grow on, have, wear, hold, carry, eat, walk, play, watch"
+)
+STEMS = (  # what is before -ing and -ed, and the verb
+    "park park, pos pose, mov move, tagg tag, fill fill, handl handle, glu glue, open open, lean lean, us use, "
+    "seat seat, decorat decorate, show show, fix fix, balanc balance, edg edge, display display"
+)
+NOUNS = "bus grass tree box city glasses building painting clothing ring canvas"
+VERBS = "sit ride need feed see pass pull cross bring"
 
 
 def image(*triples: tuple[str, str, str]) -> dict[str, Any]:
@@ -43,6 +57,16 @@ def image(*triples: tuple[str, str, str]) -> dict[str, Any]:
         ("the men", "man"),
         ("buses", "bus"),
         ("glass", "glass"),
+        ("brick buildings", "building"),
+        ("the man's hand", "hand"),
+        ("bottle of water", "bottle"),
+        ("Woman wearing a hat.", "woman"),
+        ("parking lot", "lot"),
+        ("earrings", "earring"),
+        ("potatoes", "potato"),
+        ("shoes", "shoe"),
+        ("sizes", "size"),
+        ("on", "on"),
         ("", ""),
     ],
 )
@@ -59,6 +83,17 @@ def test_an_entity_is_its_noun(text: str, noun: str) -> None:
         ("has", "have"),
         ("sitting in", "sit in"),
         ("wearing a", "wear"),
+        ("is parked on", "park on"),
+        ("carried by", "carry by"),
+        ("attached to", "attach to"),
+        ("surrounded by", "surround by"),
+        ("stopped at", "stop at"),
+        ("placed on", "place on"),
+        ("located in", "locate in"),
+        ("chasing", "chase"),
+        ("smiling at", "smile at"),
+        ("during", "during"),
+        ("red", "red"),
         ("is", ""),
     ],
 )
@@ -66,9 +101,22 @@ def test_a_predicate_has_neither_forms_of_be_nor_determiners_nor_endings(text: s
     assert clean_predicate(text) == predicate
 
 
+@pytest.mark.parametrize("predicate", OF_THE_PAPER.split(", "))
+def test_the_predicates_of_the_paper_s_table_are_base_forms(predicate: str) -> None:
+    assert clean_predicate(predicate) == predicate
+
+
 def test_base_forms_stay_as_they_are() -> None:
-    for word in ("bus", "grass", "tree", "box", "city", "sit", "ride", "glasses"):
-        assert lemma(lemma(word)) == lemma(word) == word
+    for word in NOUNS.split():
+        assert noun_lemma(noun_lemma(word)) == noun_lemma(word) == word
+    for word in VERBS.split():
+        assert verb_lemma(verb_lemma(word)) == verb_lemma(word) == word
+
+
+@pytest.mark.parametrize("ending", ["ing", "ed"])
+@pytest.mark.parametrize(("stem", "verb"), [pair.split() for pair in STEMS.split(", ")])
+def test_verbs_lose_their_endings(stem: str, verb: str, ending: str) -> None:
+    assert verb_lemma(stem + ending) == verb
 
 
 def test_a_rare_word_one_letter_from_a_frequent_one_is_a_misspelling() -> None:
@@ -93,6 +141,11 @@ def test_a_relationship_without_a_name_is_refused_with_its_place() -> None:
     broken = [image(), {"relationships": [{"subject": {}, "predicate": "on", "object": {"name": "x"}}]}]
     with pytest.raises(BadRecord, match=r"r\.json, \[1\]"):
         list(relationships(iter(broken), name="r.json"))
+
+
+def test_misspelt_words_of_predicates_and_entities_are_corrected() -> None:
+    right, wrong = Relationship("person", "in front of", "fence"), Relationship("persom", "in fromt of", "fense")
+    assert correct(Counter({right: 500, wrong: 2})) == {right: 502}
 
 
 def test_rare_predicates_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,3 +193,26 @@ def test_too_few_words_are_one_message(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().err == "Expected at least 60 different entities, got 0.\n"
     with pytest.raises(BadRecord):
         frequency_file(count(iter(())), entities=5)
+
+
+@pytest.mark.parametrize("entities", ["3", "65"])
+def test_a_number_of_entities_that_no_spec_can_have_is_one_message(
+    entities: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "relationships.json"
+    path.write_text("[]")
+    assert main([str(path), "--entities", entities]) == 1
+    assert capsys.readouterr().err == f"Expected 4 to 64 entities, got {entities}.\n"
+
+
+@pytest.mark.parametrize(("content", "why"), [(None, "No such file"), (b"[\xff]", "utf-8")])
+def test_a_file_that_cannot_be_read_is_one_message(
+    content: bytes | None, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "relationships.json"
+    if content is not None:
+        path.write_bytes(content)
+    assert main([str(path)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err.count("\n") == 1
+    assert captured.err.startswith(f"Expected a readable text file, got {path} (") and why in captured.err

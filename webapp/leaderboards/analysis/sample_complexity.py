@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from generation.access import may_see_exact_figures
-from generation.engine.scoring.figures import Interval, rounded_or_none
+from generation.engine.scoring.figures import Interval, rounded, rounded_or_none
 from generation.engine.scoring.sample_complexity import (
     MeasuredSize,
     SizeInterval,
@@ -50,6 +50,7 @@ USUAL = 90
 TOO_FEW_K = "too few"
 SIZES = "training examples"
 ONE_RUN = "*"  # behind an interval over questions
+OF_ONE_RUN = f" ({ONE_RUN}: over questions, because some n has a single run)"
 RUNS, QUESTIONS = "runs", "questions"
 
 
@@ -90,9 +91,20 @@ class NeededSize(NamedTuple):
         if not self.is_known:
             return ""
         best = "" if self.reached.size is not None else f"at most {best_of(self.reached)} %"
+        return "; ".join(part for part in (best, self.interval_text) if part)
+
+    @property
+    def interval_text(self) -> str:
+        """Return the interval of the size; empty if nothing is known, or if both ends are above the largest size."""
+        if not self.is_known or self.between == (None, None):
+            return ""
         low, high = (f"{size:,}" if size is not None else FAIL for size in self.between)
-        interval = "" if self.between == (None, None) else f"{low}–{high}{'' if self.is_over_runs else ONE_RUN}"
-        return "; ".join(part for part in (best, interval) if part)
+        return f"{low}–{high}{'' if self.is_over_runs else ONE_RUN}"
+
+    @property
+    def printed(self) -> str:
+        """Return the size with its interval, as one cell of a printed table."""
+        return f"{self.text} ({self.interval_text})" if self.interval_text else self.text
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -126,7 +138,7 @@ class TargetLine(NamedTuple):
         found = {"slope": self.slope, "slope_low": low, "slope_high": high}
         return {
             "target": self.target,
-            **{name: rounded_or_none(value) for name, value in found.items()},
+            **{name: None if value is None else rounded(value) + 0.0 for name, value in found.items()},  # 0, not -0
             "sizes": [cell.to_json() for cell in self.cells],
         }
 
@@ -288,7 +300,8 @@ def table_of(grid: Grid, *, site: str) -> Table:
         title=f"Training examples that {suite.title} needs",
         caption=(
             f"{suite.title}: {SIZES} with which each target is reached, by k ({suite.k_name}; {hashes}), and the slope "
-            f"of log n over log k with its 95 percent interval over runs; {timezone.localdate().isoformat()}."
+            f"of log n over log k, with 95 percent intervals over runs{OF_ONE_RUN if grid.has_single_runs else ''}; "
+            f"{timezone.localdate().isoformat()}."
         ),
         heads=["Method", "Target", *(f"k = {one.k_text}" for one in members), "Slope", "Interval"],
         texts=1,
@@ -318,7 +331,7 @@ def grid_json(grid: Grid) -> dict[str, Any]:
 
 def _printed(method: GridMethod, line: TargetLine) -> list[str]:
     name = method.label if line is method.lines[0] else ""
-    return [name, f"{line.target} %", *(cell.text for cell in line.cells), line.slope_text, line.interval_text]
+    return [name, f"{line.target} %", *(cell.printed for cell in line.cells), line.slope_text, line.interval_text]
 
 
 def _rows(members: Sequence[SuiteMember], label: str, line: TargetLine) -> Iterator[list[Any]]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from generation.engine.errors import BadRecord, EngineError
-from generation.engine.worlds.simtown.spec import SimTownSpec
+from generation.engine.worlds.simtown.spec import FEWEST, NAMES, SimTownSpec
 
 PIECE = 1 << 20  # characters that are read at a time
 LEAST_PREDICATE = 100  # relationships that a predicate must have
@@ -38,9 +38,9 @@ gas gas, lens lens, canvas canvas, series series, grass grass, glasses glasses, 
 VERB_PAIRS = """
 has have, had have, having have, does do, did do, done do, held hold, wore wear, worn wear, sat sit, stood stand,
 hung hang, laid lay, lying lie, lied lie, ate eat, eaten eat, rode ride, ridden ride, drove drive, driven drive,
-made make, took take, taken take, used use, tied tie, tying tie, skied ski, adding add, added add, threw throw,
-thrown throw, flew fly, flown fly, caught catch, built build, grew grow, grown grow, drew draw, drawn draw,
-during during, bring bring, string string, spring spring, building building, ceiling ceiling
+made make, took take, taken take, used use, using use, going go, tied tie, tying tie, skied ski, adding add,
+added add, threw throw, thrown throw, flew fly, flown fly, caught catch, built build, grew grow, grown grow, drew draw,
+drawn draw, during during, bring bring, string string, spring spring, building building, ceiling ceiling
 """
 IRREGULAR_NOUNS: Mapping[str, str] = dict(pair.split() for pair in NOUN_PAIRS.split(","))
 IRREGULAR_VERBS: Mapping[str, str] = dict(pair.split() for pair in VERB_PAIRS.split(","))
@@ -50,13 +50,12 @@ SILENT_E = re.compile(
     r"^[^aeiou]*[aeiouy][^aeiouwxy]$|[cvzu]$|[^s]s$|[bdfgkptz]l$|dg$|[aeiou].*[^aeiou]at$",
 )
 # What follows the noun of an entity: prepositions, and forms of verbs that describe it
-AFTER_NOUN = frozenset(
-    """
-    of in on with at for by from near to behind under over above below beside between inside against and
-    sitting standing walking running riding holding wearing playing skiing surfing eating smiling flying hanging looking
-    swinging jumping skateboarding snowboarding grazing sleeping laying lying talking driving watching waiting leaning
-    """.split()
-)
+AFTER_NOUN = """
+of in on with at for by from near to behind under over above below beside between inside against and
+sitting standing walking running riding holding wearing playing skiing surfing eating smiling flying hanging looking
+swinging jumping skateboarding snowboarding grazing sleeping laying lying talking driving watching waiting leaning
+"""
+ENDS_OF_NOUN = frozenset(AFTER_NOUN.split())
 
 
 class Relationship(NamedTuple):
@@ -130,7 +129,7 @@ def clean_predicate(text: str) -> str:
 def clean_entity(text: str) -> str:
     """Return the noun of an entity in its base form: the last word before a preposition, such as of, or a verb."""
     words = words_of(text)
-    ends = [number for number, word in enumerate(words) if number and word in AFTER_NOUN]
+    ends = [number for number, word in enumerate(words) if number and word in ENDS_OF_NOUN]
     noun = words[: min(ends, default=len(words))]
     return noun_lemma(noun[-1]) if noun else ""
 
@@ -247,8 +246,10 @@ def frequency_file(found: Frequencies, *, entities: int) -> list[dict[str, Any]]
     Raises
     ------
     BadRecord
-        If there are fewer words.
+        If there are fewer words, or if SimTown has no specs with so many entities.
     """
+    if not FEWEST <= entities <= len(NAMES):
+        raise BadRecord(f"Expected {FEWEST} to {len(NAMES)} entities, got {entities}.")
     ranked = SimTownSpec.model_validate({"splits": {"train": {"scenes": 1}}, "entities": entities}).ranked
     both = found.subjects + found.objects
     words = sorted(both, key=lambda word: (-both[word], word))[:entities]
@@ -281,8 +282,11 @@ def main(arguments: Sequence[str]) -> int:
             rows = frequency_file(
                 count(relationships(read_images(file, name=name), name=name)), entities=options.entities
             )
-    except (EngineError, OSError, ValueError) as error:
+    except EngineError as error:
         sys.stderr.write(f"{error}\n")
+        return 1
+    except (OSError, UnicodeError) as error:
+        sys.stderr.write(f"Expected a readable text file, got {options.relationships} ({error}).\n")
         return 1
     json.dump(rows, sys.stdout, indent=2)
     sys.stdout.write("\n")

@@ -3,7 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from generation.charts.vega import ELSEWHERE, HEIGHT, MOST_BARS, POINTS, SMALL, WIDTH, SvgPalette, config_of
+from generation.charts.vega import (
+    ELSEWHERE,
+    HEIGHT,
+    MOST_BARS,
+    POINTS,
+    SMALL,
+    WIDTH,
+    SvgPalette,
+    config_of,
+    title_of,
+)
 from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue
 
 STEP = 18  # pixels between slices
@@ -63,7 +73,7 @@ def spec_of(
     if title:
         note = f"95 % intervals (paired bootstrap); colour: {test} after Holm, below 0.05."
         heading = f"{names[0]} less {names[1]}, by {part.label}"
-        spec["title"] = {"text": heading, "subtitle": [title, note], "anchor": "start"}
+        spec["title"] = title_of(heading, title, note)
         spec["padding"] = 12
     return spec
 

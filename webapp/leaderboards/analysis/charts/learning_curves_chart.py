@@ -3,7 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from generation.charts.vega import COUNTS, ELSEWHERE, HEIGHT, LEGEND, OF_PAPER, OF_THE_PAGE, SHARES, WIDTH, config_of
+from generation.charts.vega import (
+    COUNTS,
+    ELSEWHERE,
+    HEIGHT,
+    LEGEND,
+    OF_PAPER,
+    OF_THE_PAGE,
+    SHARES,
+    WIDTH,
+    config_of,
+    title_of,
+)
 
 DRAWN = 5  # curves: there are as many colours
 TALLER = 1.4
@@ -122,6 +133,6 @@ def spec_of(
         note += "." if target is None else f"; the dashed line is the target, {100 * target:g} %."
         note += "".join(f" All {one}." for one in trained if one and len(trained) == 1)
         what = f"{figures[0][0].upper()}{figures[0][1:]}"
-        spec["title"] = {"text": f"{what} over {axis}", "subtitle": [title, note], "anchor": "start"}
+        spec["title"] = title_of(f"{what} over {axis}", title, note)
         spec["padding"] = 12
     return spec

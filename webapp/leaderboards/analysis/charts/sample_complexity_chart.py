@@ -20,6 +20,7 @@ from generation.charts.vega import (
     WIDTH,
     SvgPalette,
     config_of,
+    title_of,
 )
 from webapp.leaderboards.analysis.learning_curves import FAIL
 from webapp.leaderboards.analysis.sample_complexity import SIZES, Grid, NeededSize
@@ -29,7 +30,7 @@ TALLER = 1.5
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
 OVER_RUNS = "95 % intervals over runs"
 OF_SINGLE_RUNS = ", or over questions where an n has a single run"
-DOTTED = "; dotted: not reached with the largest n."
+DOTTED = "dotted: not reached with the largest n"
 # Distances as parts of an axis: between lines, beyond the values, between lines that reach no size, and above these
 ASIDE, MARGIN, STEP, ROOM = 0.01, 0.05, 0.025, 0.08
 X_APART, Y_APART = 0.08, 0.09  # smallest distance of two numbers at an axis, as a part of the axis
@@ -117,14 +118,14 @@ def spec_of(
         "config": config_of(colors),
     }
     if title:
-        spec["title"] = {"text": title, "subtitle": [subtitle, _note(drawn)], "anchor": "start"}
+        spec["title"] = title_of(title, subtitle, _of_intervals(drawn), DOTTED)
         spec["padding"] = 12
     return spec
 
 
-def _note(drawn: Sequence[ChartLine]) -> str:
+def _of_intervals(drawn: Sequence[ChartLine]) -> str:
     is_over_runs = all(cell.is_over_runs for line in drawn for cell in line.cells if cell.is_known)
-    return OVER_RUNS + ("" if is_over_runs else OF_SINGLE_RUNS) + DOTTED
+    return OVER_RUNS + ("" if is_over_runs else OF_SINGLE_RUNS)
 
 
 def _layers(grid: Grid, drawn: Sequence[ChartLine], colors: SvgPalette) -> list[dict[str, Any]]:

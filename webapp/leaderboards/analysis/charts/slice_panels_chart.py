@@ -15,6 +15,7 @@ from generation.charts.vega import (
     WIDTH,
     SvgPalette,
     config_of,
+    title_of,
 )
 from webapp.leaderboards.analysis.slices import SlicePanel
 
@@ -47,7 +48,7 @@ def spec_of(panel: SlicePanel, *, colors: SvgPalette, title: str = "") -> dict[s
     }
     if title:
         note = "Percent right." if panel.is_crossed else "95 % intervals (Wilson)."
-        spec["title"] = {"text": panel.title, "subtitle": [title, note], "anchor": "start"}
+        spec["title"] = title_of(panel.title, title, note)
         spec["padding"] = 12
     return spec
 
