@@ -203,7 +203,7 @@ class CountShiftForm(forms.Form):
         choices=[("odd", "odd numbers; even numbers in test"), ("even", "even numbers; odd numbers in test")],
     )
     removed = forms.DecimalField(
-        label="Removed of the other numbers, in percent",
+        label="Share of the other numbers to remove, in percent",
         min_value=0,
         max_value=100,
         max_digits=5,
@@ -215,13 +215,13 @@ class CountShiftForm(forms.Form):
     grouped_by = forms.ChoiceField(
         label="Groups",
         required=False,
-        help_text="Each group loses the same share.",
+        help_text="Questions with the same values are a group. Each group loses the same share.",
     )
     name = forms.CharField(
         label="End of the names",
         required=False,
         max_length=29,
-        help_text="For example odd-even-90 for train-odd-even-90. Leave it empty for this kind of name.",
+        help_text="For example small for train-small. If it is empty, the names end like train-odd-even-90.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
     )
     seed = forms.IntegerField(

@@ -1,6 +1,6 @@
-"""The metrics that a world names beside the accuracy, for predictions on a split: errors of counts, and grounding.
+"""The metrics that a world names besides the accuracy, for predictions on a split: errors of counts, and grounding.
 
-The metrics of numbers need answers that are numbers; those of boxes need boxes of predictions and of the split.
+Metrics of numbers need answers that are numbers. Metrics of boxes need boxes in the predictions and in the split.
 """
 
 import functools
@@ -10,18 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.predictions.predicted_boxes import PredictedBoxes
-from generation.engine.scoring import grounding
-from generation.engine.scoring.count_errors import count_terms
-from generation.engine.scoring.metrics import METRICS, Metric
+from generation.engine.scoring.counts import grounding
+from generation.engine.scoring.counts.count_errors import count_terms
+from generation.engine.scoring.counts.metrics import METRICS, Metric
 from generation.engine.scoring.question_terms import QuestionTerms
 from generation.engine.scoring.score import is_guess
 from generation.models import Split
-from generation.reports.count_shifts import train_set_of
 from generation.reports.scoring import truth_of
 from generation.reports.shortcuts import TYPE
+from generation.splits.split_recipes import read_recipe
 from generation.storage.split_index import SplitIndex
 
-UNKNOWN = -1  # the frequent answer to a type that the train split does not have
+UNKNOWN = -1  # instead of the most frequent answer, if the train split has no answers
+ALL = ""  # instead of a type: all questions
 
 
 def metrics_of(split: Split) -> tuple[Metric, ...]:
@@ -52,11 +53,11 @@ def terms_of(
     boxes : PredictedBoxes or None
     """
     index, found = SplitIndex.open(split), dict[str, QuestionTerms]()
-    if not is_guess(codes).any():  # a guess among several answers is no number
+    if not is_guess(codes).any():  # a guess among several answers is not a number
         found |= _of_numbers(split, index, codes, numbers)
     if boxes is not None and index.boxes is not None:
         matches = grounding.match_boxes(_as_floats(boxes), _true_boxes(index))
-        found |= {name: _known(terms, index) for name, terms in grounding.grounding_terms(matches).items()}
+        found |= {name: _with_known_boxes(terms, index) for name, terms in grounding.grounding_terms(matches).items()}
     return {one.name: found[one.name] for one in metrics_of(split) if one.name in found}
 
 
@@ -66,10 +67,10 @@ def average_precisions(split: Split, boxes: PredictedBoxes) -> Mapping[float, Qu
     if index.boxes is None:
         return {}
     matches = grounding.match_boxes(_as_floats(boxes), _true_boxes(index))
-    return {iou: _known(grounding.average_precision(matches, iou), index) for iou in grounding.IOUS}
+    return {iou: _with_known_boxes(grounding.average_precision(matches, iou), index) for iou in grounding.IOUS}
 
 
-def _known(terms: QuestionTerms, index: SplitIndex) -> QuestionTerms:
+def _with_known_boxes(terms: QuestionTerms, index: SplitIndex) -> QuestionTerms:
     """Return the terms without questions whose true boxes are not known."""
     assert index.boxes is not None
     return terms._replace(is_counted=terms.is_counted & index.boxes.known)
@@ -83,28 +84,48 @@ def _of_numbers(
     most = split.dataset.get_world().most_counted(split.read_spec())
     assert most is not None
     true = values[truth_of(index)].astype(np.int64)
-    return count_terms(predicted, true, most=most, frequent=_frequent(split, index))
+    kept = _kept_in_train(split)
+    is_own = None if kept is None else true % 2 == (kept == "odd")
+    return count_terms(predicted, true, most=most, frequent=_frequent(split, index), is_own=is_own)
+
+
+def _kept_in_train(split: Split) -> str | None:
+    """Return the parity whose answers a count shift keeps whole in train; None if the split is not of a shift."""
+    train = split.reference or split  # a train set has no reference
+    rule = read_recipe(train.recipe).parity if train.is_derived else None
+    return None if rule is None else rule.kept
 
 
 def _frequent(split: Split, index: SplitIndex) -> NDArray[np.int64] | None:
-    """Return train's most frequent answer to the type of each question; None without a train split."""
-    train = train_set_of(split)
+    """Return the train split's most frequent answer to the type of each question; None without a train split.
+
+    For a type that the train split does not have, it is the most frequent answer to all its questions: the types of
+    TallyQA's train file are not published.
+    """
+    train = split.reference
     if train is None or not train.is_complete or TYPE not in index.facets:
         return None
     table = _most_frequent(train.pk, train.index_digest)
     facet = index.facets[TYPE]
-    of_type = np.array([*(table.get(value, UNKNOWN) for value in facet.values), UNKNOWN])
+    of_all = table.get(ALL, UNKNOWN)
+    of_type = np.array([*(table.get(value, of_all) for value in facet.values), of_all])
     return of_type[np.minimum(facet.codes, len(facet.values))]
 
 
 @functools.lru_cache(maxsize=64)
 def _most_frequent(split: int, digest: str) -> dict[str, int]:
-    """Return the most frequent answer by type, the smallest of several; `digest` is that of the index."""
+    """Return the most frequent answer by type, and of `ALL`; the smallest if there are several.
+
+    `digest` is that of the index.
+    """
     index = SplitIndex.open(Split.objects.select_related("dataset", "parent").get(pk=split))
     facet, truth = index.facets[TYPE], truth_of(index)
     found = {}
-    for code, value in enumerate(facet.values):
-        counts = np.bincount(truth[(facet.codes == code) & (truth >= 0)], minlength=len(index.answer_values))
+    groups = {ALL: np.ones(len(truth), np.bool_)} | {
+        value: facet.codes == code for code, value in enumerate(facet.values)
+    }
+    for value, group in groups.items():
+        counts = np.bincount(truth[group & (truth >= 0)], minlength=len(index.answer_values))
         if counts.any():
             found[value] = int(index.answer_values[int(counts.argmax())])
     return found
@@ -115,6 +136,6 @@ def _true_boxes(index: SplitIndex) -> grounding.TrueBoxes:
     return grounding.TrueBoxes(np.asarray(index.boxes.starts), index.boxes.boxes.astype(np.float64))
 
 
-def _as_floats(found: PredictedBoxes) -> grounding.PredictedBoxes:
+def _as_floats(found: PredictedBoxes) -> grounding.ScoredBoxes:
     starts, boxes, scores = found
-    return grounding.PredictedBoxes(np.asarray(starts), boxes.astype(np.float64), scores.astype(np.float64))
+    return grounding.ScoredBoxes(np.asarray(starts), boxes.astype(np.float64), scores.astype(np.float64))

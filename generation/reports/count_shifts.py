@@ -1,6 +1,6 @@
-"""What a count shift does to train, val and test: their counts before and after, and how alike words and objects stay.
+"""What a count shift does to train, val and test: counts before and after, and how similar words and objects stay.
 
-The guesses of the report need no model: an answer is drawn from the answers of train, or from those of test.
+The guesses in the report need no model: each answer is drawn from the answers of train, or from those of test.
 
 References
 ----------
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.access import Visitor, What, may_see
-from generation.engine.scoring.label_shift import COMMON_WORDS, guessing_accuracy, similarity
-from generation.models import Dataset, Split
+from generation.engine.scoring.counts.label_shift import COMMON_WORDS, guessing_accuracy, similarity
+from generation.models import Dataset, Import, Split
 from generation.reports.scene_objects import objects_of
 from generation.splits.count_shifts import PARITIES, TEST, TRAIN, VALS
 from generation.splits.split_recipes import Chooser, ParityRule, Recipe, read_recipe
@@ -25,13 +25,36 @@ from generation.storage.split_index import SplitIndex
 Counts = NDArray[np.int64]
 
 PAPER = "Dancette et al. 2020, TallyQA"
-PAPER_SIMILARITIES = {0: (1.0, 1.0), 50: (0.997, 0.9999), 90: (0.986, 0.9996), 100: (0.976, 0.9995)}
-"""Table 5, by the percentage that is removed: of words, and of objects."""
+PAPER_SIMILARITIES: Mapping[float, tuple[float, float]] = {
+    0: (1.0, 1.0),
+    50: (0.997, 0.9999),
+    90: (0.986, 0.9996),
+    100: (0.976, 0.9995),
+}
+"""Table 5, by the removed percentage: the coefficients of words and of objects."""
 PAPER_GUESSES = {"train": (0.3215, 0.1104, 0.0921), "test": (0.1037, 0.3134, 0.2995)}
-"""Table 6, for 90 % removed of the even answers: accuracy on val, on simple and on complex questions of test."""
+"""Table 6, if 90 % of the even answers are removed: accuracy on val, and on simple and complex questions of test."""
+PAPER_METHODS: Mapping[str, tuple[float, float, float]] = {
+    "Q-Only": (0.5378, 0.1314, 0.2897),
+    "I-Only": (0.5377, 0.1263, 0.0605),
+    "Q+I": (0.6108, 0.1755, 0.2477),
+    "MUTAN": (0.6433, 0.1858, 0.2620),
+    "Counter": (0.6750, 0.1799, 0.2043),
+    "RCN": (0.6953, 0.3064, 0.2669),
+    "RCN, uniform sampling": (0.6544, 0.2650, 0.2778),
+    "RCN Regression": (0.6141, 0.3725, 0.2855),
+    "SCN": (0.5478, 0.4822, 0.3254),
+}
+"""Tables 1 and 6: the accuracies of trained models, in the same order."""
+PAPER_COUNTS: Mapping[str, Mapping[float, tuple[int, int, int]]] = {
+    "odd": {0: (137_102, 15_292, 23_138), 50: (68_549, 7_644, 11_565), 90: (13_707, 1_525, 2_328), 100: (0, 0, 0)},
+    "even": {0: (87_289, 9_635, 15_451), 50: (43_643, 4_815, 7_719), 90: (8_725, 969, 1_551), 100: (0, 0, 0)},
+}
+"""Tables 3 and 4, by the parity that train keeps and the removed percentage: rare answers of train, val and test."""
+PAPER_FORMAT = "tallyqa"  # of the import whose counts the paper has
 
 
-class ShiftedSet(NamedTuple):
+class SetCounts(NamedTuple):
     """A question set of a shift, and the questions from which its recipe removes some.
 
     Attributes
@@ -57,11 +80,11 @@ class ShiftedSet(NamedTuple):
 
 
 class CountShiftFamily(NamedTuple):
-    """The question sets of one shift: train, val and test, in this order, as far as they are complete and visible."""
+    """The question sets of one shift: those of train, val and test, in this order, that are complete and visible."""
 
     name: str
     rule: ParityRule
-    sets: tuple[ShiftedSet, ...]
+    sets: tuple[SetCounts, ...]
 
     @property
     def kept(self) -> str:
@@ -71,7 +94,7 @@ class CountShiftFamily(NamedTuple):
     def rare(self) -> str:
         return PARITIES[self.rule.kept]
 
-    def find(self, role: str) -> ShiftedSet | None:
+    def find(self, role: str) -> SetCounts | None:
         return next((one for one in self.sets if one.role == role), None)
 
 
@@ -97,16 +120,6 @@ def family_of(user: Visitor, dataset: Dataset, name: str) -> CountShiftFamily | 
     return CountShiftFamily(name, rule, tuple(_set(*one, most=most) for one in visible))
 
 
-def train_set_of(split: Split) -> Split | None:
-    """Return the split that models of this split are trained on: of a shift its train set, otherwise the reference."""
-    if split.is_derived:
-        siblings = Split.objects.for_browse().filter(dataset=split.dataset_id)
-        for sets in _members(list(siblings)).values():
-            if any(one.pk == split.pk for one, _ in sets.values()):
-                return sets[TRAIN][0]
-    return split.reference
-
-
 ORDER = (TRAIN, VALS[0], TEST)
 
 
@@ -124,23 +137,41 @@ def _members(splits: Sequence[Split]) -> dict[str, dict[str, tuple[Split, Recipe
     return {name: sets for name, sets in found.items() if {TRAIN, TEST} <= set(sets)}
 
 
-def _set(role: str, split: Split, recipe: Recipe, *, most: int) -> ShiftedSet:
+def _set(role: str, split: Split, recipe: Recipe, *, most: int) -> SetCounts:
     parent = SplitIndex.open(split.source)
     before = Chooser(split.source, parent).choose(recipe.model_copy(update={"parity": None}))
     after = SplitIndex.open(split).positions
     assert after is not None
     numbers = _numbers(split.source)
     counts = (np.bincount(numbers[parent.answers[one]], minlength=most + 1) for one in (before, after))
-    return ShiftedSet(role, split, recipe, *(one[: most + 1].astype(np.int64) for one in counts))
+    return SetCounts(role, split, recipe, *(one[: most + 1].astype(np.int64) for one in counts))
 
 
 def _numbers(split: Split) -> Counts:
-    """Return the number that each answer of a split's vocabulary is; 0 for those that are no numbers."""
+    """Return the number of each answer in a split's vocabulary; 0 for answers that are not numbers."""
     texts = SplitIndex.open(split).answer_values
     return np.array([int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0 for text in texts], np.int64)
 
 
-# How alike the questions stay
+def published_counts(dataset: Dataset, family: CountShiftFamily) -> Mapping[str, int]:
+    """Return the paper's numbers of rare answers by role; empty unless the dataset is an import of TallyQA."""
+    if not Import.objects.filter(dataset=dataset, format=PAPER_FORMAT).exists():
+        return {}
+    counts = PAPER_COUNTS[family.kept].get(family.rule.removed)
+    return {} if counts is None else dict(zip(ORDER, counts, strict=True))
+
+
+def published_methods(family: CountShiftFamily) -> Mapping[str, tuple[float, float, float]]:
+    """Return the paper's accuracies on val, and on simple and complex questions of test; empty for other shifts."""
+    return PAPER_METHODS if _is_papers_choice(family) else {}
+
+
+def _is_papers_choice(family: CountShiftFamily) -> bool:
+    """Return whether the paper has accuracies for this shift, Odd-Even-90."""
+    return family.kept == "odd" and family.rule.removed == 90
+
+
+# How similar the questions stay
 
 
 class Similarity(NamedTuple):
@@ -156,11 +187,11 @@ class Similarity(NamedTuple):
 
 
 def similarities(user: Visitor, family: CountShiftFamily) -> list[Similarity]:
-    """Return how alike the words and objects of train and test are, before and after the shift."""
+    """Return how similar the words and objects of train and test are, before and after the shift."""
     train, test = family.find(TRAIN), family.find(TEST)
     if train is None or test is None:
         return []
-    paper = PAPER_SIMILARITIES.get(int(family.rule.removed)) if family.kept == "odd" else None
+    paper = PAPER_SIMILARITIES.get(family.rule.removed) if family.kept == "odd" else None
     sees = all(may_see(user, one.split, What.SCENE) for one in (train, test))
     return [
         _similarity("train after and before", (train, True), (train, False), sees=sees)._replace(paper=paper),
@@ -170,23 +201,23 @@ def similarities(user: Visitor, family: CountShiftFamily) -> list[Similarity]:
     ]
 
 
-Side = tuple[ShiftedSet, bool]
-"""A set, and whether it is meant after the shift."""
+Side = tuple[SetCounts, bool]
+"""A set, and whether to use its questions after the shift or before it."""
 
 
 def _similarity(label: str, one: Side, other: Side, *, sees: bool) -> Similarity:
-    words = similarity(*_aligned(_words(*one), _words(*other)))
-    objects = similarity(*_aligned(_objects(*one), _objects(*other))) if sees else None
+    words = similarity(*_align(_words(*one), _words(*other)))
+    objects = similarity(*_align(_objects(*one), _objects(*other))) if sees else None
     return Similarity(label, words, objects)
 
 
-def _aligned(one: Mapping[str, int], other: Mapping[str, int]) -> tuple[Counts, Counts]:
+def _align(one: Mapping[str, int], other: Mapping[str, int]) -> tuple[Counts, Counts]:
     values = sorted({*one, *other})
     first, second = (np.array([found.get(value, 0) for value in values], np.int64) for found in (one, other))
     return first, second
 
 
-def _words(one: ShiftedSet, is_after: bool) -> dict[str, int]:
+def _words(one: SetCounts, is_after: bool) -> dict[str, int]:
     """Return in how many questions each word occurs, without common words."""
     index = SplitIndex.open(one.split.source)
     found = index.words_of(_positions(one, is_after))
@@ -194,14 +225,14 @@ def _words(one: ShiftedSet, is_after: bool) -> dict[str, int]:
     return {word: n for word, n in zip(found.vocabulary, counts, strict=True) if word not in COMMON_WORDS}
 
 
-def _objects(one: ShiftedSet, is_after: bool) -> dict[str, int]:
+def _objects(one: SetCounts, is_after: bool) -> dict[str, int]:
     """Return how often each object occurs in the scenes of a set."""
     found = objects_of(one.split.source)
     scenes = np.unique(SplitIndex.open(one.split.source).scenes[_positions(one, is_after)])
     return dict(zip(found.kinds, found.among(scenes).tolist(), strict=True))
 
 
-def _positions(one: ShiftedSet, is_after: bool) -> Counts:
+def _positions(one: SetCounts, is_after: bool) -> Counts:
     index = SplitIndex.open(one.split.source)
     if not is_after:
         return Chooser(one.split.source, index).choose(one.recipe.model_copy(update={"parity": None}))
@@ -214,7 +245,7 @@ def _positions(one: ShiftedSet, is_after: bool) -> Counts:
 
 
 class GuessLine(NamedTuple):
-    """The expected accuracy of answers drawn from the answers of one set, by column; None for an empty column.
+    """The expected accuracy of guesses that are drawn from the answers of one set, by column; None for an empty column.
 
     `paper` has the paper's figures for TallyQA, in the order val, simple, complex; empty if it has none.
     """
@@ -232,7 +263,7 @@ class Guesses(NamedTuple):
 
 
 def guesses(family: CountShiftFamily) -> Guesses:
-    """Return how often answers that are drawn from those of train, or of test, are right."""
+    """Return the accuracies of answers that are drawn from those of train, and from those of test."""
     columns = [(one.split.name, one.after) for one in family.sets if one.role != TRAIN]
     columns += [
         (f"{one.split.name}, {label}", counts)
@@ -240,7 +271,7 @@ def guesses(family: CountShiftFamily) -> Guesses:
         if one.role == TEST
         for label, counts in _groups(one)
     ]
-    has_paper = family.kept == "odd" and family.rule.removed == 90
+    has_paper = _is_papers_choice(family)
     lines = []
     for role in (TRAIN, TEST):
         source = family.find(role)
@@ -250,7 +281,7 @@ def guesses(family: CountShiftFamily) -> Guesses:
     return Guesses(tuple(name for name, _ in columns), tuple(lines))
 
 
-def _groups(one: ShiftedSet) -> Iterator[tuple[str, Counts]]:
+def _groups(one: SetCounts) -> Iterator[tuple[str, Counts]]:
     """Yield the counts of each value of the facet by which the shift makes groups; none without a facet."""
     rule = one.recipe.parity
     index = SplitIndex.open(one.split)

@@ -11,7 +11,7 @@ from generation.engine.scoring.shortcuts import sample_positions
 from generation.models import Scene, Split
 from generation.storage.items import item_of
 
-SAMPLE = 1000  # largest number of scenes that are read
+SAMPLE = 1000  # the largest number of scenes that are read
 
 
 class SceneObjects(NamedTuple):
@@ -30,7 +30,7 @@ class SceneObjects(NamedTuple):
     counts: NDArray[np.int64]
 
     def among(self, scenes: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return how often each kind occurs in those of these scenes that were read, an array (kinds,)."""
+        """Return how often each kind (kinds,) occurs in these scenes, as far as they were read."""
         found: NDArray[np.int64] = self.counts[np.isin(self.scenes, scenes)].sum(axis=0)
         return found
 
@@ -42,7 +42,7 @@ def objects_of(split: Split) -> SceneObjects:
 
 @functools.lru_cache(maxsize=32)
 def _objects(split: int, digest: str) -> SceneObjects:
-    """Count the objects of a split; `digest` is that of its index, so that it is counted again after a change."""
+    """Count the objects of a split; `digest` is that of its index, so that the cache is not used after a change."""
     row = Split.objects.select_related("dataset", "parent").get(pk=split)
     world, spec = row.dataset.get_world(), row.read_spec()
     positions = sample_positions(row.scenes, SAMPLE)

@@ -42,7 +42,7 @@ CUES = {
 }
 
 
-class GuessScore(NamedTuple):
+class CueScore(NamedTuple):
     """The score of guesses that use one cue: `right` of `n`, chance and, if there is one, the figure of a paper."""
 
     name: str
@@ -115,8 +115,8 @@ class SplitGuesses(NamedTuple):
     reference: str
     is_withheld: bool
     sampled: int
-    cues: list[GuessScore]
-    types: list[GuessScore]
+    cues: list[CueScore]
+    types: list[CueScore]
     address: str
 
     @property
@@ -145,7 +145,7 @@ class ShortcutsView(NamedTuple):
         return {"texts": alike, "splits": [one.to_json() for one in self.scored], "published": self.source or None}
 
 
-def shares_of(row: GuessScore) -> dict[str, float]:
+def shares_of(row: CueScore) -> dict[str, float]:
     low, high = row.share.wilson
     return {"accuracy": rounded(row.share.value or 0.0), "low": rounded(low), "high": rounded(high)}
 
@@ -224,8 +224,8 @@ def _scored(split: Split, figures: Mapping[str, Any], published: Published, *, i
     return SplitGuesses(split.name, reference, False, figures["sampled"], cues, types, address)
 
 
-def _guess(figures: Mapping[str, Any]) -> GuessScore:
-    return GuessScore(figures["name"], figures["label"], figures["n"], figures["right"], figures["chance"])
+def _guess(figures: Mapping[str, Any]) -> CueScore:
+    return CueScore(figures["name"], figures["label"], figures["n"], figures["right"], figures["chance"])
 
 
 ROOM = 3  # pixels by which a bar is thicker than in other charts, because two lines lie across it

@@ -80,8 +80,11 @@ def check_name(name: str, *, dataset: Dataset) -> None:
         raise BadRecipe(f"Expected another name, got {name!r}: another page has its address.", where="name")
 
 
-def create(parent: Split, *, name: str, recipe: Recipe) -> Job:
-    """Create a derived split and return the job that makes it. If `BadRecipe` is raised, nothing is stored."""
+def create(parent: Split, *, name: str, recipe: Recipe, reference: Split | None = None) -> Job:
+    """Create a derived split and return the job that makes it. If `BadRecipe` is raised, nothing is stored.
+
+    By default, the reference of the new split is that of its parent.
+    """
     check_name(name, dataset=parent.dataset)
     choice = choose(parent, recipe)
     scenes = SplitIndex.open(parent).scenes[choice.positions]
@@ -98,7 +101,7 @@ def create(parent: Split, *, name: str, recipe: Recipe) -> Job:
                 kind=Split.Kind.DERIVED,
                 withheld=fresh.withheld,
                 opened=fresh.opened,
-                reference_id=fresh.reference_id,
+                reference_id=fresh.reference_id if reference is None else reference.pk,
                 parent=fresh,
                 recipe=choice.recipe.to_json(),
                 scenes=len(np.unique(scenes)),

@@ -12,31 +12,36 @@ from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.shifted_counts import spec_of
 from generation.charts.vega import OF_PAPER, OF_THE_PAGE
 from generation.engine.formats.spreadsheets import csv_lines
+from generation.engine.scoring.counts.label_shift import COMMON_WORDS
 from generation.models import Dataset
 from generation.reports.count_shifts import (
     PAPER,
     TEST,
     CountShiftFamily,
     Guesses,
-    ShiftedSet,
+    SetCounts,
     family_of,
     guesses,
+    published_counts,
+    published_methods,
     similarities,
 )
+from generation.splits import count_shifts
+from generation.splits.count_shifts import CountShift, sets_of
 from generation.splits.query_string import QueryString, shorten
 from generation.splits.split_recipes import command
 from generation.views.access_checks import find_dataset
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
-NO_SHIFT = "There is no such count shift in this dataset."
+NO_SHIFT = "This dataset has no count shift with this name."
 
 
-class ShownSet(NamedTuple):
-    """A set as the page shows it: its drawing, which may be empty, and its counts."""
+class SetView(NamedTuple):
+    """A set as the page shows it: its drawing, which may be empty, and the paper's number of rare answers, if any."""
 
-    shifted: ShiftedSet
+    shifted: SetCounts
     drawing: SafeString
-    command: str
+    published: int | None
 
     @property
     def odd(self) -> tuple[int, int]:
@@ -61,8 +66,9 @@ def count_shift(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     dataset, family = _find(request, slug, name)
     specs = [_spec(one, family, is_paper=False) for one in family.sets]
     drawn = drawings(dataset.slug, [DrawingOrder(spec) for spec in specs])
+    published = published_counts(dataset, family)
     shown = [
-        ShownSet(one, _as_html(drawing), command(one.recipe, dataset=dataset.slug, name=one.split.name))
+        SetView(one, _as_html(drawing), published.get(one.role))
         for one, drawing in zip(family.sets, drawn, strict=True)
     ]
     found = guesses(family)
@@ -75,6 +81,10 @@ def count_shift(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "guesses": _in_percent(found),
         "paper": PAPER,
         "has_paper": any(line.paper for line in found.lines),
+        "has_published": bool(published),
+        "methods": [(name, *map(_percent, shares)) for name, shares in published_methods(family).items()],
+        "common_words": sorted(COMMON_WORDS),
+        "commands": _commands(dataset, family),
     }
     return render(request, "generation/count_shift.html", context)
 
@@ -107,11 +117,24 @@ def _find(request: HttpRequest, slug: str, name: str) -> tuple[Dataset, CountShi
     return dataset, family
 
 
-def _spec(one: ShiftedSet, family: CountShiftFamily, *, is_paper: bool) -> dict[str, Any]:
+def _commands(dataset: Dataset, family: CountShiftFamily) -> list[str]:
+    """Return the command that makes the sets of a shift again, or one for each set if they were not made together."""
+    if not family.sets:
+        return []
+    recipe = family.sets[0].recipe
+    groups = {one.recipe.parity.grouped_by for one in family.sets if one.recipe.parity is not None}
+    shift = CountShift(family.kept, family.rule.removed, recipe.filter, max(groups), recipe.seed)
+    together = {one.name: one.recipe for one in sets_of(dataset, shift, suffix=family.name)}
+    if all(together.get(one.split.name) == one.recipe for one in family.sets):
+        return [count_shifts.command(dataset.slug, shift, suffix=family.name)]
+    return [command(one.recipe, dataset=dataset.slug, name=one.split.name) for one in family.sets]
+
+
+def _spec(one: SetCounts, family: CountShiftFamily, *, is_paper: bool) -> dict[str, Any]:
     assert one.recipe.parity is not None
     rare = "even" if one.recipe.parity.kept == "odd" else "odd"
     colors = OF_PAPER if is_paper else OF_THE_PAGE
-    titles = {"title": str(one.split), "subtitle": "pale: before the shift"} if is_paper else {}
+    titles = {"title": str(one.split), "subtitle": "pale bars: before the shift"} if is_paper else {}
     return spec_of(one.before.tolist(), one.after.tolist(), rare=rare, colors=colors, **titles)
 
 
@@ -124,11 +147,15 @@ def _in_percent(found: Guesses) -> list[dict[str, Any]]:
     return [
         {
             "label": line.label,
-            "shares": ["–" if share is None else f"{100 * share:.2f}" for share in line.shares],
-            "paper": [f"{100 * share:.2f}" for share in line.paper],
+            "shares": ["–" if share is None else _percent(share) for share in line.shares],
+            "paper": [_percent(share) for share in line.paper],
         }
         for line in found.lines
     ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}"
 
 
 def _as_csv(family: CountShiftFamily) -> str:

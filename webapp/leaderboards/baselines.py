@@ -26,6 +26,7 @@ from webapp.leaderboards.models import Method, Submission
 Kind = Method.Baseline
 
 AT_ONCE = 20  # splits per sweep
+DERIVED = Q(kind=Split.Kind.DERIVED)
 LOW = -10  # their priority: submissions of users go first
 OF = ":"  # separates the names of a world and of its baseline
 SCENES = 200  # read per query
@@ -87,18 +88,23 @@ def begin() -> int:
 
 
 def lacking() -> QuerySet[Split]:
-    """Return complete splits, other than question sets, that lack a baseline they should have."""
+    """Return complete splits that lack a baseline they should have.
+
+    Question sets show the baselines of their parent. But if the reference of a set is also a set, as in a shift of
+    counts, it has baselines that are fitted on that one.
+    """
     of_split = Submission.objects.filter(split=OuterRef("pk"))
     has = {kind: Exists(of_split.filter(method__baseline=kind)) for kind in ABOUT}
     lacks = Q()
     for kind, about in ABOUT.items():
-        lacks |= ~Q(has[kind]) & (Q(reference__state=Split.State.COMPLETE) if about.needs_reference else Q())
+        can_have = Q(reference__state=Split.State.COMPLETE) if about.needs_reference else ~DERIVED
+        lacks |= ~Q(has[kind]) & can_have
     for world in usable():
         for one in world.baselines:
             has_it = Exists(of_split.filter(method__baseline=f"{world.name}{OF}{one.name}"))
             lacks |= Q(dataset__world=world.name) & ~Q(has_it) & _can_be_read(one)
-    complete = Split.objects.own().filter(state=Split.State.COMPLETE, dataset__state=Dataset.State.COMPLETE)
-    rows = complete.filter(lacks, questions__gt=0)
+    complete = Split.objects.filter(state=Split.State.COMPLETE, dataset__state=Dataset.State.COMPLETE)
+    rows = complete.filter(~DERIVED | Q(reference__kind=Split.Kind.DERIVED)).filter(lacks, questions__gt=0)
     return rows.select_related("dataset", "reference").order_by("pk")
 
 
@@ -114,7 +120,9 @@ def _can_be_read(own: Baseline) -> Q:
 def kinds_of(split: Split) -> list[str]:
     """Return the names of the baselines that a split should have."""
     has_reference = split.reference is not None and split.reference.is_complete
-    kinds = [str(kind) for kind, about in ABOUT.items() if has_reference or not about.needs_reference]
+    kinds = [
+        str(kind) for kind, about in ABOUT.items() if (has_reference if about.needs_reference else not split.is_derived)
+    ]
     world = split.dataset.get_world()
     own = [one for one in world.baselines if Split.objects.filter(_can_be_read(one), pk=split.pk).exists()]
     return [*kinds, *(f"{world.name}{OF}{one.name}" for one in own)]

@@ -289,8 +289,12 @@ class World(ABC):
         The world's own baselines.
     count_groups : str
         The facet by whose values count shifts group questions unless told otherwise; empty for the answer alone.
+    unknown_group : str
+        The value of this facet of questions whose group is not known. A split that has some of them is grouped by the
+        answer alone. Empty if the world has no such value.
     metrics : tuple of str
-        The metrics of boards beside the accuracy, by their names in `generation.engine.scoring.metrics.METRICS`.
+        The metrics of boards besides the accuracy, by their names in `METRICS` of
+        `generation.engine.scoring.counts.metrics`.
     display : Display
         How pages show pictures.
     published : Published
@@ -319,6 +323,7 @@ class World(ABC):
     ablations: ClassVar[tuple[Ablation, ...]] = ()
     baselines: ClassVar[tuple[Baseline, ...]] = ()
     count_groups: ClassVar[str] = ""
+    unknown_group: ClassVar[str] = ""
     metrics: ClassVar[tuple[str, ...]] = ()
     display: ClassVar[Display] = Display()
     published: ClassVar[Published] = Published()

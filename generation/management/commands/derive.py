@@ -20,48 +20,48 @@ IDLE = 0.2  # seconds
 
 
 class Command(PlainCommand):
-    help = "Make a question set: a split of some of another's questions. Prints its content hash."
+    help = "Make a question set from some questions of a split, and print its content hash."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("split", metavar="DATASET/SPLIT", help="with --mcd only DATASET")
-        parser.add_argument("--name", metavar="NAME", help="of the new split; with --mcd the end of three names")
+        parser.add_argument("split", metavar="DATASET/SPLIT", help="with --mcd, only DATASET")
+        parser.add_argument("--name", metavar="NAME", help="of the new set; with --mcd, the end of the names")
         parser.add_argument(
             "--mcd", type=_shifts, metavar="PARITIES:P",
-            help="odd-even:90: train and val with all odd answers and 10 %% of the even ones, test the other way "
-            "round; or even-odd:90; with several percentages, such as odd-even:0,50,90, one shift for each",
+            help="odd-even:90 makes train and val with all odd answers and 10 %% of the even ones, and test the other "
+            "way round; even-odd:90 makes the opposite; several percentages, as in odd-even:0,50, make several shifts",
         )  # fmt: skip
         parser.add_argument(
             "--filter", default="", metavar="QUERY",
             help="as in the address of the split's page: 'type=count&length=8..12&q=metal'",
         )  # fmt: skip
         parser.add_argument(
-            "--held-out", type=_percent, metavar="P", help="the questions about P %% of the scenes, drawn at random"
+            "--held-out", type=_percent, metavar="P", help="the questions about P %% of the scenes, chosen at random"
         )
         parser.add_argument(
-            "--without-held-out", type=_percent, metavar="P", help="the questions about all scenes but P %%"
+            "--without-held-out", type=_percent, metavar="P", help="the questions about all other scenes"
         )
         parser.add_argument(
             "--parity", type=_parity, metavar="PARITY:P",
-            help="odd:90: all questions whose answer is odd, and P %% fewer of each even answer; or even:90",
+            help="odd:90 keeps all odd answers, and removes 90 %% of the questions with each even answer; or even:90",
         )  # fmt: skip
         parser.add_argument(
             "--parity-by",
             metavar="FACET",
-            help="with --parity or --mcd: fewer of each value of this facet; with --mcd by default the one that the "
-            "world names, '' for none",
+            help="with --parity or --mcd: remove the same share for each value of this facet; by default, --mcd uses "
+            "the facet that the world names; '' means no facet",
         )
         parser.add_argument(
             "--keep", type=_kept, action="append", default=[], metavar="FACET=VALUE:P",
-            help="of the questions with this value only P %%; may be given several times, for values of one facet",
+            help="keep only P %% of the questions with this value; may be given several times, for values of one facet",
         )  # fmt: skip
         ways = parser.add_mutually_exclusive_group()
-        ways.add_argument("--first", type=_count, metavar="N", help="the first N of what is left")
-        ways.add_argument("--sample", type=_count, metavar="N", help="N of what is left, by chance")
-        ways.add_argument("--share", type=_percent, metavar="P", help="P %% of what is left, by chance")
-        parser.add_argument("--seed", type=_seed, default=0, metavar="S", help="of what is left to chance; default: 0")
+        ways.add_argument("--first", type=_count, metavar="N", help="the first N of the remaining questions")
+        ways.add_argument("--sample", type=_count, metavar="N", help="N of the remaining questions, at random")
+        ways.add_argument("--share", type=_percent, metavar="P", help="P %% of the remaining questions, at random")
+        parser.add_argument("--seed", type=_seed, default=0, metavar="S", help="of the random choice; default: 0")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make it in this process, or wait for another process that is making it. After a failure nothing is left."""
+        """Make the sets in this process, or wait for another process that makes them. After a failure, none is left."""
         jobs = self._family(options) if options["mcd"] else [self._single(options)]
         keys = [job.split.pk for job in jobs if job.split is not None]
         try:
@@ -69,7 +69,7 @@ class Command(PlainCommand):
                 self._wait(job, key)
         except KeyboardInterrupt as stopped:
             self._drop(keys)
-            raise CommandError("Stopped. Nothing is left of it.", returncode=INTERRUPTED) from stopped
+            raise CommandError("Stopped. No question set was made.", returncode=INTERRUPTED) from stopped
         except BaseException:
             self._drop(keys)
             raise
@@ -103,7 +103,7 @@ class Command(PlainCommand):
                 time.sleep(IDLE)
             found = Job.objects.filter(pk=job.pk).first()
             if found is None or found.state in (Job.State.FAILED, Job.State.CANCELLED):
-                reason = "It was deleted meanwhile." if found is None else found.message or "It was cancelled."
+                reason = "The set was deleted meanwhile." if found is None else found.message or "It was cancelled."
                 raise CommandError(reason, returncode=FAILED)
 
     def _drop(self, splits: Collection[int]) -> None:

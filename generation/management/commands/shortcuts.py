@@ -11,7 +11,7 @@ from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from generation.models import BlindReport, Dataset
 from generation.reports import report_jobs
 from generation.reports.shortcuts import complete_splits
-from generation.reports.shortcuts_page import LEVEL_TEXT, Alike, GuessScore, ShortcutsView, SplitGuesses, shown_whole
+from generation.reports.shortcuts_page import LEVEL_TEXT, Alike, CueScore, ShortcutsView, SplitGuesses, shown_whole
 
 
 class Command(PlainCommand):
@@ -75,7 +75,7 @@ def _alike_row(row: Alike) -> tuple[str, ...]:
     return (row.name, f"{row.questions:,}", unique, overlap, row.published_unique, row.published_overlap)
 
 
-def _guess_row(row: GuessScore, *, paper: bool = False) -> tuple[str, ...]:
+def _guess_row(row: CueScore, *, paper: bool = False) -> tuple[str, ...]:
     told = (row.published_text,) if paper else ()
     return (row.label, row.share.text, row.share.interval_text, row.chance_text, f"{row.n:,}", *told)
 

@@ -1,8 +1,12 @@
 """The page that makes question sets of train, val and test with shifted counts."""
 
+import re
+import shlex
+from html import unescape
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from generation.making import dataset_jobs
@@ -66,7 +70,14 @@ def test_the_button_makes_all_three_and_shows_them(owner: Client) -> None:
     assert {split.state for split in Split.objects.filter(kind="derived")} == {"complete"}
     assert 'href="/datasets/rows/test-odd-even-90/?answer=' in page
     assert "Random (train)" in page and "9.21" in page and "0.9996" in page  # figures of the paper beside ours
-    assert "python manage.py derive rows/train --name train-odd-even-90" in page
+    assert "RCN Regression" in page and "37.25" in page and "pictured, scene, see, seen, shown, the" in page
+    assert "2,328" not in page  # the paper counts TallyQA
+    [command] = re.findall(r"python manage\.py (derive rows .+)", unescape(page))
+    train, *others = Split.objects.filter(kind="derived").order_by("ordinal")
+    assert [split.reference_id for split in others] == [train.pk, train.pk]
+    call_command(*shlex.split(command), "--name", "again")
+    again = Split.objects.filter(kind="derived", name__endswith="-again").order_by("ordinal")
+    assert [split.fingerprint for split in again] == [split.fingerprint for split in (train, *others)]
     overview = owner.get("/datasets/rows/").content.decode()
     assert "all odd answers and 10 % of the others, by answer and " in overview
     assert 'href="/datasets/rows/count-shifts/odd-even-90/"' in overview

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from generation.engine.scoring.label_shift import COMMON_WORDS
+from generation.engine.scoring.counts.label_shift import COMMON_WORDS
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
 from generation.reports import count_shifts, scene_objects

@@ -132,6 +132,31 @@ def test_counts_of_groups(n: int, removed: float, expected: int) -> None:
     assert ParityRule(kept="odd", removed=removed).kept_of(n) == expected
 
 
+PUBLISHED = {
+    # Sizes of groups with the totals of tables 3 and 4 of the paper at 0 %, and their counts at 50 and 90 %.
+    # The sizes of single groups are not published; these are invented. Train and val have a group for each answer; test
+    # has one for each answer and type.
+    "train, even": ([62873, 36685, 12605, 13874, 6908, 1853, 1302, 1002], 137_102, 68_549, 13_707),
+    "train, odd": ([58407, 13304, 7542, 5338, 1654, 538, 341, 165], 87_289, 43_643, 8_725),
+    "val, even": ([5773, 4969, 2442, 1097, 394, 380, 169, 68], 15_292, 7_644, 1_525),
+    "val, odd": ([6451, 2324, 561, 187, 79, 24, 7, 2], 9_635, 4_815, 969),
+    "test, odd": (
+        [10544, 1770, 1086, 319, 84, 41, 5, 3, 6939, 1352, 615, 180, 135, 52, 9, 4], 23_138, 11_565, 2_328,
+    ),
+    "test, even": (
+        [7308, 1933, 655, 175, 41, 21, 5, 2, 3043, 1711, 313, 139, 66, 21, 13, 5], 15_451, 7_719, 1_551,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_groups_with_the_published_totals_can_keep_the_published_counts(name: str) -> None:
+    groups, *counts = PUBLISHED[name]
+    for removed, count in zip((0, 50, 90), counts, strict=True):
+        assert sum(ParityRule(kept="odd", removed=removed).kept_of(n) for n in groups) == count
+    assert sum(ParityRule(kept="odd", removed=100).kept_of(n) for n in groups) == 0
+
+
 # Families ---------------------------------------------------------------------------------------------------
 
 

@@ -138,7 +138,14 @@ class Submission(AbstractJob):
 
 class ScoreQuerySet(models.QuerySet["Score"]):
     def on(self, split: Split) -> Self:
+        """Return the scores on a split, without baselines that are fitted on another split than its reference.
+
+        A question set with a reference of its own has such baselines from its parent.
+        """
         kept = self.filter(split=split).select_related(*(f"submission__{name}" for name in RELATED))
+        if split.is_derived:
+            is_baseline = ~Q(submission__method__baseline="") & Q(submission__trained_on__isnull=False)
+            kept = kept.exclude(is_baseline & ~Q(submission__trained_on=split.reference_id))
         return kept.order_by("submission__finished", "pk")
 
     def known_to(self, user: Any, split: Split) -> Self:

@@ -14,30 +14,30 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.counting.spec import BESIDE, CountingSpec
 from generation.engine.worlds.counting.statements import COMPLEX, SIMPLE
 
-CHUNK = 77  # scenes; 43 chunks are the 3,311 questions of a grounding split, so that it has its exact numbers
+CHUNK = 77  # scenes; 43 chunks have the 3,311 questions of a grounding split, so its numbers are exact
 SWAPS = 10_000
 
 
-class Planned(NamedTuple):
+class PlannedQuestion(NamedTuple):
     """The type and the answer of a question."""
 
     kind: str
     answer: int
 
 
-def wanted_shares(spec: CountingSpec) -> dict[Planned, float]:
+def wanted_shares(spec: CountingSpec) -> dict[PlannedQuestion, float]:
     """Return the share of each type and answer that is above 0."""
     asked = spec.questions
     kinds = {SIMPLE: 1.0 - asked.complex_share, COMPLEX: asked.complex_share}
     found = {
-        Planned(kind, answer): of_kind * share
+        PlannedQuestion(kind, answer): of_kind * share
         for kind, of_kind in kinds.items()
         for answer, share in enumerate(asked.shares)
     }
     return {planned: share for planned, share in found.items() if share > 0.0}
 
 
-def plan_chunk(spec: CountingSpec, number: int, chance: Stream) -> list[list[Planned]]:
+def plan_chunk(spec: CountingSpec, number: int, chance: Stream) -> list[list[PlannedQuestion]]:
     """Return the types and answers of the questions of each of a chunk's `CHUNK` scenes.
 
     Raises
@@ -83,16 +83,19 @@ def spread(shares: list[float], *, first: int, count: int) -> NDArray[np.int64]:
 
 
 def most_in_chunk(share: float, *, questions: int, cells: int) -> int:
-    """Return the largest number of questions of a chunk whose type and answer, one of `cells`, have a share."""
+    """Return the largest possible number of a chunk's questions that have a type and answer with this share.
+
+    `cells` is the number of pairs of type and answer that have a share.
+    """
     return int((questions + cells) * share + 1.0)
 
 
-def objects_needed(planned: Planned) -> int:
-    """Return how many objects a question may need: those counted, and for a relation `BESIDE` more."""
+def objects_needed(planned: PlannedQuestion) -> int:
+    """Return how many objects a question may need: the counted ones, and `BESIDE` more for a relation."""
     return planned.answer + (BESIDE if planned.kind == COMPLEX else 0)
 
 
-def _make_room(scenes: list[list[Planned]], room: int, chance: Stream) -> None:
+def _make_room(scenes: list[list[PlannedQuestion]], room: int, chance: Stream) -> None:
     """Swap questions between scenes until the questions of each scene need at most `room` objects."""
     for scene in scenes:
         for _ in range(SWAPS):
@@ -112,5 +115,5 @@ def _make_room(scenes: list[list[Planned]], room: int, chance: Stream) -> None:
             )
 
 
-def _need(scene: list[Planned]) -> int:
+def _need(scene: list[PlannedQuestion]) -> int:
     return sum(map(objects_needed, scene))

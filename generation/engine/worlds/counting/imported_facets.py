@@ -39,21 +39,21 @@ def imported_values(item: Item, classes: Sequence[str]) -> list[dict[str, str | 
     known = tuple(classes)
     return [
         {"source": source, "first_words": first_words(question.text)}
-        | ({"class": class_asked(question.text, known)} if known else {})
+        | ({"class": class_in(question.text, known)} if known else {})
         for question in item.questions
     ]
 
 
 def first_words(text: str) -> str:
-    """Return with which of `FIRST_WORDS` a question begins."""
+    """Return the entry of `FIRST_WORDS` with which a question begins, or `OTHER`."""
     plain = f"{' '.join(WORD.findall(text.lower()))} "
     return next((words for words in FIRST_WORDS if plain.startswith(f"{words} ")), OTHER)
 
 
-def class_asked(text: str, classes: tuple[str, ...]) -> str | None:
+def class_in(text: str, classes: tuple[str, ...]) -> str | None:
     """Return the class that follows `how many` in a question, singular or plural, or None.
 
-    The longest class is returned: `How many fire hydrants are there?` asks for fire hydrants.
+    The longest class is returned: `How many fire hydrants are there?` is about fire hydrants.
     """
     found = HOW_MANY.match(text)
     if found is None:

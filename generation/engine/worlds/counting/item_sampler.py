@@ -9,7 +9,7 @@ from generation.engine.items import Answer, AnswerKind, Item, Question
 from generation.engine.seeding import Stream
 from generation.engine.worlds.clevr.scene import Point, SceneObject
 from generation.engine.worlds.clevr.scene_sampling import Look, sample_scene
-from generation.engine.worlds.counting.answer_plan import Planned
+from generation.engine.worlds.counting.answer_plan import PlannedQuestion
 from generation.engine.worlds.counting.spec import BESIDE, CountingSpec
 from generation.engine.worlds.counting.statements import (
     Description,
@@ -20,13 +20,13 @@ from generation.engine.worlds.counting.statements import (
     say,
 )
 
-ARRANGEMENTS = 200  # of the looks of placed objects
+ARRANGEMENTS = 200  # random exchanges of looks between placed objects
 ROUNDING = 1e-5  # scene units
-MORE = 3  # objects, at most, that fit a description but are not in the relation
-ALIKE = 0.5  # share of the other objects that differ in one value from objects that are counted
+MORE = 3  # largest number of objects that fit a description but are not in the relation
+ALIKE = 0.5  # share of the other objects that differ from counted objects in only one value
 
 
-class Asked(NamedTuple):
+class PlannedStatement(NamedTuple):
     """A statement and the answer that it must have."""
 
     statement: Statement
@@ -51,10 +51,10 @@ class ItemSampler:
             self.vocabulary, relation_share=spec.questions.relation_share, chance=choices
         )
 
-    def item(self, planned: Sequence[Planned], *, where: str) -> Item:
+    def item(self, planned: Sequence[PlannedQuestion], *, where: str) -> Item:
         """Return an item with the planned questions; raise `Exhausted`, naming `where`, if no scene has room."""
         statements = self.statements.draw([one.kind for one in planned])
-        asked = [Asked(statement, one.answer) for statement, one in zip(statements, planned, strict=True)]
+        asked = [PlannedStatement(statement, one.answer) for statement, one in zip(statements, planned, strict=True)]
         looks = self._looks(asked)
         related = [one for one in asked if one.statement.relation]
         try:
@@ -74,7 +74,7 @@ class ItemSampler:
             ) from error
         return Item(scene, view, tuple([self._question(one) for one in asked]))
 
-    def _question(self, asked: Asked) -> Question:
+    def _question(self, asked: PlannedStatement) -> Question:
         statement, answer = asked
         return Question(
             say(statement, self.vocabulary, self.words),
@@ -83,7 +83,7 @@ class ItemSampler:
             statement.kind,
         )
 
-    def _looks(self, asked: Sequence[Asked]) -> list[Look]:
+    def _looks(self, asked: Sequence[PlannedStatement]) -> list[Look]:
         """Return the looks of a scene's objects: those that statements need, and others that fit no description."""
         limits, chance = self.spec.scene, self.choices
         looks: list[Look] = []
@@ -107,7 +107,7 @@ class ItemSampler:
         return Look(**{name: said.get(name) or self.choices.choice(values(name)) for name in Look._fields})
 
     def _other_look(self, statements: Sequence[Statement]) -> Look:
-        """Return a random look that fits no description, often close to one: with one other value."""
+        """Return a random look that fits no description; often it differs from one in a single value."""
         chance = self.choices
         while True:
             look = self._look(())
@@ -120,17 +120,17 @@ class ItemSampler:
                 return look
 
     def _arrange(
-        self, asked: Sequence[Asked], placed: list[SceneObject], toward: Mapping[str, Point]
+        self, asked: Sequence[PlannedStatement], placed: list[SceneObject], toward: Mapping[str, Point]
     ) -> list[SceneObject] | None:
-        """Return the objects with looks that give each relation its answer, or None if `ARRANGEMENTS` do not."""
+        """Return the objects with looks that give each relation its answer, or None after `ARRANGEMENTS` attempts."""
         along = [[_along(thing.coords, toward[one.statement.relation]) for thing in placed] for one in asked]
         for _ in range(ARRANGEMENTS):
             if all(self._holds(one, placed, places) for one, places in zip(asked, along, strict=True)):
                 return placed
-            placed = self._exchanged(placed)
+            placed = self._exchange_attributes(placed)
         return None
 
-    def _holds(self, asked: Asked, placed: Sequence[SceneObject], along: Sequence[float]) -> bool:
+    def _holds(self, asked: PlannedStatement, placed: Sequence[SceneObject], along: Sequence[float]) -> bool:
         """Return whether a relation has its answer, and each object in question is clearly on one side of its start."""
         statement, answer = asked
         [start] = [place for thing, place in zip(placed, along, strict=True) if fits(thing, statement.anchor)]
@@ -138,7 +138,7 @@ class ItemSampler:
         margin = self.spec.questions.relation_margin + ROUNDING
         return sum(one > 0 for one in past) == answer and all(abs(one) >= margin for one in past)
 
-    def _exchanged(self, placed: Sequence[SceneObject]) -> list[SceneObject]:
+    def _exchange_attributes(self, placed: Sequence[SceneObject]) -> list[SceneObject]:
         """Return the objects after those of each size have exchanged their other attributes at random."""
         changed = list(placed)
         for size in self.vocabulary.values("size"):

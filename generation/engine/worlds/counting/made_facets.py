@@ -41,7 +41,7 @@ def made_values(spec: CountingSpec, item: Item) -> list[dict[str, str | None]]:
 
 
 def _of_question(question: Question) -> dict[str, str | None]:
-    statement = asked_by(question)
+    statement = statement_for(question)
     if statement is None:
         return {"class": None, "attributes": None, "relation": None}
     return {"class": statement.noun, "attributes": str(statement.attributes), "relation": statement.relation or NONE}
@@ -63,7 +63,7 @@ def _clear(spec: CountingSpec, item: Item) -> Sequence[bool]:
     return found
 
 
-def asked_by(question: Question) -> Statement | None:
+def statement_for(question: Question) -> Statement | None:
     """Return the statement of a made question, or None for others."""
     return None if question.program is None else _statement(question.program)
 
@@ -72,7 +72,7 @@ _statement = lru_cache(maxsize=4096)(statement_of)
 
 
 def expected_shares(spec: CountingSpec) -> Mapping[str, Sequence[float]]:
-    """Return the shares of answers that the spec asks for; it asks for none if questions are imported."""
+    """Return the shares of answers in the spec; it has none if the questions are imported."""
     if spec.classes:
         return {}
     shares = [*spec.questions.shares, *([0.0] * spec.most)]

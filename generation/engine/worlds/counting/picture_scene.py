@@ -1,4 +1,4 @@
-"""A scene that was imported: a photograph, and the boxes of what is counted in it if they were published."""
+"""An imported scene: a photograph, and the boxes of the counted objects if they were published."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""Proofs of made questions: scenes and texts are what the spec and the programs ask for, answers keep their shares."""
+"""Proofs of made questions: scenes follow the spec, texts follow the programs, and answers have their shares."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from generation.engine.worlds.clevr.proofs import ClevrProver
 from generation.engine.worlds.clevr.proofs.pictures import prove_pictures
 from generation.engine.worlds.clevr.proofs.scenes import prove_ours
 from generation.engine.worlds.clevr.scene import ClevrScene, SceneObject
-from generation.engine.worlds.counting.answer_plan import CHUNK, Planned, most_in_chunk, wanted_shares
+from generation.engine.worlds.counting.answer_plan import CHUNK, PlannedQuestion, most_in_chunk, wanted_shares
 from generation.engine.worlds.counting.spec import CountingSpec
 from generation.engine.worlds.counting.statements import (
     Description,
@@ -24,7 +24,7 @@ from generation.engine.worlds.counting.statements import (
     wordings,
 )
 
-LOOK_SIDE = 120  # pixels; width of the small picture that is compared; objects are smaller than CLEVR's
+LOOK_SIDE = 120  # pixels: width of the small picture that is compared, because objects are smaller than CLEVR's
 
 
 class CountingProver:
@@ -47,7 +47,7 @@ class CountingProver:
 
     def begin(self) -> None:
         """Start a chunk, with no answers counted yet."""
-        self.counts: Counter[Planned] = Counter()
+        self.counts: Counter[PlannedQuestion] = Counter()
 
     def prove(self, item: Item, given: Sequence[Outputs | None], proof: Proof) -> None:
         """Prove the scene and the questions of an item."""
@@ -85,7 +85,7 @@ class CountingProver:
         proof.hold("texts", question.text in texts, f"a wording of {statement}", question.text, question=number)
         answer = question.answer.text if question.answer else None
         proof.same("answers", str(self._count(scene, statement, number, proof)), answer, question=number)
-        planned = Planned(statement.kind, int(answer) if answer is not None and answer.isdecimal() else -1)
+        planned = PlannedQuestion(statement.kind, int(answer) if answer is not None and answer.isdecimal() else -1)
         self.counts[planned] += 1
         most = self.most.get(planned, 0)
         words = f"answer {answer} to at most {most} {planned.kind} questions of a batch"

@@ -13,14 +13,14 @@ from generation.engine.worlds.clevr.spec import ClevrSpec
 PACKAGE = "generation.engine.worlds.counting"
 OBJECTS, SIDE = COMMON | limit_mark("objects"), COMMON | limit_mark("side")
 MOST_OBJECTS, MOST_SIDE = LIMITS["objects"].ceiling, LIMITS["side"].ceiling
-BESIDE = 2  # objects that a relation needs besides those counted: its start, and one that is not in the relation
-EXACT = 1e-6  # by which shares may miss one
+BESIDE = 2  # objects that a relation needs besides the counted ones: its start, and one that is not in the relation
+EXACT = 1e-6  # largest difference between the sum of shares and one
 
-SIZES = {"large": {"scale": 0.45}, "small": {"scale": 0.25}}  # in scene units; CLEVR's leave no room for 15 cubes
+SIZES = {"large": {"scale": 0.45}, "small": {"scale": 0.25}}  # in scene units; CLEVR's are too large for 15 cubes
 EXTENT, APART = 3.2, 0.15  # in scene units: half the width of the ground, and the least distance of two objects
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
-FALLING = [  # four thirds as often as the next larger answer, rounded
+FALLING = [  # each is about four thirds of the next share
     *(0.25, 0.19, 0.14, 0.11, 0.08, 0.06, 0.045, 0.034),
     *(0.025, 0.019, 0.014, 0.011, 0.008, 0.006, 0.0045, 0.0035),
 ]
@@ -36,14 +36,14 @@ class CountedSceneParameters(Frozen):
         default=18, ge=1, le=MOST_OBJECTS, title="Objects, at most", description="in a scene", json_schema_extra=OBJECTS
     )
     margin: float = Field(
-        default=0.1, ge=0.0, le=10.0, description="by which any two objects differ along every direction"
+        default=0.1, ge=0.0, le=10.0, description="the least distance of any two objects along every direction"
     )
     min_pixels: int = Field(
         default=200,
         ge=0,
         le=100_000,
         title="Least pixels",
-        description="every object shows at least so many",
+        description="the least number of visible pixels of every object",
         json_schema_extra=COMMON,
     )
     tries: int = Field(default=5_000, ge=1, le=100_000, description="attempts to place the objects of a scene")
@@ -72,8 +72,8 @@ class CountedImageParameters(Frozen):
 class CountQuestionParameters(Frozen):
     """What questions ask, and how often each number is the answer.
 
-    `shares` holds the shares of the answers 0, 1, 2, ...; both types of questions have the same. The default falls as
-    figure 2 of the paper does.
+    `shares` holds the shares of the answers 0, 1, 2, ..., which are the same for both types of questions. By default,
+    they fall as in figure 2 of the paper.
 
     References
     ----------
@@ -92,7 +92,7 @@ class CountQuestionParameters(Frozen):
         default=0.25,
         ge=0.0,
         le=3.0,
-        description="scene units by which each object in question is on one side of the relation's start",
+        description="the least distance, in scene units, between a relation's start and the objects that it may count",
     )
     shares: list[Share] = Field(default=FALLING, min_length=1, max_length=MOST_OBJECTS)
 

@@ -1,4 +1,4 @@
-"""What a made question asks: the objects that it counts, as a program of CLEVR's functions and as a text."""
+"""The objects that a made question counts, as a program of CLEVR's functions and as a text."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product

@@ -48,7 +48,11 @@ class CountingWorld(World):
     board_views = facets.BOARD_VIEWS
     ablations = ABLATIONS
     count_groups = "type"
-    metrics = ("rmse", "groundp", "ap", "l1", "relative_error", "mean_over_labels", "odd", "even", "biased_errors")
+    unknown_group = facets.UNKNOWN
+    metrics = (
+        *("rmse", "groundp", "ap", "l1", "relative_error", "mean_over_labels"),
+        *("odd", "even", "own_parity", "opposite_parity", "biased_errors"),
+    )
 
     def read_scene(self, data: Mapping[str, Any]) -> SceneData:
         return super().read_scene(data) if "image" in data else CLEVR.read_scene(data)

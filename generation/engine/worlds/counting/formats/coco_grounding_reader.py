@@ -16,7 +16,7 @@ from generation.engine.worlds.counting.formats.records import (
     MOST_CLASS,
     SIMPLE,
     UNKNOWN,
-    Picture,
+    PublishedPicture,
     PublishedQuestion,
     corners_of,
     side_of,
@@ -46,7 +46,7 @@ class CocoGroundingReader(TallyQAReader):
             add_file(found, SPLIT, QUESTIONS, file.path)
         return found
 
-    def picture(self, record: Any, *, where: str) -> Picture:
+    def picture(self, record: Any, *, where: str) -> PublishedPicture:
         """Return the picture of a record, with its size."""
         width, height = (side_of(record, name, where=where) for name in ("img_width", "img_height"))
         return super().picture(record, where=where)._replace(width=width, height=height)

@@ -1,6 +1,6 @@
 """The reader of COCO's instances: it makes a question about one class for each chosen picture, with boxes.
 
-As in COCO-Grounding, equally many questions have the answers 0, 1 and 2, and every larger count is asked.
+As in COCO-Grounding, equally many questions have the answers 0, 1 and 2, and every larger count has a question.
 
 References
 ----------
@@ -32,8 +32,8 @@ from generation.engine.worlds.counting.formats.question_files import (
 from generation.engine.worlds.counting.formats.records import (
     MOST_CLASS,
     SIMPLE,
-    Picture,
     PictureQuestions,
+    PublishedPicture,
     PublishedQuestion,
     corners_of,
     number_of,
@@ -45,8 +45,8 @@ from generation.engine.worlds.counting.imported_facets import plural
 from generation.engine.worlds.counting.spec import CountingSpec
 
 INSTANCES = "instances"
-PART = re.compile(r"(?:train|val|test)20\d\d")  # the folder of the pictures, which the file's name tells
-OTHERWISE = "grounding"  # the split of a file whose name tells none
+PART = re.compile(r"(?:train|val|test)20\d\d")  # the folder of the pictures, in the name of a file
+OTHERWISE = "grounding"  # the split of a file whose name contains no split
 
 
 class CocoInstancesReader(QuestionFilesReader):
@@ -56,7 +56,7 @@ class CocoInstancesReader(QuestionFilesReader):
     label: ClassVar[str] = "COCO's instances, for questions as in COCO-Grounding"
 
     def assign(self, files: Sequence[QuestionFile]) -> dict[str, dict[str, str]]:
-        """Return the files by split, which a file's name tells."""
+        """Return the files by split; the name of a file contains its split."""
         found: dict[str, dict[str, str]] = {}
         for file in files:
             if file.is_named or file.name.startswith(INSTANCES):
@@ -67,7 +67,7 @@ class CocoInstancesReader(QuestionFilesReader):
         return found
 
     def images_of(self, files: Mapping[str, str], folder: str) -> str:
-        """Return the folder of the part of COCO that a file's name tells, if there is one."""
+        """Return the folder of the part of COCO that is in a file's name, or `folder` if there is none."""
         part = PART.search(PurePosixPath(files[INSTANCES]).name)
         return str(Path(folder, part[0])) if folder and part and Path(folder, part[0]).is_dir() else folder
 
@@ -94,7 +94,7 @@ class _Instances(NamedTuple):
     """
 
     name: str
-    pictures: Sequence[Picture]
+    pictures: Sequence[PublishedPicture]
     classes: Sequence[str]
     images: NDArray[np.int64]
     numbers: NDArray[np.int64]
@@ -107,7 +107,7 @@ class _Instances(NamedTuple):
         return self.images * len(self.classes) + self.numbers
 
     def rows(self, image: int, number: int) -> slice:
-        """Return where the objects of a class in a picture are."""
+        """Return the positions in the arrays of the objects of a class in a picture."""
         pair = image * len(self.classes) + number
         return slice(*np.searchsorted(self.pairs, [pair, pair + 1]).tolist())
 
@@ -123,11 +123,11 @@ def _read(path: str, *, opened: Open) -> _Instances:
     classes: dict[int, str] = {}
     for record, where in each("categories"):
         classes[_new_id(record, classes, where=where)] = text_of(record, "name", where=where, most=MOST_CLASS)
-    pictures: dict[int, Picture] = {}
+    pictures: dict[int, PublishedPicture] = {}
     for record, where in each("images"):
         number = _new_id(record, pictures, where=where)
         width, height = (side_of(record, side, where=where) for side in ("width", "height"))
-        pictures[number] = Picture(path_of(record, "file_name", where=where), number, "coco", width, height)
+        pictures[number] = PublishedPicture(path_of(record, "file_name", where=where), number, "coco", width, height)
     of_image = {number: place for place, number in enumerate(pictures)}
     of_class = {number: place for place, number in enumerate(classes)}
     objects, boxes = array("q"), array("d")
@@ -153,7 +153,7 @@ def _read(path: str, *, opened: Open) -> _Instances:
 def _new_id(record: Any, met: Mapping[int, Any], *, where: str) -> int:
     number = number_of(record, "id", where=where)
     if number in met:
-        raise BadRecord(f"Expected an id that no record before has, got {number} again.", where=f"{where}, id")
+        raise BadRecord(f"Expected an id that no earlier record has, got {number} again.", where=f"{where}, id")
     return number
 
 
@@ -191,7 +191,7 @@ def _choose(instances: _Instances, *, most: int, chance: Stream) -> Iterator[tup
 
 
 def _absent(instances: _Instances, chance: Stream, *, count: int) -> list[int]:
-    """Return up to `count` pairs of a picture and a class that is not in it, of as many pictures as possible."""
+    """Return up to `count` pairs of a picture and a class that is not in it, from as many pictures as possible."""
     met, order = set(instances.pairs.tolist()), list(range(len(instances.pictures)))
     found: list[int] = []
     chance.shuffle(order)

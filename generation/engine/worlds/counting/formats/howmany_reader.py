@@ -18,8 +18,8 @@ from generation.engine.reading.json_stream import JsonText, list_records, record
 from generation.engine.worlds.counting.formats.question_files import QuestionFile, QuestionFilesReader, add_file
 from generation.engine.worlds.counting.formats.records import (
     UNKNOWN,
-    Picture,
     PictureQuestions,
+    PublishedPicture,
     PublishedQuestion,
     count_in,
     number_of,
@@ -42,7 +42,7 @@ NAMES: Mapping[str, re.Pattern[str]] = {
     GENOME: re.compile(r"(?:.*_)?question_answers\.json"),
 }
 PARTS: Mapping[str, str] = {"train": "train", "dev": "val", "test": "val"}  # the part of VQA of each split
-GENOME_ID = "visual_genome-"  # before ids of Visual Genome, because VQA has some of the same numbers
+GENOME_ID = "visual_genome-"  # the start of ids of Visual Genome, because VQA has some of the same numbers
 GENOME_FOLDERS = ("VG_100K", "VG_100K_2")
 
 
@@ -76,13 +76,13 @@ class HowManyReader(QuestionFilesReader):
         for kind in kinds:
             if kind not in every:
                 name = USUAL[kind].format(part=part)
-                raise BadRecord(f"Expected also the file {name} for the split {split}, got none.", where=name)
+                raise BadRecord(f"Expected the file {name} too, for the split {split}, got none.", where=name)
         return {kind: every[kind] for kind in kinds}
 
     def items(self, split: SplitFiles, *, spec: CountingSpec, opened: Open, skip: int) -> Iterator[ReadItem]:
         """Yield the pictures of the ids with their questions."""
         ids, questions = _ids_of(split, opened=opened), PictureQuestions()
-        vqa = _Wanted(ids[VQA], VQA)
+        vqa = _IdList(ids[VQA], VQA)
         counts: dict[int, int] = {}
         met = set()
         with _text(split, ANNOTATIONS, opened) as (text, name):
@@ -98,17 +98,17 @@ class HowManyReader(QuestionFilesReader):
                 if (number := number_of(record, "question_id", where=where)) in vqa.ids:
                     image = number_of(record, "image_id", where=where)
                     part = PARTS[split.name]
-                    picture = Picture(f"{part}2014/COCO_{part}2014_{image:012d}.jpg", image, "coco")
+                    picture = PublishedPicture(f"{part}2014/COCO_{part}2014_{image:012d}.jpg", image, "coco")
                     text_ = text_of(record, "question", where=where)
                     questions.add(picture, PublishedQuestion(text_, counts[number], UNKNOWN, str(number)), where=where)
                     met.add(number)
         vqa.check_all(met, where=name)
         if GENOME in split.files:
-            self._add_genome(questions, split, _Wanted(ids[VISUAL_GENOME], VISUAL_GENOME), spec, opened)
+            self._add_genome(questions, split, _IdList(ids[VISUAL_GENOME], VISUAL_GENOME), spec, opened)
         yield from questions.items(classes=spec.classes, skip=skip)
 
     def _add_genome(
-        self, questions: PictureQuestions, split: SplitFiles, wanted: "_Wanted", spec: CountingSpec, opened: Open
+        self, questions: PictureQuestions, split: SplitFiles, wanted: "_IdList", spec: CountingSpec, opened: Open
     ) -> None:
         met = set()
         with _text(split, GENOME, opened) as (text, name):
@@ -124,13 +124,13 @@ class HowManyReader(QuestionFilesReader):
                     asked = PublishedQuestion(
                         text_of(pair, "question", where=where), count, UNKNOWN, f"{GENOME_ID}{own}"
                     )
-                    picture = Picture(_genome_path(image, split.images), image, "visual_genome")
+                    picture = PublishedPicture(_genome_path(image, split.images), image, "visual_genome")
                     questions.add(picture, asked, where=where)
         wanted.check_all(met, where=name)
 
 
-class _Wanted(NamedTuple):
-    """Ids of one of the lists in question_ids.json."""
+class _IdList(NamedTuple):
+    """The ids of one of the lists in question_ids.json."""
 
     ids: frozenset[int]
     name: str
@@ -149,7 +149,7 @@ class _Wanted(NamedTuple):
 
 @contextmanager
 def _text(split: SplitFiles, kind: str, opened: Open) -> Iterator[tuple[JsonText, str]]:
-    """Open a file of a split; give its text and its name."""
+    """Open a file of a split; yield its text and its name."""
     path = split.files[kind]
     with closing(opened(path)) as file:
         yield JsonText(Guarded(file)), PurePosixPath(path).name

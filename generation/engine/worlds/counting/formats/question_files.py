@@ -1,4 +1,4 @@
-"""Files with published questions: which files and pictures there are, and what is common to their readers."""
+"""Files with published questions: finding the files and pictures of a split, and the base class of their readers."""
 
 import re
 from abc import ABC, abstractmethod
@@ -26,7 +26,7 @@ MOST_CLASSES = 1_000
 
 
 class QuestionFile(NamedTuple):
-    """A file's path, and whether the user named it, instead of a folder that contains it."""
+    """A file's path, and whether the user named the file itself or a folder that contains it."""
 
     path: str
     is_named: bool
@@ -134,7 +134,7 @@ def _picture_folder(paths: Sequence[Path]) -> str:
 
 
 def split_of(name: str) -> str:
-    """Return the split that a file's name tells, or an empty string if it tells none or several."""
+    """Return the split that a file's name contains, or an empty string if it contains none or several."""
     words = {SPLITS[word] for word in WORD.findall(name.lower()) if word in SPLITS}
     return words.pop() if len(words) == 1 else ""
 

@@ -22,11 +22,11 @@ from generation.engine.worlds.counting.picture_scene import (
 SIMPLE, COMPLEX, UNKNOWN = "simple", "complex", "unknown"
 MOST_TEXT = 10_000  # characters of a question
 MOST_CLASS = 100  # characters of a class
-MOST_BOXES = 1_000  # of a question
-DIGITS = 3  # of a pixel's fraction, which are kept of the corners of boxes
+MOST_BOXES = 1_000  # for each question
+DIGITS = 3  # after the decimal point, in the corners of boxes
 QUESTIONS_EACH = 4_000
 MOST_ID = 1 << 62
-NO_PARTS = frozenset({"", ".", ".."})  # parts that no path of a picture has
+NO_PARTS = frozenset({"", ".", ".."})  # parts that the path of a picture must not have
 NUMBER = re.compile(r"[a-z]+|[0-9]+(?:\.[0-9]+)?", re.IGNORECASE)
 NUMBERS: Mapping[str, int] = {
     word: number
@@ -39,7 +39,7 @@ NUMBERS: Mapping[str, int] = {
 } | {"none": 0}
 
 
-class Picture(NamedTuple):
+class PublishedPicture(NamedTuple):
     """A picture: its path, number and source in the published files, and its size in pixels, 0 if it is not known."""
 
     path: str
@@ -77,10 +77,10 @@ class PictureQuestions:
     """Collects the questions of a file by picture. They are in memory until the file is read: about 0.5 kB for each."""
 
     def __init__(self) -> None:
-        self.groups: dict[str, tuple[Picture, list[PublishedQuestion]]] = {}
+        self.groups: dict[str, tuple[PublishedPicture, list[PublishedQuestion]]] = {}
         self.ids: set[str] = set()
 
-    def add(self, picture: Picture, question: PublishedQuestion, *, where: str) -> None:
+    def add(self, picture: PublishedPicture, question: PublishedQuestion, *, where: str) -> None:
         """Add a question; raise `BadRecord` if it contradicts an earlier one."""
         first, questions = self.groups.setdefault(picture.path, (picture, []))
         if first != picture:
@@ -89,7 +89,8 @@ class PictureQuestions:
                 where=where,
             )
         if question.source_id in self.ids:
-            raise BadRecord(f"Expected an id that no question before has, got {question.source_id} again.", where=where)
+            message = f"Expected an id that no earlier question has, got {question.source_id} again."
+            raise BadRecord(message, where=where)
         if question.source_id:
             self.ids.add(question.source_id)
         if any(one.text == question.text and one.boxes != question.boxes for one in questions):
@@ -107,7 +108,7 @@ class PictureQuestions:
             yield _read_item(picture, questions, known)
 
 
-def _read_item(picture: Picture, questions: Sequence[PublishedQuestion], known: frozenset[str]) -> ReadItem:
+def _read_item(picture: PublishedPicture, questions: Sequence[PublishedQuestion], known: frozenset[str]) -> ReadItem:
     counted = {
         one.text: CountedObjects(text=one.text, name=one.class_name, boxes=one.boxes)
         for one in questions
@@ -176,7 +177,7 @@ def side_of(record: Any, name: str, *, where: str) -> int:
     return side
 
 
-def corners_of(values: Any, picture: Picture, *, where: str) -> Box:
+def corners_of(values: Any, picture: PublishedPicture, *, where: str) -> Box:
     """Return a box left, top, right, bottom, cut at the edges of its picture.
 
     Raises

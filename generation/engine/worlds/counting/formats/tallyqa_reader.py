@@ -24,8 +24,8 @@ from generation.engine.worlds.counting.formats.records import (
     COMPLEX,
     SIMPLE,
     UNKNOWN,
-    Picture,
     PictureQuestions,
+    PublishedPicture,
     PublishedQuestion,
     number_of,
     path_of,
@@ -45,12 +45,13 @@ class TallyQAReader(QuestionFilesReader):
     label: ClassVar[str] = "TallyQA, as published"
     published: ClassVar[Sequence[PublishedCount]] = (
         PublishedCount(("train", "val"), 249_318),
+        PublishedCount(("train",), 224_391, beside="val"),
         PublishedCount(("val",), 24_927),
         PublishedCount(("test",), 38_589),
     )
 
     def assign(self, files: Sequence[QuestionFile]) -> dict[str, dict[str, str]]:
-        """Return the files by split, which a file's name tells."""
+        """Return the files by split; the name of a file contains its split."""
         found: dict[str, dict[str, str]] = {}
         for file in files:
             if split := split_of(file.name):
@@ -73,10 +74,10 @@ class TallyQAReader(QuestionFilesReader):
                 questions.add(self.picture(record, where=where), self.question(record, spec, where=where), where=where)
         yield from questions.items(classes=spec.classes, skip=skip)
 
-    def picture(self, record: Any, *, where: str) -> Picture:
+    def picture(self, record: Any, *, where: str) -> PublishedPicture:
         """Return the picture of a record."""
         path = path_of(record, "image", where=where)
-        return Picture(path, number_of(record, "image_id", where=where), _source_of(path))
+        return PublishedPicture(path, number_of(record, "image_id", where=where), _source_of(path))
 
     def question(self, record: Any, spec: CountingSpec, *, where: str) -> PublishedQuestion:
         """Return the question of a record."""
@@ -93,7 +94,7 @@ def _source_of(path: str) -> Source:
 
 
 def kind_of(record: Mapping[str, Any], *, where: str) -> str:
-    """Return the type of a question. Without `issimple`, the type is known only of questions that people wrote."""
+    """Return the type of a question. Without `issimple`, it is known only for questions that people wrote."""
     is_simple = record.get("issimple")
     if is_simple is not None and not isinstance(is_simple, bool):
         raise BadRecord(f"Expected true or false, got {shorten(is_simple)}.", where=f"{where}, issimple")
