@@ -77,7 +77,7 @@ def _claim_next() -> Export | None:
 
 
 def _build(export: Export, lease: leases.Lease) -> None:
-    with Building(export, lease) as building:
+    with ExportBuild(export, lease) as building:
         building.build()
 
 
@@ -89,7 +89,7 @@ def viewer_of(view: str) -> Viewer:
     return Viewer(withheld=view == Export.View.ALL)
 
 
-class Building:
+class ExportBuild:
     """Builds one export: first a draft folder, then a draft file, then the file in the storage."""
 
     def __init__(self, export: Export, lease: leases.Lease) -> None:
@@ -99,7 +99,7 @@ class Building:
         self.name = ""
         self.done, self.noted = 0, time.monotonic()
 
-    def __enter__(self) -> "Building":
+    def __enter__(self) -> "ExportBuild":
         _drop_drafts(self.export)
         files.drop(self.export.file)  # the file of an earlier attempt whose process was killed
         self.folder.mkdir(parents=True)

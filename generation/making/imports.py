@@ -159,7 +159,7 @@ def compare_with_published(dataset: Dataset) -> Iterator[str]:
     splits = {split.name: split for split in dataset.splits.filter(kind=Split.Kind.IMPORTED)}
     for one in find_reader(Import.objects.get(dataset=dataset).format).published:
         own = [splits[name] for name in one.splits if name in splits]
-        if not own or own[0].name != one.splits[0]:
+        if not own or own[0].name != one.splits[0] or (one.beside and one.beside not in splits):
             continue
         if one.answer:
             came = Question.objects.filter(split__in=own, answer=one.answer).count()

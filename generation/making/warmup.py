@@ -9,7 +9,7 @@ import numpy as np
 from django.conf import settings
 from llvmlite.binding import get_host_cpu_name
 
-from generation.engine.scoring.grounding import PredictedBoxes, TrueBoxes, match_boxes
+from generation.engine.scoring.counts.grounding import ScoredBoxes, TrueBoxes, match_boxes
 from generation.engine.scoring.nearest_questions import KnownQuestions, bags_of
 from generation.storage.split_index import count_codes, mark_codes
 
@@ -43,7 +43,7 @@ def _compile_all() -> None:
     bags = bags_of([np.arange(2, dtype=np.uint32)], questions=2)
     KnownQuestions(bags, np.ones(2, dtype=np.bool_), words=1).nearest(bags, np.arange(2))
     starts, boxes = np.array([0, 1]), np.array([[0.0, 0.0, 1.0, 1.0]])
-    match_boxes(PredictedBoxes(starts, boxes, np.ones(1)), TrueBoxes(starts, boxes))
+    match_boxes(ScoredBoxes(starts, boxes, np.ones(1)), TrueBoxes(starts, boxes))
     import_module("generation.engine.precompilation").warm()
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from generation.engine.items import Box, Item
 from generation.engine.worlds import World
 
-FILES = ("box_starts", "boxes", "box_known")  # names in the folder of an index, without their ending
+FILES = ("box_starts", "boxes", "box_known")  # names of files in the folder of an index, without their ending
 
 
 class CountedBoxes(NamedTuple):
@@ -23,7 +23,7 @@ class CountedBoxes(NamedTuple):
     boxes : array (boxes, 4) of float32
         Left, top, right and bottom, in pixels.
     known : array (questions,) of bool
-        Whether the boxes of a question are known. A question without boxes whose boxes are known counts nothing.
+        Whether the boxes of a question are known. If they are known and there are none, the count is 0.
     """
 
     starts: NDArray[np.int64]

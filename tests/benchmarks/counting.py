@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.scoring.count_errors import count_terms
-from generation.engine.scoring.grounding import (
+from generation.engine.scoring.counts.count_errors import count_terms
+from generation.engine.scoring.counts.grounding import (
     IOUS,
-    PredictedBoxes,
+    ScoredBoxes,
     TrueBoxes,
     average_precision,
     grounding_terms,
@@ -45,7 +45,7 @@ class MadeUp(NamedTuple):
     numbers: NDArray[np.float64]
     true: NDArray[np.int64]
     frequent: NDArray[np.int64]
-    predicted_boxes: PredictedBoxes
+    predicted_boxes: ScoredBoxes
     true_boxes: TrueBoxes
     slicings: Mapping[str, Slicing]
 
@@ -110,7 +110,7 @@ def made_up(n: int) -> MadeUp:
         true + chance.standard_normal(n),
         true,
         chance.integers(0, 3, n),
-        PredictedBoxes(*predicted, chance.random(len(predicted.boxes))),
+        ScoredBoxes(*predicted, chance.random(len(predicted.boxes))),
         right,
         slicings,
     )

@@ -2,8 +2,9 @@
 
 import pytest
 
-from generation.engine.scoring import grounding, question_terms, statistics
-from generation.engine.scoring.metrics import METRICS, Better, Metric
+from generation.engine.scoring import question_terms, statistics
+from generation.engine.scoring.counts import grounding
+from generation.engine.scoring.counts.metrics import METRICS, Better, Metric
 from webapp import documentation
 
 
@@ -18,7 +19,7 @@ def test_a_metric_has_a_heading_a_formula_and_a_row(metric: Metric) -> None:
 
 def test_constants_are_those_of_the_code() -> None:
     text = " ".join(documentation.source("metrics").split())
-    assert f"if this IoU is at least {grounding.AP_IOU}" in text
+    assert f"if the IoU is at least {grounding.AP_IOU}" in text
     assert f"the IoU {', '.join(map(str, grounding.IOUS[:4]))} ... {grounding.IOUS[-1]}" in text
     assert [float(cutoff) for cutoff in (*grounding.CUTOFFS[:3], grounding.CUTOFFS[-1])] == [0, 0.1, 0.2, 1]
     assert f"{statistics.RESAMPLES:,} resamples" in text

@@ -15,9 +15,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from generation.access import Visitor, may_see_exact_figures, may_see_facet
 from generation.engine.items import Column, FacetKind
+from generation.engine.scoring.counts.metrics import Better, Metric
 from generation.engine.scoring.figures import Averaged, Figure, figure, is_too_few, percent, points, rounded
 from generation.engine.scoring.ladder import WHOLE
-from generation.engine.scoring.metrics import Better, Metric
 from generation.engine.worlds.breakdowns import Tasks
 from generation.models import Split
 from generation.reports.reweighting import WeightsSource, weights_source

@@ -120,7 +120,7 @@ class SubmissionForm(forms.Form):
     examples_seen = forms.IntegerField(
         label="Examples seen", required=False, min_value=1, help_text="The total number, with repeats."
     )
-    note = forms.CharField(required=False, max_length=500, help_text="Shown with the submission.")
+    note = forms.CharField(required=False, max_length=500, help_text="The page of the submission shows this note.")
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -196,7 +196,7 @@ class SuiteForm(SuiteBase):
         help_texts: ClassVar[dict[str, str]] = {
             "slug": "The name in web addresses: small letters, digits and hyphens.",
             "description": "What the suite shows. Write Markdown.",
-            "k_name": "Only if splits differ by a number: what it counts, with its unit, for example: entities. "
+            "k_name": "Only if the splits differ by a number k: what k counts, with its unit, for example: entities. "
             'The suite is then a <a href="/docs/reading-boards/#grids">grid</a>.',
         }
 

@@ -1,4 +1,4 @@
-"""The metrics that a world names beside the accuracy, for the entries of a board: errors of counts, and grounding."""
+"""The metrics that a world names besides the accuracy, for the entries of a board: errors of counts, and grounding."""
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from generation.access import may_see_exact_figures
 from generation.engine.predictions import PredictedBoxes
+from generation.engine.scoring.counts.grounding import IOUS
+from generation.engine.scoring.counts.metrics import Metric
 from generation.engine.scoring.figures import is_too_few, rounded_or_none
-from generation.engine.scoring.grounding import IOUS
-from generation.engine.scoring.metrics import Metric
 from generation.engine.scoring.question_terms import QuestionTerms, mean_over_runs
 from generation.models import Split
 from generation.reports.count_metrics import average_precisions, has_metrics, metrics_of, terms_of
@@ -39,7 +39,7 @@ class MetricFigure(NamedTuple):
 
 
 class MetricCell(NamedTuple):
-    """A figure as a table shows it; no figure if the predictions lack what the metric needs."""
+    """A figure as a table shows it; None if the predictions do not have what the metric needs."""
 
     metric: Metric
     figure: MetricFigure | None
@@ -145,7 +145,7 @@ def _terms_of_run(split: Split, digest: str) -> dict[str, QuestionTerms]:
 
 
 def load_predictions(split: Split, digest: str) -> RunPredictions:
-    """Return stored predictions for a split, which are about the split itself or about its parent."""
+    """Return stored predictions for the questions of a split. They were submitted to this split or to its parent."""
     stored, boxes = stored_predictions.load(digest), stored_predictions.load_boxes(digest)
     positions = SplitIndex.open(split).positions
     if positions is None or len(stored.codes) == split.questions:
@@ -155,7 +155,7 @@ def load_predictions(split: Split, digest: str) -> RunPredictions:
 
 
 def _terms_of_people(split: Split, entry: Entry) -> dict[str, QuestionTerms]:
-    """Return the terms of people's answers, for the questions that they were asked."""
+    """Return the terms of people's answers, for the questions of their sample."""
     [codes], asked = entry.runs(), entry.asked()
     assert asked is not None
     terms = terms_of(split, codes)
@@ -168,7 +168,7 @@ def _figures(runs: Sequence[Mapping[str, QuestionTerms]]) -> dict[str, MetricFig
 
 
 def figure_of(runs: Sequence[QuestionTerms], among: NDArray[np.bool_] | None = None) -> MetricFigure:
-    """Return the figure of the terms of some runs, on the questions in `among` (questions,); of too few only its n."""
+    """Return the figure of some runs on the questions in `among` (questions,); if these are too few, only n."""
     mean = mean_over_runs(runs)
     n, value = mean.count(among), mean.figure(among)
     if is_too_few(n) or value is None:

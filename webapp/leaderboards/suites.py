@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from generation.access import What, may_mention, may_see
-from generation.engine.scoring.count_errors import harmonic_mean
+from generation.engine.scoring.counts.count_errors import harmonic_mean
 from generation.engine.scoring.figures import (
     Figure,
     Interval,
@@ -32,7 +32,7 @@ class MemberGap(NamedTuple):
 
     @property
     def text(self) -> str:
-        return "" if self.share is None else f"{100 * self.share:+.1f}"
+        return "" if self.share is None else signed_points(self.share)
 
     @property
     def interval_text(self) -> str:

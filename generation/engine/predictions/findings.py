@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-NAMED = 20  # lines and gaps that a message lists
+NAMED = 20  # the number of lines and gaps that a message lists
 DOCS = "/docs/predictions/"
 
 
-class Again(NamedTuple):
+class RepeatedAnswer(NamedTuple):
     """A repeated answer: its line, the name of its question, and the line of the first answer to it."""
 
     line: int
@@ -22,7 +22,7 @@ class Again(NamedTuple):
 
 
 class AnswerGap(NamedTuple):
-    """Successive questions without an answer: the positions of the first and the last one, and their number."""
+    """Successive questions without an answer: the positions of the first and the last question, and their number."""
 
     first: int
     last: int
@@ -41,7 +41,7 @@ class Findings:
         The place of each row or part of a row that can't be read, and the reason.
     unknown : sequence of (int, str)
         The place of each id that no question has, and the id.
-    duplicate : sequence of Again
+    duplicate : sequence of RepeatedAnswer
     missing : array (questions,) of int32
         The positions of questions without an answer, ascending.
     names : array of bytes, or None
@@ -51,7 +51,7 @@ class Findings:
     unit: str = "line"
     malformed: Sequence[tuple[int, str]] = ()
     unknown: Sequence[tuple[int, str]] = ()
-    duplicate: Sequence[Again] = ()
+    duplicate: Sequence[RepeatedAnswer] = ()
     missing: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     names: NDArray[np.bytes_] | None = None
 
@@ -78,7 +78,7 @@ class Findings:
             yield f"{self.unit.capitalize()} {line:,}: {reason}."
 
     def _gaps(self) -> Iterator[AnswerGap]:
-        """Yield the missing answers; questions whose names are successive numbers form one gap."""
+        """Yield the gaps of missing answers; questions whose names are successive numbers are one gap."""
         if not len(self.missing):
             return
         numbers = self._numbers()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from generation.engine.items import AnswerForm
 from generation.engine.predictions.answer_parser import AnswerVocabulary, NoAnswer, ReplyReader, quote, text_of
 from generation.engine.predictions.decompression import UnreadableFile
-from generation.engine.predictions.findings import Again, Findings
+from generation.engine.predictions.findings import Findings, RepeatedAnswer
 from generation.engine.predictions.packed_predictions import TextBuffer
 from generation.engine.predictions.predicted_boxes import MOST_IN_FILE, BadBoxes, BoxBuffer, describe_outside
 from generation.engine.predictions.reading import PredictionRowBatch
@@ -254,7 +254,7 @@ class PredictionChecker:
         found = self.boxes.outside(positions, self.expected.sizes)
         return [(self.lines[one.row], describe_outside(one)) for one in found]
 
-    def _again(self, found: Findings, positions: NDArray[np.int32], times: NDArray[np.int64]) -> list[Again]:
+    def _again(self, found: Findings, positions: NDArray[np.int32], times: NDArray[np.int64]) -> list[RepeatedAnswer]:
         """Return the rows that answer a question which an earlier row answers."""
         if not len(times) or times.max() < 2:
             return []
@@ -264,7 +264,7 @@ class PredictionChecker:
         for row, position in zip(rows.tolist(), positions[rows].tolist(), strict=True):
             before = first.setdefault(position, self.lines[row])
             if before != self.lines[row]:
-                again.append(Again(self.lines[row], found.name(position), before))
+                again.append(RepeatedAnswer(self.lines[row], found.name(position), before))
         return again
 
 

@@ -1,8 +1,8 @@
-"""The boxes that predictions have: the check of a question's boxes and scores, and the boxes of a whole file.
+"""The boxes in predictions: checking the boxes and scores of a question, and storing the boxes of a whole file.
 
-A box is four numbers `x1, y1, x2, y2`: its left, upper, right and lower edge in pixels of the picture, from the left
-upper corner. Boxes and scores are kept as float32, which has every pixel up to 16,777,216 exactly, and is exact to
-1/1000 pixel in pictures of up to 8,192 pixels.
+A box is four numbers `x1, y1, x2, y2`: its left, upper, right and lower edge in pixels of the picture, from the upper
+left corner. Boxes and scores are kept as float32, which has every whole pixel up to 16,777,216 exactly, and is exact
+to 1/1000 pixel in pictures of up to 8,192 pixels.
 """
 
 from array import array
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from generation.engine.predictions.answer_parser import quote
 
-MOST_BOXES = 1000  # boxes of a question
-MOST_IN_FILE = 5_000_000  # boxes of a file: 100 MB as they are stored
+MOST_BOXES = 1000  # boxes for each question
+MOST_IN_FILE = 5_000_000  # boxes in a file: 100 MB in storage
 LARGEST = 1_000_000  # pixels
-NUMERIC = {int, float}  # types of JSON's numbers; truth values are no numbers
+NUMERIC = {int, float}  # the types of numbers in JSON; true and false are not numbers
 EDGES = "[x1, y1, x2, y2]"
 
 
@@ -47,11 +47,11 @@ class PredictedBoxes(NamedTuple):
 
 
 class BadBoxes(ValueError):
-    """Boxes or scores are wrong; the message says which."""
+    """Raised if boxes or scores are wrong; the message says which."""
 
 
 class BoxOutside(NamedTuple):
-    """A box that is not in its picture: its row, its number from 1, its edges, and the picture's width and height."""
+    """A box outside of its picture: its row, its number from 1, its edges, and the picture's width and height."""
 
     row: int
     number: int
@@ -72,12 +72,12 @@ class BoxBuffer:
         return len(self.scores) > MOST_IN_FILE
 
     def add(self, boxes: Any, scores: Any) -> None:
-        """Add the boxes and scores of the next row as they are in JSON, None if it has none.
+        """Add the boxes and scores of the next row in JSON's form; None if the row has none.
 
         Raises
         ------
         BadBoxes
-            If they are wrong. The row is then added without boxes.
+            If the boxes or scores are wrong. The row is then added without boxes.
         """
         self.counts.append(0)
         if boxes is None and scores is None:
@@ -165,7 +165,7 @@ def _check_box(box: Any, number: int) -> None:
     if beyond:
         came = quote(beyond[0])
         raise BadBoxes(f"expected pixels from 0 to {LARGEST:,} in box {number:,}, got {came}: cut it to the picture")
-    reason = f"expected x1 <= x2 and y1 <= y2 in box {number:,}, got {_shown(box)}"
+    reason = f"expected x1 <= x2 and y1 <= y2 in box {number:,}, got {_as_text(box)}"
     raise BadBoxes(f"{reason}: write the left, upper, right and lower edge")
 
 
@@ -187,8 +187,8 @@ def describe_outside(found: BoxOutside) -> str:
     """Return the error message for a box that is not in its picture."""
     width, height = found.size
     wanted = f"expected box {found.number:,} in the picture of {width} x {height} pixels"
-    return f"{wanted}, got {_shown(found.box)}: cut it to the picture"
+    return f"{wanted}, got {_as_text(found.box)}: cut it to the picture"
 
 
-def _shown(box: list[float]) -> str:
+def _as_text(box: list[float]) -> str:
     return f"[{', '.join(f'{edge:.7g}' for edge in box)}]"

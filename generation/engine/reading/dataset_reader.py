@@ -132,12 +132,15 @@ class PublishedCount(NamedTuple):
         `questions` or `scenes`.
     answer : str
         If not empty, only questions with this answer are counted.
+    beside : str
+        If not empty, the count is compared only if this split was imported too.
     """
 
     splits: tuple[str, ...]
     number: int
     of: str = "questions"
     answer: str = ""
+    beside: str = ""
 
 
 class Reader(Protocol):

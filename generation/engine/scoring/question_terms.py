@@ -1,4 +1,4 @@
-"""Figures that follow from sums over questions, such as the root mean squared error, over any slice, with intervals.
+"""Figures that are computed from sums over the questions of any slice, such as the RMSE, and their intervals.
 
 Each question has some terms. The sums of the terms over the questions of a slice give the figure of the slice, so a
 figure is defined for every slice, and is not the mean of figures of smaller slices.
@@ -14,7 +14,7 @@ from generation.engine.scoring.figures import LEVEL, Interval, wilson
 from generation.engine.scoring.score import Slicing, layers
 from generation.engine.scoring.statistics import RESAMPLES, percentiles
 
-FEW = 500  # up to so many questions are drawn one by one; the sums of more are drawn from their normal limit
+FEW = 500  # up to this number, questions are drawn one by one; for more, their sums are drawn from the normal limit
 
 Combine = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -71,7 +71,7 @@ class QuestionTerms(NamedTuple):
     def interval(
         self, among: NDArray[np.bool_] | None = None, *, seed: int = 0, level: float = LEVEL
     ) -> Interval | None:
-        """Return Wilson's interval of a share, or the percentile bootstrap interval over questions of another figure.
+        """Return Wilson's interval for a share; for another figure, the percentile bootstrap interval over questions.
 
         None if the figure is not defined. The same seed gives the same interval.
         """
@@ -80,12 +80,12 @@ class QuestionTerms(NamedTuple):
             return None
         if self.is_share:
             return wilson(figure * n, n, level=level)
-        return percentiles(self.resampled(among, seed=seed), level)
+        return percentiles(self.resample(among, seed=seed), level)
 
-    def resampled(
+    def resample(
         self, among: NDArray[np.bool_] | None = None, *, seed: int = 0, resamples: int = RESAMPLES
     ) -> NDArray[np.float64]:
-        """Return (resamples,) the figure of resamples of the counted questions, NaN where it is not defined.
+        """Return the figures (resamples,) of resamples of the counted questions, NaN where a figure is not defined.
 
         The sums of more than `FEW` questions are drawn from the normal distribution with the mean and the covariance
         that sums of resamples have.
@@ -137,10 +137,10 @@ def mean_over_runs(runs: Sequence[QuestionTerms]) -> QuestionTerms:
 
 
 def weighted_sum(some: Sequence[QuestionTerms], weights: Sequence[float]) -> QuestionTerms:
-    """Return the weighted sum of several figures of the same questions, not defined if one of them is not.
+    """Return the weighted sum of several figures of the same questions; it is undefined if one of them is undefined.
 
-    With the weights 1 and -1 it is the paired difference of two methods, whose interval resamples the questions of
-    both together.
+    With the weights 1 and -1, it is the paired difference of two methods: for its interval, each resample has the same
+    questions for both.
     """
     ends = np.cumsum([one.terms.shape[1] for one in some])
 
@@ -156,10 +156,10 @@ def weighted_sum(some: Sequence[QuestionTerms], weights: Sequence[float]) -> Que
 def gap_interval(
     first: QuestionTerms, second: QuestionTerms, *, seed: int = 0, level: float = LEVEL
 ) -> Interval | None:
-    """Return the percentile bootstrap interval of the first figure minus the second, of different questions.
+    """Return the percentile bootstrap interval of the first figure minus the second, which have different questions.
 
-    The questions of each split are drawn on their own. None if one of the figures is not defined.
+    The questions of each figure are resampled separately. None if one of the figures is not defined.
     """
     if first.figure() is None or second.figure() is None:
         return None
-    return percentiles(first.resampled(seed=seed) - second.resampled(seed=seed + 1), level)
+    return percentiles(first.resample(seed=seed) - second.resample(seed=seed + 1), level)

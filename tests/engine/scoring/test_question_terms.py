@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.scoring import question_terms
-from generation.engine.scoring.count_errors import count_terms
+from generation.engine.scoring.counts.count_errors import count_terms
+from generation.engine.scoring.counts.grounding import grounding_terms, match_boxes
+from generation.engine.scoring.counts.metrics import METRICS
 from generation.engine.scoring.figures import wilson
-from generation.engine.scoring.grounding import grounding_terms, match_boxes
-from generation.engine.scoring.metrics import METRICS
 from generation.engine.scoring.question_terms import (
     FEW,
     QuestionTerms,
@@ -20,7 +20,7 @@ from generation.engine.scoring.question_terms import (
     weighted_sum,
 )
 from generation.engine.scoring.score import Slicing
-from tests.engine.scoring.box_twins import Answered, pack
+from tests.engine.scoring.counts.box_twins import Answered, pack
 from tests.proof import size
 
 
@@ -85,9 +85,9 @@ def test_the_normal_limit_has_the_interval_of_questions_that_are_drawn_one_by_on
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terms = some_terms(1000)[name]
-    limit = np.quantile(terms.resampled(resamples=20_000), [0.025, 0.5, 0.975])
+    limit = np.quantile(terms.resample(resamples=20_000), [0.025, 0.5, 0.975])
     monkeypatch.setattr(question_terms, "FEW", 1000)
-    drawn = np.quantile(terms.resampled(resamples=4000), [0.025, 0.5, 0.975])
+    drawn = np.quantile(terms.resample(resamples=4000), [0.025, 0.5, 0.975])
     assert limit == pytest.approx(drawn, abs=0.12 * float(drawn[2] - drawn[0]))
 
 
@@ -117,7 +117,7 @@ def test_there_is_no_figure_and_no_interval_without_questions_that_count() -> No
     for terms in some_terms(20).values():
         nobody = np.zeros(20, np.bool_)
         assert (terms.figure(nobody), terms.interval(nobody), terms.count(nobody)) == (None, None, 0)
-        assert np.isnan(terms.resampled(nobody, resamples=3)).all()
+        assert np.isnan(terms.resample(nobody, resamples=3)).all()
 
 
 @pytest.mark.parametrize("name", METRICS)

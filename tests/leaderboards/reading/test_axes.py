@@ -20,7 +20,7 @@ from generation.engine.items import ChartView
 from generation.engine.scoring.comparison import MethodComparison
 from generation.engine.scoring.figures import Averaged, Interval
 from generation.reports import shortcuts_page
-from generation.reports.shortcuts_page import GuessScore, SplitGuesses
+from generation.reports.shortcuts_page import CueScore, SplitGuesses
 from tests.leaderboards.reading.grids import make_chart
 from webapp.leaderboards.analysis import slices
 from webapp.leaderboards.analysis.charts import (
@@ -56,7 +56,7 @@ def shares_chart(highest: float, *, is_along: bool) -> Any:
 
 
 def guesses_chart(highest: float) -> Any:
-    cue = GuessScore("majority", "nothing", 100_000, int(highest * 100_000), highest / 2)
+    cue = CueScore("majority", "nothing", 100_000, int(highest * 100_000), highest / 2)
     return shortcuts_page.spec_of([SplitGuesses("val", "train", False, 0, [cue], [], "/there/")], colors=OF_THE_PAGE)
 
 

@@ -19,7 +19,7 @@ from generation.storage.split_index import SplitIndex
 from tests.leaderboards.reading import counts
 from tests.leaderboards.reading.counts import KINDS, Record, numbers_of, records_of, split_of
 from tests.leaderboards.reading.rows import method
-from webapp.leaderboards import scoring
+from webapp.leaderboards import baselines, scoring
 from webapp.leaderboards.models import Submission, Suite
 from webapp.models import User
 
@@ -206,7 +206,30 @@ def test_a_shifted_set_is_measured_on_its_own_questions(board: Any, split: Split
     counts.submit(method(owner, "Again"), shifted, records)
     rows = rows_of(client, "/leaderboards/counts/test-odd-even-50/board.json")
     assert rows["Boxes"]["metrics"] == rows["Again"]["metrics"]
-    assert rows["Again"]["metrics"]["l1"]["value"] == pytest.approx(slow_l1(shifted, records), abs=1e-6)
+    metrics = rows["Again"]["metrics"]
+    assert metrics["l1"]["value"] == pytest.approx(slow_l1(shifted, records), abs=1e-6)
+    assert (metrics["own_parity"], metrics["opposite_parity"]) == (metrics["odd"], metrics["even"])
+    assert 'href="/docs/metrics/#opposite-parity"' in client.get("/leaderboards/counts/test-odd-even-50/").text
+    plain = rows_of(client)["Boxes"]["metrics"]
+    assert {name: plain.get(name) for name in ("own_parity", "opposite_parity")} == dict.fromkeys(
+        ("own_parity", "opposite_parity")
+    )
+
+
+def test_baselines_of_a_shifted_set_learn_from_its_train_set(split: Split, client: Client) -> None:
+    """The most frequent answer of train, 0, is rare in the train set of the shift."""
+    dataset_jobs.shift_counts(split.dataset, CountShift("odd", 100))
+    while baselines.begin():
+        pass
+    scoring.RUNNER.take_turn()
+    train, shifted = (split_of(split.dataset, f"{part}-odd-even-100") for part in ("train", "test"))
+    assert shifted.reference == train
+    frequent = {number for number, n in Counter(numbers_of(train)).items() if number % 2}
+    rows = rows_of(client, "/leaderboards/counts/test-odd-even-100/board.json")
+    assert frequent and sorted(rows) == ["Chance", "Majority", "Nearest question", "Q-type mode"]
+    assert [rows[name]["accuracy"]["accuracy"] for name in ("Majority", "Q-type mode")] == [0, 0]
+    assert rows["Majority"]["metrics"]["biased_errors"]["value"] == 1
+    assert not baselines.lacking().exists()
 
 
 def slow_l1(split: Split, records: list[Record]) -> float:
@@ -230,7 +253,7 @@ def test_boxes_are_drawn_over_the_question_beside_another_row(board: Any, split:
     at = next(at for at, number in enumerate(numbers_of(split)) if number == 2)
     keys = [rows_of(client)[kind]["key"] for kind in ("Boxes", "Misses")]
     page = client.get(f"{BOARD}questions/{at}/?entry={keys[0]}&entry={keys[1]}").content.decode()
-    assert "Right answer: <b>2</b>" in page and "as a number" in page and "sum of scores" in page
+    assert "Right answer: <b>2</b>" in page and "before rounding: " in page and "sum of scores" in page
     assert "These predictions have no boxes." in page
     listed = client.get(f"{BOARD}questions/?entry={keys[0]}").content.decode()
     assert f'href="/leaderboards/counts/test/questions/{at}/?entry={keys[0]}"' in listed or at >= 20

@@ -11,7 +11,7 @@ from generation.engine.errors import Exhausted
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds.counting.answer_plan import (
     CHUNK,
-    Planned,
+    PlannedQuestion,
     most_in_chunk,
     objects_needed,
     plan_chunk,
@@ -31,7 +31,7 @@ def shares_of(weights: list[int]) -> list[float]:
     return [weight / sum(weights) for weight in weights]
 
 
-def planned(spec: CountingSpec, number: int) -> list[list[Planned]]:
+def planned(spec: CountingSpec, number: int) -> list[list[PlannedQuestion]]:
     return plan_chunk(spec, number, stream(seed=0, split="plan", index=number, stage=Stage.QUESTIONS))
 
 

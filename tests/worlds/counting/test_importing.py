@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -18,7 +19,8 @@ from generation.engine.reading.dataset_reader import find_reader
 from generation.exchange import exports
 from generation.making import dataset_jobs, imports, ingestion
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene, Split
-from generation.reports.scoring import expected_of
+from generation.reports.count_metrics import terms_of
+from generation.reports.scoring import expected_of, truth_of
 from generation.splits import count_shifts, sealing
 from generation.storage.split_index import SplitIndex
 from generation.verification.dataset import scope_of, verify
@@ -83,6 +85,17 @@ def test_counts_of_answers_and_pictures_are_compared_too(tmp_path: Path) -> None
         "grounding: expected 3,311 questions as published, got 60",
         "grounding: expected 2,139 scenes as published, got 20",
         f"grounding: expected 734 questions with the answer 0 as published, got {zeros}",
+    ]
+
+
+def test_a_published_val_file_is_compared_alone_and_with_train(tmp_path: Path) -> None:
+    for number, name in enumerate(("train", "val", "test")):
+        published.write(tmp_path / f"{name}.json", published.tally_records(10, seed=number, first_id=10 * number))
+    assert list(imports.compare_with_published(import_all("tallyqa", tmp_path))) == [
+        "train + val: expected 249,318 questions as published, got 20",
+        "train: expected 224,391 questions as published, got 10",
+        "val: expected 24,927 questions as published, got 10",
+        "test: expected 38,589 questions as published, got 10",
     ]
 
 
@@ -178,14 +191,49 @@ def test_classes_that_coco_lacks_become_values_of_the_facet(tmp_path: Path) -> N
 
 
 def test_an_odd_even_shift_of_2000_questions_keeps_the_rounded_numbers(tmp_path: Path) -> None:
-    dataset = import_all("tallyqa", published.tallyqa(tmp_path))
-    count_shifts.create(dataset, [count_shifts.CountShift("odd", 90, grouped_by="type")])
-    dataset_jobs.work(dataset=dataset)
+    """As published: all questions of test have `issimple`, and no question of train has it."""
+    published.write(tmp_path / "train.json", published.tally_records(1_200, known=0.0))
+    published.write(tmp_path / "val.json", published.tally_records(300, seed=2, first_id=1_200, known=0.0))
+    published.write(tmp_path / "test.json", published.tally_records(800, seed=1, first_id=1_500, known=1.0))
+    dataset = import_all("tallyqa", tmp_path)
+    call_command("derive", dataset.slug, "--mcd", "odd-even:90")
     before, after = (groups(dataset.splits.get(name=name)) for name in ("test", "test-odd-even-90"))
+    assert {kind for _, kind in before} == {"simple", "complex"}
     assert after == {
         (answer, kind): number if int(answer) % 2 == 0 else number // 10 or min(10, number)
         for (answer, kind), number in before.items()
     }
+    for part in ("train", "val"):
+        found = (groups(dataset.splits.get(name=name)) for name in (part, f"{part}-odd-even-90"))
+        before, after = (answers_of(one) for one in found)
+        assert after == {
+            answer: number if int(answer) % 2 else number // 10 or min(10, number) for answer, number in before.items()
+        }
+    page = Client().get(f"/datasets/{dataset.slug}/count-shifts/odd-even-90/").text
+    assert f"python manage.py derive {dataset.slug} --mcd odd-even:90 --parity-by type --seed 0" in page
+    for count in ("13,707", "1,525", "2,328"):  # the paper's counts of rare answers
+        assert f'<td class="num">{count}</td>' in page
+    assert "SCN</th>" in page and "48.22" in page
+
+
+def test_the_type_makes_groups_only_if_it_is_known_of_all_questions(tmp_path: Path) -> None:
+    records = published.tally_records(200, known=1.0)
+    published.write(tmp_path / "test.json", published.tally_records(200, seed=1, first_id=200, known=1.0))
+    for known, grouped_by in ((records, "type"), ([{**records[0], "issimple": None}, *records[1:]], "")):
+        (tmp_path / "train.json").unlink(missing_ok=True)
+        published.write(tmp_path / "train.json", [{**one, "data_source": "imported_vqa"} for one in known])
+        dataset = import_all("tallyqa", tmp_path, slug=f"by-{grouped_by or 'answer'}")
+        sets = list(count_shifts.sets_of(dataset, count_shifts.CountShift("odd", 90, grouped_by="type")))
+        rules = [one.recipe.parity for one in sets]
+        assert [rule.grouped_by for rule in rules if rule is not None] == [grouped_by, grouped_by, "type"]
+
+
+def answers_of(counts: Counter[tuple[str, str]]) -> Counter[str]:
+    """Return how many questions have each answer, whatever their type."""
+    found: Counter[str] = Counter()
+    for (answer, _), number in counts.items():
+        found[answer] += number
+    return found
 
 
 def groups(split: Split) -> Counter[tuple[str, str]]:
@@ -204,6 +252,16 @@ def test_predictions_are_scored_without_pictures(tmp_path: Path) -> None:
     assert row.is_scored, row.message
     [score] = row.scores.filter(split=split)
     assert score.right == score.n == split.questions
+
+
+def test_errors_are_compared_with_all_answers_of_train_for_a_type_that_train_lacks(tmp_path: Path) -> None:
+    published.write(tmp_path / "train.json", published.tally_records(300, known=0.0))
+    published.write(tmp_path / "test.json", published.tally_records(100, seed=1, first_id=300, known=1.0))
+    split = Split.objects.for_browse().get(dataset=import_all("tallyqa", tmp_path), name="test")
+    truth = truth_of(SplitIndex.open(split))
+    zeros = np.zeros(len(truth), np.int32)  # the most frequent answer of train, and of its complex questions
+    terms = terms_of(split, zeros)["biased_errors"]
+    assert (terms.figure(), terms.count()) == (1.0, int((truth != 0).sum()))
 
 
 def test_a_predicted_box_outside_of_a_picture_is_refused_although_the_picture_is_not_there(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_skipped_items_are_the_first_ones(tmp_path_factory: pytest.TempPathFacto
         ({"image": "x" * 201}, "image", "Expected a relative path of at most 200 characters, without `..`"),
         ({"image_id": "7"}, "image_id", "Expected a whole number, got '7'."),
         ({"question_id": -4}, "question_id", "Expected a whole number from 0 to"),
-        ({"question_id": 0}, "", "Expected an id that no question before has, got 0 again."),
+        ({"question_id": 0}, "", "Expected an id that no earlier question has, got 0 again."),
         ({"issimple": "yes"}, "issimple", "Expected true or false, got 'yes'."),
     ],
 )
@@ -183,7 +183,7 @@ def test_splits_are_in_the_names_of_files(tmp_path: Path) -> None:
         ("tallyqa", ["train.zip"], "Expected a JSON file or a folder. Unpack what is packed."),
         ("tallyqa", ["nowhere/train.json"], "Expected a file or a folder, got nothing."),
         ("coco-grounding", ["a.json", "b.json"], "Expected one file with questions of grounding, got also"),
-        ("howmany-qa", ["question_ids.json"], "Expected also the file v2_OpenEnded_mscoco_train2014_questions.json"),
+        ("howmany-qa", ["question_ids.json"], "Expected the file v2_OpenEnded_mscoco_train2014_questions.json too"),
         ("howmany-qa", ["train.json"], "Expected a name such as question_ids.json, "),
     ],
 )
@@ -228,7 +228,7 @@ def test_howmany_qa_takes_texts_and_counts_from_both_sources(tmp_path: Path) -> 
 )
 def test_a_missing_file_of_howmany_qa_is_named(tmp_path: Path, missing: str) -> None:
     (published.howmany(tmp_path) / missing).unlink()
-    with pytest.raises(BadRecord, match=f"{missing}: Expected also the file {missing} for the split"):
+    with pytest.raises(BadRecord, match=f"{missing}: Expected the file {missing} too, for the split"):
         find_reader("howmany-qa").find([tmp_path])
 
 
@@ -376,7 +376,7 @@ def test_questions_of_instances_are_drawn_again_the_same(tmp_path: Path) -> None
         ("annotations", {"bbox": None}, "bbox", "Expected four numbers, got None."),
         ("annotations", {"category_id": 999}, "category_id", "Expected an id that the file lists, got 999."),
         ("annotations", {"image_id": 1}, "image_id", "Expected an id that the file lists, got 1."),
-        ("images", {"id": 101}, "id", "Expected an id that no record before has, got 101 again."),
+        ("images", {"id": 101}, "id", "Expected an id that no earlier record has, got 101 again."),
         ("images", {"width": 0}, "width", "Expected a size of at least 1 pixel, got 0."),
         ("categories", {"name": ""}, "name", "Expected a text of 1 to 100 characters without NUL, got ''."),
     ],

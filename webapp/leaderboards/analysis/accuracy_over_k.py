@@ -1,4 +1,4 @@
-"""Accuracy or another metric over the number k of a suite's splits, for example over the share that a shift removes.
+"""Accuracy or another metric over the number k of a suite's splits, for example the percentage that a shift removes.
 
 A curve has the runs of a method that are trained on the data of each board's own split, or on one split for all boards.
 """
@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from generation.access import may_see_exact_figures
-from generation.engine.scoring.metrics import Metric
+from generation.engine.scoring.counts.metrics import Metric
 from generation.models import Split
 from generation.reports.count_metrics import has_metrics, metrics_of
 from generation.storage.split_index import SplitIndex
@@ -34,7 +34,7 @@ from webapp.leaderboards.suites import members_for
 class KCell(NamedTuple):
     """A figure of a method's runs on a member, the address of details, and its share, interval and text.
 
-    `mean` is None if there are too few questions, or if the predictions lack what the metric needs.
+    `mean` is None if there are too few questions, or if the predictions do not have what the metric needs.
     """
 
     address: str
@@ -74,15 +74,15 @@ class AccuracyOverK(NamedTuple):
     ----------
     suite : Suite
     members : list of SuiteMember
-        Those with a k whose exact figures the visitor may see, in order of k.
+        The members with a k whose exact figures the visitor may see, in order of k.
     withheld, missing : int
         The number of members whose answers are withheld, and of those that the visitor may not see at all.
     metrics : tuple of Metric
-        The metrics that the visitor can choose beside the accuracy.
+        The metrics that the visitor can choose besides the accuracy.
     metric : Metric or None
         The metric that is shown; None for the accuracy.
     curves : list of KCurve
-        Of methods, by label, and then of the site's baselines.
+        First those of methods, by label, then those of the site's baselines.
     """
 
     suite: Suite
@@ -109,7 +109,7 @@ CurveKey = tuple[str, int | None]
 
 
 class UnknownMetric(ValueError):
-    """The suite has no metric of this name; the text says which it has."""
+    """Raised if the suite has no metric with this name; the message lists its metrics."""
 
 
 def accuracy_over_k(user: Any, suite: Suite, metric: str = "") -> AccuracyOverK:
@@ -134,7 +134,7 @@ def accuracy_over_k(user: Any, suite: Suite, metric: str = "") -> AccuracyOverK:
 
 
 def _runs(user: Any, member: SuiteMember, metric: Metric | None) -> Iterator[tuple[CurveKey, Run, KCell]]:
-    """Yield a run of each curve; of several training sizes the largest counts, and then the latest entry."""
+    """Yield each run with its curve, by training size, examples seen and date: the last run of a curve counts."""
     split = member.split
     page = "board_slices" if metric is None else "board_metrics"
     address = reverse(page, args=[split.dataset.slug, split.name])
@@ -181,7 +181,7 @@ def _curves(points: dict[CurveKey, dict[float, tuple[Run, KCell]]]) -> list[KCur
 
 
 def table_of(found: AccuracyOverK, *, site: str) -> Table:
-    """Return the figures as a table: printed with a row for each curve, as CSV with a row for each k."""
+    """Return the figures as a table: LaTeX has a row for each curve, CSV has a row for each curve and k."""
     suite = found.suite
     hashes = ", ".join(f"{one.k_text}: {one.split} {one.split.fingerprint[:16]}" for one in found.members)
     return Table(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.scoring.metrics import Metric
+from generation.engine.scoring.counts.metrics import Metric
 from generation.engine.scoring.question_terms import QuestionTerms, mean_over_runs, weighted_sum
 from generation.models import Split
 from webapp.leaderboards.analysis.slices import FacetPartition
@@ -32,7 +32,7 @@ class MetricSlices(NamedTuple):
     ----------
     metric : Metric
     names : tuple of str
-        Of the rows. A difference is the figure of the first one minus that of the second.
+        The names of the rows. A difference is the figure of the first row minus that of the second.
     lines : list of MetricLine
         First all questions, then the values of the facet for which a row has enough questions.
     too_few : int
@@ -52,7 +52,7 @@ class MetricSlices(NamedTuple):
 def metric_slices(
     split: Split, metric: Metric, rows: Sequence[tuple[Entry, str]], by: FacetPartition | None
 ) -> MetricSlices:
-    """Return a metric for these rows, which have labels, by a facet; rows without the metric are left out."""
+    """Return a metric by a facet for these rows with their labels; rows without the metric are left out."""
     found = [(label, [one[metric.name] for one in runs]) for label, runs in _runs(split, metric, rows)]
     masks: list[tuple[str, str, NDArray[np.bool_] | None]] = [(ALL, "all questions", None)]
     masks += [] if by is None else list(_masks(by))
@@ -89,7 +89,7 @@ def _line(
 def _difference(
     first: Sequence[QuestionTerms], second: Sequence[QuestionTerms], among: NDArray[np.bool_] | None
 ) -> MetricFigure:
-    """Return the first figure minus the second, with an interval that draws the same questions for both."""
+    """Return the first figure minus the second; for its interval, each resample has the same questions for both."""
     whole = weighted_sum([mean_over_runs(first), mean_over_runs(second)], [1, -1])
     return figure_of([whole], among)
 

@@ -1,4 +1,4 @@
-"""The answers of a board's rows to one question, with their numbers and boxes, beside the right answer."""
+"""The answers of a board's rows to one question, with their numbers and boxes."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -13,10 +13,10 @@ from webapp.leaderboards.analysis.slices import SliceContext
 from webapp.leaderboards.entries import Contender, Entry
 from webapp.leaderboards.metrics import load_predictions
 
-THINNEST, THICKEST = 1.0, 4.5  # width of a box's line with the score 0, and with the score 1, in pixels of a page
-FAINTEST = 0.35  # opacity of a line with the score 0
+THINNEST, THICKEST = 1.0, 4.5  # width of a box's line for the score 0 and for the score 1, in pixels of the page
+FAINTEST = 0.35  # opacity of a line for the score 0
 UNSEEN = 0.005  # boxes with a lower score are not drawn
-MOST_DRAWN = 100  # boxes of a picture; those with the highest scores
+MOST_DRAWN = 100  # the largest number of boxes in a picture: those with the highest scores
 
 
 class DrawnBox(NamedTuple):
@@ -49,7 +49,7 @@ class AnsweredRow(NamedTuple):
     number : float or None
         The number of the first run, which is not rounded; None if it has none.
     boxes : list of DrawnBox, or None
-        Those of the first run, the highest scores first; None if it has no boxes.
+        The boxes of the first run, the highest scores first; None if it has no boxes.
     hidden : int
         The number of its boxes that are not drawn.
     """
@@ -63,7 +63,7 @@ class AnsweredRow(NamedTuple):
 
     @property
     def number_text(self) -> str:
-        """Return the number if it is no count, as text; empty otherwise."""
+        """Return the number as text if it is not a count; empty otherwise."""
         return "" if self.number is None or self.number.is_integer() else f"{self.number:.2f}"
 
     @property
@@ -71,14 +71,14 @@ class AnsweredRow(NamedTuple):
         return "" if not self.boxes else f"{sum(box.score for box in self.boxes):.2f}"
 
 
-def answered_row(
+def read_row(
     split: Split,
     ground: SliceContext,
     row: tuple[Entry, Contender],
     position: int,
     outside: Sequence[Mapping[int, str]],
 ) -> AnsweredRow:
-    """Return a row's answers to the question at this position; `outside` is as in `given`."""
+    """Return a row's answers to the question at this position; `given` describes `outside`."""
     entry, contender = row
     number, boxes, hidden = None, None, 0
     if entry.submissions:
@@ -87,7 +87,7 @@ def answered_row(
             number = float(found.numbers[position])
         if found.boxes is not None:
             own = slice(*found.boxes.starts[position : position + 2].tolist())
-            boxes = _drawn(found.boxes.boxes[own], found.boxes.scores[own])
+            boxes = _boxes_to_draw(found.boxes.boxes[own], found.boxes.scores[own])
             hidden = own.stop - own.start - len(boxes)
     return AnsweredRow(entry, contender.label, given(ground, contender, position, outside), number, boxes, hidden)
 
@@ -98,7 +98,7 @@ def true_boxes(index: SplitIndex, position: int) -> list[DrawnBox]:
     return [] if found is None else [_box(box, 1.0) for box in found.tolist()]
 
 
-def _drawn(boxes: NDArray[np.float32], scores: NDArray[np.float32]) -> list[DrawnBox]:
+def _boxes_to_draw(boxes: NDArray[np.float32], scores: NDArray[np.float32]) -> list[DrawnBox]:
     order = np.argsort(-scores, kind="stable")[:MOST_DRAWN]
     return [_box(boxes[at].tolist(), float(scores[at])) for at in order.tolist() if scores[at] >= UNSEEN]
 

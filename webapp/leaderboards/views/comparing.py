@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from generation.charts.vega import OF_PAPER, OF_THE_PAGE, SvgPalette
-from generation.engine.scoring.metrics import Metric
+from generation.engine.scoring.counts.metrics import Metric
 from generation.splits.query_string import shorten
 from webapp.leaderboards.analysis import summary
 from webapp.leaderboards.analysis.charts import differences_chart

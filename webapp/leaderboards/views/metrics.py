@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from generation.engine.scoring.grounding import AP_IOU, IOUS
-from generation.engine.scoring.metrics import METRICS, Metric
+from generation.engine.scoring.counts.grounding import AP_IOU, IOUS
+from generation.engine.scoring.counts.metrics import METRICS, Metric
 from generation.splits.query_string import shorten
 from generation.storage.split_index import IndexedFacet
 from webapp.leaderboards.analysis.metric_slices import MetricSlices, lines_json, metric_slices
@@ -30,8 +30,8 @@ METRIC, BY = "metric", "by"
 USUAL = "answer"
 FILES = ("csv", "json")
 NO_METRICS = (
-    "This board has only accuracy. Worlds of questions that count have more metrics, which need right answers that are "
-    "known numbers."
+    "This board has no metric but accuracy. Worlds whose answers are counts have more metrics, which need known right "
+    "answers."
 )
 
 
@@ -111,7 +111,7 @@ def _metrics(reading: BoardReading) -> tuple[Metric, ...]:
 
 
 def _facet(reading: BoardReading) -> IndexedFacet | None:
-    """Return the facet that the URL asks for, by default the answer; None for `by=` without a value."""
+    """Return the facet that the URL names, by default the answer; None if `by=` has no value."""
     facets = {one.name: one for one in facets_for(reading.request.user, reading.split, reading.index)}
     if BY not in reading.request.GET:
         return facets.get(USUAL)

@@ -11,7 +11,7 @@ from generation.access import What, may_see
 from generation.browsing.import_report import why_no_picture
 from generation.browsing.pictures import picture_of
 from generation.storage import items
-from webapp.leaderboards.analysis.question_answers import answered_row, true_boxes
+from webapp.leaderboards.analysis.question_answers import read_row, true_boxes
 from webapp.leaderboards.views.board_selection import UnreadableAddress, check_open, open_board, refuse
 from webapp.leaderboards.views.questions import answers_outside
 
@@ -30,7 +30,7 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
         pairs = zip(reading.chosen, reading.contenders, strict=True)
         outside = [answers_outside(entry, reading.index) for entry in reading.chosen]
         rows = [
-            answered_row(split, reading.ground, pair, number, words) for pair, words in zip(pairs, outside, strict=True)
+            read_row(split, reading.ground, pair, number, words) for pair, words in zip(pairs, outside, strict=True)
         ]
     except UnreadableAddress as error:
         return refuse(reading, error)

@@ -1,4 +1,4 @@
-"""Metrics of predicted numbers: accuracy after rounding, sizes of errors, and errors that follow the train split.
+"""Metrics of predicted numbers: accuracy after rounding, sizes of errors, and errors that repeat the train split.
 
 References
 ----------
@@ -13,8 +13,8 @@ from generation.engine.scoring.question_terms import QuestionTerms, mean_of, rat
 LARGEST = 1e9  # larger numbers are refused, so that squared errors of all questions can be added
 
 
-def rounded(predicted: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Return (questions,) the numbers after clipping to 0 .. `most` and rounding; -1 without a number (NaN).
+def round_counts(predicted: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """Return the numbers (questions,) after clipping to 0 .. `most` and rounding; -1 if there is no number (NaN).
 
     A half is rounded to the even neighbour, as in the code of Dancette et al.: 0.5 is 0, and 1.5 and 2.5 are 2.
     """
@@ -27,6 +27,7 @@ def count_terms(
     *,
     most: int,
     frequent: NDArray[np.int64] | None = None,
+    is_own: NDArray[np.bool_] | None = None,
 ) -> dict[str, QuestionTerms]:
     """Return the terms of each metric of numbers, by the names in `metrics.METRICS`.
 
@@ -35,14 +36,17 @@ def count_terms(
     Parameters
     ----------
     predicted : array (questions,) of float64
-        Numbers that are not rounded; NaN without a number.
+        Numbers that are not rounded; NaN if there is no number.
     true : array (questions,) of int64
         0 .. most.
     most : int
         The largest possible answer.
     frequent : array (questions,) of int64, optional
-        The most frequent answer to the question's type in the train split; negative if the train split does not have
-        the type, and then the question does not count. Without it there are no biased errors.
+        The most frequent answer to the question's type in the train split; negative for a question that does not count
+        because the train split does not have its type. Without `frequent`, there are no biased errors.
+    is_own : array (questions,) of bool, optional
+        Whether the right number has the parity that a count shift keeps whole in train. Without `is_own`, there are no
+        accuracies of the own and the opposite parity.
 
     Raises
     ------
@@ -50,7 +54,7 @@ def count_terms(
         If the lengths differ, or a number is out of its range.
     """
     _check(predicted, true, most, frequent)
-    nearest = rounded(predicted, most)
+    nearest = round_counts(predicted, most)
     is_right, is_odd, is_answered = nearest == true, true % 2 == 1, ~np.isnan(predicted)
     everything = np.ones(len(true), np.bool_)
     errors = np.abs(predicted - true)
@@ -64,6 +68,8 @@ def count_terms(
         "odd": share_of(is_right, is_odd),
         "even": share_of(is_right, ~is_odd),
     }
+    if is_own is not None:
+        terms |= {"own_parity": share_of(is_right, is_own), "opposite_parity": share_of(is_right, ~is_own)}
     if frequent is not None:
         terms["biased_errors"] = share_of(nearest == frequent, ~is_right & (frequent >= 0))
     return terms

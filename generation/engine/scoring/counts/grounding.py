@@ -5,8 +5,8 @@ order of the questions; the boxes of question q are those from starts[q] to star
 
 References
 ----------
-Dancette et al. 2020, Overcoming statistical shortcuts for open-ended visual counting, supplement 6.3, and the code that
-they published (cdancette/spatial-counting-network) for everything that the paper leaves open.
+Dancette et al. 2020, Overcoming statistical shortcuts for open-ended visual counting, supplement 6.3, and their
+published code (cdancette/spatial-counting-network) for everything that the paper does not state.
 """
 
 from typing import NamedTuple
@@ -32,7 +32,7 @@ class TrueBoxes(NamedTuple):
     boxes: Floats
 
 
-class PredictedBoxes(NamedTuple):
+class ScoredBoxes(NamedTuple):
     """Predicted boxes: `starts` (questions + 1,) int64, `boxes` (boxes, 4) float64, `scores` (boxes,), 0 .. 1."""
 
     starts: Ints
@@ -45,17 +45,17 @@ class BoxMatches(NamedTuple):
 
     Attributes
     ----------
-    predicted : PredictedBoxes
+    predicted : ScoredBoxes
     true : TrueBoxes
     covered : array (predicted boxes,) of float64
         The share of each box's area that is inside the union of the true boxes, 0 .. 1; 1 for a box without an area.
     best : array (predicted boxes,) of int64
-        The position of the true box with the greatest IoU, the first one of several; -1 if no true box overlaps.
+        The position of the true box with the greatest IoU, or the first if several have it; -1 if none overlaps.
     ious : array (predicted boxes,) of float64
-        That IoU, the area of the intersection divided by the area of the union.
+        The IoU with that box: the area of the intersection divided by the area of the union.
     """
 
-    predicted: PredictedBoxes
+    predicted: ScoredBoxes
     true: TrueBoxes
     covered: Floats
     best: Ints
@@ -70,13 +70,13 @@ class Detections(NamedTuple):
     false_negatives: Ints
 
 
-def match_boxes(predicted: PredictedBoxes, true: TrueBoxes) -> BoxMatches:
+def match_boxes(predicted: ScoredBoxes, true: TrueBoxes) -> BoxMatches:
     """Return the comparison of predicted boxes with the true boxes of their questions.
 
     Raises
     ------
     ValueError
-        If the boxes are not those of the same number of questions, or a box or a score is not possible.
+        If the numbers of questions differ, or if a box or a score is not possible.
     """
     if len(predicted.starts) != len(true.starts):
         raise ValueError(f"Expected boxes of {len(true.starts) - 1} questions, got {len(predicted.starts) - 1}.")
@@ -88,7 +88,7 @@ def match_boxes(predicted: PredictedBoxes, true: TrueBoxes) -> BoxMatches:
     order = np.lexsort((true.boxes[:, 1], _questions_of(true.starts)))
     given = predicted.starts, predicted.boxes, true.starts, true.boxes[order], order
     dtypes = np.int64, np.float64, np.int64, np.float64, np.int64
-    # Arrays of another type, or read-only ones of a file, would be compiled for again.
+    # numba would compile again for arrays of another type, or for read-only arrays from a file.
     plain = (np.require(one, dtype, ["C", "W"]) for one, dtype in zip(given, dtypes, strict=True))
     return BoxMatches(predicted, true, *_compare(*plain))
 
@@ -101,7 +101,7 @@ def grounding_terms(matches: BoxMatches) -> dict[str, QuestionTerms]:
 def groundp(matches: BoxMatches) -> QuestionTerms:
     """Return the terms of GroundP: the sum of score times covered share over all boxes, divided by the sum of scores.
 
-    A question without true boxes adds its scores to the second sum only; a box without an area is always covered.
+    A question without true boxes adds its scores only to the second sum; a box without an area is always covered.
     Questions whose scores are all 0 do not count.
     """
     starts, scores = matches.predicted.starts, matches.predicted.scores
@@ -158,7 +158,7 @@ def _questions_of(starts: Ints) -> Ints:
 
 
 def _count_levels(questions: Ints, levels: Ints, n: int) -> Ints:
-    """Return (n, cut-offs) how many boxes of each question reach each cut-off; `levels` is the highest that they do."""
+    """Return (n, cut-offs) how many boxes of each question reach each cut-off; `levels` has the highest of each box."""
     wide = len(CUTOFFS)
     counts = np.bincount(questions * wide + levels, minlength=n * wide).reshape(n, wide)
     return counts[:, ::-1].cumsum(axis=1)[:, ::-1]

@@ -21,7 +21,7 @@ def similarity(one: NDArray[np.integer], other: NDArray[np.integer]) -> float | 
     Parameters
     ----------
     one, other : array (values,) of integers
-        How often each value occurs in either set.
+        How often each value occurs in each set.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def similarity(one: NDArray[np.integer], other: NDArray[np.integer]) -> float | 
 
 
 def guessing_accuracy(guessed: NDArray[np.integer], asked: NDArray[np.integer]) -> float | None:
-    """Return the expected accuracy of answers that are drawn from one distribution, on questions with another.
+    """Return the expected accuracy of answers that are drawn from one distribution, if the right answers have another.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def guessing_accuracy(guessed: NDArray[np.integer], asked: NDArray[np.integer]) 
     Returns
     -------
     float or None
-        0 .. 1, exact but for rounding; None if one of them is empty.
+        0 .. 1, exact except for rounding; None if one of them is empty.
     """
     totals = int(guessed.sum()), int(asked.sum())
     return float((guessed / totals[0] * (asked / totals[1])).sum()) if all(totals) else None

@@ -1,4 +1,4 @@
-"""The metrics of counting and grounding beside the accuracy: their names, units and what they need.
+"""The metrics of counting and grounding besides the accuracy: their names, units and what they need.
 
 `count_errors` and `grounding` compute them. The page /docs/metrics/ defines each by formula and source.
 """
@@ -11,14 +11,14 @@ from generation.engine.scoring.figures import percent
 
 
 class Better(StrEnum):
-    """Which figures of a metric are better."""
+    """Whether higher or lower figures of a metric are better."""
 
     HIGHER = "higher"
     LOWER = "lower"
 
 
 class MetricNeeds(StrEnum):
-    """What predictions must contain for a metric: a word of the vocabulary, a number, or boxes with scores."""
+    """What predictions must have for a metric: words of the vocabulary, numbers, or boxes with scores."""
 
     ANSWERS = "answers"
     NUMBERS = "numbers"
@@ -118,6 +118,22 @@ METRICS: Mapping[str, Metric] = {
             is_better=Better.HIGHER,
             needs=MetricNeeds.NUMBERS,
             about="The rounded accuracy on the questions whose right number is even.",
+        ),
+        Metric(
+            name="own_parity",
+            label="Own parity",
+            unit="%",
+            is_better=Better.HIGHER,
+            needs=MetricNeeds.NUMBERS,
+            about="The rounded accuracy on the questions whose right number has the parity that is frequent in train.",
+        ),
+        Metric(
+            name="opposite_parity",
+            label="Opposite parity",
+            unit="%",
+            is_better=Better.HIGHER,
+            needs=MetricNeeds.NUMBERS,
+            about="The rounded accuracy on the questions whose right number has the parity that is rare in train.",
         ),
         Metric(
             name="biased_errors",

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from generation.engine.scoring.grounding import PredictedBoxes, TrueBoxes
+from generation.engine.scoring.counts.grounding import ScoredBoxes, TrueBoxes
 
 Box = tuple[float, float, float, float]
 
@@ -16,12 +16,12 @@ class Answered(NamedTuple):
     true: list[Box]
 
 
-def pack(questions: list[Answered]) -> tuple[PredictedBoxes, TrueBoxes]:
+def pack(questions: list[Answered]) -> tuple[ScoredBoxes, TrueBoxes]:
     """Return the boxes of all questions as arrays."""
     predicted = [one for question in questions for one in question.predicted]
     true = [box for question in questions for box in question.true]
     return (
-        PredictedBoxes(
+        ScoredBoxes(
             starts_of([len(question.predicted) for question in questions]),
             np.array([box for box, _ in predicted], np.float64).reshape(-1, 4),
             np.array([score for _, score in predicted], np.float64),

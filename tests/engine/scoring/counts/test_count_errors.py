@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.scoring.count_errors import LARGEST, count_terms, harmonic_mean, rounded
+from generation.engine.scoring.counts.count_errors import LARGEST, count_terms, harmonic_mean, round_counts
 from generation.engine.scoring.score import Slicing
 
 MOST = 15
@@ -102,7 +102,7 @@ def test_right_numbers_have_no_errors(rows: list[Row]) -> None:
 
 def test_a_half_is_rounded_to_the_even_neighbour_and_numbers_are_clipped() -> None:
     numbers = np.array([0.5, 1.5, 2.5, 2.51, -0.4, -7, 15.4, 15.5, 99, math.nan])
-    assert rounded(numbers, MOST).tolist() == [0, 2, 2, 3, 0, 0, 15, 15, 15, -1]
+    assert round_counts(numbers, MOST).tolist() == [0, 2, 2, 3, 0, 0, 15, 15, 15, -1]
 
 
 def test_figures_of_a_table_that_was_computed_by_hand() -> None:
@@ -137,6 +137,16 @@ def test_without_numbers_errors_have_no_size() -> None:
 
 def test_there_are_no_biased_errors_without_a_train_split() -> None:
     assert "biased_errors" not in count_terms(np.zeros(2), np.array([0, 1]), most=MOST)
+
+
+@given(ROWS, st.booleans())
+def test_own_and_opposite_parity_are_odd_and_even_or_the_other_way_round(rows: list[Row], is_odd: bool) -> None:
+    predicted, true = (np.array(column) for column in list(zip(*rows, strict=True))[:2])
+    terms = count_terms(predicted.astype(np.float64), true, most=MOST, is_own=(true % 2 == 1) == is_odd)
+    found = {name: one.figure() for name, one in terms.items()}
+    own, opposite = ("odd", "even") if is_odd else ("even", "odd")
+    assert (found["own_parity"], found["opposite_parity"]) == (found[own], found[opposite])
+    assert "own_parity" not in count_terms(predicted.astype(np.float64), true, most=MOST)
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.scoring.grounding import (
+from generation.engine.scoring.counts.grounding import (
     AP_IOU,
     CUTOFFS,
     IOUS,
-    PredictedBoxes,
+    ScoredBoxes,
     TrueBoxes,
     average_precision,
     count_detections,
@@ -18,7 +18,7 @@ from generation.engine.scoring.grounding import (
     match_boxes,
 )
 from generation.engine.scoring.score import Slicing
-from tests.engine.scoring.box_twins import Answered, Box, ap_twin, counts_twin, groundp_twin, iou_twin, pack
+from tests.engine.scoring.counts.box_twins import Answered, Box, ap_twin, counts_twin, groundp_twin, iou_twin, pack
 
 WIDE = 8
 SIDE = st.tuples(st.integers(0, WIDE), st.integers(0, WIDE)).map(sorted)
@@ -189,7 +189,7 @@ def test_slices_have_the_figures_of_their_own_questions(questions: list[Answered
 
 def test_read_only_arrays_of_other_types_give_the_same_figures() -> None:
     predicted, true = pack([ONE, Answered([(FULL, 1.0)], [LEFT])])
-    small = PredictedBoxes(predicted.starts.astype(np.int32), predicted.boxes.astype(np.float32), predicted.scores)
+    small = ScoredBoxes(predicted.starts.astype(np.int32), predicted.boxes.astype(np.float32), predicted.scores)
     for one in (*small, *true):
         one.flags.writeable = False
     assert groundp(match_boxes(small, true)).figure() == 0.75

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.scoring.label_shift import COMMON_WORDS, guessing_accuracy, similarity
+from generation.engine.scoring.counts.label_shift import COMMON_WORDS, guessing_accuracy, similarity
 
 COUNTS = st.lists(st.integers(0, 10_000), min_size=1, max_size=16)
 PAIRS = st.integers(1, 16).flatmap(

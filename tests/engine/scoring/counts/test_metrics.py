@@ -2,7 +2,7 @@
 
 import pytest
 
-from generation.engine.scoring.metrics import METRICS, Better, Metric, MetricNeeds
+from generation.engine.scoring.counts.metrics import METRICS, Better, Metric, MetricNeeds
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
