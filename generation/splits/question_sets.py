@@ -24,7 +24,7 @@ from generation.queue import leases
 from generation.splits import sealing
 from generation.splits.split_recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
 from generation.storage import files
-from generation.storage.items import canonical_lines
+from generation.storage.canonical_lines import canonical_lines
 from generation.storage.split_index import FOLDER, FORMAT, MANIFEST, POSITIONS, NotIndexed, SplitIndex
 
 NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}")  # the form of split names in specs

@@ -5,13 +5,12 @@ Rows with changed positions must never be saved.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine import worlds as engine
-from generation.engine.content_hash import question_line
 from generation.models import Question, Scene, Split
 from generation.storage.split_index import SplitIndex
 
@@ -88,8 +87,6 @@ def _renumbered(split: Split, rows: Iterable[Question]) -> Iterator[Question]:
 
 
 CHOSEN = 900  # questions of a derived split that are read at a time
-QUESTION_FIELDS = ("text", "kind", "answer", "program", "family", "scope")  # of `question_line`, in its order
-MOST_BETWEEN = 4  # times as many rows that may be read to read a range of rows
 
 
 def engine_question(row: Question) -> engine.Question:
@@ -152,7 +149,7 @@ def load_chosen(
     start : int
     """
     world = split.dataset.get_world()
-    for first, stop in _batches(scenes):
+    for first, stop in batches(scenes):
         about = Scene.objects.filter(split=split, position__in=np.unique(scenes[first:stop]).tolist())
         asked: dict[int, list[Question]] = {}
         rows = Question.objects.filter(split=split, position__in=positions[first:stop].tolist()).order_by("position")
@@ -163,42 +160,7 @@ def load_chosen(
             yield _stored(world, scene, asked.get(scene.pk, []))
 
 
-def canonical_lines(
-    split: Split, positions: NDArray[np.integer], *, scenes: NDArray[np.integer]
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the canonical JSON of the scenes of these questions, each followed by only these questions, in batches.
-
-    This is fast, because scenes and programs are stored as canonical JSON. The first value of a batch is the number of
-    its questions; questions without a row, or without a scene's row, are left out. The parameters are those of
-    `load_chosen`.
-    """
-    for first, stop in _batches(scenes):
-        where = _positions_filter(np.unique(scenes[first:stop]))
-        data = dict(Scene.objects.filter(split=split, **where).values_list("position", "data"))
-        rows = Question.objects.filter(split=split, **_positions_filter(positions[first:stop]))
-        asked = {row[0]: row[1:] for row in rows.values_list("position", *QUESTION_FIELDS)}
-        lines: list[str] = []
-        before, count = None, 0
-        for position, scene in zip(positions[first:stop].tolist(), scenes[first:stop].tolist(), strict=True):
-            if scene in data and position in asked:
-                lines += [data[scene] or "null"] if scene != before else []
-                lines.append(question_line(*asked[position]))
-                before, count = scene, count + 1
-        yield count, lines
-
-
-def _positions_filter(positions: NDArray[np.integer]) -> dict[str, Any]:
-    """Return a filter for rows at these ascending positions, and for rows in between if there are few of them.
-
-    A range is much faster than a list, which Django prepares value by value.
-    """
-    low, high = int(positions[0]), int(positions[-1])
-    if high - low < MOST_BETWEEN * len(positions):
-        return {"position__gte": low, "position__lte": high}
-    return {"position__in": positions.tolist()}
-
-
-def _batches(scenes: NDArray[np.integer]) -> Iterator[tuple[int, int]]:
+def batches(scenes: NDArray[np.integer]) -> Iterator[tuple[int, int]]:
     """Yield the bounds of batches of at least `CHOSEN` questions with whole scenes; `scenes` has each question's."""
     first = 0
     while first < len(scenes):

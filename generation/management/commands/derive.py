@@ -15,6 +15,7 @@ from generation.models import Job, Split
 from generation.splits import count_shifts, question_sets
 from generation.splits.count_shifts import CountShift
 from generation.splits.split_recipes import BadRecipe, Recipe, read_recipe
+from generation.storage.canonical_lines import keep_lines
 
 IDLE = 0.2  # seconds
 
@@ -65,8 +66,9 @@ class Command(PlainCommand):
         jobs = self._family(options) if options["mcd"] else [self._single(options)]
         keys = [job.split.pk for job in jobs if job.split is not None]
         try:
-            for job, key in zip(jobs, keys, strict=True):
-                self._wait(job, key)
+            with keep_lines():
+                for job, key in zip(jobs, keys, strict=True):
+                    self._wait(job, key)
         except KeyboardInterrupt as stopped:
             self._drop(keys)
             raise CommandError("Stopped. No question set was made.", returncode=INTERRUPTED) from stopped
