@@ -151,15 +151,3 @@ def weighted_sum(some: Sequence[QuestionTerms], weights: Sequence[float]) -> Que
 
     is_counted = np.any([one.is_counted for one in some], axis=0)
     return QuestionTerms(np.concatenate([one.terms for one in some], axis=1), is_counted, combine)
-
-
-def gap_interval(
-    first: QuestionTerms, second: QuestionTerms, *, seed: int = 0, level: float = LEVEL
-) -> Interval | None:
-    """Return the percentile bootstrap interval of the first figure minus the second, which have different questions.
-
-    The questions of each figure are resampled separately. None if one of the figures is not defined.
-    """
-    if first.figure() is None or second.figure() is None:
-        return None
-    return percentiles(first.resample(seed=seed) - second.resample(seed=seed + 1), level)
