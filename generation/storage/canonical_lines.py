@@ -18,6 +18,7 @@ from generation.storage.split_index import SplitIndex
 
 FIELDS = ("text", "kind", "answer", "program", "family", "scope")  # of `question_line`, in its order
 MOST_BETWEEN = 4  # times as many rows that may be read to read a range of rows
+MOST_BETWEEN_KEPT = 50  # the same for rows that are kept, which are read only once
 BLOCK = 2000  # questions that are read and kept together
 MOST_KEPT = 100_000_000  # characters
 
@@ -91,7 +92,7 @@ def canonical_lines(
     """
     for first, stop in batches(scenes):
         at, about = positions[first:stop], scenes[first:stop]
-        is_kept = bool(_kept) and _is_dense(at)
+        is_kept = bool(_kept) and _span(at) < MOST_BETWEEN_KEPT * len(at)
         found = _kept[-1].read(split, at) if is_kept else _read(split, at, scenes=about)
         lines: list[str] = []
         before, count = None, 0
@@ -116,11 +117,10 @@ def _filter(positions: NDArray[np.integer]) -> dict[str, Any]:
 
     A range is much faster than a list, which Django prepares value by value.
     """
-    if _is_dense(positions):
+    if _span(positions) < MOST_BETWEEN * len(positions):
         return {"position__gte": int(positions[0]), "position__lte": int(positions[-1])}
     return {"position__in": positions.tolist()}
 
 
-def _is_dense(positions: NDArray[np.integer]) -> bool:
-    """Return whether so few rows are between these ascending positions that they may be read too."""
-    return bool(positions[-1] - positions[0] < MOST_BETWEEN * len(positions))
+def _span(positions: NDArray[np.integer]) -> int:
+    return int(positions[-1] - positions[0])
