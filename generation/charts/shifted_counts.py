@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from generation.charts.vega import COUNTS, HEIGHT, SMALL, WIDTH, SvgPalette, config_of, title_of
+from generation.charts.vega import COUNTS, HEIGHT, SMALL, WIDTH, SvgPalette, frame_of, title_of
 
 FAINT = 0.35  # opacity of the bars before the shift
 
@@ -34,7 +34,6 @@ def spec_of(
         if n
     ]
     spec = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "data": {"values": values},
         "mark": "bar",
         "encoding": {
@@ -68,10 +67,7 @@ def spec_of(
         },
         "width": WIDTH,
         "height": HEIGHT,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
-        "background": colors.ground,
-        "config": config_of(colors),
+        **frame_of(colors),
     }
     if title:
         spec["title"] = title_of(title, subtitle)

@@ -61,20 +61,27 @@ def spec_of(chart: Chart, *, colors: SvgPalette, title: str = "") -> dict[str, A
     bars = {"mark": "bar", "encoding": {**_places(chart), **_looks(legend, colors)}}
     marks = {"mark": {"type": "tick", "thickness": 2, "color": colors.ink}, "encoding": _places(chart, of="expected")}
     spec = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "data": {"values": list(_values(rows, drawn, legend))},
         **({"layer": [bars, marks]} if chart.is_expected else bars),
         "width": WIDTH,
         "height": HEIGHT if chart.is_along else {"step": THICKNESS.get(len(drawn), THINNEST)},
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
-        "background": colors.ground,
-        "config": config_of(colors),
+        **frame_of(colors),
     }
     if title:
         spec["title"] = title_of(chart.view.title, title, *chart.left_out)
         spec["padding"] = 12
     return spec
+
+
+def frame_of(colors: SvgPalette) -> dict[str, Any]:
+    """Return the parts that all specifications share: the schema, the space around the chart, and its look."""
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
+        "background": colors.ground,
+        "config": config_of(colors),
+    }
 
 
 def title_of(title: str, *notes: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from generation.charts.vega import (
     WIDE,
     WIDTH,
     SvgPalette,
-    config_of,
+    frame_of,
 )
 from generation.engine.errors import BadSpec
 from generation.engine.scoring.figures import LEVEL, Share, is_too_few, percent, rounded
@@ -247,16 +247,12 @@ def spec_of(
     legend = [f"{one.name}, n = {one.n:,}" for one in scored]
     split = {"field": "split", "type": "nominal", "sort": None}
     spec = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "data": {"values": list(_values(scored, legend))},
         "encoding": {"y": {"field": "cue", "type": "ordinal", "sort": None, "title": None}, "yOffset": split},
         "layer": [_bars(legend, colors), _intervals(colors), _chances(colors)],
         "width": width,
         "height": {"step": ROOM + THICKNESS.get(len(scored), THINNEST)},
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
-        "background": colors.ground,
-        "config": config_of(colors),
+        **frame_of(colors),
     }
     if title:
         note = "The line across a bar is chance; the thin line is the 95 % interval of the accuracy."

@@ -11,7 +11,7 @@ from generation.charts.vega import (
     SMALL,
     WIDTH,
     SvgPalette,
-    config_of,
+    frame_of,
     title_of,
 )
 from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue
@@ -60,15 +60,11 @@ def spec_of(
     if not lines:
         return None
     spec = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "data": {"values": [_value(line, names, addresses) for line in lines]},
         "layer": _layers(part, colors),
         "width": WIDTH,
         "height": HEIGHT if part.is_along else {"step": STEP},
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
-        "background": colors.ground,
-        "config": config_of(colors),
+        **frame_of(colors),
     }
     if title:
         note = f"95 % intervals (paired bootstrap); colour: {test} after Holm, below 0.05."

@@ -12,7 +12,7 @@ from generation.charts.vega import (
     OF_THE_PAGE,
     SHARES,
     WIDTH,
-    config_of,
+    frame_of,
     title_of,
 )
 
@@ -118,15 +118,11 @@ def spec_of(
         },
     ]
     spec = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "data": {"values": values},
         "layer": layers,
         "width": WIDTH,
         "height": HEIGHT * TALLER,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
-        "background": colors.ground,
-        "config": config_of(colors),
+        **frame_of(colors),
     }
     if title:
         note = "95 % intervals" if target is None else "95 % intervals (Wilson)"

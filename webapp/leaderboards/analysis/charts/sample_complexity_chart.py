@@ -19,7 +19,7 @@ from generation.charts.vega import (
     SMALL,
     WIDTH,
     SvgPalette,
-    config_of,
+    frame_of,
     title_of,
 )
 from webapp.leaderboards.analysis.learning_curves import FAIL
@@ -108,14 +108,10 @@ def spec_of(
         return None
     colors = OF_PAPER if is_paper else OF_THE_PAGE
     spec = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "layer": _layers(grid, drawn, colors),
         "width": WIDTH,
         "height": HEIGHT * TALLER,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
-        "background": colors.ground,
-        "config": config_of(colors),
+        **frame_of(colors),
     }
     if title:
         spec["title"] = title_of(title, subtitle, _of_intervals(drawn), DOTTED)
