@@ -42,7 +42,7 @@ class SetLine(NamedTuple):
 
     name: str
     n: int
-    said: str
+    recipe: str
 
 
 class CountShiftSize(NamedTuple):
@@ -60,11 +60,9 @@ def derive(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     `action=count` only returns the page with the size of the set.
     """
     split = _find_own(request.user, slug, name)
-    try:
-        question_sets.check_parent(split)
-        asked = QuestionSetRequest(split, str(QueryString.of(request).without(*PICKING)))
-    except BadRecipe as error:
-        return refuse(request, split, error.reason, status=CONFLICT if error.where == "parent" else BAD)
+    asked = _read_request(request, split)
+    if isinstance(asked, HttpResponse):
+        return asked
     if request.method != "POST":
         first = asked.first_form()
         return _page(request, asked, form=DeriveForm(initial=first), amount=AmountForm(first))
@@ -78,6 +76,15 @@ def derive(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         except BadRecipe as error:
             form.add_error(FIELDS.get(error.where), error.reason)
     return _page(request, asked, form=form, amount=AmountForm(request.POST), status=BAD)
+
+
+def _read_request(request: HttpRequest, split: Split) -> "QuestionSetRequest | HttpResponse":
+    """Return the questions that the address names, or the page that refuses them."""
+    try:
+        question_sets.check_parent(split)
+        return QuestionSetRequest(split, str(QueryString.of(request).without(*PICKING)))
+    except BadRecipe as error:
+        return refuse(request, split, error.reason, status=CONFLICT if error.where == "parent" else BAD)
 
 
 class QuestionSetRequest:
@@ -97,7 +104,7 @@ class QuestionSetRequest:
             return {"how": "sample", "amount": max(1, self.found // 10), "seed": 0}
         return {"how": "all", "amount": "", "seed": 0}
 
-    def counted_shift(self, form: CountShiftForm) -> CountShiftSize:
+    def size_of_shift(self, form: CountShiftForm) -> CountShiftSize:
         """Return the sets of a shift with their sizes, or why they cannot be made."""
         if not form.is_valid():
             return CountShiftSize(trouble=" ".join(str(text) for texts in form.errors.values() for text in texts))
@@ -109,7 +116,7 @@ class QuestionSetRequest:
         except BadRecipe as error:
             return CountShiftSize(trouble=error.reason)
 
-    def counted(self, amount: AmountForm) -> QuestionSetSize:
+    def size_of_set(self, amount: AmountForm) -> QuestionSetSize:
         """Return the size of the set, or why it cannot be made."""
         if not amount.is_valid():
             return QuestionSetSize(trouble=" ".join(str(text) for texts in amount.errors.values() for text in texts))
@@ -135,11 +142,9 @@ def shift_counts(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     `action=count` only returns the page with the sizes of the sets.
     """
     split = _find_own(request.user, slug, name)
-    try:
-        question_sets.check_parent(split)
-        asked = QuestionSetRequest(split, str(QueryString.of(request).without(*PICKING)))
-    except BadRecipe as error:
-        return refuse(request, split, error.reason, status=CONFLICT if error.where == "parent" else BAD)
+    asked = _read_request(request, split)
+    if isinstance(asked, HttpResponse):
+        return asked
     facets = [(one.name, one.label) for one in asked.facets]
     if request.method != "POST":
         first = {"kept": "odd", "removed": "90", "seed": "0", "grouped_by": split.dataset.get_world().count_groups}
@@ -167,7 +172,7 @@ def _shift_page(
         "form": form,
         "back": asked.split.get_absolute_url() + asked.query.trail,
         "address": request.get_full_path(),
-        "counted": asked.counted_shift(form),
+        "size": asked.size_of_shift(form),
     }
     return render(request, "generation/shift_counts.html", context, status=status)
 
@@ -217,6 +222,6 @@ def _page(
         "back": asked.split.get_absolute_url() + asked.query.trail,
         "shift": reverse("split_shift_counts", args=[asked.split.dataset.slug, asked.split.name]) + asked.query.trail,
         "address": request.get_full_path(),
-        "counted": asked.counted(amount),
+        "size": asked.size_of_set(amount),
     }
     return render(request, "generation/derive.html", context, status=status)

@@ -42,7 +42,7 @@ def owner(kept: int, db: None) -> Client:
     return client
 
 
-def made() -> list[str]:
+def names_of_sets() -> list[str]:
     return list(Split.objects.filter(kind="derived").order_by("ordinal").values_list("name", flat=True))
 
 
@@ -58,7 +58,7 @@ def test_the_page_says_what_it_makes_before_it_makes_it(owner: Client) -> None:
     assert "with all even answers and 10 % of the others" in page  # the question set of test
     counted = owner.post(PAGE, {**NINETY, "removed": "50", "name": "half", "action": "count"}).content.decode()
     assert "<b>test-half</b>" in counted and "50 % of the others" in counted
-    assert made() == []
+    assert names_of_sets() == []
 
 
 def test_the_button_makes_all_three_and_shows_them(owner: Client) -> None:
@@ -66,7 +66,7 @@ def test_the_button_makes_all_three_and_shows_them(owner: Client) -> None:
     assert reply.redirect_chain == [("/datasets/rows/count-shifts/odd-even-90/", 302)]
     page = reply.content.decode()
     assert "train-odd-even-90, val-odd-even-90, test-odd-even-90 are made." in page
-    assert made() == ["train-odd-even-90", "val-odd-even-90", "test-odd-even-90"]
+    assert names_of_sets() == ["train-odd-even-90", "val-odd-even-90", "test-odd-even-90"]
     assert {split.state for split in Split.objects.filter(kind="derived")} == {"complete"}
     assert 'href="/datasets/rows/test-odd-even-90/?answer=' in page
     assert "Random (train)" in page and "9.21" in page and "0.9996" in page  # figures of the paper beside ours
@@ -122,14 +122,14 @@ def test_invalid_fields_are_refused_and_nothing_is_made(
 ) -> None:
     reply = owner.post(page, {**NINETY, **changed})
     assert reply.status_code == 400 and complaint in reply.content.decode()
-    assert made() == []
+    assert names_of_sets() == []
 
 
 def test_a_taken_name_is_marked(owner: Client) -> None:
     owner.post(PAGE, NINETY)
     reply = owner.post(PAGE, NINETY)
     assert reply.status_code == 400 and "Expected a new name" in str(reply.context["form"].errors["name"])
-    assert len(made()) == 3
+    assert len(names_of_sets()) == 3
 
 
 def test_strangers_get_404_and_bad_addresses_a_refusal(owner: Client, client: Client) -> None:
