@@ -11,6 +11,7 @@ from generation.models import Dataset, Split
 from generation.reports.scoring import truth_of
 from generation.storage.split_index import SplitIndex
 from tests.generation import small
+from tests.leaderboards.reading import grids
 from webapp.leaderboards.entries import Contender
 
 SPLITS = {
@@ -68,3 +69,19 @@ def contenders(index: SplitIndex) -> list[Contender]:
         Contender("m1", "Good", [noisy(index, 0.2, seed=seed) for seed in (1, 2, 3)]),
         Contender("m2", "Bad", [noisy(index, 0.7, seed=4)]),
     ]
+
+
+@pytest.fixture(scope="module")
+def key_of_towns(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
+    """Give the key of a dataset for all tests of the file; the changes of each test are rolled back."""
+    with django_db_blocker.unblock():
+        key = grids.make_dataset("towns").pk
+    yield key
+    with django_db_blocker.unblock():
+        Dataset.objects.filter(pk=key).delete()
+
+
+@pytest.fixture
+def towns(key_of_towns: int, db: None) -> Dataset:
+    """Give a public dataset whose splits are those of a grid."""
+    return Dataset.objects.get(pk=key_of_towns)

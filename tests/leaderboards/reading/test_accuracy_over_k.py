@@ -3,12 +3,10 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
-from pytest_django.plugin import DjangoDbBlocker
 
 from generation.engine.scoring.figures import Averaged, figure
 from generation.models import Dataset, Split
@@ -24,21 +22,6 @@ pytestmark = [pytest.mark.usefixtures("undrawn"), pytest.mark.slow]
 PAGE = "/suites/towns/over-k/"
 RIGHTS = {"five": 40, "fifteen": 30, "sixty": 20}  # of 40 questions
 KS = {"five": 0.0, "fifteen": 50.0, "sixty": 100.0}
-
-
-@pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset for all tests of the file; the changes of each test are rolled back."""
-    with django_db_blocker.unblock():
-        key = grids.make_dataset("towns").pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
-
-
-@pytest.fixture
-def towns(kept: int, db: None) -> Dataset:
-    return Dataset.objects.get(pk=kept)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from pytest_django.plugin import DjangoDbBlocker
 
 from generation.charts import drawing
 from generation.engine.scoring.figures import Averaged
@@ -40,21 +38,6 @@ RIGHTS = {
     "fifteen": {100: (20, 24), 200: (30, 30), 400: (36, 36)},
     "sixty": {100: (10, 10), 200: (20, 20), 400: (29, 31)},
 }
-
-
-@pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset for all tests of the file; the changes of each test are rolled back."""
-    with django_db_blocker.unblock():
-        key = grids.make_dataset("towns").pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
-
-
-@pytest.fixture
-def towns(kept: int, db: None) -> Dataset:
-    return Dataset.objects.get(pk=kept)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ meant to change. `--print` prints them instead; `--backwards` generates chunks a
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,7 @@ from numpy._core import _multiarray_umath as numpy_core
 
 import webapp
 from generation.engine import ENGINE_VERSION
-from generation.engine.content_hash import Fingerprint, dataset_fingerprint
-from generation.engine.items import Item
-from generation.engine.worlds import get_maker, get_world
+from tests.worlds.fingerprints import of_datasets
 
 HELD = Path(__file__).with_name("fingerprints.json")
 DEMO = Path(webapp.__file__).with_name("demo.json")
@@ -31,36 +28,10 @@ DATASETS: dict[str, dict[str, Any]] = {
 MINIS = ("clevr-cogent-mini", "clevr-length-mini", "clevr-skeleton-mini")
 
 
-def fingerprints(data: Mapping[str, Any], *, backwards: bool = False) -> dict[str, str]:
-    """Return the fingerprint of each split of a spec, and that of the dataset under an empty name."""
-    spec, maker = get_world("clevr").read_spec(data), get_maker("clevr")
-    step = -1 if backwards else 1
-    made: dict[str, list[Item]] = {}
-    for split in list(spec.splits)[::step]:
-        chunks: dict[int, list[Item]] = {}
-        for chunk in maker.plan(spec, split)[::step]:
-            chunks[chunk.number] = list(maker.make(spec, split, chunk))
-        made[split] = [item for number in sorted(chunks) for item in chunks[number]]
-    return of_items(made)
-
-
-def of_items(made: Mapping[str, list[Item]]) -> dict[str, str]:
-    """Return the fingerprint of each split, and that of the dataset under an empty name."""
-    found = {}
-    for split in sorted(made):
-        fingerprint = Fingerprint()
-        for item in made[split]:
-            scene = item.scene.to_json() if item.scene else None
-            fingerprint.add(scene, [question.to_json() for question in item.questions])
-        found[split] = fingerprint.hexdigest()
-    return found | {"": dataset_fingerprint(found)}
-
-
 def current(*, backwards: bool = False, minis: bool = False) -> dict[str, Any]:
     """Return what `fingerprints.json` should contain. Presets other than clevr-mini are included only if `minis`."""
     named = DATASETS | ({name: {"base": name} for name in MINIS} if minis else {})
-    made = {name: fingerprints(data, backwards=backwards) for name, data in named.items()}
-    return {"engine_version": ENGINE_VERSION, "datasets": made}
+    return of_datasets("clevr", named, backwards=backwards)
 
 
 def dispatched() -> list[str]:

@@ -17,7 +17,8 @@ from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.engine.programs.test_skeleton import skeleton_twin
 from tests.proof import size
-from tests.worlds.clevr.fingerprints import HELD, MINIS, of_items
+from tests.worlds.clevr.fingerprints import HELD, MINIS
+from tests.worlds.fingerprints import of_items
 
 WORLD, MAKER = get_world("clevr"), get_maker("clevr")
 GRAYS, REDS = {"gray", "blue", "brown", "yellow"}, {"red", "green", "purple", "cyan"}

@@ -1,19 +1,13 @@
 """The fingerprints of small made counting datasets: `python -m tests.worlds.counting.fingerprints`.
 
-It writes fingerprints.json beside it: do so, with a new ENGINE_VERSION, when output is meant to change. `--print`
-prints them instead.
+It writes them to `fingerprints.json` in this folder. Run it, and raise ENGINE_VERSION, if the output is meant to
+change. `--print` prints them instead.
 """
 
-import json
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from generation.engine import ENGINE_VERSION
-from generation.engine.items import Item
-from tests.worlds.clevr.fingerprints import of_items
-from tests.worlds.counting.made import MAKER, WORLD
+from tests.worlds.fingerprints import of_datasets, print_or_write
 
 HELD = Path(__file__).with_name("fingerprints.json")
 DATASETS: dict[str, dict[str, Any]] = {
@@ -28,24 +22,9 @@ DATASETS: dict[str, dict[str, Any]] = {
 
 
 def current(*, backwards: bool = False) -> dict[str, Any]:
-    """Return what fingerprints.json should hold; `backwards` makes chunks and splits in reverse order."""
-    made = {name: fingerprints(data, backwards=backwards) for name, data in DATASETS.items()}
-    return {"engine_version": ENGINE_VERSION, "datasets": made}
-
-
-def fingerprints(data: Mapping[str, Any], *, backwards: bool = False) -> dict[str, str]:
-    """Return the fingerprint of every split, and, under the empty name, of the dataset."""
-    spec, step = WORLD.read_spec(data), -1 if backwards else 1
-    made: dict[str, list[Item]] = {}
-    for split in list(spec.splits)[::step]:
-        chunks = {chunk.number: list(MAKER.make(spec, split, chunk)) for chunk in MAKER.plan(spec, split)[::step]}
-        made[split] = [item for number in sorted(chunks) for item in chunks[number]]
-    return of_items(made)
+    """Return what `fingerprints.json` should contain; `backwards` makes chunks and splits in reverse order."""
+    return of_datasets("counting", DATASETS, backwards=backwards)
 
 
 if __name__ == "__main__":
-    text = json.dumps(current(), indent=2) + "\n"
-    if "--print" in sys.argv:
-        sys.stdout.write(text)
-    else:
-        HELD.write_text(text)
+    print_or_write(current(), HELD)

@@ -4,15 +4,13 @@ It writes them to `fingerprints.json` in this folder. Run it, and raise ENGINE_V
 change. `--print` prints them instead.
 """
 
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from generation.engine import ENGINE_VERSION
 from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.shapeworld.spec import PRESETS
-from tests.worlds.clevr.fingerprints import of_items
+from tests.worlds.fingerprints import of_items, print_or_write
 
 HELD = Path(__file__).with_name("fingerprints.json")
 SIZES = {"train": {"scenes": 12}, "validation": {"scenes": 6}, "test": {"scenes": 6}}
@@ -35,8 +33,4 @@ def fingerprints(preset: str) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    text = json.dumps(current(), indent=2) + "\n"
-    if "--print" in sys.argv:
-        sys.stdout.write(text)
-    else:
-        HELD.write_text(text)
+    print_or_write(current(), HELD)

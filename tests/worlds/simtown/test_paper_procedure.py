@@ -27,7 +27,7 @@ LEAST = 0.001
 SIDES = ("left", "right")
 
 
-class Asked(NamedTuple):
+class SceneQuestion(NamedTuple):
     """A scene as the kinds that stand in it from left to right, and a question about it."""
 
     scene: tuple[str, str]
@@ -61,7 +61,7 @@ def random_scenes(spec: SimTownSpec) -> Iterator[tuple[str, str]]:
             yield left.entity, right.entity
 
 
-def slow_questions(spec: SimTownSpec, count: int, *, holds: bool) -> Iterator[tuple[Asked, int]]:
+def slow_questions(spec: SimTownSpec, count: int, *, holds: bool) -> Iterator[tuple[SceneQuestion, int]]:
     """Yield questions that name both vehicles, with the number of false ones about absent vehicles before each."""
     random, shares = np.random.default_rng(5), pair_table(spec.marginals)
     names, scenes = spec.names, random_scenes(spec)
@@ -69,18 +69,18 @@ def slow_questions(spec: SimTownSpec, count: int, *, holds: bool) -> Iterator[tu
         scene, absent = next(scenes), 0
         while True:
             pair = int(random.choice(shares.size, p=shares.ravel()))
-            asked = Asked(scene, names[pair // len(names)], SIDES[random.integers(2)], names[pair % len(names)])
+            asked = SceneQuestion(scene, names[pair // len(names)], SIDES[random.integers(2)], names[pair % len(names)])
             if asked.is_about_the_scene and asked.holds == holds:
                 break
             absent += not asked.is_about_the_scene
         yield asked, absent
 
 
-def our_questions(spec: SimTownSpec, count: int, *, holds: bool) -> Iterator[Asked]:
+def our_questions(spec: SimTownSpec, count: int, *, holds: bool) -> Iterator[SceneQuestion]:
     for one, is_true in statements(spec, count):
         if is_true == holds:
             scene = (one.first, one.second) if one.holds == "left" else (one.second, one.first)
-            yield Asked(scene, one.subject, one.relation, one.other)
+            yield SceneQuestion(scene, one.subject, one.relation, one.other)
 
 
 @pytest.mark.parametrize("holds", [True, False])
