@@ -213,9 +213,11 @@ class Chooser:
             return found
         scenes = self.index.scenes[found]
         keys = np.asarray(self._stream(recipe, HELD_OUT).generator.random(self.parent.scenes))
-        every = np.unique(scenes).astype(np.int64)
-        held_out = lowest(every, keys=keys, count=int(len(every) * Fraction(str(percent)) / 100))
-        return found[np.isin(scenes, held_out, invert=recipe.held_out is None)]
+        is_asked, is_held_out = np.zeros((2, self.parent.scenes), np.bool_)
+        is_asked[scenes] = True
+        every = np.flatnonzero(is_asked)
+        is_held_out[lowest(every, keys=keys, count=int(len(every) * Fraction(str(percent)) / 100))] = True
+        return found[is_held_out[scenes] == (recipe.held_out is not None)]
 
     def _of_parity(self, found: Positions, recipe: Recipe) -> Positions:
         """Return the positions that remain after the rule of parity is applied; see `ParityRule`."""
