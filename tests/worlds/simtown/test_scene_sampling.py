@@ -9,15 +9,17 @@ from scipy.stats import chisquare
 
 from generation.engine.errors import Exhausted
 from generation.engine.items import Item
+from generation.engine.seeding import Stage, stream
 from generation.engine.worlds.simtown.entities import ENTITIES
 from generation.engine.worlds.simtown.programs import RELATIONS
 from generation.engine.worlds.simtown.road import GAP, SWAY, overlap, room_for, sizes
-from generation.engine.worlds.simtown.scene_sampling import ASIDE, SEEN, aside, stand_apart
+from generation.engine.worlds.simtown.scene_sampling import ASIDE, SEEN, aside, place_vehicles, stand_apart
+from generation.engine.worlds.simtown.spec import StreetParameters
 from generation.engine.worlds.simtown.street import BUILDINGS, EDGE, FRONTS, HOUSE_COLOURS, KERBS, LANES, ROWS, THINGS
 from generation.engine.worlds.simtown.weather import WEATHERS
 from generation.engine.worlds.simtown.world import BLOCK
 from tests import proof
-from tests.worlds.simtown import twin
+from tests.worlds.simtown import place_twin, twin
 from tests.worlds.simtown.made import (
     ALL_RELATIONS,
     BASES,
@@ -38,6 +40,23 @@ def scenes(base: str) -> list[Item]:
     """Return items of train and test."""
     count = proof.size(10_000 // len(BASES), name="SimTown scenes of each of six presets")
     return [item for split in items(base, count).values() for item in split]
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_places_are_those_of_the_slow_search(relation: str) -> None:
+    """Bit for bit, also where few places or none are found; and both use as many random numbers."""
+    parameters, names = StreetParameters(), [one.name for one in ENTITIES]
+    found = 0
+    for seed in range(proof.size(4_000)):
+        choice = stream(seed=seed, split="which", index=0, stage=Stage.SAMPLE)
+        choice.shuffle(names)
+        some, margin = names[: 2 + choice.below(2)], choice.choice([0.5, 1.5, 3.0, 6.0])
+        fast, slow = (stream(seed=seed, split="where", index=0, stage=Stage.SAMPLE) for _ in range(2))
+        placed = place_vehicles(some, relation, margin=margin, parameters=parameters, chance=fast)
+        assert placed == place_twin.place_vehicles(some, relation, margin=margin, parameters=parameters, chance=slow)
+        assert fast.random() == slow.random()
+        found += placed is not None
+    assert found > proof.size(2_000)
 
 
 @EVERY
