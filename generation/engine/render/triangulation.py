@@ -20,7 +20,7 @@ TUBE = 96  # steps around the tube of a torus
 Line = NDArray[np.float64]
 
 
-class Surface(NamedTuple):
+class TriangleSurface(NamedTuple):
     """Triangles of a surface, in the solid's own space.
 
     Attributes
@@ -37,7 +37,7 @@ class Surface(NamedTuple):
     triangles: NDArray[np.int32]
 
 
-def surface_of(solid: Solid) -> Surface:
+def surface_of(solid: Solid) -> TriangleSurface:
     """Return the surface of a solid."""
     par = solid.par
     if solid.kind == MESH and solid.mesh is not None:
@@ -80,7 +80,7 @@ def _line(start: tuple[float, float], end: tuple[float, float], normal: tuple[fl
     return np.array([[*start, *normal], [*end, *normal]])
 
 
-def _turned(lines: Sequence[Line]) -> Surface:
+def _turned(lines: Sequence[Line]) -> TriangleSurface:
     """Return the surface that lines sweep in one turn about the z axis."""
     angle = np.linspace(0.0, 2 * math.pi, ROUND + 1)
     cos, sin = np.cos(angle)[:, None], np.sin(angle)[:, None]
@@ -95,7 +95,7 @@ def _turned(lines: Sequence[Line]) -> Surface:
     return _surface(np.concatenate(points), np.concatenate(normals), np.concatenate(triangles))
 
 
-def _box(a: float, b: float, c: float, bevel: float) -> Surface:
+def _box(a: float, b: float, c: float, bevel: float) -> TriangleSurface:
     """Return a box with rounded edges: all points at distance `bevel` from a smaller box.
 
     Each of its eight corners has an eighth of a small ball; flat sides and rounded edges connect them.
@@ -124,7 +124,7 @@ def _grid(rows: int, columns: int) -> NDArray[np.int64]:
     return np.concatenate([first + np.array([0, columns, columns + 1]), first + np.array([0, columns + 1, 1])])
 
 
-def _surface(points: Line, normals: Line, triangles: NDArray[np.int64]) -> Surface:
+def _surface(points: Line, normals: Line, triangles: NDArray[np.int64]) -> TriangleSurface:
     """Return the triangles that have an area, oriented outwards."""
     corners = points[triangles]
     sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -132,4 +132,4 @@ def _surface(points: Line, normals: Line, triangles: NDArray[np.int64]) -> Surfa
     triangles, sides = triangles[kept], sides[kept]
     inward = (sides * normals[triangles].sum(axis=1)).sum(axis=1) < 0
     triangles[inward] = triangles[inward][:, ::-1]
-    return Surface(points.astype(np.float32), normals.astype(np.float32), triangles.astype(np.int32))
+    return TriangleSurface(points.astype(np.float32), normals.astype(np.float32), triangles.astype(np.int32))

@@ -6,7 +6,7 @@ import pytest
 from generation.engine.render import shapes
 from generation.engine.render.mesh import parse_mesh
 from generation.engine.render.render_scene import Solid
-from generation.engine.render.triangulation import Surface, surface_of
+from generation.engine.render.triangulation import TriangleSurface, surface_of
 from tests.engine.render.test_mesh import sphere_obj
 
 SOLIDS = {
@@ -28,7 +28,7 @@ VOLUMES = {
 }
 
 
-def corners_of(surface: Surface) -> np.ndarray:
+def corners_of(surface: TriangleSurface) -> np.ndarray:
     return surface.points[surface.triangles].astype(np.float64)
 
 

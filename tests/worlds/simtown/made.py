@@ -7,7 +7,7 @@ from typing import Any
 from generation.engine.items import Item
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_maker, get_world
-from generation.engine.worlds.simtown.item_sampler import ItemSampler, Statement
+from generation.engine.worlds.simtown.item_sampler import ItemSampler, QuestionPlan
 from generation.engine.worlds.simtown.scene import SimTownScene
 from generation.engine.worlds.simtown.spec import SimTownSpec
 
@@ -68,7 +68,7 @@ def sampler(spec: SimTownSpec, *, index: int = 0) -> ItemSampler:
     return ItemSampler(spec, scenes=scenes, choices=choices, words=words)
 
 
-def statements(spec: SimTownSpec, count: int, *, index: int = 0) -> Iterator[tuple[Statement, bool]]:
+def statements(spec: SimTownSpec, count: int, *, index: int = 0) -> Iterator[tuple[QuestionPlan, bool]]:
     """Yield statements, and whether they are true: half of them. No scene is made, so this is fast."""
     making = sampler(spec, index=index)
     for number in range(count):

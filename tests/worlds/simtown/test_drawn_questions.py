@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import chi2_contingency, chisquare
 
 from generation.engine.worlds.simtown.frequencies import pair_table
-from generation.engine.worlds.simtown.item_sampler import Statement, draw
+from generation.engine.worlds.simtown.item_sampler import QuestionPlan, draw
 from generation.engine.worlds.simtown.spec import SimTownSpec
 from tests import proof
 from tests.worlds.simtown.made import (
@@ -27,7 +27,7 @@ from tests.worlds.simtown.made import (
 )
 
 LEAST = 0.001
-Asked = tuple[Statement, bool]
+Asked = tuple[QuestionPlan, bool]
 EVERY = pytest.mark.parametrize(("base", "split"), [(base, split) for base in BASES for split in ("train", "test")])
 SHARES = {
     name: {"subject": subject, "object": other}
@@ -56,7 +56,7 @@ def fits(found: Sequence[str], wanted: Mapping[str, float]) -> float:
     return float(chisquare(came, expected, sum_check=False).pvalue) if len(came) > 1 else 1.0
 
 
-def by_answer(found: Sequence[Asked]) -> dict[str, list[Statement]]:
+def by_answer(found: Sequence[Asked]) -> dict[str, list[QuestionPlan]]:
     """Return all statements, the true ones and the false ones."""
     return {
         "all": [one for one, _ in found],
@@ -195,7 +195,7 @@ def test_positions_are_drawn_with_their_weights() -> None:
     assert fits([str(one) for one in found], {"0": 0.25, "1": 0.0, "2": 0.5, "3": 0.25}) > LEAST
 
 
-Key = Callable[[Statement], Any]
+Key = Callable[[QuestionPlan], Any]
 SEEN_IN_PICTURES: dict[str, Key] = {
     "the entity that is in the relation": lambda one: one.first,
     "the entity to which it is compared": lambda one: one.second,

@@ -24,7 +24,7 @@ YES, NO = Answer("yes", AnswerKind.YES_NO), Answer("no", AnswerKind.YES_NO)
 ATTEMPTS = 50  # scenes that are tried before generation fails
 
 
-class Statement(NamedTuple):
+class QuestionPlan(NamedTuple):
     """What a question asks, and how it is true or false of the scene.
 
     Attributes
@@ -96,12 +96,12 @@ class ItemSampler:
             count=ATTEMPTS,
         )
 
-    def _question(self, wanted: Statement, answer: Answer) -> Question:
+    def _question(self, wanted: QuestionPlan, answer: Answer) -> Question:
         program = program_of(wanted.subject, wanted.relation, wanted.other)
         text = say(wanted.subject, wanted.relation, wanted.other, self.words)
         return Question(text, program, answer, relation_of(program))
 
-    def _statement(self, holds: bool) -> Statement:
+    def _statement(self, holds: bool) -> QuestionPlan:
         """Return what to ask, with the shares of the spec, and the scene that it needs."""
         names, tables = self.spec.names, self.tables
         pair = draw(tables.pairs, self.choices)
@@ -127,7 +127,7 @@ class ItemSampler:
             shown = relation if self.choices.random() < 0.5 else REVERSED[relation]
         elif self.spec.distractor:
             third = self._beside(second, first, subject, other)
-        return Statement(
+        return QuestionPlan(
             names[subject],
             relation,
             names[other],
@@ -154,7 +154,7 @@ class ItemSampler:
                 return found
 
 
-class Tables(NamedTuple):
+class CumulativeShares(NamedTuple):
     """Cumulative shares: pairs (k * k), replacements of subjects and of objects (k, k, k)."""
 
     pairs: NDArray[np.float64]
@@ -162,17 +162,17 @@ class Tables(NamedTuple):
     objects: NDArray[np.float64]
 
 
-_TABLES: dict[tuple[tuple[float, ...], tuple[float, ...]], Tables] = {}
+_TABLES: dict[tuple[tuple[float, ...], tuple[float, ...]], CumulativeShares] = {}
 
 
-def tables_of(spec: SimTownSpec) -> Tables:
+def tables_of(spec: SimTownSpec) -> CumulativeShares:
     """Return the tables of a spec's frequencies; they are kept for further specs with the same frequencies."""
     key = (spec.marginals.subjects, spec.marginals.objects)
     if key not in _TABLES:
         pairs = pair_table(spec.marginals)
         given_object = [replacement_table(column / max(column.sum(), 1e-300)) for column in pairs.T]
         given_subject = [replacement_table(row / max(row.sum(), 1e-300)) for row in pairs]
-        _TABLES[key] = Tables(
+        _TABLES[key] = CumulativeShares(
             pairs=np.cumsum(pairs),
             subjects=np.cumsum(np.array(given_object), axis=2),
             objects=np.cumsum(np.array(given_subject), axis=2),

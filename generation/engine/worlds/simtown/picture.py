@@ -44,7 +44,7 @@ THOUSAND = 10**DIGITS
 VEHICLE_SNOW = 0.35  # the share of their roofs' colour that snow hides, so that they can still be told apart
 
 
-class Model(NamedTuple):
+class PackedModel(NamedTuple):
     """An object whose solids are packed.
 
     Attributes
@@ -60,17 +60,17 @@ class Model(NamedTuple):
     footprint: tuple[float, float]
 
 
-class Models(NamedTuple):
+class PackedModels(NamedTuple):
     """All objects that scenes may have, packed once, with their surfaces by weather."""
 
-    of: dict[tuple[str, ...], Model]
+    of: dict[tuple[str, ...], PackedModel]
     nodes: NDArray[np.float64]
     faces: NDArray[np.float64]
     surfaces: dict[str, NDArray[np.float64]]
 
 
 @cache
-def models() -> Models:
+def models() -> PackedModels:
     """Return the packed models of all entities, buildings and things."""
     parts: dict[tuple[str, ...], Sequence[Part]] = {("vehicle", one.name): one.parts() for one in ENTITIES}
     for style, (_, build) in BUILDINGS.items():
@@ -94,7 +94,7 @@ def models() -> Models:
     ends = np.cumsum([len(some) for some in parts.values()])[:-1]
     rows = np.split(packed.solids, ends)
     of = {
-        key: Model(own, _turned(own), footprint(parts[key]) if key[0] != "building" else (0.0, 0.0))
+        key: PackedModel(own, _turned(own), footprint(parts[key]) if key[0] != "building" else (0.0, 0.0))
         for key, own in zip(parts, rows, strict=True)
     }
     by_weather = {
@@ -106,7 +106,7 @@ def models() -> Models:
         )
         for name, weather in WEATHERS.items()
     }
-    return Models(of, packed.nodes, packed.faces, by_weather)
+    return PackedModels(of, packed.nodes, packed.faces, by_weather)
 
 
 def _turned(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -129,7 +129,7 @@ def _surface(part: Part, *, is_vehicle: bool, lit: float) -> Surface:
 
 
 class Placed(NamedTuple):
-    """An object at a place: a key of `Models.of`, its middle in metres, and whether it is turned by half a turn."""
+    """An object at a place: a key of `PackedModels.of`, its middle in metres, and whether it is turned round."""
 
     key: tuple[str, ...]
     x: float
