@@ -17,6 +17,7 @@ import vl_convert
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 KNOWN = {"svg", "g", "path", "line", "rect", "text", "tspan", "a"}
 LONG = re.compile(r"-?\d+\.\d{3,}(?:e-\d+)?")
+TEXTS = {"href", "aria-label"}  # attributes in which numbers are not coordinates
 
 
 def draw(order: Mapping[str, Any]) -> bytes:
@@ -34,8 +35,9 @@ def draw(order: Mapping[str, Any]) -> bytes:
         _link(link, order)
     if order["kind"] == "page":
         _belong(root)
+    _round(root)
     ET.register_namespace("", SVG)
-    svg = LONG.sub(lambda number: f"{float(number[0]):.2f}", ET.tostring(root, encoding="unicode"))
+    svg = ET.tostring(root, encoding="unicode")
     return vl_convert.svg_to_pdf(svg) if order["kind"] == "pdf" else svg.encode()
 
 
@@ -70,6 +72,14 @@ def _belong(root: ET.Element) -> None:
     for element in root.iter():
         element.attrib.pop("aria-label", None)
         element.attrib.pop("font-family", None)
+
+
+def _round(root: ET.Element) -> None:
+    """Round coordinates, which makes the drawing smaller; numbers in texts stay as they are."""
+    for element in root.iter():
+        for name, value in element.items():
+            if name not in TEXTS:
+                element.set(name, LONG.sub(lambda number: f"{float(number[0]):.2f}", value))
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from generation.queue import sandbox
 
 SVG = "{http://www.w3.org/2000/svg}"
 VIEW = ChartView("answers", "Answers & more", "answer", "answer")
-HOSTILE = ("<script>alert(1)</script>", 'a"b', "&amp;", "</svg>", "é–行")
+HOSTILE = ("<script>alert(1)</script>", 'a"b', "&amp;", "</svg>", "é–行", "rate 0.0125")
 
 
 def chart_of(labels: tuple[str, ...], *, is_along: bool = False) -> Chart:
