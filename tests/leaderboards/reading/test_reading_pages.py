@@ -342,6 +342,13 @@ def test_strangers_see_only_the_board_of_withheld_answers(withheld, owner, clien
         assert client.get(address_of(withheld, page)).status_code == 200
 
 
+@pytest.mark.parametrize("file", ["board.csv", "board.json", "board.tex", "curves.csv", "slices.csv"])
+def test_only_the_browser_may_cache_the_files_of_a_board(val, board, client, file):
+    response = client.get(f"/leaderboards/read/val/{file}")
+    assert response.status_code == 200
+    assert (response["Cache-Control"], "Cookie" in response["Vary"]) == ("private, no-cache", True)
+
+
 def test_only_the_owner_sees_a_private_method(val, owner, client):
     index = SplitIndex.open(val)
     hidden = method(owner, "Hidden", published=None)

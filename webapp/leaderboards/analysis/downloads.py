@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.cache import patch_vary_headers
 
 from generation.engine.formats.spreadsheets import csv_lines
 from webapp.leaderboards.boards import Board, BoardRow, PassedTasks
@@ -56,8 +57,15 @@ class Table(NamedTuple):
 def response(table: Table, *, kind: str, name: str) -> HttpResponse:
     """Return a table as a file of one of the `KINDS`."""
     content = {"csv": as_csv, "json": as_json, "tex": as_latex}[kind](table)
-    found = HttpResponse(content, content_type=KINDS[kind])
-    found["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
+    return private_file(content, content_type=KINDS[kind], name=f"{name}.{kind}")
+
+
+def private_file(content: bytes, *, content_type: str, name: str) -> HttpResponse:
+    """Return a download that only the browser may cache, since others may see other figures."""
+    found = HttpResponse(content, content_type=content_type)
+    found["Content-Disposition"] = f'attachment; filename="{name}"'
+    found["Cache-Control"] = "private, no-cache"
+    patch_vary_headers(found, ["Cookie"])
     return found
 
 

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -22,6 +21,7 @@ from generation.models import Split
 from generation.reports.count_metrics import metrics_of
 from generation.splits.query_string import BadAddress, QueryString, shorten
 from generation.storage.split_index import SplitIndex
+from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.analysis.charts.slice_panels_chart import left_out, spec_of
 from webapp.leaderboards.analysis.slices import SliceContext, SlicePanel
 from webapp.leaderboards.board_lookup import find_board
@@ -239,9 +239,4 @@ def as_csv(lines: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def download(content: bytes, *, kind: str, name: str) -> HttpResponse:
-    """Return a download that only the browser may cache, since others may see other figures."""
-    response = HttpResponse(content, content_type=KINDS[kind])
-    response["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
-    response["Cache-Control"] = "private, no-cache"
-    patch_vary_headers(response, ["Cookie"])
-    return response
+    return downloads.private_file(content, content_type=KINDS[kind], name=f"{name}.{kind}")
