@@ -16,17 +16,17 @@ from webapp.api.openapi_operations import reads
 from webapp.api.pagination import PAGE, SIZE_NAME, SIZED, WORDS, filter_of, keeping, page_json, page_size_of
 from webapp.api.schemas import board_analysis as shapes
 from webapp.leaderboards.analysis import comparison
-from webapp.leaderboards.analysis.learning_curves import ALONG, Curve, point_json, reached_json
+from webapp.leaderboards.analysis.learning_curves import ALONG, Curve, metric_json, reached_json
 from webapp.leaderboards.analysis.sample_complexity import grid_json
 from webapp.leaderboards.analysis.slices import lines_of
 from webapp.leaderboards.board_lookup import find_suite
 from webapp.leaderboards.entries import Contender
-from webapp.leaderboards.views.board_selection import BoardReading, UnreadableAddress, about, open_board
+from webapp.leaderboards.views.board_selection import METRIC, BoardReading, UnreadableAddress, about, open_board
 from webapp.leaderboards.views.comparing import sheet_for
 from webapp.leaderboards.views.grids import open_grid
 from webapp.leaderboards.views.learning_curves import OVER, TARGET, curves_for
 from webapp.leaderboards.views.metrics import BY as BY_FACET
-from webapp.leaderboards.views.metrics import METRIC, metrics_json, slices_for
+from webapp.leaderboards.views.metrics import metrics_json, slices_for
 from webapp.leaderboards.views.questions import SHOW, ListedQuestion, list_questions, read_wanted
 from webapp.leaderboards.views.skipped_steps import steps_for
 from webapp.leaderboards.views.slices import panels_for
@@ -50,6 +50,7 @@ PER_CENT = _text(
 )
 WHICH_METRIC = _text(METRIC, "One of the metrics that the world names, such as `rmse`; the first one by default.")
 BY_ONE = _text(BY_FACET, "The facet by which it is broken down: the answer by default; empty for all questions.")
+CURVE_METRIC = _text(METRIC, "One of the metrics that the world names, such as `rmse`; the accuracy by default.")
 SERIES = _text("view", "A view that the world has ready, whose series are curves of their own.")
 
 
@@ -112,13 +113,16 @@ def board_questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any
         }
 
 
-@reads(router, f"{BOARD}curves/", shapes.Curves, parameters=[ALONG_WHAT, PER_CENT, SERIES])
+@reads(router, f"{BOARD}curves/", shapes.Curves, parameters=[ALONG_WHAT, PER_CENT, SERIES, CURVE_METRIC])
 def curves(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
-    """Return accuracies over training examples or examples seen, and how many examples a target needs."""
+    """Return accuracies, or a metric, over training examples or examples seen, and the sizes that reach a target.
+
+    The target is an accuracy, whichever metric the points have: `?metric=rmse&target=95`.
+    """
     with _read(request, slug, name) as reading:
         found = curves_for(reading)
         columns = [column.label for column in found.columns]
-        said = {"along": found.asked.along, "target": float(found.asked.target)}
+        said = {"along": found.asked.along, "target": float(found.asked.target), **metric_json(found.asked.metric)}
         return about(reading) | said | {"curves": [_curve(one, columns) for one in found.curves]}
 
 
@@ -144,9 +148,8 @@ def _row(one: Contender) -> dict[str, str]:
 
 
 def _curve(one: Curve, columns: list[str]) -> dict[str, Any]:
-    points = [point_json(size, cell) for size, cell in one.points]
     parts = {column: reached_json(part) for column, part in zip(columns, one.parts, strict=True)}
-    return {"label": one.label, "reached": one.reached, "points": points, "columns": parts}
+    return {"label": one.label, "reached": one.reached, "points": one.points_json(), "columns": parts}
 
 
 def _answered(reading: BoardReading, one: ListedQuestion) -> dict[str, Any]:

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from generation.access import may_see_exact_figures
 from generation.engine.predictions import PredictedBoxes
 from generation.engine.scoring.counts.grounding import IOUS
-from generation.engine.scoring.counts.metrics import Metric
+from generation.engine.scoring.counts.metrics import Metric, MetricNeeds
 from generation.engine.scoring.figures import is_too_few, rounded_or_none
 from generation.engine.scoring.question_terms import QuestionTerms, mean_over_runs
 from generation.models import Split
 from generation.reports.count_metrics import average_precisions, has_metrics, metrics_of, terms_of
+from generation.reports.scoring import truth_of
+from generation.splits.query_string import shorten
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.entries import Entry
@@ -94,13 +96,38 @@ class MetricTable(NamedTuple):
     rows: list[MetricRow]
 
 
+class UnknownMetric(ValueError):
+    """Raised for a name that is none of the known metrics; the message lists them."""
+
+
+def find_metric(name: str, known: Sequence[Metric]) -> Metric | None:
+    """Return the metric with this name, or None for the accuracy if the name is empty; raise `UnknownMetric`."""
+    found = next((one for one in known if one.name == name), None)
+    if name and found is None:
+        names = ", ".join(one.name for one in known) or "none but the accuracy"
+        raise UnknownMetric(f"Expected one of the metrics {names}, got {shorten(name)}.")
+    return found
+
+
+def metrics_for(user: Any, split: Split) -> tuple[Metric, ...]:
+    """Return the metrics that predictions on a split can have; none if the visitor may not see them."""
+    if not _shows_metrics(user, split):
+        return ()
+    index = SplitIndex.open(split)
+    names = terms_of(split, truth_of(index)).keys()  # right answers have every metric of numbers
+    has_boxes = index.boxes is not None
+    return tuple(
+        one for one in metrics_of(split) if one.name in names or (one.needs == MetricNeeds.BOXES and has_boxes)
+    )
+
+
+def _shows_metrics(user: Any, split: Split) -> bool:
+    return bool(metrics_of(split)) and may_see_exact_figures(user, split) and has_metrics(split, SplitIndex.open(split))
+
+
 def metric_table(user: Any, split: Split, entries: Sequence[Entry]) -> MetricTable | None:
     """Return the metrics of these entries of a board; None if there are none, or the visitor may not see them."""
-    if (
-        not metrics_of(split)
-        or not may_see_exact_figures(user, split)
-        or not has_metrics(split, SplitIndex.open(split))
-    ):
+    if not _shows_metrics(user, split):
         return None
     found = [(entry, figures_of(split, entry)) for entry in entries]
     metrics = tuple(one for one in metrics_of(split) if any(one.name in figures for _, figures in found))
@@ -116,6 +143,13 @@ def figures_of(split: Split, entry: Entry) -> Mapping[str, MetricFigure]:
         return _figures([_terms_of_people(split, entry)])
     digests = tuple(submission.predictions for submission in entry.submissions)
     return _figures_of_runs(digests, split.pk, split.index_digest)
+
+
+def figure_on(split: Split, entry: Entry, metric: Metric, among: NDArray[np.bool_]) -> MetricFigure | None:
+    """Return an entry's figure on the questions in `among` (questions,); None if it does not have the metric."""
+    runs = terms_of_runs(split, entry)
+    has_metric = all(metric.name in one for one in runs)
+    return figure_of([one[metric.name] for one in runs], among) if has_metric else None
 
 
 def terms_of_runs(split: Split, entry: Entry) -> list[dict[str, QuestionTerms]]:

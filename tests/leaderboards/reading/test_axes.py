@@ -18,6 +18,7 @@ from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_THE_PAGE
 from generation.engine.items import ChartView
 from generation.engine.scoring.comparison import MethodComparison
+from generation.engine.scoring.counts.metrics import METRICS
 from generation.engine.scoring.figures import Averaged, Interval
 from generation.reports import shortcuts_page
 from generation.reports.shortcuts_page import CueScore, SplitGuesses
@@ -30,7 +31,14 @@ from webapp.leaderboards.analysis.charts import (
     slice_panels_chart,
 )
 from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue
-from webapp.leaderboards.analysis.learning_curves import Curve, CurvePoint
+from webapp.leaderboards.analysis.learning_curves import (
+    Curve,
+    CurvePoint,
+    FigureCurve,
+    FigurePoint,
+    metric_cell,
+)
+from webapp.leaderboards.metrics import MetricFigure
 
 pytestmark = pytest.mark.slow
 
@@ -72,6 +80,14 @@ def curve_chart(*sizes: int) -> Any:
     return learning_curves_chart.spec_of([Curve("Mine", points, None)], axis="examples", target=0.9, is_paper=False)
 
 
+def metric_chart(name: str, *values: float) -> Any:
+    cells = [
+        metric_cell(METRICS[name], MetricFigure(90, 1, value, 0.9 * value, 1.1 * value), "/there/") for value in values
+    ]
+    curve = FigureCurve("Mine", [FigurePoint(100 * 4**at, cell) for at, cell in enumerate(cells)])
+    return learning_curves_chart.spec_of([curve], axis="examples", target=None, is_paper=False, metric=METRICS[name])
+
+
 def shift_chart(most: int) -> Any:
     before = [most // (number + 1) for number in range(16)]
     after = [n if number % 2 else n // 10 for number, n in enumerate(before)]
@@ -101,6 +117,11 @@ SPECS = {
     **{
         f"curve over {sizes}": curve_chart(*sizes)
         for sizes in [(500, 900), (700, 12_000), (10, 1_000_000), (3, 7_000_000)]
+    },
+    **{
+        f"{name} from {values[0]}": metric_chart(name, *values)
+        for name in ("rmse", "relative_error")
+        for values in [(1.9, 0.7, 0.31), (0.021, 0.004), (0.5, 0.5)]
     },
     **{f"shift of {most}": shift_chart(most) for most in (2, 7, 120, 87_289)},
     **{f"grid of {ks} over {sizes}": make_chart(ks, sizes) for ks, sizes in GRIDS},

@@ -13,6 +13,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generation.engine.scoring.counts.metrics import METRICS
 from generation.engine.scoring.figures import Averaged
 from generation.engine.worlds.breakdowns import BoardView, Series, Tasks
 from generation.models import Split
@@ -24,12 +25,16 @@ from webapp.leaderboards.analysis.charts.learning_curves_chart import left_out, 
 from webapp.leaderboards.analysis.learning_curves import (
     TRAIN_SIZE,
     CurvePoint,
+    FigureCurve,
+    FigurePoint,
     Run,
     curves,
+    metric_cell,
     reached,
     reached_between,
 )
 from webapp.leaderboards.analysis.slices import SliceCell
+from webapp.leaderboards.metrics import MetricFigure
 from webapp.models import User
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -186,6 +191,39 @@ def test_each_series_of_a_view_is_a_curve(val, learner, client, monkeypatch) -> 
 @pytest.mark.parametrize("query", ["view=nothing", "view=types", "by=type"])
 def test_a_view_without_series_has_no_curves(val, learner, client, query) -> None:
     assert client.get(f"{BOARD}curves/?{query}").status_code in (400, 404)
+
+
+def test_a_board_without_metrics_has_curves_of_the_accuracy_alone(val, learner, client) -> None:
+    assert 'name="metric"' not in client.get(f"{BOARD}curves/").content.decode()
+    refused = client.get(f"{BOARD}curves/?metric=rmse")
+    assert refused.status_code == 404 and "none but the accuracy" in refused.content.decode()
+
+
+def test_the_accuracies_of_curves_are_files_too(val, learner, client) -> None:
+    data, found = get_json(client, f"{BOARD}curves.json"), get_json(client, "/api/v1/boards/read/val/curves/")
+    assert (data["metric"], data["is_better"]) == (found["metric"], found["is_better"]) == ("accuracy", "higher")
+    [curve] = found["curves"]
+    assert data["points"] == [{"curve": "Learner", **one} for one in curve["points"]]
+    latex = client.get(f"{BOARD}curves.tex").content.decode()
+    assert "Curve & Training examples & Accuracy & " in latex and r"Learner & 3,000 & 100.0 \% & " in latex
+    assert client.get(f"{BOARD}curves.csv").content.startswith(b"curve,size,n,runs,accuracy,low,high,deviation")
+
+
+def test_curves_without_a_submission_that_has_a_size_are_explained(val, owner, client) -> None:
+    submit(method(owner, "Sizeless"), val, truth(val))
+    assert "No curve yet" in client.get(f"{BOARD}curves/").content.decode()
+    assert client.get(f"{BOARD}curves.svg").status_code == 404
+
+
+def test_a_chart_of_errors_has_no_target_and_says_that_lower_is_better() -> None:
+    figures = (None, MetricFigure(40, 1, 0.8, 0.7, 0.9))
+    cells = [metric_cell(METRICS["rmse"], one, "/there/") for one in figures]
+    found = [FigureCurve(f"Net {at}", [FigurePoint(10, cells[at > 5])]) for at in range(8)]
+    spec = spec_of(found, axis="training examples", target=None, is_paper=True, title="a/val", metric=METRICS["rmse"])
+    assert spec is not None and [one["curve"] for one in spec["data"]["values"]] == ["Net 6", "Net 7"]
+    assert "RMSE (lower is better)" in str(spec) and "datum" not in str(spec)
+    assert spec["title"]["text"][0].startswith("RMSE over training examples")
+    assert (left_out(found), left_out(found[6:] * 3)) == ("", "The chart shows the first 5 of 6 curves.")
 
 
 def test_curves_of_withheld_answers_are_refused(withheld, owner, client) -> None:

@@ -12,6 +12,7 @@ import pytest
 from django.test import Client
 from pytest_django.plugin import DjangoDbBlocker
 
+from generation.engine.worlds.breakdowns import BoardView, Series
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.splits.count_shifts import CountShift
@@ -303,3 +304,122 @@ def test_a_metric_over_k_has_the_figures_of_the_boards(board: Any, split: Split,
     grounded = json.loads(client.get("/suites/shifts/over-k.json?metric=groundp").content)["points"]
     assert {one["method"] for one in grounded if one["value"] is not None} == {"Boxes"}
     assert client.get("/suites/shifts/over-k.svg?metric=rmse").status_code == 200
+
+
+# Learning curves
+
+CURVES, CURVES_API = f"{BOARD}curves/", "/api/v1/boards/counts/test/curves/"
+RUNS = {50: (1, 2), 400: (3,)}  # seeds of the runs, by the number of training examples
+
+
+@pytest.fixture
+def learner(split: Split, owner: User) -> dict[int, list[list[Record]]]:
+    """Submit runs of a method with two training sizes; return their records by size."""
+    made = method(owner, "Misses")
+    found = {size: [list(records_of("Misses", split, seed=seed)) for seed in seeds] for size, seeds in RUNS.items()}
+    for size, runs in found.items():
+        for number, records in enumerate(runs):
+            counts.submit(made, split, records, run=str(number), train_size=size, examples_seen=3 * size)
+    return found
+
+
+def curve_of(client: Client, query: str) -> Any:
+    [curve] = client.get(f"{CURVES_API}{query}").json()["curves"]
+    return curve
+
+
+def test_a_curve_has_a_metric_by_the_number_of_examples(learner: Any, split: Split, client: Client) -> None:
+    for along, times in (("train-size", 1), ("examples-seen", 3)):
+        found = client.get(f"{CURVES_API}?metric=rmse&along={along}").json()
+        assert (found["metric"], found["is_better"]) == ("rmse", "lower")
+        points = {one["size"]: one for one in found["curves"][0]["points"]}
+        for size, runs in learner.items():
+            values, one = [slow_figures(split, records)["rmse"] for records in runs], points[times * size]
+            assert one["value"] == pytest.approx(sum(values) / len(values), abs=1e-6)
+            assert (one["runs"], one["n"]) == (len(runs), split.questions)
+            assert one["low"] < one["value"] < one["high"] and "accuracy" not in one
+            assert (one["deviation"] is None) == (len(runs) == 1)
+    board = rows_of(client, f"{FILE}?show=each")["Misses"]["metrics"]["rmse"]
+    assert board in [{name: one[name] for name in board} for one in curve_of(client, "?metric=rmse")["points"]]
+
+
+def test_the_files_of_a_metric_curve_have_the_figures_of_the_api(learner: Any, client: Client) -> None:
+    points = curve_of(client, "?metric=l1")["points"]
+    lines = list(csv.DictReader(io.StringIO(client.get(f"{BOARD}curves.csv?metric=l1").content.decode())))
+    wanted = [{"metric": "l1", "curve": "Misses", **one} for one in points]
+    assert lines == [{name: "" if value is None else str(value) for name, value in one.items()} for one in wanted]
+    data = json.loads(client.get(f"{BOARD}curves.json?metric=l1").content)
+    assert (data["metric"], data["points"]) == ("l1", [{"curve": "Misses", **one} for one in points])
+    latex = client.get(f"{BOARD}curves.tex?metric=l1")
+    assert f"Misses & 50 & {points[0]['value']:.2f} & " in latex.content.decode()
+    assert "L1 over training examples on counts/test" in latex.content.decode()
+    assert 'filename="counts-test-curves-l1.tex"' in latex["Content-Disposition"]
+    for kind in ("svg", "pdf"):
+        assert client.get(f"{BOARD}curves.{kind}?metric=l1").status_code == 200
+
+
+def test_the_target_is_an_accuracy_whichever_metric_a_curve_shows(learner: Any, client: Client) -> None:
+    plain, curve = curve_of(client, "?target=10"), curve_of(client, "?target=10&metric=rmse")
+    assert (curve["reached"], curve["columns"]) == (plain["reached"], plain["columns"]) and plain["reached"] == 50
+    page = client.get(f"{CURVES}?target=10&metric=rmse").content.decode()
+    for part in ("RMSE by number of examples", "Lower is better", "Accuracy of 10 % reached with", "#rmse"):
+        assert part in page
+    assert '<td class="num">50</td>' in page and "&amp;metric=rmse" in page
+    assert "there is no line for the target, because it is an accuracy" in page
+    assert 'value="rmse" selected' in page and 'curves/reached.csv?target=10"' in page
+    refused = client.get(f"{BOARD}curves/reached.csv?metric=rmse")
+    assert refused.status_code == 400 and "Expected no metric, because the target is an accuracy" in refused.text
+
+
+def test_a_curve_without_what_a_metric_needs_has_no_figure(
+    learner: Any, split: Split, owner: User, client: Client
+) -> None:
+    page = client.get(f"{CURVES}?metric=groundp").content.decode()
+    assert "There is no chart, because no curve has enough questions with what the metric needs" in page
+    assert client.get(f"{BOARD}curves.svg?metric=groundp").status_code == 404
+    counts.submit(method(owner, "Boxes"), split, list(records_of("Boxes", split)), train_size=50)
+    found = client.get(f"{CURVES_API}?metric=groundp").json()["curves"]
+    assert {one["label"]: one["points"][0]["value"] is None for one in found} == {"Boxes": False, "Misses": True}
+    assert client.get(f"{BOARD}curves.svg?metric=groundp").status_code == 200
+
+
+def test_each_series_of_a_view_has_its_own_metric_curve(
+    learner: Any, split: Split, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    series = tuple(Series(one, {"parity": (one,)}) for one in ("odd", "even"))
+    view = BoardView("parities", "Odd and even", "parity", "parity", series=series)
+    monkeypatch.setattr(type(split.dataset.get_world()), "board_views", (view,))
+    found = client.get(f"{CURVES_API}?metric=l1&view=parities").json()["curves"]
+    true = numbers_of(split)
+    for curve, parity in zip(found, (0, 1), strict=True):  # even is the first label
+        places = [at for at, number in enumerate(true) if number % 2 == parity]
+        for point, runs in zip(curve["points"], learner.values(), strict=True):
+            errors = [abs(float(records[at]["answer"]) - true[at]) for records in runs for at in places]
+            assert (point["n"], point["value"]) == (len(places), pytest.approx(sum(errors) / len(errors), abs=1e-6))
+
+
+@pytest.mark.parametrize("address", [CURVES, f"{BOARD}curves.csv", f"{BOARD}curves.tex", CURVES_API])
+def test_an_unknown_metric_of_curves_gets_one_message(learner: Any, client: Client, address: str) -> None:
+    refused = client.get(f"{address}?metric=bleu")
+    assert refused.status_code == 404 and "Expected one of the metrics rmse, " in refused.text
+    assert "own_parity" not in refused.text  # only count shifts have it
+
+
+def test_metric_curves_of_private_and_withheld_splits_are_refused(learner: Any, split: Split, client: Client) -> None:
+    addresses = [f"{CURVES}?metric=rmse", f"{BOARD}curves.json?metric=rmse", f"{CURVES_API}?metric=rmse"]
+    Split.objects.filter(pk=split.pk).update(withheld=True, secret="s", secret_sha256="d")
+    assert [client.get(address).status_code for address in addresses] == [403] * 3
+    Dataset.objects.filter(pk=split.dataset_id).update(visibility="private")
+    assert [client.get(address).status_code for address in addresses] == [404] * 3
+
+
+def test_metric_curves_need_no_more_queries_for_many_rows(
+    learner: Any, split: Split, owner: User, client: Client, django_assert_max_num_queries: Any
+) -> None:
+    for seed in range(4):
+        counts.submit(
+            method(owner, f"m{seed}"), split, list(records_of("Counts", split, seed=seed)), train_size=1 + seed
+        )
+    client.get(f"{CURVES}?metric=rmse")  # the figures of each row are computed once
+    with django_assert_max_num_queries(14):
+        client.get(f"{CURVES}?metric=rmse")

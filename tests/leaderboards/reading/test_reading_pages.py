@@ -342,7 +342,7 @@ def test_strangers_see_only_the_board_of_withheld_answers(withheld, owner, clien
         assert client.get(address_of(withheld, page)).status_code == 200
 
 
-@pytest.mark.parametrize("file", ["board.csv", "board.json", "board.tex", "curves.csv", "slices.csv"])
+@pytest.mark.parametrize("file", ["board.csv", "board.json", "board.tex", "curves.csv", "curves.tex", "slices.csv"])
 def test_only_the_browser_may_cache_the_files_of_a_board(val, board, client, file):
     response = client.get(f"/leaderboards/read/val/{file}")
     assert response.status_code == 200

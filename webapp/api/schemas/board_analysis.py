@@ -135,12 +135,13 @@ class AnsweredPage(PageOut[Answered]):
 
 
 class Point(Schema):
-    """The accuracy of runs with one training size; only `n` if there are too few questions."""
+    """The accuracy of runs with one training size, or another metric; only `n` if there are too few questions."""
 
     size: int
     n: int
     runs: int
-    accuracy: float | None
+    accuracy: float | None = Field(None, description="Missing if another metric is asked for.")
+    value: float | None = Field(None, description="The figure of the metric; missing for the accuracy.")
     low: float | None
     high: float | None
     deviation: float | None
@@ -154,7 +155,7 @@ class ReachedOut(Schema):
 
 
 class CurveOut(Schema):
-    """The points of a method by size, and the smallest size whose mean reaches the target, or null."""
+    """The points of a method by size, and the smallest size whose mean accuracy reaches the target, or null."""
 
     label: str
     reached: int | None
@@ -168,7 +169,9 @@ class Curves(ReadOut):
     """The curves of a board."""
 
     along: str
-    target: float
+    target: float = Field(description="The target accuracy in percent, whichever metric the points have.")
+    metric: str = Field(description="`accuracy`, or the metric that is asked for.")
+    is_better: str = Field(description="Which figures are better: higher or lower.")
     curves: list[CurveOut]
 
 

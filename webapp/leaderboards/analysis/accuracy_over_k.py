@@ -3,7 +3,7 @@
 A curve has the runs of a method that are trained on the data of each board's own split, or on one split for all boards.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from django.urls import reverse
@@ -18,53 +18,20 @@ from webapp.leaderboards import entries
 from webapp.leaderboards.analysis.downloads import Table
 from webapp.leaderboards.analysis.learning_curves import (
     TRAIN_SIZE,
+    FigureCell,
+    FigureCurve,
+    FigurePoint,
     Run,
+    accuracy_cell,
     label_of,
+    metric_cell,
     number_equal,
-    point_json,
 )
 from webapp.leaderboards.analysis.sample_complexity import run_on_own_data
-from webapp.leaderboards.analysis.slices import SliceCell
 from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.metrics import MetricCell, MetricFigure, figures_of
+from webapp.leaderboards.metrics import MetricFigure, figures_of, find_metric
 from webapp.leaderboards.models import Suite, SuiteMember
 from webapp.leaderboards.suites import members_for
-
-
-class KCell(NamedTuple):
-    """A figure of a method's runs on a member, the address of details, and its share, interval and text.
-
-    `mean` is None if there are too few questions, or if the predictions do not have what the metric needs.
-    """
-
-    address: str
-    mean: float | None
-    text: str
-    beside: str
-    json: Mapping[str, float | int | None]
-
-    @property
-    def chart_values(self) -> dict[str, float | None]:
-        return {"share": self.mean, "low": self.json.get("low"), "high": self.json.get("high")}
-
-
-class KPoint(NamedTuple):
-    """The figure of a method's runs on the member with this k."""
-
-    k: float
-    cell: KCell
-
-
-class KCurve(NamedTuple):
-    """The figures of a method over k."""
-
-    label: str
-    points: list[KPoint]
-    trained: str = ""
-
-    @property
-    def short(self) -> str:
-        return self.label
 
 
 class AccuracyOverK(NamedTuple):
@@ -81,7 +48,7 @@ class AccuracyOverK(NamedTuple):
         The metrics that the visitor can choose besides the accuracy.
     metric : Metric or None
         The metric that is shown; None for the accuracy.
-    curves : list of KCurve
+    curves : list of FigureCurve
         First those of methods, by label, then those of the site's baselines.
     """
 
@@ -91,13 +58,13 @@ class AccuracyOverK(NamedTuple):
     missing: int
     metrics: tuple[Metric, ...]
     metric: Metric | None
-    curves: list[KCurve]
+    curves: list[FigureCurve]
 
     @property
     def label(self) -> str:
         return "Accuracy" if self.metric is None else self.metric.label
 
-    def rows(self) -> Iterator[tuple[KCurve, list[KCell | None]]]:
+    def rows(self) -> Iterator[tuple[FigureCurve, list[FigureCell | None]]]:
         """Yield each curve with its figure on each member; None if it has none there."""
         for curve in self.curves:
             cells = dict(curve.points)
@@ -106,10 +73,6 @@ class AccuracyOverK(NamedTuple):
 
 CurveKey = tuple[str, int | None]
 """The method, or the kind of baseline, and the number of its training split; None for the data of each board."""
-
-
-class UnknownMetric(ValueError):
-    """Raised if the suite has no metric with this name; the message lists its metrics."""
 
 
 def accuracy_over_k(user: Any, suite: Suite, metric: str = "") -> AccuracyOverK:
@@ -121,11 +84,8 @@ def accuracy_over_k(user: Any, suite: Suite, metric: str = "") -> AccuracyOverK:
     found = sorted((one for one in shown if one.k is not None), key=lambda one: one.k or 0.0)
     members = [one for one in found if may_see_exact_figures(user, one.split)]
     metrics = tuple({one.name: one for member in members for one in metrics_of(member.split)}.values())
-    chosen = next((one for one in metrics if one.name == metric), None)
-    if metric and chosen is None:
-        known = ", ".join(one.name for one in metrics) or "none but the accuracy"
-        raise UnknownMetric(f"Expected one of the metrics {known}, got {metric[:40]!r}.")
-    points: dict[CurveKey, dict[float, tuple[Run, KCell]]] = {}
+    chosen = find_metric(metric, metrics)
+    points: dict[CurveKey, dict[float, tuple[Run, FigureCell]]] = {}
     for member in members:
         for key, run, cell in _runs(user, member, chosen):
             points.setdefault(key, {})[member.k or 0.0] = run, cell
@@ -133,7 +93,7 @@ def accuracy_over_k(user: Any, suite: Suite, metric: str = "") -> AccuracyOverK:
     return AccuracyOverK(suite, members, withheld, missing, metrics, chosen, _curves(points))
 
 
-def _runs(user: Any, member: SuiteMember, metric: Metric | None) -> Iterator[tuple[CurveKey, Run, KCell]]:
+def _runs(user: Any, member: SuiteMember, metric: Metric | None) -> Iterator[tuple[CurveKey, Run, FigureCell]]:
     """Yield each run with its curve, by training size, examples seen and date: the last run of a curve counts."""
     split = member.split
     page = "board_slices" if metric is None else "board_metrics"
@@ -144,22 +104,13 @@ def _runs(user: Any, member: SuiteMember, metric: Metric | None) -> Iterator[tup
         assert entry.method is not None
         method = f"baseline {entry.method.baseline}" if entry.is_site_baseline else f"method {entry.method.pk}"
         run = run_on_own_data(split, entry, f"{address}?entry={entry.key}")
-        cell = _accuracy(run) if metric is None else _figure(split, entry, metric, run.address)
-        yield (method, run.source), run, cell
+        yield (method, run.source), run, _cell(split, entry, run, metric)
 
 
-def _accuracy(run: Run) -> KCell:
-    cell = SliceCell(run.averaged, run.address)
-    json = point_json(0, cell)
-    json["value"] = json.pop("accuracy")
-    return KCell(run.address, cell.mean, cell.text, cell.beside, json)
-
-
-def _figure(split: Split, entry: Entry, metric: Metric, address: str) -> KCell:
-    cell = MetricCell(metric, figures_of(split, entry).get(metric.name))
-    json = MetricFigure(0, 0).to_json() if cell.figure is None else cell.figure.to_json()
-    value = None if cell.figure is None else cell.figure.value
-    return KCell(f"{address}&metric={metric.name}", value, cell.text, cell.beside, json)
+def _cell(split: Split, entry: Entry, run: Run, metric: Metric | None) -> FigureCell:
+    if metric is None:
+        return accuracy_cell(run)
+    return metric_cell(metric, figures_of(split, entry).get(metric.name), run.address)
 
 
 def _size(entry: Entry) -> tuple[int, int, Any]:
@@ -167,11 +118,14 @@ def _size(entry: Entry) -> tuple[int, int, Any]:
     return (train_size or 0, seen or 0, entry.date)
 
 
-def _curves(points: dict[CurveKey, dict[float, tuple[Run, KCell]]]) -> list[KCurve]:
+def _curves(points: dict[CurveKey, dict[float, tuple[Run, FigureCell]]]) -> list[FigureCurve]:
     labels = [label_of(next(iter(runs.values()))[0], along=TRAIN_SIZE) for runs in points.values()]
     found = zip(points.items(), labels, number_equal(labels), strict=True)
     curves = [
-        (key[0].startswith("baseline"), KCurve(f"{label}{number}", [KPoint(k, runs[k][1]) for k in sorted(runs)]))
+        (
+            key[0].startswith("baseline"),
+            FigureCurve(f"{label}{number}", [FigurePoint(k, runs[k][1]) for k in sorted(runs)]),
+        )
         for (key, runs), label, number in found
     ]
     return [curve for _, curve in sorted(curves, key=lambda one: (one[0], one[1].label))]

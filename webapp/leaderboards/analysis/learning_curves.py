@@ -1,16 +1,18 @@
-"""Learning curves: accuracy over the amount of training data, and the smallest amount that reaches a target.
+"""Learning curves: a figure over the amount of training data, and the smallest amount that reaches a target accuracy.
 
-A table shows for each column of a board and each curve how many examples reach the target.
+The figure is the accuracy or another metric. The target is always an accuracy: a table shows for each column of a board
+and each curve how many examples reach it.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from django.utils import timezone
 
 from generation.engine.items import Column
+from generation.engine.scoring.counts.metrics import Better, Metric
 from generation.engine.scoring.figures import Averaged, points, rounded_or_none
 from generation.engine.scoring.sample_complexity import SizeInterval
 from generation.engine.worlds.breakdowns import Tasks
@@ -18,10 +20,56 @@ from generation.models import Split
 from webapp.leaderboards.analysis.downloads import Table
 from webapp.leaderboards.analysis.slices import SliceCell
 from webapp.leaderboards.entries import Entry, together
+from webapp.leaderboards.metrics import MetricCell, MetricFigure
 from webapp.leaderboards.models import Score
 
 TRAIN_SIZE, EXAMPLES_SEEN = "train-size", "examples-seen"
 ALONG = {TRAIN_SIZE: "training examples", EXAMPLES_SEEN: "examples seen"}
+
+
+class FigureCell(NamedTuple):
+    """An accuracy or another figure of a method's runs for charts, tables and files, and the address of details.
+
+    `mean` is None if there are too few questions, or if the predictions do not have what the metric needs.
+    """
+
+    address: str
+    mean: float | None
+    text: str
+    beside: str
+    json: Mapping[str, float | int | None]
+
+    @property
+    def chart_values(self) -> dict[str, float | None]:
+        return {"share": self.mean, "low": self.json.get("low"), "high": self.json.get("high")}
+
+
+class FigurePoint(NamedTuple):
+    """A figure over a training size, or over another number."""
+
+    at: float
+    cell: FigureCell
+
+
+class FigureCurve(NamedTuple):
+    """The figures of a method; the other fields are those of `Curve`."""
+
+    label: str
+    points: Sequence[FigurePoint]
+    trained: str = ""
+    reached: int | None = None
+
+    @property
+    def short(self) -> str:
+        return short_label(self.label, self.trained)
+
+
+def metric_cell(metric: Metric, figure: MetricFigure | None, address: str) -> FigureCell:
+    """Return a figure of a metric; `address` is the page of metrics with the chosen row, and None is no figure."""
+    cell = MetricCell(metric, figure)
+    known = figure or MetricFigure(0, 0)
+    details = "" if figure is None else f"{address}&metric={metric.name}"
+    return FigureCell(details, known.value, cell.text, cell.beside, known.to_json())
 
 
 class Run(NamedTuple):
@@ -30,7 +78,8 @@ class Run(NamedTuple):
     `source` is the key of the training split, since different splits may have the same name, for example splits that
     the visitor may not see. `address` links to details. `series` names the series of a view that the point is about, if
     there is one. `parts` is the accuracy on each column of the board. `method` is the key of the method, since the
-    methods of two accounts may have the same name.
+    methods of two accounts may have the same name. `figure` is the figure of another metric than the accuracy, if the
+    visitor chose one.
     """
 
     label: str
@@ -43,6 +92,14 @@ class Run(NamedTuple):
     series: str = ""
     parts: tuple[Averaged, ...] = ()
     method: int | None = None
+    figure: FigureCell | None = None
+
+
+def accuracy_cell(run: Run) -> FigureCell:
+    cell = SliceCell(run.averaged, run.address)
+    json = point_json(0, cell)
+    json["value"] = json.pop("accuracy")
+    return FigureCell(run.address, cell.mean, cell.text, cell.beside, json)
 
 
 class CurvePoint(NamedTuple):
@@ -63,7 +120,8 @@ class Curve(NamedTuple):
     """The points of a curve by size; `reached` is the smallest size whose mean reaches the target.
 
     `parts` has the same for each column of the board. `trained` is the part of the label about the training split.
-    `method` and `source` are the keys of the method and of the training split.
+    `method` and `source` are the keys of the method and of the training split. `figures` has the points of another
+    metric than the accuracy, if the visitor chose one.
     """
 
     label: str
@@ -73,10 +131,26 @@ class Curve(NamedTuple):
     trained: str = ""
     method: int | None = None
     source: int | None = None
+    figures: tuple[FigurePoint, ...] = ()
 
     @property
     def short(self) -> str:
-        return self.label.replace(f", {self.trained}", "", 1) if self.trained else self.label
+        return short_label(self.label, self.trained)
+
+    @property
+    def of_metric(self) -> FigureCurve:
+        return FigureCurve(self.label, self.figures, self.trained, self.reached)
+
+    def points_json(self) -> list[dict[str, float | int | None]]:
+        """Return the points of the metric that the visitor chose, by default those of the accuracy."""
+        if self.figures:
+            return [{"size": size, **cell.json} for size, cell in self.figures]
+        return [point_json(size, cell) for size, cell in self.points]
+
+
+def short_label(label: str, trained: str) -> str:
+    """Return the label of a curve without the part about its training split."""
+    return label.replace(f", {trained}", "", 1) if trained else label
 
 
 def curve_entries(user: Any, split: Split) -> list[Entry]:
@@ -122,7 +196,8 @@ def curves(found: Sequence[Run], *, along: str, target: Fraction) -> list[Curve]
         first = runs[0][1]
         trained = _trained(first, along=along)
         size = reached(points, target).size
-        made.append(Curve(label, points, size, found_parts, trained, first.method, first.source))
+        figures = tuple(FigurePoint(at, one.figure) for at, one in runs if one.figure is not None)
+        made.append(Curve(label, points, size, found_parts, trained, first.method, first.source, figures))
     return sorted(made, key=lambda curve: curve.label)
 
 
@@ -130,7 +205,7 @@ def _grouped(found: Sequence[Run], *, along: str) -> dict[str, dict[int, Run]]:
     """Return the runs of each curve by size, by a unique label; equal labels are numbered."""
     grouped: dict[tuple[str, str, int | None, int | None], dict[int, Run]] = {}
     for one in sorted(found, key=lambda one: one.examples_seen or 0):
-        size = one.train_size if along == TRAIN_SIZE else one.examples_seen
+        size = size_of(one, along=along)
         if size is not None:
             grouped.setdefault((label_of(one, along=along), one.series, one.method, one.source), {})[size] = one
     numbers = number_equal((label, series) for label, series, *_ in grouped)
@@ -138,6 +213,10 @@ def _grouped(found: Sequence[Run], *, along: str) -> dict[str, dict[int, Run]]:
         f"{label}{number}: {series}" if series else f"{label}{number}": sized
         for ((label, series, *_), sized), number in zip(grouped.items(), numbers, strict=True)
     }
+
+
+def size_of(one: Run, *, along: str) -> int | None:
+    return one.train_size if along == TRAIN_SIZE else one.examples_seen
 
 
 def number_equal(labels: Iterable[Hashable]) -> list[str]:
@@ -179,16 +258,52 @@ def _known(points: Sequence[CurvePoint]) -> list[CurvePoint]:
     return [one for one in points if one.cell.mean is not None]
 
 
-def lines_of(found: Sequence[Curve]) -> Iterator[dict[str, float | int | str | None]]:
-    for curve in found:
-        for size, cell in curve.points:
-            yield {"curve": curve.label, **point_json(size, cell)}
-
-
 def point_json(size: float, cell: SliceCell) -> dict[str, float | int | None]:
     found = cell.figure
     deviation = rounded_or_none(found.deviation)
     return {"size": size, "n": found.n, "runs": found.runs, **found.shares(), "deviation": deviation}
+
+
+def metric_json(metric: Metric | None) -> dict[str, str]:
+    """Return the name of a metric, and which figures are better; None is the accuracy."""
+    if metric is None:
+        return {"metric": "accuracy", "is_better": str(Better.HIGHER)}
+    return {"metric": metric.name, "is_better": str(metric.is_better)}
+
+
+def curves_table(split: Split, found: Sequence[Curve], along: str, metric: Metric | None) -> Table:
+    """Return the points of curves as a table with a row for each point."""
+    label = "Accuracy" if metric is None else metric.label
+    names = POINT_NAMES if metric is None else ("metric", *FIGURE_NAMES)
+    lines = [{"curve": curve.label, **metric_json(metric), **point} for curve in found for point in curve.points_json()]
+    caption = (
+        f"{label} over {ALONG[along]} on {split} ({split.questions:,} questions, content hash "
+        f"{split.fingerprint[:16]}), means over runs with 95 percent intervals; {timezone.localdate().isoformat()}."
+    )
+    return Table(
+        title=f"Curves of {split}",
+        caption=caption,
+        heads=["Curve", ALONG[along].capitalize(), label, "95 % interval and n"],
+        texts=1,
+        printed=[
+            [curve.label, f"{size:,}", cell.text, cell.beside]
+            for curve in found
+            for size, cell in (curve.figures or curve.points)
+        ],
+        heads_of_all=names,
+        rows=[[line[name] for name in names] for line in lines],
+        data={
+            "split": str(split),
+            "fingerprint": split.fingerprint,
+            "along": along,
+            **metric_json(metric),
+            "points": [{name: line[name] for name in names if name != "metric"} for line in lines],
+        },
+    )
+
+
+POINT_NAMES = ("curve", "size", "n", "runs", "accuracy", "low", "high", "deviation")
+FIGURE_NAMES = ("curve", "size", *MetricFigure._fields)
 
 
 FAIL = "FAIL"  # no measured size reaches the target
@@ -243,7 +358,7 @@ def curve_needs(curves: Sequence[Curve], columns: Sequence[Column], tasks: Tasks
 
 
 def table_of(split: Split, found: CurveNeeds, along: str, target: str) -> Table:
-    """Return the sizes as a table; `FAIL` if no measured size reaches the target."""
+    """Return the sizes that reach the target as a table; `FAIL` if no measured size reaches it."""
     caption = (
         f"{ALONG[along].capitalize()} with which {target} percent are right, on {split} "
         f"({split.questions:,} questions, content hash {split.fingerprint[:16]}); {timezone.localdate().isoformat()}."

@@ -6,18 +6,22 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from generation.charts.vega import COUNTS, SHARES
 from generation.site_addresses import site_address
 from generation.splits.query_string import BadAddress, QueryString, shorten
 from webapp.leaderboards.analysis import downloads
-from webapp.leaderboards.analysis.accuracy_over_k import AccuracyOverK, UnknownMetric, accuracy_over_k, table_of
+from webapp.leaderboards.analysis.accuracy_over_k import AccuracyOverK, accuracy_over_k, table_of
 from webapp.leaderboards.analysis.charts.learning_curves_chart import left_out, spec_of
 from webapp.leaderboards.board_lookup import find_suite, owns_suite
+from webapp.leaderboards.metrics import UnknownMetric
 from webapp.leaderboards.models import Suite
-from webapp.leaderboards.views.board_selection import KINDS, UnreadableAddress, download, drawing_of, paper_of
-
-METRIC = "metric"
-CHART_KINDS = [kind for kind in KINDS if kind not in downloads.KINDS]
+from webapp.leaderboards.views.board_selection import (
+    CHART_KINDS,
+    METRIC,
+    UnreadableAddress,
+    download,
+    drawing_of,
+    paper_of,
+)
 
 
 @require_safe
@@ -74,7 +78,6 @@ def _read(request: HttpRequest, suite: Suite) -> AccuracyOverK:
 
 def _chart(found: AccuracyOverK, *, is_paper: bool) -> dict[str, Any] | None:
     title = found.suite.title if is_paper else ""
-    is_share = found.metric is None or found.metric.unit == "%"
-    name = "accuracy" if found.metric is None else found.metric.label
-    figures = (name, SHARES if is_share else COUNTS)
-    return spec_of(found.curves, axis=found.suite.k_name, target=None, is_paper=is_paper, title=title, figures=figures)
+    return spec_of(
+        found.curves, axis=found.suite.k_name, target=None, is_paper=is_paper, title=title, metric=found.metric
+    )

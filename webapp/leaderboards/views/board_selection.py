@@ -28,7 +28,8 @@ from webapp.leaderboards.board_lookup import find_board
 from webapp.leaderboards.entries import Contender, Entry, asked_positions, entries_of, find_entry
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
-ENTRY = "entry"
+CHART_KINDS = [kind for kind in KINDS if kind not in downloads.KINDS]
+ENTRY, METRIC = "entry", "metric"
 MOST = 8  # rows that can be chosen
 AT_FIRST = 3  # rows that are chosen if the URL names none
 OFFERED = 40  # rows that the form offers

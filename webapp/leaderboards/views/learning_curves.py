@@ -1,6 +1,6 @@
 """Views of learning curves: the page, its chart and figures as files, and the size that each column needs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from generation.engine.items import Column
+from generation.engine.scoring.counts.metrics import Metric
 from generation.engine.worlds.breakdowns import BoardView, Tasks
 from generation.splits.query_string import shorten
 from webapp.leaderboards.analysis import downloads
@@ -18,24 +19,28 @@ from webapp.leaderboards.analysis.charts.learning_curves_chart import left_out, 
 from webapp.leaderboards.analysis.learning_curves import (
     ALONG,
     Curve,
+    FigureCurve,
     Run,
     curve_entries,
     curve_needs,
     curves,
-    lines_of,
+    curves_table,
+    metric_cell,
     run_of,
+    size_of,
     table_of,
 )
-from webapp.leaderboards.analysis.slices import on_series
+from webapp.leaderboards.analysis.slices import on_series, within
 from webapp.leaderboards.boards import columns_of, on_column, own_columns_of, tasks_among
 from webapp.leaderboards.disclosure.visibility import views_for
 from webapp.leaderboards.entries import Entry
+from webapp.leaderboards.metrics import MetricFigure, UnknownMetric, figure_on, figures_of, find_metric, metrics_for
 from webapp.leaderboards.views.board_selection import (
+    CHART_KINDS,
     ENTRY,
-    KINDS,
+    METRIC,
     BoardReading,
     UnreadableAddress,
-    as_csv,
     check_open,
     download,
     drawing_of,
@@ -49,11 +54,27 @@ USUAL = "90"  # percent, if columns are not tasks
 
 
 class CurveRequest(NamedTuple):
-    """What a URL asks of curves: the horizontal axis, the target in percent, and the view whose series are drawn."""
+    """What a URL asks of curves.
+
+    Attributes
+    ----------
+    along : str
+        The horizontal axis.
+    target : str
+        The target accuracy in percent.
+    view : BoardView or None
+        The view whose series are drawn.
+    metric : Metric or None
+        The metric that is drawn; None for the accuracy.
+    metrics : tuple of Metric
+        The metrics that can be chosen besides the accuracy.
+    """
 
     along: str
     target: str
     view: BoardView | None
+    metric: Metric | None
+    metrics: tuple[Metric, ...]
 
     @property
     def share(self) -> Fraction:
@@ -68,18 +89,24 @@ class BoardCurves(NamedTuple):
     columns: tuple[Column, ...]
     tasks: Tasks | None
 
+    @property
+    def of_metric(self) -> Sequence[Curve | FigureCurve]:
+        """Return the curves of the metric that the URL asks for."""
+        return self.curves if self.asked.metric is None else [curve.of_metric for curve in self.curves]
+
 
 @require_safe
 def curve(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return accuracy over training examples, or examples seen: `?along=examples-seen&target=95&view=answers`."""
+    """Return accuracy, or a metric, over training examples, or examples seen: `?along=examples-seen&metric=rmse`."""
     reading = open_board(request, slug, name)
     try:
         found = curves_for(reading)
         spec = _chart(found, is_paper=False)
         context = {**reading.context("Curves"), **found._asdict(), **found.asked._asdict(), "alongs": ALONG.items()}
-        context |= {"axis": ALONG[found.asked.along], "views": _views(reading)}
+        context |= {"axis": ALONG[found.asked.along], "views": _views(reading), "curves": found.of_metric}
         context |= {
-            "left_out": left_out(found.curves),
+            "accuracy_query": str(reading.asked.without(METRIC)),
+            "left_out": left_out(found.of_metric),
             "drawing": drawing_of(reading.split.dataset.slug, spec),
             "is_drawable": spec is not None,
         }
@@ -91,19 +118,21 @@ def curve(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 @require_safe
 def curve_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
-    """Return the curves' figures as CSV, or their chart as SVG or PDF."""
+    """Return the curves' figures as CSV, JSON or LaTeX, or their chart as SVG or PDF."""
     reading = open_board(request, slug, name)
     try:
-        if kind not in KINDS:
-            raise UnreadableAddress(f"Expected one of {', '.join(KINDS)}, got {shorten(kind)}.")
+        if kind not in (*downloads.KINDS, *CHART_KINDS):
+            known = ", ".join((*downloads.KINDS, *CHART_KINDS))
+            raise UnreadableAddress(f"Expected one of {known}, got {shorten(kind)}.")
         found = curves_for(reading)
-        if kind == "csv":
-            content = as_csv(lines_of(found.curves))
-        else:
-            content = paper_of(slug, _chart(found, is_paper=True, title=str(reading.split)), kind=kind)
+        file_name = f"{slug}-{name}-curves{f'-{found.asked.metric.name}' if found.asked.metric is not None else ''}"
+        if kind in downloads.KINDS:
+            table = curves_table(reading.split, found.curves, found.asked.along, found.asked.metric)
+            return downloads.response(table, kind=kind, name=file_name)
+        content = paper_of(slug, _chart(found, is_paper=True, title=str(reading.split)), kind=kind)
     except UnreadableAddress as error:
         return refuse(reading, error)
-    return download(content, kind=kind, name=f"{slug}-{name}-curves")
+    return download(content, kind=kind, name=file_name)
 
 
 @require_safe
@@ -116,6 +145,8 @@ def reached_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpR
         found = curves_for(reading)
         if not found.columns:
             raise UnreadableAddress("Expected no view, because this file is about all questions.", status=400)
+        if found.asked.metric is not None:
+            raise UnreadableAddress("Expected no metric, because the target is an accuracy.", status=400)
     except UnreadableAddress as error:
         return refuse(reading, error)
     table = table_of(
@@ -135,10 +166,10 @@ def curves_for(reading: BoardReading) -> BoardCurves:
     entries = curve_entries(user, split)
     if asked.view is not None:
         columns, tasks = (), None
-        runs = [run for entry in entries for run in _runs_of_series(reading, entry, asked.view)]
+        runs = [run for entry in entries for run in _runs_of_series(reading, entry, asked, asked.view)]
     else:
         runs = [
-            _run(reading, entry)._replace(
+            _run(reading, entry, asked)._replace(
                 parts=tuple(on_column(entry, column, reading.index, is_own=are_own) for column in columns)
             )
             for entry in entries
@@ -147,7 +178,7 @@ def curves_for(reading: BoardReading) -> BoardCurves:
 
 
 def _asked(reading: BoardReading, tasks: Tasks | None) -> CurveRequest:
-    reading.check_names(OVER, TARGET, VIEW)
+    reading.check_names(OVER, TARGET, VIEW, METRIC)
     asked, usual = reading.asked, tasks.percent if tasks is not None else USUAL
     along, target, name = asked.value(OVER, next(iter(ALONG))), asked.value(TARGET, usual), asked.value(VIEW)
     if along not in ALONG:
@@ -157,25 +188,44 @@ def _asked(reading: BoardReading, tasks: Tasks | None) -> CurveRequest:
     views = {view.name: view for view in _views(reading)}
     if name and name not in views:
         raise UnreadableAddress(f"Expected one of the views {', '.join(views) or '(none)'}, got {shorten(name)}.")
-    return CurveRequest(along, target, views[name] if name else None)
+    metrics = metrics_for(reading.request.user, reading.split)
+    try:
+        metric = find_metric(asked.value(METRIC), metrics)
+    except UnknownMetric as error:
+        raise UnreadableAddress(str(error)) from error
+    return CurveRequest(along, target, views[name] if name else None, metric, metrics)
 
 
 def _views(reading: BoardReading) -> list[BoardView]:
     return [view for view in views_for(reading.request.user, reading.split, reading.index) if view.series]
 
 
-def _run(reading: BoardReading, entry: Entry) -> Run:
-    return run_of(entry, _slices(reading, [(ENTRY, entry.key)]))
+def _run(reading: BoardReading, entry: Entry, asked: CurveRequest) -> Run:
+    run = run_of(entry, _slices(reading, [(ENTRY, entry.key)]))
+    if asked.metric is None or size_of(run, along=asked.along) is None:
+        return run
+    return _with_figure(reading, run, entry, asked.metric, figures_of(reading.split, entry).get(asked.metric.name))
 
 
-def _runs_of_series(reading: BoardReading, entry: Entry, view: BoardView) -> Iterator[Run]:
-    """Yield a point of a curve for each series of a view; nothing for entries without a training size."""
-    run = _run(reading, entry)
-    if run.train_size is None and run.examples_seen is None:
+def _runs_of_series(reading: BoardReading, entry: Entry, asked: CurveRequest, view: BoardView) -> Iterator[Run]:
+    """Yield a point of a curve for each series of a view; nothing for entries without a size."""
+    run = run_of(entry, _slices(reading, [(VIEW, view.name), (ENTRY, entry.key)]))
+    if size_of(run, along=asked.along) is None:
         return
-    address = _slices(reading, [(VIEW, view.name), (ENTRY, entry.key)])
     for series, averaged in on_series(reading.ground.index, entry.runs(), view):
-        yield run._replace(averaged=averaged, series=series.label, address=address)
+        one = run._replace(averaged=averaged, series=series.label)
+        if asked.metric is not None:
+            among = within(reading.index, {**view.filters, **series.filters})
+            figure = figure_on(reading.split, entry, asked.metric, among)
+            one = _with_figure(reading, one, entry, asked.metric, figure)
+        yield one
+
+
+def _with_figure(reading: BoardReading, run: Run, entry: Entry, metric: Metric, figure: MetricFigure | None) -> Run:
+    """Return a run with its figure of a metric, whose address is the row on the page of metrics."""
+    split = reading.split
+    address = f"{reverse('board_metrics', args=[split.dataset.slug, split.name])}?{urlencode([(ENTRY, entry.key)])}"
+    return run._replace(figure=metric_cell(metric, figure, address))
 
 
 def _slices(reading: BoardReading, pairs: list[tuple[str, str]]) -> str:
@@ -183,6 +233,12 @@ def _slices(reading: BoardReading, pairs: list[tuple[str, str]]) -> str:
 
 
 def _chart(found: BoardCurves, *, is_paper: bool, title: str = "") -> dict[str, Any] | None:
-    axis, view = ALONG[found.asked.along], found.asked.view
-    said = f"{title}: {view.title}" if title and view is not None else title
-    return spec_of(found.curves, axis=axis, target=float(found.asked.share), is_paper=is_paper, title=said)
+    asked = found.asked
+    return spec_of(
+        found.of_metric,
+        axis=ALONG[asked.along],
+        target=float(asked.share) if asked.metric is None else None,
+        is_paper=is_paper,
+        title=f"{title}: {asked.view.title}" if title and asked.view is not None else title,
+        metric=asked.metric,
+    )

@@ -13,8 +13,9 @@ from generation.storage.split_index import IndexedFacet
 from webapp.leaderboards.analysis.metric_slices import MetricSlices, lines_json, metric_slices
 from webapp.leaderboards.analysis.slices import partition
 from webapp.leaderboards.disclosure.visibility import facets_for
-from webapp.leaderboards.metrics import MetricCell, metric_table, precision_rows
+from webapp.leaderboards.metrics import MetricCell, UnknownMetric, find_metric, metric_table, precision_rows
 from webapp.leaderboards.views.board_selection import (
+    METRIC,
     BoardReading,
     UnreadableAddress,
     about,
@@ -26,7 +27,7 @@ from webapp.leaderboards.views.board_selection import (
     refuse,
 )
 
-METRIC, BY = "metric", "by"
+BY = "by"
 USUAL = "answer"
 FILES = ("csv", "json")
 NO_METRICS = (
@@ -93,15 +94,16 @@ def slices_for(reading: BoardReading) -> MetricSlices:
     """Return the metric by the facet that the URL asks for; raise `UnreadableAddress`."""
     check_open(reading)
     reading.check_names(METRIC, BY)
-    known = {metric.name: metric for metric in _metrics(reading)}
+    known = _metrics(reading)
     if not known:
         raise UnreadableAddress(NO_METRICS)
-    name = reading.asked.value(METRIC) or next(iter(known))
-    if name not in known:
-        raise UnreadableAddress(f"Expected one of the metrics {', '.join(known)}, got {shorten(name)}.")
+    try:
+        metric = find_metric(reading.asked.value(METRIC), known) or known[0]
+    except UnknownMetric as error:
+        raise UnreadableAddress(str(error)) from error
     facet = _facet(reading)
     rows = [(entry, one.label) for entry, one in zip(reading.chosen, contenders_of(reading.chosen), strict=True)]
-    return metric_slices(reading.split, known[name], rows, None if facet is None else partition(facet))
+    return metric_slices(reading.split, metric, rows, None if facet is None else partition(facet))
 
 
 def _metrics(reading: BoardReading) -> tuple[Metric, ...]:

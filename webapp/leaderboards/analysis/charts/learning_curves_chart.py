@@ -1,4 +1,4 @@
-"""Chart of learning curves: points with intervals on lines, and the target as a horizontal line."""
+"""Chart of curves: accuracies or other figures with intervals on lines, and the target as a horizontal line."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from generation.charts.vega import (
     frame_of,
     title_of,
 )
+from generation.engine.scoring.counts.metrics import Better, Metric
 
 DRAWN = 5  # curves: there are as many colours
 TALLER = 1.4
@@ -22,7 +23,7 @@ WIDEST = 30  # if the largest size is more than this many times the smallest, th
 
 
 class DrawnCell(Protocol):
-    """A figure of a curve: `mean` is None if there are too few questions."""
+    """A figure of a curve: `mean` is None if it is not known, for example because there are too few questions."""
 
     @property
     def address(self) -> str: ...
@@ -50,8 +51,14 @@ class DrawnCurve(Protocol):
 
 
 def left_out(found: Sequence[DrawnCurve]) -> str:
-    """Say which curves are not drawn; empty if all are."""
-    return f"The chart shows the first {DRAWN} of {len(found)} curves." if len(found) > DRAWN else ""
+    """Say which curves are not drawn; empty if all are that have a figure."""
+    known = _known(found)
+    return f"The chart shows the first {DRAWN} of {len(known)} curves." if len(known) > DRAWN else ""
+
+
+def _known(found: Sequence[DrawnCurve]) -> list[DrawnCurve]:
+    """Return the curves that have a figure."""
+    return [curve for curve in found if any(cell.mean is not None for _, cell in curve.points)]
 
 
 def spec_of(
@@ -61,14 +68,14 @@ def spec_of(
     target: float | None,
     is_paper: bool,
     title: str = "",
-    figures: tuple[str, str] = ("accuracy", SHARES),
+    metric: Metric | None = None,
 ) -> dict[str, Any] | None:
     """Return the Vega-Lite specification, with a title if the chart stands alone; None if there is nothing to draw.
 
-    Without a target, no line for it is drawn. `figures` is the name and the number format of what is drawn. If all
-    curves have the same training data, the title names it once, and the labels don't.
+    Without a target, no line for it is drawn. `metric` is what is drawn; None is the accuracy. If all curves have the
+    same training data, the title names it once, and the labels don't.
     """
-    drawn = found[:DRAWN]
+    drawn = _known(found)[:DRAWN]
     trained = {curve.trained for curve in drawn}
     values = [
         {
@@ -95,7 +102,8 @@ def spec_of(
         "scale": scale,
         "axis": {"format": COUNTS, "tickCount": 5, "grid": False},
     }
-    share = {"type": "quantitative", "title": figures[0], "axis": {"format": figures[1], "tickCount": 4}}
+    name, number_format = _axis_of(metric)
+    share = {"type": "quantitative", "title": name, "axis": {"format": number_format, "tickCount": 4}}
     color = {
         "field": "curve",
         "type": "nominal",
@@ -128,7 +136,15 @@ def spec_of(
         note = "95 % intervals" if target is None else "95 % intervals (Wilson)"
         note += "." if target is None else f"; the dashed line is the target, {100 * target:g} %."
         note += "".join(f" All {one}." for one in trained if one and len(trained) == 1)
-        what = f"{figures[0][0].upper()}{figures[0][1:]}"
+        what = "Accuracy" if metric is None else metric.label
         spec["title"] = title_of(f"{what} over {axis}", title, note)
         spec["padding"] = 12
     return spec
+
+
+def _axis_of(metric: Metric | None) -> tuple[str, str]:
+    """Return the title of the vertical axis and the format of its numbers."""
+    if metric is None:
+        return "accuracy", SHARES
+    name = f"{metric.label} (lower is better)" if metric.is_better == Better.LOWER else metric.label
+    return name, SHARES if metric.unit == "%" else COUNTS
