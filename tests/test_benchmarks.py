@@ -97,6 +97,7 @@ def test_scoring_is_measured_in_every_format_and_on_a_scratch_site() -> None:
     assert [one["goal"] for one in result["details"]] == goals
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_metrics_of_counting_are_measured() -> None:
     from tests.benchmarks import counting
