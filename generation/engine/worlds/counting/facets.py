@@ -44,7 +44,12 @@ BOARD_VIEWS = (
 
 def answers(spec: CountingSpec) -> tuple[str, ...]:
     """Return every answer that questions may have: 0 to `most`."""
-    return tuple(str(number) for number in range(spec.most + 1))
+    return _numbers(spec.most)
+
+
+@lru_cache(maxsize=16)
+def _numbers(most: int) -> tuple[str, ...]:
+    return tuple(str(number) for number in range(most + 1))
 
 
 def facets(spec: CountingSpec) -> tuple[Facet, ...]:
@@ -68,22 +73,25 @@ def _facets(numbers: tuple[str, ...], nouns: tuple[str, ...], objects: int) -> t
 
 def facet_codes(spec: CountingSpec, item: Item) -> Mapping[str, Sequence[int]]:
     """Return each facet's code for each question of an item; codes are positions in the facet's `values`."""
-    parts = zip(item.questions, imported_values(item, spec.classes), made_values(spec, item), strict=True)
-    rows = [_values(question) | made | imported for question, imported, made in parts]
-    found = {}
-    for facet in facets(spec):
-        if facet.needs == Needs.ITEM:
-            positions = _positions(facet.values)
-            found[facet.name] = [positions.get(row[facet.name], -1) for row in rows]
-    return found
+    parts = zip(item.questions, made_values(spec, item), imported_values(item, spec.classes), strict=True)
+    rows = [{**_values(question), **made, **imported} for question, made, imported in parts]
+    codings = _codings(answers(spec), classes(spec), spec.scene.objects_max)
+    return {name: [codes.get(row[name], -1) for row in rows] for name, codes in codings}
+
+
+@lru_cache(maxsize=16)
+def _codings(
+    numbers: tuple[str, ...], nouns: tuple[str, ...], objects: int
+) -> tuple[tuple[str, Mapping[str | None, int]], ...]:
+    """Return the name of each facet that needs the item alone, and the code of each of its values."""
+    return tuple(
+        (facet.name, {value: code for code, value in enumerate(facet.values)})
+        for facet in _facets(numbers, nouns, objects)
+        if facet.needs == Needs.ITEM
+    )
 
 
 def _values(question: Question) -> dict[str, str | None]:
     answer = question.answer.text if question.answer else None
     parity = None if answer is None else PARITIES[int(answer) % 2]
     return {"type": question.kind or UNKNOWN, "answer": answer, "parity": parity}
-
-
-@lru_cache(maxsize=64)
-def _positions(values: tuple[str, ...]) -> Mapping[str | None, int]:
-    return {value: code for code, value in enumerate(values)}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from generation.engine.items import Facet, FacetKind, Item
 from generation.engine.worlds.counting.picture_scene import PictureScene
@@ -10,8 +11,9 @@ from generation.engine.worlds.counting.picture_scene import PictureScene
 SOURCES: Mapping[str, str] = {"coco": "COCO", "visual_genome": "Visual Genome"}
 OTHER = "other"
 FIRST_WORDS = ("how many", "how much", "what number", "what is", "what", "count", OTHER)
-HOW_MANY = re.compile(r"\s*how many\s+(.*)", re.IGNORECASE | re.DOTALL)
+HOW_MANY = re.compile(r"\s*how many\s+", re.IGNORECASE)
 WORD = re.compile(r"[a-z]+")
+TWO_WORDS = re.compile(r"[^a-z]*([a-z]+)(?:[^a-z]+([a-z]+))?")
 IRREGULAR: Mapping[str, str] = {
     "person": "people",
     "man": "men",
@@ -36,21 +38,39 @@ def imported_facets() -> Iterator[Facet]:
 def imported_values(item: Item, classes: Sequence[str]) -> list[dict[str, str | None]]:
     """Return the values of `imported_facets` for each question of an item, and the class if questions are imported."""
     source = item.scene.source or None if isinstance(item.scene, PictureScene) else None
-    known = tuple(classes)
-    return [
-        {"source": source, "first_words": first_words(question.text)}
-        | ({"class": class_in(question.text, known)} if known else {})
-        for question in item.questions
-    ]
+    found = [{"source": source, "first_words": first_words(question.text)} for question in item.questions]
+    if classes:
+        forms = class_forms(tuple(classes))
+        for values, question in zip(found, item.questions, strict=True):
+            values["class"] = class_in(question.text, forms)
+    return found
 
 
 def first_words(text: str) -> str:
     """Return the entry of `FIRST_WORDS` with which a question begins, or `OTHER`."""
-    plain = f"{' '.join(WORD.findall(text.lower()))} "
-    return next((words for words in FIRST_WORDS if plain.startswith(f"{words} ")), OTHER)
+    found = TWO_WORDS.match(text.lower())
+    if found is None:
+        return OTHER
+    both = f"{found[1]} {found[2]}"
+    return both if both in FIRST_WORDS else found[1] if found[1] in FIRST_WORDS else OTHER
 
 
-def class_in(text: str, classes: tuple[str, ...]) -> str | None:
+class ClassForms(NamedTuple):
+    """Each class by its singular and its plural, and the largest number of words of a form."""
+
+    by_form: Mapping[str, str]
+    most_words: int
+
+
+@lru_cache(maxsize=16)
+def class_forms(classes: tuple[str, ...]) -> ClassForms:
+    """Return the forms of these classes."""
+    plain = {name: " ".join(WORD.findall(name.lower())) for name in classes}
+    forms = {plural(words): name for name, words in plain.items()} | {words: name for name, words in plain.items()}
+    return ClassForms(forms, max((len(form.split()) for form in forms), default=0))
+
+
+def class_in(text: str, forms: ClassForms) -> str | None:
     """Return the class that follows `how many` in a question, singular or plural, or None.
 
     The longest class is returned: `How many fire hydrants are there?` is about fire hydrants.
@@ -58,21 +78,12 @@ def class_in(text: str, classes: tuple[str, ...]) -> str | None:
     found = HOW_MANY.match(text)
     if found is None:
         return None
-    forms, words = _forms(classes), WORD.findall(found[1].lower())
-    phrases = (" ".join(words[:length]) for length in range(min(len(words), _most_words(classes)), 0, -1))
-    return next((forms[phrase] for phrase in phrases if phrase in forms), None)
-
-
-@lru_cache(maxsize=16)
-def _forms(classes: tuple[str, ...]) -> Mapping[str, str]:
-    """Return each class by its singular and its plural."""
-    plain = {name: " ".join(WORD.findall(name.lower())) for name in classes}
-    return {plural(words): name for name, words in plain.items()} | {words: name for name, words in plain.items()}
-
-
-@lru_cache(maxsize=16)
-def _most_words(classes: tuple[str, ...]) -> int:
-    return max((len(form.split()) for form in _forms(classes)), default=0)
+    words = WORD.findall(text[found.end() :].lower())
+    for length in range(min(len(words), forms.most_words), 0, -1):
+        name = forms.by_form.get(" ".join(words[:length]))
+        if name is not None:
+            return name
+    return None
 
 
 def plural(noun: str) -> str:

@@ -14,6 +14,7 @@ from generation.engine.worlds.counting.statements import PHRASES, THING, Stateme
 
 NONE = "none"
 MOST_ATTRIBUTES = 3
+NOT_MADE: Mapping[str, str | None] = dict.fromkeys(("class", "attributes", "relation", "objects", "clear"))
 RELATED: Mapping[str, str] = {NONE: "no relation", **{relation: PHRASES[relation][0] for relation in RELATIONS}}
 
 
@@ -34,8 +35,10 @@ def made_facets(most: int) -> Iterator[Facet]:
     yield Facet("clear", "objects that are counted", category, ("yes", "no"), reveals=True, labels=labels)
 
 
-def made_values(spec: CountingSpec, item: Item) -> list[dict[str, str | None]]:
+def made_values(spec: CountingSpec, item: Item) -> list[Mapping[str, str | None]]:
     """Return the value of each facet of `made_facets` for each question of an item; None if it has none."""
+    if not isinstance(item.scene, ClevrScene) and all(question.program is None for question in item.questions):
+        return [NOT_MADE] * len(item.questions)
     clear = _clear(spec, item)
     return [_of_question(question) | _of_scene(item, question, clear) for question in item.questions]
 
