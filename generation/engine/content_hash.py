@@ -55,7 +55,7 @@ class Fingerprint:
 
     def add_lines(self, lines: Iterable[str]) -> None:
         """Add scenes and questions as canonical JSON, which is faster if they are stored in this form."""
-        self._hash.update("".join([f"{line}\n" for line in lines]).encode())
+        self._hash.update("\n".join([*lines, ""]).encode())
 
     def hexdigest(self) -> str:
         """Return the fingerprint of everything added so far."""

@@ -5,8 +5,10 @@ import json
 import os
 import shutil
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,14 +17,14 @@ from django.conf import settings
 from django.db import transaction
 from numpy.typing import NDArray
 
-from generation.engine.content_hash import Fingerprint, digest
+from generation.engine.content_hash import Fingerprint, digest, question_line
 from generation.engine.errors import BadScene
 from generation.engine.items import Facet, FacetKind, Needs
 from generation.models import Split
 from generation.queue.leases import Lease, NoLease
 from generation.storage import files
 from generation.storage.counted_boxes import FILES, BoxColumns, CountedBoxes
-from generation.storage.items import StoredItem, load_items
+from generation.storage.items import ItemRows, StoredItem, load_items, load_rows
 from generation.storage.question_hashes import KeyColumns
 from generation.storage.split_index import FOLDER, FORMAT, MANIFEST, WORD, IndexedFacet
 
@@ -44,9 +46,9 @@ def seal(split: Split, lease: Lease | NoLease = NO_LEASE) -> SealedSplit:
     vocabulary.
     """
     fingerprint, columns = Fingerprint(), Columns(split)
-    for stored in _all_items(split, check=lease.check):
-        fingerprint.add(stored.scene.scene_json, (question.to_json() for question in stored.item.questions))
-        columns.add(stored)
+    for batch in _all_rows(split, check=lease.check):
+        fingerprint.add_lines(line for stored in batch for line in _lines(stored))
+        columns.add(batch)
     if columns.n != split.questions:
         raise BadScene(f"Expected {split.questions} questions, got {columns.n}.", where=str(split))
     with Draft(split, lease) as draft:
@@ -59,11 +61,17 @@ def seal(split: Split, lease: Lease | NoLease = NO_LEASE) -> SealedSplit:
     return SealedSplit(fingerprint.hexdigest(), index_digest)
 
 
+def _lines(stored: ItemRows) -> Iterator[str]:
+    """Yield the canonical JSON of a scene and its questions. Scenes and programs are stored in this form."""
+    yield stored.scene.data or "null"
+    for row in stored.questions:
+        yield question_line(row.text, row.kind, row.answer, row.program, row.family, row.scope)
+
+
 def fingerprint_of(split: Split) -> str:
     """Return the fingerprint of a split's current rows; raise `BadScene` if a row is missing."""
     fingerprint, questions = Fingerprint(), 0
-    own = _all_items(split, check=lambda: None)
-    for stored in load_items(split, 0, split.scenes) if split.is_derived else own:
+    for stored in load_items(split, 0, split.scenes) if split.is_derived else _all_items(split):
         fingerprint.add(stored.scene.scene_json, (question.to_json() for question in stored.item.questions))
         questions += len(stored.questions)
     if questions != split.questions:
@@ -71,17 +79,30 @@ def fingerprint_of(split: Split) -> str:
     return fingerprint.hexdigest()
 
 
-def _all_items(split: Split, *, check: Callable[[], None]) -> Iterator[StoredItem]:
+def _all_items(split: Split) -> Iterator[StoredItem]:
+    for first in range(0, split.scenes, SCENES):
+        batch = list(load_items(split, first, SCENES))
+        _check_scenes(split, first, [stored.scene.position for stored in batch])
+        yield from batch
+
+
+def _all_rows(split: Split, *, check: Callable[[], None]) -> Iterator[list[ItemRows]]:
     for first in range(0, split.scenes, SCENES):
         check()
-        position = first
-        for stored in load_items(split, first, SCENES):
-            if stored.scene.position != position:
-                break
-            position += 1
-            yield stored
-        if position != min(first + SCENES, split.scenes):
-            raise BadScene("Expected this scene, got none.", where=f"{split} scene {position}")
+        batch = load_rows(split, first, SCENES)
+        _check_scenes(split, first, [stored.scene.position for stored in batch])
+        yield batch
+
+
+def _check_scenes(split: Split, first: int, found: Sequence[int]) -> None:
+    """Raise `BadScene` if a scene of the batch from `first` is missing; `found` has the positions, ascending."""
+    position = first
+    for came in found:
+        if came != position:
+            break
+        position += 1
+    if position != min(first + SCENES, split.scenes):
+        raise BadScene("Expected this scene, got none.", where=f"{split} scene {position}")
 
 
 class Columns:
@@ -100,44 +121,56 @@ class Columns:
         self.answers = array(_typecode(len(self.answer_values)))
         self.scenes = array("I")
         self.sources: list[bytes] = []
-        self.words: dict[str, array[int]] = {}
+        self.words: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         self.boxes = BoxColumns(self.world, self.spec) if self.world.most_counted(self.spec) is not None else None
 
-    def add(self, stored: StoredItem) -> None:
-        """Add the questions of a scene."""
-        coded = self.world.facet_codes(self.spec, stored.item)
-        for facet in self.facets:
-            self._add_codes(facet, coded[facet.name], count=len(stored.questions), scene=stored.scene.position)
-        for row in stored.questions:
-            if row.position != self.n:
-                raise BadScene(f"Expected question {self.n}, got {row.position}.", where=self.where)
-            self.answers.append(self._answer_code(row.answer))
-            self.scenes.append(stored.scene.position)
-            self.sources.append(row.source_id.encode())
+    def add(self, batch: Sequence[ItemRows]) -> None:
+        """Add the questions of some scenes."""
+        rows = [row for stored in batch for row in stored.questions]
+        scenes = [stored.scene.position for stored in batch for _ in stored.questions]
+        self._add_facets(batch, scenes)
+        for number, row in enumerate(rows, self.n):
+            if row.position != number:
+                raise BadScene(f"Expected question {number}, got {row.position}.", where=self.where)
+            self.answers.append(self._answer_code(row.answer, question=number))
             for word in set(WORD.findall(row.text.lower())):
-                self.words.setdefault(word, array("I")).append(self.n)
-            self.n += 1
-        for question in stored.item.questions:
-            self.keys.add(self.world.train_keys(self.spec, stored.item, question))
-        if self.boxes is not None:
-            self.boxes.add(stored.item)
+                self.words[word].append(number)
+        self.n += len(rows)
+        self.scenes.extend(scenes)
+        self.sources += [row.source_id.encode() for row in rows]
+        for stored in batch:
+            for question in stored.item.questions:
+                self.keys.add(self.world.train_keys(self.spec, stored.item, question))
+            if self.boxes is not None:
+                self.boxes.add(stored.item)
 
-    def _add_codes(self, facet: Facet, codes: Sequence[int], *, count: int, scene: int) -> None:
-        where = f"{self.where} scene {scene}, facet {facet.name}"
-        if len(codes) != count:
-            raise BadScene(f"Expected {count} codes, got {len(codes)}.", where=where)
+    def _add_facets(self, batch: Sequence[ItemRows], scenes: Sequence[int]) -> None:
+        coded = [self.world.facet_codes(self.spec, stored.item) for stored in batch]
+        for facet in self.facets:
+            codes = [of_scene[facet.name] for of_scene in coded]
+            for stored, found in zip(batch, codes, strict=True):
+                if len(found) != len(stored.questions):
+                    where = self._place(facet, stored.scene.position)
+                    raise BadScene(f"Expected {len(stored.questions)} codes, got {len(found)}.", where=where)
+            self._add_codes(facet, np.fromiter(chain.from_iterable(codes), np.int64, len(scenes)), scenes)
+
+    def _add_codes(self, facet: Facet, codes: NDArray[np.int64], scenes: Sequence[int]) -> None:
         column, limit = self.codes[facet.name], _code_count(facet)
-        for code in codes:
-            if code >= limit:
-                raise BadScene(f"Expected a code below {limit}, got {code}.", where=where)
-            column.append(code if code >= 0 else _none(column))
+        wrong = np.flatnonzero(codes >= limit)
+        if len(wrong):
+            where = self._place(facet, scenes[wrong[0]])
+            raise BadScene(f"Expected a code below {limit}, got {codes[wrong[0]]}.", where=where)
+        column.frombytes(np.where(codes < 0, _none(column), codes).astype(column.typecode).tobytes())
 
-    def _answer_code(self, answer: str | None) -> int:
+    def _place(self, facet: Facet, scene: int) -> str:
+        return f"{self.where} scene {scene}, facet {facet.name}"
+
+    def _answer_code(self, answer: str | None, *, question: int) -> int:
         if answer is None:
             return _none(self.answers)
         if answer not in self.answer_codes:
             raise BadScene(
-                f"Expected an answer of the vocabulary, got {answer!r}.", where=f"{self.where} question {self.n}"
+                f"Expected an answer of the vocabulary, got {answer!r}.", where=f"{self.where} question {question}"
             )
         return self.answer_codes[answer]
 
