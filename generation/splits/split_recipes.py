@@ -225,15 +225,13 @@ class Chooser:
         if rule is None:
             return found
         numbers = self._numbers(found)
-        keys, kept = self._keys(recipe, UNPAIRED), numbers % 2 == (rule.kept == "odd")
+        keys, kept = self._keys(recipe, UNPAIRED)[found], numbers % 2 == (rule.kept == "odd")
         groups = numbers
         if rule.grouped_by:
             codes = self._facet(rule.grouped_by, where="parity.grouped_by").codes[found].astype(np.int64)
             groups = numbers * (int(codes.max(initial=0)) + 1) + codes
-        for group in np.unique(groups[~kept]):
-            theirs = found[groups == group]
-            chosen = lowest(theirs, keys=keys, count=rule.kept_of(len(theirs)))
-            kept[np.searchsorted(found, chosen)] = True
+        for theirs in by_group(np.flatnonzero(~kept), groups):
+            kept[lowest(theirs, keys=keys, count=rule.kept_of(len(theirs)))] = True
         return found[kept]
 
     def _numbers(self, found: Positions) -> NDArray[np.int64]:
@@ -302,7 +300,24 @@ class Chooser:
 
 def lowest(positions: Positions, *, keys: NDArray[np.float64], count: int) -> Positions:
     """Return the positions with the lowest keys, in order. Among equal keys the first positions are taken."""
-    return np.sort(positions[np.argsort(keys[positions], kind="stable")[:count]])
+    if not 0 < count < len(positions):
+        return np.sort(positions[:count])
+    own = keys[positions]
+    last = np.partition(own, count - 1)[count - 1]
+    is_taken = own < last
+    is_taken[np.flatnonzero(own == last)[: count - np.count_nonzero(is_taken)]] = True
+    return np.sort(positions[is_taken])
+
+
+def by_group(positions: Positions, groups: NDArray[np.int64]) -> list[Positions]:
+    """Return the positions of each group, in order; `groups` has the group of each position, a number from 0.
+
+    Numbers below 65,536 are sorted in linear time.
+    """
+    own = groups[positions]
+    own = own.astype(np.min_scalar_type(own.max(initial=0)))
+    order = np.argsort(own, kind="stable")
+    return np.split(positions[order], np.flatnonzero(np.diff(own[order])) + 1)
 
 
 def part_of(count: int, percent: float) -> int:

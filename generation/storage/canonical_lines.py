@@ -24,41 +24,42 @@ MOST_KEPT = 100_000_000  # characters
 
 
 class Lines(NamedTuple):
-    """Canonical JSON of scenes and of questions, by position; those without a row are missing."""
+    """Canonical JSON of questions and of the scene of each question, in the same order; None for a missing row."""
 
-    scenes: dict[int, str]
-    questions: dict[int, str]
+    scenes: NDArray[np.object_]
+    questions: NDArray[np.object_]
 
 
 class KeptLines:
-    """The lines of sealed splits in blocks of questions. If they become too many, all are dropped and read again."""
+    """The lines of sealed splits, read in blocks of questions. If they become too many, all are dropped."""
 
     def __init__(self) -> None:
-        self._blocks: dict[tuple[int, int], Lines] = {}
+        self._lines: dict[int, Lines] = {}
+        self._blocks: set[tuple[int, int]] = set()
         self._size = 0
 
     def read(self, split: Split, positions: NDArray[np.integer]) -> Lines:
-        """Return at least the lines of the questions at these ascending positions, and of their scenes."""
-        found = Lines({}, {})
-        for number in range(int(positions[0]) // BLOCK, int(positions[-1]) // BLOCK + 1):
-            block = self._block(split, number)
-            found.scenes.update(block.scenes)
-            found.questions.update(block.questions)
-        return found
+        """Return the lines of the questions at these ascending positions."""
+        numbers = range(int(positions[0]) // BLOCK, int(positions[-1]) // BLOCK + 1)
+        blocks = [number for number in numbers if (split.pk, number) not in self._blocks]
+        if blocks and self._size > MOST_KEPT:
+            self._lines, self._blocks, self._size = {}, set(), 0
+            blocks = list(numbers)
+        for number in blocks:
+            self._keep(split, number)
+        kept = self._lines[split.pk]
+        return Lines(kept.scenes[positions], kept.questions[positions])
 
-    def _block(self, split: Split, number: int) -> Lines:
-        key = (split.pk, number)
-        if key not in self._blocks:
-            scenes = SplitIndex.open(split).scenes[number * BLOCK : (number + 1) * BLOCK]
-            positions = np.arange(number * BLOCK, number * BLOCK + len(scenes))
-            lines = _read(split, positions, scenes=scenes)
-            size = sum(len(line) for part in lines for line in part.values())
-            if self._size + size > MOST_KEPT:
-                self._blocks.clear()
-                self._size = 0
-            self._blocks[key] = lines
-            self._size += size
-        return self._blocks[key]
+    def _keep(self, split: Split, number: int) -> None:
+        scenes = SplitIndex.open(split).scenes
+        if split.pk not in self._lines:
+            self._lines[split.pk] = Lines(np.full(len(scenes), None), np.full(len(scenes), None))
+        block = slice(number * BLOCK, (number + 1) * BLOCK)
+        positions = np.arange(len(scenes))[block]
+        for kept, lines in zip(self._lines[split.pk], _read(split, positions, scenes=scenes[block]), strict=True):
+            kept[block] = lines
+            self._size += sum(len(line) for line in lines if line is not None)
+        self._blocks.add((split.pk, number))
 
 
 _kept: list[KeptLines] = []
@@ -93,23 +94,32 @@ def canonical_lines(
     for first, stop in batches(scenes):
         at, about = positions[first:stop], scenes[first:stop]
         is_kept = bool(_kept) and _span(at) < MOST_BETWEEN_KEPT * len(at)
-        found = _kept[-1].read(split, at) if is_kept else _read(split, at, scenes=about)
-        lines: list[str] = []
-        before, count = None, 0
-        for position, scene in zip(at.tolist(), about.tolist(), strict=True):
-            if scene in found.scenes and position in found.questions:
-                if scene != before:
-                    lines.append(found.scenes[scene])
-                lines.append(found.questions[position])
-                before, count = scene, count + 1
-        yield count, lines
+        yield _in_order(_kept[-1].read(split, at) if is_kept else _read(split, at, scenes=about), about)
+
+
+def _in_order(found: Lines, scenes: NDArray[np.integer]) -> tuple[int, list[str]]:
+    """Return the number of the questions that have all rows, and their lines, each scene's before its first question's.
+
+    `scenes` has the position of each question's scene.
+    """
+    is_there = (found.scenes != None) & (found.questions != None)  # noqa: E711 - compares each line
+    scenes = scenes[is_there].astype(np.int64)
+    starts = np.flatnonzero(np.diff(scenes, prepend=-1))
+    lines = np.insert(found.questions[is_there], starts, found.scenes[is_there][starts])
+    return len(scenes), lines.tolist()
 
 
 def _read(split: Split, positions: NDArray[np.integer], *, scenes: NDArray[np.integer]) -> Lines:
-    """Read the lines of questions and scenes at ascending positions."""
+    """Read the lines of questions at ascending positions, and of their scenes."""
     data = Scene.objects.filter(split=split, **_filter(np.unique(scenes))).values_list("position", "data")
     rows = Question.objects.filter(split=split, **_filter(positions)).values_list("position", *FIELDS)
-    return Lines({scene: text or "null" for scene, text in data}, {row[0]: question_line(*row[1:]) for row in rows})
+    by_scene = {scene: text or "null" for scene, text in data}
+    by_question = {row[0]: question_line(*row[1:]) for row in rows}
+    return Lines(_objects(by_scene, scenes), _objects(by_question, positions))
+
+
+def _objects(lines: dict[int, str], positions: NDArray[np.integer]) -> NDArray[np.object_]:
+    return np.array([lines.get(position) for position in positions.tolist()], np.object_)
 
 
 def _filter(positions: NDArray[np.integer]) -> dict[str, Any]:
