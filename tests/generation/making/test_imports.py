@@ -99,6 +99,24 @@ def test_imported_rows_equal_those_of_other_writers(tmp_path: Path) -> None:
         assert [getattr(row, name) for name in fields] == [getattr(plain, name) for name in fields]
 
 
+@pytest.mark.parametrize("images", ["linked", "none"])
+def test_imported_scenes_equal_those_that_django_writes(tmp_path: Path, images: str) -> None:
+    dataset = import_all(release(tmp_path / "r", ("val", "test")), images=images)
+    stored = Scene.objects.filter(split__dataset=dataset).select_related("split", "chunk").order_by("split", "position")
+    assert any(row.linked for row in stored) == (images == "linked")
+    for row in stored:
+        known = ("split", "chunk", "position", "data", "view", "source_number", "source_image")
+        picture = ("linked", "width", "height") if images == "linked" else ()
+        plain = Scene(**{name: getattr(row, name) for name in (*known, *picture)})
+        fields = [field.attname for field in Scene._meta.concrete_fields if field.name != "id"]
+        assert [getattr(row, name) for name in fields] == [getattr(plain, name) for name in fields]
+        plain.full_clean(exclude=["split", "chunk"], validate_unique=False, validate_constraints=False)
+    for chunk in Chunk.objects.filter(split__dataset=dataset):
+        assert [row.position for row in stored if row.chunk == chunk] == list(
+            range(chunk.first_scene, chunk.first_scene + chunk.scenes)
+        )
+
+
 @pytest.fixture
 def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Give a function that makes the next import stop after that many items."""

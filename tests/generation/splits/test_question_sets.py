@@ -12,7 +12,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from generation import extension_points
@@ -24,7 +24,7 @@ from generation.models import Dataset, Job, Question, Split
 from generation.queue import leases
 from generation.queue.runner import Runner
 from generation.splits import question_sets, sealing, split_recipes
-from generation.splits.split_recipes import BadRecipe, Recipe, read_recipe
+from generation.splits.split_recipes import BadRecipe, Recipe, by_group, lowest, read_recipe
 from generation.splits.withheld_answers import open_answers
 from generation.storage import files, items
 from generation.storage.split_index import FOLDER, MANIFEST, SplitIndex
@@ -515,3 +515,22 @@ def test_a_command_that_fails_leaves_no_split(rows_of_numbers: Dataset) -> None:
         call_command("derive", "rows/train", "--name", "few", "--first", "10")
     assert failed.value.returncode == 1
     assert not Split.objects.filter(name="few").exists()
+
+
+@given(st.lists(st.integers(0, 5), max_size=60), st.floats(0, 1.1))
+@example(positions=[5, 0, 2, 2, 1, 4], share=0.5)
+@example(positions=[3, 0, 2], share=1.0)
+def test_lowest_takes_what_sorting_takes(positions: list[int], share: float) -> None:
+    """Keys and positions occur several times."""
+    keys, count = np.array([0.5, 0.1, 0.5, 0.9, 0.1, 0.3]), int(share * len(positions))
+    expected = sorted(sorted(positions, key=lambda position: keys[position])[:count])
+    assert lowest(np.array(positions, np.int64), keys=keys, count=count).tolist() == expected
+
+
+@given(st.lists(st.sampled_from([0, 1, 255, 256, 65_536, 10**9])), st.sets(st.integers(0, 30)))
+@example(groups=[256, 0, 10**9, 256, 1, 0, 65_536], chosen={0, 1, 2, 3, 5, 6})
+def test_positions_are_divided_into_groups(groups: list[int], chosen: set[int]) -> None:
+    positions = [position for position in sorted(chosen) if position < len(groups)]
+    slow = {group: [one for one in positions if groups[one] == group] for group in {groups[one] for one in positions}}
+    found = by_group(np.array(positions, np.int64), np.array(groups, np.int64))
+    assert [part.tolist() for part in found if len(part)] == [slow[group] for group in sorted(slow)]

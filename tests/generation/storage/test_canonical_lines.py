@@ -1,15 +1,17 @@
 """Canonical lines of some questions, with and without keeping them, compared with reading row by row."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import pytest
+from django.db import transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.content_hash import canonical
 from generation.making import dataset_jobs
-from generation.models import Dataset, Split
+from generation.models import Dataset, Question, Split
 from generation.storage import canonical_lines as module
 from generation.storage.canonical_lines import canonical_lines, keep_lines
 from generation.storage.items import load_chosen
@@ -69,3 +71,21 @@ def test_each_row_is_read_once_while_lines_are_kept(split: Split, django_assert_
         lines_of(split, list(range(N)))
         with django_assert_num_queries(0):
             lines_of(split, list(range(10, N, 2)))
+
+
+@pytest.mark.parametrize("are_kept", [True, False])
+def test_questions_without_a_row_or_a_scene_are_left_out(split: Split, are_kept: bool) -> None:
+    """Of scenes with 6 questions each, the first question of scene 1 and the row of scene 3 are missing."""
+    expected = [
+        line for first, last in ((0, 5), (7, 17), (24, N - 1)) for line in slow_lines(split, [*range(first, last + 1)])
+    ]
+    scenes = SplitIndex.open(split).scenes[:]
+    with transaction.atomic():
+        Question.objects.filter(split=split, position=6).delete()
+        Question.objects.filter(scene__split=split, scene__position=3).update(scene=split.scene_set.get(position=0))
+        split.scene_set.get(position=3).delete()
+        with keep_lines() if are_kept else nullcontext():
+            found = list(canonical_lines(split, np.arange(N), scenes=scenes))
+        transaction.set_rollback(True)
+    assert sum(count for count, _ in found) == N - 7
+    assert [line for _, lines in found for line in lines] == expected

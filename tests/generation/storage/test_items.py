@@ -108,6 +108,16 @@ def test_loaded_items_equal_the_made_items(made: Dataset, split: str) -> None:
     assert row.replaced == sum(one.item.replaced for one in stored)
 
 
+@pytest.mark.parametrize("split", ["train", "val", "test"])
+def test_values_of_rows_equal_the_loaded_rows(made: Dataset, split: str) -> None:
+    row = made.splits.get(name=split)
+    for found, stored in zip(store.load_rows(row, 1, 5), store.load_items(row, 1, 5), strict=True):
+        assert found.item == stored.item
+        assert found.scene._asdict() == {name: getattr(stored.scene, name) for name in found.scene._fields}
+        for values, question in zip(found.questions, stored.questions, strict=True):
+            assert values._asdict() == {name: getattr(question, name) for name in values._fields}
+
+
 def test_another_secret_gives_other_questions(begin: Begin) -> None:
     one, two = begin("one", secrets={"test": "01" * 16}), begin("two", secrets={"test": "02" * 16})
     dataset_jobs.work()

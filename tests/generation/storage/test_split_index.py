@@ -190,6 +190,32 @@ def test_an_answer_outside_the_vocabulary_is_found_before_sealing(made: Dataset)
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda codes: [*codes, 0], "Expected {n} codes, got {more}."),
+        (lambda codes: [99] * len(codes), "Expected a code below 8, got 99"),
+    ],
+)
+def test_a_wrong_code_is_found_before_sealing(
+    made: Dataset, monkeypatch: pytest.MonkeyPatch, wrong: Any, message: str
+) -> None:
+    split, world = made.splits.get(name="train"), made.get_world()
+    stored = items.load_rows(split, 2, 1)[0]
+    plain = world.facet_codes
+
+    def facet_codes(spec: Any, item: Any) -> Any:
+        codes = plain(spec, item)
+        return {**codes, "has": wrong(codes["has"])} if item == stored.item else codes
+
+    monkeypatch.setattr(world, "facet_codes", facet_codes)
+    n = len(stored.questions)
+    place = "scene 2, facet has"
+    with pytest.raises(BadScene, match=f"{place}: .*{message.format(n=n, more=n + 1)}"):
+        sealing.seal(split)
+
+
+@pytest.mark.django_db
 def test_a_remote_index_is_fetched_once(
     made: Dataset, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
 ) -> None:

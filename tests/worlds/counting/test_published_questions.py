@@ -9,14 +9,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from generation.engine.errors import BadRecord
 from generation.engine.items import Question
 from generation.engine.reading.dataset_reader import FoundFiles, ReadItem, find_reader
 from generation.engine.worlds import get_world
+from generation.engine.worlds.counting.formats.coco_classes import COCO_CLASSES
 from generation.engine.worlds.counting.formats.records import COMPLEX, SIMPLE, UNKNOWN, count_in
+from generation.engine.worlds.counting.imported_facets import (
+    FIRST_WORDS,
+    OTHER,
+    class_forms,
+    class_in,
+    first_words,
+    plural,
+)
 from generation.engine.worlds.counting.picture_scene import PictureScene
 from tests.worlds.counting import published
 from tests.worlds.counting.published import changed, write
@@ -394,3 +403,38 @@ def test_a_list_of_instances_that_is_missing_is_named(tmp_path: Path) -> None:
     data = changed(published.instances(3), categories=None)
     with pytest.raises(BadRecord, match=r"instances_val2014.json: Expected a list 'categories', got none\."):
         read("coco-instances", write(tmp_path / "instances_val2014.json", data))
+
+
+# Facets
+
+PARTS = (
+    *("how", "HOW", "many", "much", "what", "number", "is", "count", "other"),
+    *("person", "people", "Fire", "hydrants", "é", "K"),
+)
+
+
+def slow_first_words(text: str) -> str:
+    plain = f"{' '.join(re.findall('[a-z]+', text.lower()))} "
+    return next((words for words in FIRST_WORDS if plain.startswith(f"{words} ")), OTHER)
+
+
+def slow_class(text: str, classes: Sequence[str]) -> str | None:
+    """Return the class with the longest form with which the words after `how many` begin."""
+    match = re.match(r"\s*how many\s+(.*)", text, re.IGNORECASE | re.DOTALL)
+    plain = {name: " ".join(re.findall("[a-z]+", name.lower())) for name in classes}
+    forms = [(form, name) for name, words in plain.items() for form in (plural(words), words)]
+    words = f"{' '.join(re.findall('[a-z]+', match[1].lower()))} " if match else ""
+    found = [(form, name) for form, name in forms if words.startswith(f"{form} ")]
+    return max(found, key=lambda one: len(one[0]))[1] if found else None
+
+
+@given(st.lists(st.tuples(st.sampled_from(PARTS), st.sampled_from([" ", "-", "  ", "\n", "1", ""])), max_size=6))
+@example(parts=[("Fire", " "), ("hydrants", "-"), ("is", " ")])
+@example(parts=[("what", "-"), ("number", "1")])
+@example(parts=[("what", " "), ("person", "")])
+@example(parts=[("person", ""), ("is", " ")])
+def test_facets_of_a_text_equal_those_of_a_slow_reference(parts: list[tuple[str, str]]) -> None:
+    text = "".join(part for pair in parts for part in pair)
+    assert first_words(text) == slow_first_words(text)
+    for question in (text, f"How many {text}"):
+        assert class_in(question, class_forms(COCO_CLASSES)) == slow_class(question, COCO_CLASSES)
