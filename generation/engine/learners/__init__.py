@@ -1,0 +1,38 @@
+"""Learners: methods of the papers that are trained here. `find_learner` returns one by its name.
+
+Those of `classical` need NumPy alone. Those of `networks` need PyTorch, but their names, settings and needs can be read
+without it.
+"""
+
+from importlib import import_module
+
+from generation.engine.errors import BadTraining
+from generation.engine.learners.base import Learner
+
+CLASSICAL = {
+    "n-grams": "ngrams:Ngrams",
+    "nearest-question": "nearest_question:NearestQuestion",
+    "bag-of-words": "bag_of_words:BagOfWords",
+    "structured-svm": "structured_svm:StructuredSvm",
+    "memn2n": "memory_network:MemoryNetwork",
+}
+NETWORKS: dict[str, str] = {}
+
+METHODS = {
+    **{name: f"classical.{place}" for name, place in CLASSICAL.items()},
+    **{name: f"networks.{place}" for name, place in NETWORKS.items()},
+}
+
+
+def find_learner(name: str) -> type[Learner]:
+    """Return the learner with a name; raise `BadTraining` with the names that exist."""
+    if name not in METHODS:
+        raise BadTraining(f"Expected one of {', '.join(METHODS)}, got {name!r}.", where="method")
+    module, _, attribute = METHODS[name].partition(":")
+    found: type[Learner] = getattr(import_module(f"{__name__}.{module}"), attribute)
+    return found
+
+
+def is_network(name: str) -> bool:
+    """Return whether a method needs PyTorch."""
+    return name in NETWORKS

@@ -1,0 +1,224 @@
+"""The base classes of learners: methods that are trained on the examples of one split and answer those of others.
+
+A learner has a frozen config with the values of its paper as defaults. `fit` trains it, `predict` answers, and `save`
+writes its weights as safetensors with a JSON file beside them, which `load` reads without pickle. The same seed and the
+same number of threads give the same predictions on the same machine.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from generation.engine.errors import BadSpec, BadTraining
+from generation.engine.learners.examples import Examples, Region
+from generation.engine.learners.model_files import read_model, write_model
+from generation.engine.spec import Frozen, merge, read
+
+Arrays = Mapping[str, NDArray[Any]]
+SizeName = Literal["mini", "paper"]
+
+
+class LearnerConfig(Frozen):
+    """The settings that every learner has."""
+
+
+class Progress(NamedTuple):
+    """How far a training is.
+
+    Attributes
+    ----------
+    epoch, epochs : int
+        The epochs that are done, and the largest number of epochs.
+    loss : float or None
+        The mean training loss of the last epoch.
+    val_accuracy, best_val_accuracy : float or None
+        Accuracy on the validation examples after the last epoch, and after the best epoch; 0 to 1.
+    examples_seen : int
+        Training examples in all, repeats included.
+    """
+
+    epoch: int
+    epochs: int
+    loss: float | None
+    val_accuracy: float | None
+    best_val_accuracy: float | None
+    examples_seen: int
+
+
+class Reporter(Protocol):
+    """What a learner calls while it is trained."""
+
+    def progress(self, progress: Progress) -> None:
+        """Note the progress after an epoch. It may raise an error to stop the training."""
+
+    def check(self) -> None:
+        """Do nothing, or raise an error to stop the training. Learners call it every few seconds."""
+
+
+class SilentReporter:
+    """A reporter that does nothing."""
+
+    def progress(self, progress: Progress) -> None:
+        """Do nothing."""
+
+    def check(self) -> None:
+        """Do nothing."""
+
+
+class Prediction(NamedTuple):
+    """An answer, and the regions of the picture that a method of counting counted, with a score from 0 to 1 each."""
+
+    answer: str
+    regions: tuple[tuple[Region, float], ...] | None = None
+
+
+class Needs(NamedTuple):
+    """The parts of examples that a learner needs beside texts and answers."""
+
+    images: bool = False
+    stories: bool = False
+    supports: bool = False
+    programs: bool = False
+    regions: bool = False
+    counts: bool = False
+
+
+class Learner(ABC):
+    """A method that is trained.
+
+    Parameters
+    ----------
+    config : LearnerConfig
+    seed : int
+        The seed of all random numbers: initial weights, order of examples, dropout.
+
+    Attributes
+    ----------
+    name, label : str
+        The name in commands and addresses, and the name on boards.
+    source : str
+        The paper and its section, for people.
+    config_model : type of LearnerConfig
+    mini : mapping
+        The settings of the size `mini`, which trains in minutes on two cores; those of `paper` are the defaults.
+    needs : Needs
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    source: ClassVar[str]
+    config_model: ClassVar[type[LearnerConfig]] = LearnerConfig
+    mini: ClassVar[Mapping[str, Any]] = {}
+    needs: ClassVar[Needs] = Needs()
+
+    def __init__(self, config: LearnerConfig, *, seed: int) -> None:
+        self.config = config
+        self.seed = seed
+        self.examples_seen = 0
+
+    @classmethod
+    def read_config(cls, changes: Mapping[str, Any], *, size: SizeName = "paper") -> LearnerConfig:
+        """Return the config of a size with some settings changed.
+
+        Raises
+        ------
+        BadTraining
+            Naming the setting, what was expected and what was found.
+        """
+        try:
+            return read(cls.config_model, merge(dict(cls.mini) if size == "mini" else {}, changes))
+        except BadSpec as error:
+            raise BadTraining(error.reason, where=f"{cls.name}: {error.where}" if error.where else cls.name) from error
+
+    @classmethod
+    def check_examples(cls, examples: Examples) -> None:
+        """Raise `BadTraining` if the examples lack something that this learner needs."""
+        lacking = [part for part in Needs._fields if getattr(cls.needs, part) and not examples.has(part)]
+        if lacking:
+            needed = " and ".join(lacking)
+            raise BadTraining(f"Expected examples with {needed} for {cls.label}, got none.", where=examples.name)
+
+    @abstractmethod
+    def fit(self, train: Examples, val: Examples, *, report: Reporter, checkpoint: Path | None = None) -> None:
+        """Train on `train`. Methods that stop early or choose among settings use their accuracy on `val`.
+
+        Parameters
+        ----------
+        train, val : Examples
+            Both with answers.
+        report : Reporter
+        checkpoint : Path or None
+            A folder in which the state after the last epoch is kept. If it has the state of an interrupted training,
+            the training continues there, and ends with the same weights.
+        """
+
+    @abstractmethod
+    def predict(self, examples: Examples) -> list[Prediction]:
+        """Return a prediction for each example, in order. Answers of the examples are not read."""
+
+    @abstractmethod
+    def state(self) -> tuple[Arrays, Mapping[str, Any]]:
+        """Return everything that `predict` needs: arrays by name, and JSON."""
+
+    @abstractmethod
+    def restore(self, arrays: Arrays, data: Mapping[str, Any]) -> None:
+        """Take over a state that `state` returned."""
+
+    @property
+    def parameters(self) -> int:
+        """Return the number of learned numbers."""
+        return sum(array.size for array in self.state()[0].values())
+
+    def save(self, path: Path) -> None:
+        """Write the learner to `path`, which ends in `.safetensors`, and to a JSON file of the same name beside it."""
+        arrays, data = self.state()
+        config = self.config.model_dump(mode="json")
+        about = {"method": self.name, "seed": self.seed, "config": config, "examples_seen": self.examples_seen}
+        write_model(path, arrays, {**about, "state": dict(data)})
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Return the learner that `save` wrote to `path`; raise `BadTraining` if the files are damaged or not its."""
+        arrays, about = read_model(path)
+        if about.get("method") != cls.name:
+            raise BadTraining(f"Expected a model of {cls.name}, got one of {about.get('method')}.", where=path.name)
+        try:
+            learner = cls(cls.read_config(about["config"]), seed=int(about["seed"]))
+            learner.examples_seen = int(about["examples_seen"])
+            learner.restore(arrays, about["state"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadTraining(f"Expected a complete model, got one without {error}.", where=path.name) from error
+        return learner
+
+
+def accuracy(predictions: Sequence[Prediction], examples: Examples) -> float | None:
+    """Return the share of predictions that are the answers of the examples, or None without examples."""
+    if examples.answers is None or not examples.answers:
+        return None
+    pairs = zip(predictions, examples.answers, strict=True)
+    return float(np.mean([one.answer == answer for one, answer in pairs]))
+
+
+class TrainedByEpochs(LearnerConfig):
+    """The settings of learners that are trained by epochs.
+
+    Attributes
+    ----------
+    epochs : int
+        The largest number of passes through the training examples.
+    patience : int
+        The training stops after so many epochs without a better accuracy on the validation examples.
+    batch : int
+        Examples in a step.
+    learning_rate : float
+    """
+
+    epochs: int = Field(50, ge=1, le=10_000)
+    patience: int = Field(10, ge=1, le=10_000)
+    batch: int = Field(64, ge=1, le=100_000)
+    learning_rate: float = Field(0.001, gt=0, le=10)

@@ -1,0 +1,180 @@
+"""Training by epochs: early stopping, and going on after an interruption with the same result.
+
+The random numbers of an epoch depend on the seed and the number of the epoch alone, and the state after each epoch is
+kept on the disk. So a training that was killed ends with the same weights as one that was not.
+"""
+
+import shutil
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.errors import BadTraining
+from generation.engine.learners.base import (
+    Arrays,
+    Learner,
+    LearnerConfig,
+    Progress,
+    Reporter,
+    TrainedByEpochs,
+    accuracy,
+)
+from generation.engine.learners.examples import Examples
+from generation.engine.learners.model_files import read_model, write_model
+
+LAST = "last.safetensors"
+
+
+class EpochLearner(Learner):
+    """A learner that improves its weights epoch by epoch, and keeps the best weights on the validation examples."""
+
+    config_model: ClassVar[type[LearnerConfig]] = TrainedByEpochs
+    config: TrainedByEpochs
+
+    @abstractmethod
+    def begin(self, train: Examples) -> None:
+        """Make the initial weights, and whatever else depends on the training examples, such as the list of words."""
+
+    @abstractmethod
+    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: Reporter) -> float:
+        """Pass through the training examples once, and return the mean loss.
+
+        Parameters
+        ----------
+        train : Examples
+        chance : Generator
+            The random numbers of this epoch.
+        epoch : int
+            Counted from 0.
+        report : Reporter
+            `check` must be called every few seconds.
+        """
+
+    def training_state(self) -> Arrays:
+        """Return what the next epoch needs beside `state`, for example the momenta of the optimiser."""
+        return {}
+
+    def restore_training(self, arrays: Arrays) -> None:
+        """Take over what `training_state` returned."""
+
+    def fit(self, train: Examples, val: Examples, *, report: Reporter, checkpoint: Path | None = None) -> None:
+        """Train until `patience` epochs bring no gain on `val`, and keep the weights of the best epoch."""
+        self.check_examples(train)
+        self.check_examples(val)
+        if not len(train) or not len(val):
+            raise BadTraining("Expected training and validation examples, got none.", where=train.name)
+        history = History() if checkpoint is None else History.read(checkpoint)
+        self.begin(train)
+        if checkpoint is not None and history.epochs:
+            self._take_over(checkpoint)
+        best = history.best_state if history.epochs else None
+        while history.epochs < self.config.epochs and history.since_best < self.config.patience:
+            chance = np.random.Generator(np.random.PCG64([self.seed, history.epochs]))
+            loss = self.run_epoch(train, chance, epoch=history.epochs, report=report)
+            if not np.isfinite(loss):
+                setting = f"{self.name}: learning_rate"
+                raise BadTraining(f"Expected a loss that is a number, got {loss}. Lower the rate.", where=setting)
+            self.examples_seen += len(train)
+            share = accuracy(self.predict(val), val) or 0.0
+            if history.note(share):
+                best = _copied(self.state())
+            if checkpoint is not None:
+                self._keep(checkpoint, history, best)
+            epochs = (history.epochs, self.config.epochs)
+            report.progress(Progress(*epochs, loss, share, history.best, self.examples_seen))
+        assert best is not None
+        self.restore(*best)
+
+    def _keep(self, folder: Path, history: "History", best: tuple[Arrays, Mapping[str, Any]] | None) -> None:
+        """Keep the state after an epoch, in one file with its JSON for each epoch, and delete the one before."""
+        assert best is not None
+        arrays, data = self.state()
+        parts = {"now": arrays, "best": best[0], "training": self.training_state()}
+        whole = {f"{part}/{name}": array for part, some in parts.items() for name, array in some.items()}
+        about = {
+            "epochs": history.epochs,
+            "best": history.best,
+            "since_best": history.since_best,
+            "examples_seen": self.examples_seen,
+            "state": dict(data),
+            "best_state": dict(best[1]),
+        }
+        place = folder / f"epoch-{history.epochs:06d}"
+        temporary = folder / "unfinished"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        write_model(temporary / LAST, whole, about)
+        shutil.rmtree(place, ignore_errors=True)
+        temporary.replace(place)
+        for other in folder.glob("epoch-*"):
+            if other != place:
+                shutil.rmtree(other)
+
+    def _take_over(self, folder: Path) -> None:
+        arrays, about = read_model(_latest(folder) / LAST)
+        self.restore(_part(arrays, "now"), about["state"])
+        self.restore_training(_part(arrays, "training"))
+        self.examples_seen = about["examples_seen"]
+
+
+class History:
+    """The accuracies on the validation examples so far.
+
+    Attributes
+    ----------
+    epochs : int
+        How many epochs are done.
+    best : float or None
+    since_best : int
+        How many epochs came after the best one.
+    best_state : tuple or None
+        The state after the best epoch, if the history was read from a checkpoint.
+    """
+
+    def __init__(self) -> None:
+        self.epochs = 0
+        self.best: float | None = None
+        self.since_best = 0
+        self.best_state: tuple[Arrays, Mapping[str, Any]] | None = None
+
+    @classmethod
+    def read(cls, folder: Path) -> "History":
+        """Return the history of a checkpoint; a new one if the folder has none."""
+        found = cls()
+        latest = _latest(folder)
+        if latest is not None:
+            arrays, about = read_model(latest / LAST)
+            found.epochs, found.best, found.since_best = about["epochs"], about["best"], about["since_best"]
+            found.best_state = (_part(arrays, "best"), about["best_state"])
+        return found
+
+    def note(self, share: float) -> bool:
+        """Note the accuracy after one more epoch, and return whether it is better than all before."""
+        self.epochs += 1
+        is_best = self.best is None or share > self.best
+        self.best, self.since_best = (share, 0) if is_best else (self.best, self.since_best + 1)
+        return is_best
+
+
+def batches_of(n: int, size: int, chance: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+    """Yield the numbers 0 to n - 1 in random order, in arrays of `size`; the last one may be smaller."""
+    order = chance.permutation(n)
+    for start in range(0, n, size):
+        yield order[start : start + size]
+
+
+def _latest(folder: Path) -> Any:
+    return max(folder.glob("epoch-*"), default=None)
+
+
+def _part(arrays: Arrays, part: str) -> dict[str, NDArray[Any]]:
+    start = f"{part}/"
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+
+
+def _copied(state: tuple[Arrays, Mapping[str, Any]]) -> tuple[Arrays, Mapping[str, Any]]:
+    return {name: array.copy() for name, array in state[0].items()}, state[1]

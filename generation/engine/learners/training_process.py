@@ -1,0 +1,119 @@
+"""The program that trains: it reads an order and examples from a folder, and writes a model and predictions there.
+
+It runs without a database and without secrets: `python -m generation.engine.learners.training_process FOLDER`. The
+folder has `order.json`, the examples in `train`, `val` and one folder for each name of the order's `predict`. The
+program prints one JSON object a line: progress, and at the end `{"done": {...}}` or `{"error": {...}}`. If it is killed
+and started again, it continues after the last complete epoch.
+
+It writes `model.safetensors`, `model.json`, and a file `predictions-NAME.jsonl` for each name, each with one object a
+line: `answer`, and `boxes` if the method counts regions.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from generation.engine.errors import EngineError, NoTorch
+from generation.engine.learners import find_learner, is_network
+from generation.engine.learners.base import Learner, Prediction, Progress
+from generation.engine.learners.examples import read_examples
+from generation.engine.learners.model_files import write_whole
+
+ORDER, MODEL, CHECKPOINT = "order.json", "model.safetensors", "checkpoint"
+BETWEEN = 1.0  # seconds between two lines that only show that the program is alive
+
+
+class PrintingReporter:
+    """Prints progress as lines of JSON."""
+
+    def __init__(self) -> None:
+        self.begun = time.monotonic()
+        self.printed = 0.0
+
+    def progress(self, progress: Progress) -> None:
+        """Print the progress and the seconds since the start."""
+        print_line({"progress": {**progress._asdict(), "seconds": round(time.monotonic() - self.begun, 3)}})
+
+    def check(self) -> None:
+        """Print a sign of life if the last one was more than `BETWEEN` seconds ago."""
+        if time.monotonic() - self.printed >= BETWEEN:
+            self.printed = time.monotonic()
+            print_line({"alive": True})
+
+
+def print_line(data: Mapping[str, Any]) -> None:
+    """Write one object to the standard output."""
+    sys.stdout.write(json.dumps(data) + "\n")
+    sys.stdout.flush()
+
+
+def run(folder: Path) -> dict[str, Any]:
+    """Carry out the order of a folder, and return what is printed as `done`."""
+    order = json.loads((folder / ORDER).read_bytes())
+    if is_network(order["method"]):
+        _prepare_torch(int(order["threads"]), str(order["device"]))
+    kind = find_learner(order["method"])
+    report = PrintingReporter()
+    model = folder / MODEL
+    if model.exists():
+        learner: Learner = kind.load(model)
+    else:
+        learner = kind(kind.read_config(order["config"]), seed=int(order["seed"]))
+        train, val = (read_examples(folder / name) for name in ("train", "val"))
+        learner.fit(train, val, report=report, checkpoint=folder / CHECKPOINT)
+        learner.save(model)
+    for name in order["predict"]:
+        print_line({"predicting": name})
+        examples = read_examples(folder / name)
+        kind.check_examples(examples)
+        write_predictions(folder / f"predictions-{name}.jsonl", learner.predict(examples.without_answers()))
+    return {"parameters": learner.parameters, "examples_seen": learner.examples_seen}
+
+
+def write_predictions(path: Path, predictions: Sequence[Prediction]) -> None:
+    """Write one object a line for each prediction, in order."""
+    lines = []
+    for one in predictions:
+        line: dict[str, Any] = {"answer": one.answer}
+        if one.regions is not None:
+            line["boxes"] = [[*map(float, region), float(score)] for region, score in one.regions]
+        lines.append(json.dumps(line) + "\n")
+    write_whole(path, "".join(lines).encode())
+
+
+def _prepare_torch(threads: int, device: str) -> None:
+    """Import PyTorch before any network is imported, with results that repeat."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    try:
+        import torch
+        import torch.nn.functional
+    except ImportError as error:
+        raise NoTorch("Expected PyTorch, which networks need, got none. Install it: make torch") from error
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True)
+    if device == "cuda" and not torch.cuda.is_available():
+        raise NoTorch("Expected a GPU that PyTorch can use, got none. Use --device cpu.", where="device")
+    usable = device == "cuda" or (device == "auto" and torch.cuda.is_available())
+    torch.set_default_device("cuda" if usable else "cpu")
+
+
+def main() -> int:
+    """Carry out the order of the folder that the command line names; return 0, or 2 after an error for users."""
+    try:
+        done = run(Path(sys.argv[1]))
+    except EngineError as error:
+        print_line({"error": {"kind": type(error).__name__, "message": str(error)}})
+        return 2
+    except OSError as error:
+        print_line({"error": {"kind": "OSError", "message": f"Expected to read and write {sys.argv[1]}, got: {error}"}})
+        return 2
+    print_line({"done": done})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
