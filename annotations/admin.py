@@ -10,10 +10,8 @@ from generation.admin import LookOnly
 
 
 class ReadOnlyAdmin(LookOnly):
-    """Read-only rows, which only the pages of studies can change."""
-
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+        return False  # only the pages of studies change these rows
 
 
 @admin.register(Study)

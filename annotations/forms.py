@@ -267,8 +267,6 @@ class StudyForm(Base):
 
 
 class PlanForm(StudyForm):
-    """The fields that the plan depends on."""
-
     class Meta(StudyForm.Meta):
         fields = NUMBERS
 
@@ -290,7 +288,6 @@ def check_end(text: str) -> None:
 
 
 def check_parameter(text: str) -> None:
-    """Raise `ValidationError` if the text can't be a parameter of a study's address."""
     RegexValidator(r"\A[A-Za-z][A-Za-z0-9_]{0,39}\Z", "Expected a letter, then letters, digits and _.")(text)
     if text in TAKEN:
         raise forms.ValidationError(f"Expected another name, got {text}, which the site uses itself.")

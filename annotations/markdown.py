@@ -52,7 +52,6 @@ def render(text: str) -> str:
 
 
 def html_of_form(text: str) -> str:
-    """Return the value of the HTML field of a text; raise `BadMarkdown` if the text can't be rendered."""
     return f"{_digest(text)}\n{render(text)}"
 
 

@@ -58,15 +58,12 @@ DIGITS = "0123456789tabcdefghijklmnopqrsuvwxyz"  # the keys for numbers; `t` is 
 
 
 class AnswerButton(NamedTuple):
-    """A button or checkbox: its answer, its key, and the CSS colour of its swatch (empty if it has none)."""
-
     text: str
     key: str
-    swatch: str
+    swatch: str  # its CSS colour, or empty
 
 
 def form_of(split: Split, kind: str) -> AnswerForm:
-    """Return the answer form of a question type; if it has no choices, all answers of the world are its choices."""
     return _form(split.pk, split.index_digest, kind)
 
 
@@ -102,7 +99,6 @@ def _display(split: int, digest: str) -> Display:
 
 
 def swatches_of(split: Split) -> dict[str, tuple[int, int, int]]:
-    """Return the colours that people must distinguish in a split, by name."""
     return dict(_swatches(split.pk, split.index_digest))
 
 
@@ -113,7 +109,6 @@ def _swatches(split: int, digest: str) -> Mapping[str, tuple[int, int, int]]:
 
 
 def choices_of(form: AnswerForm) -> list[AnswerButton]:
-    """Return the buttons of an answer form; if there are more buttons than keys, the last ones have no key."""
     return _with_keys(form, form.choices, keys=DIGITS if form.kind == AnswerKind.INTEGER else KEYS)
 
 
@@ -126,7 +121,6 @@ def places_of(form: AnswerForm) -> list[list[AnswerButton]]:
 
 
 def join_parts(form: AnswerForm, parts: Sequence[str]) -> str | None:
-    """Return the answer that is composed of the ticked parts, in any order for a set; None if they form no answer."""
     return form.empty if parts == [form.empty] and form.empty else form.put_together(parts) if parts else None
 
 

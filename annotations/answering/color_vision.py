@@ -111,8 +111,7 @@ def is_mistaken(mistaken: int | None) -> bool:
     return mistaken is not None and mistaken > SLIPS
 
 
-def is_spared(participant: Participant) -> bool:
-    """Return whether a participant gets only questions that need no colour."""
+def gets_colour_free(participant: Participant) -> bool:
     return is_mistaken(participant.mistaken) and participant.study.palette == Study.Palette.COLOUR_FREE
 
 
@@ -137,8 +136,7 @@ def _most_bytes(key: int, digest: str) -> int:
 
 
 def _padded(png: bytes, size: int) -> bytes:
-    """Return a PNG padded to `size` bytes with a chunk that readers ignore; a larger PNG gets an empty chunk."""
-    content = b"paDd" + os.urandom(max(0, size - len(png) - CHUNK))
+    content = b"paDd" + os.urandom(max(0, size - len(png) - CHUNK))  # readers ignore this chunk
     chunk = struct.pack(">I", len(content) - 4) + content + struct.pack(">I", zlib.crc32(content))
     return png[:-CHUNK] + chunk + png[-CHUNK:]  # the last chunk has no content, and must stay last
 

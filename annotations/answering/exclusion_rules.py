@@ -28,10 +28,8 @@ FINISHED = {Participant.Stage.COMMENT, Participant.Stage.COMPLETED}
 
 
 class Fast(NamedTuple):
-    """At least `answers` answers are too fast if their median counted time is below `below` milliseconds."""
-
-    below: int = 1500
-    answers: int = 10
+    below: int = 1500  # milliseconds; a median of the counted times below this is too fast
+    answers: int = 10  # fewer answers are not judged
 
 
 class Straight(NamedTuple):
@@ -212,7 +210,6 @@ def _or_more(n: int | None, noun: str) -> str:
 
 
 def has_ended(rules: ExclusionRules, work: ParticipantWork, *, is_open: bool, now: datetime) -> bool:
-    """Return whether a session has ended: it is finished, had no answer for too long, or its study is not open."""
     if work.participant.stage in FINISHED or not is_open:
         return True
     return work.last is not None and (now - work.last).total_seconds() > 3600 * rules.hours

@@ -37,19 +37,15 @@ class FlowRefused(EngineError):
 
 
 class TooManyAnswers(FlowRefused):
-    """There are more requests than people can make; new requests are accepted after `wait` seconds."""
-
     def __init__(self, reason: str, *, wait: float = throttle.A_MINUTE) -> None:
         super().__init__(reason)
-        self.wait = wait
+        self.wait = wait  # seconds until new requests are accepted
 
 
 class NoEntry(FlowRefused):
-    """A new visitor can't take part now; `code` is what they may give to the platform that sent them, or empty."""
-
     def __init__(self, reason: str, *, title: str, code: str = "") -> None:
         super().__init__(reason)
-        self.title, self.code = title, code
+        self.title, self.code = title, code  # the code is for the platform that sent the visitor
 
 
 class Elsewhere(FlowRefused):
@@ -158,7 +154,7 @@ def _check_open(study: Study, *, is_test: bool) -> None:
 
 
 def advance(participant: Participant, stage: str) -> None:
-    """Move a participant from this stage to the next stage of the study. A second call changes nothing."""
+    # A second call changes nothing, because the participant is no longer at this stage.
     _move(participant, stage, _after(participant.study, stage))
 
 
@@ -188,7 +184,7 @@ def tell_apart(participant: Participant, answers: list[bool]) -> None:
     wrong = color_vision.mistakes(color_vision.pairs_for(participant, swatches_of(participant.study.split)), answers)
     leaves = color_vision.is_mistaken(wrong) and participant.study.palette == Study.Palette.SCREEN_OUT
     new = Stage.SCREENED_OUT if leaves else _after(participant.study, Stage.PALETTE)
-    if _move(participant, Stage.PALETTE, new, mistaken=wrong) and color_vision.is_spared(participant):
+    if _move(participant, Stage.PALETTE, new, mistaken=wrong) and color_vision.gets_colour_free(participant):
         color_vision.mark(participant.study)
 
 
@@ -225,9 +221,7 @@ def is_waiting(participant: Participant) -> bool:
         case Stage.QUESTIONS:
             return slot_assignment.may_wait(participant)
         case Stage.CONSENT:
-            return slot_assignment.may_wait(participant) and not slot_assignment.is_anything_to_be_had(
-                participant.study
-            )
+            return slot_assignment.may_wait(participant) and not slot_assignment.has_slot_to_give(participant.study)
     return False
 
 
@@ -361,7 +355,6 @@ def _judge(participant: Participant) -> None:
 
 
 def practice_of(participant: Participant, number: int) -> list[EasyAnswer]:
-    """Return the answers of one try at practice; the first try has number 0."""
     size = questions.practice_of(participant.study)
     numbers = range(number * size, (number + 1) * size)
     return list(participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE, number__in=numbers))
@@ -391,7 +384,7 @@ def new_reply(*, text: str, refusal: str, client: str, numbers: dict[str, str]) 
         made = uuid.UUID(client)
     except ValueError as error:
         raise FlowRefused("Expected a UUID, got something else.", where="client") from error
-    times = {name: timing.report_of(numbers.get(name, "")) for name in ("visible", "idle")}
+    times = {name: timing.reported_milliseconds(numbers.get(name, "")) for name in ("visible", "idle")}
     return Reply(client=made, text=text, refusal=refusal, turn=_turn(numbers.get("turn", "")), **times)
 
 

@@ -48,5 +48,5 @@ def _add_splits(study: Study, digest: str, easy_digest: str | None) -> None:
 
 @functools.lru_cache(maxsize=200)
 def sealed_split(key: int, digest: str) -> Split:
-    """Return a split from a cache. A sealed split does not change as long as its index digest stays the same."""
+    # A sealed split does not change as long as its index digest stays the same.
     return Split.objects.select_related("dataset", "parent").get(pk=key, index_digest=digest)

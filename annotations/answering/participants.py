@@ -28,7 +28,7 @@ SALT = "annotations.identity"
 
 
 def keyed_hash(identity: str) -> str:
-    """Return the hash that is kept of an erased identity; without the site's key, nobody can find the identity."""
+    # It is kept of an erased identity: without the site's key, nobody can find the identity.
     return salted_hmac(SALT, identity, algorithm="sha256").hexdigest()
 
 
@@ -105,7 +105,6 @@ class Person:
 
     @property
     def seconds(self) -> float | None:
-        """Return the median of the counted times of answers, or None if there are none."""
         return median(self.times) / 1000 if self.times else None
 
     @property
@@ -122,8 +121,7 @@ class Person:
 
     @property
     def is_due(self) -> bool:
-        """Return whether the stated rules exclude this person, even if they were taken back; not for the test link."""
-        return bool(self.broken) and not self.participant.is_test
+        return bool(self.broken) and not self.participant.is_test  # even if the exclusion was taken back
 
     @property
     def is_waiting(self) -> bool:
@@ -132,7 +130,6 @@ class Person:
 
     @property
     def broken(self) -> list[str]:
-        """Return the names of the stated rules that exclude this person; empty until the session has ended."""
         return exclusion_rules.broken(self.stated, self) if self.has_ended and self.said else []
 
     @property
@@ -153,7 +150,6 @@ class Person:
 
     @property
     def agreement_interval(self) -> str:
-        """Return the 95 % interval of the agreement as text; empty if no answer can be compared."""
         return _interval(self.agreement) if self.agreement.n else ""
 
     @property

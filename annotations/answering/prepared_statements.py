@@ -174,7 +174,6 @@ def _insert(row: Model) -> tuple[str, list[Any]]:
 
 
 def insert_once(row: Model) -> None:
-    """Insert a row unless a row with the same unique values exists."""
     into, held, values = _columns(row)
     with _asking(f"INSERT INTO {into} VALUES ({held}) ON CONFLICT DO NOTHING", values):  # noqa: S608 - names
         pass

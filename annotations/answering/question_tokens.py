@@ -20,7 +20,6 @@ def token_of(participant: Participant, what: str) -> str:
 
 
 def find(participant: Participant, token: str, *, among: Iterable[str]) -> str | None:
-    """Return the text in `among` for which a participant's token was made, or None if there is none."""
     if not token.isascii():
         return None
     return next((what for what in among if constant_time_compare(token, token_of(participant, what))), None)

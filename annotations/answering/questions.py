@@ -47,8 +47,6 @@ class AskedItem(NamedTuple):
 
 
 class SessionProgress(NamedTuple):
-    """The number of items of a session that are answered, and the number of all items."""
-
     done: int
     total: int
 
@@ -145,7 +143,7 @@ def look_up(sitting: Sitting, item: SessionItem) -> AskedItem | None:
 
 
 def words_at(split: Split, position: int) -> Question | None:
-    """Return a question of a sealed split from a cache: many people get the same question, and it never changes."""
+    # From a cache, because many people get the same question, and it never changes.
     return _words_at(split.pk, split.index_digest, position)
 
 
@@ -155,7 +153,6 @@ def _words_at(split: int, digest: str, position: int) -> Question | None:
 
 
 def lines_at(split: Split, position: int) -> tuple[str, ...] | None:
-    """Return the lines of the story that a question of a sealed split may use, or None if the split has no stories."""
     return _lines_at(split.pk, split.index_digest, position) if is_told(split) else None
 
 
@@ -192,7 +189,7 @@ def _easy_position(participant: Participant, item: SessionItem) -> int:
     study = participant.study
     assert study.easy is not None
     least = TRIES * study.practice + study.checks
-    if color_vision.is_spared(participant):
+    if color_vision.gets_colour_free(participant):
         stock = STOCK * least
         drawn = [_draw_easy(participant, study.easy, least=one, wanted=stock) for one in (least, stock)]
         plain = (color_vision.without_colours(study.easy, some) for some in drawn)
@@ -217,11 +214,9 @@ Positions = NDArray[np.int64]
 
 
 class Easy(NamedTuple):
-    """Positions of a split's questions: short ones about clear scenes, all short ones, and all, the shortest first."""
-
-    clear: Positions
+    clear: Positions  # short questions about clear scenes
     short: Positions
-    by_length: Positions
+    by_length: Positions  # all questions, the shortest first
 
 
 def positions(split: Split, *, least: int) -> Positions:

@@ -84,7 +84,6 @@ class Sitting:
 
     @cached_property
     def held(self) -> dict[int, Claim]:
-        """The slots that the participant claimed and has not answered yet, by question, in order of claim."""
         return _by_claim(slot_assignment.asking_held(self.participant).rows())
 
     @cached_property
@@ -111,7 +110,6 @@ class Sitting:
 
     @cached_property
     def last(self) -> GivenAnswer | None:
-        """The latest answer, or None if there is none yet."""
         return max(self.said.values(), key=lambda said: said.received, default=None)
 
     def note(self, said: GivenAnswer) -> None:

@@ -96,10 +96,8 @@ def _update_statistics() -> None:
 
 
 class QuestionPlace(NamedTuple):
-    """A question of the sample: its key, its position in the split, and its scene."""
-
-    question: int
-    position: int
+    question: int  # its key
+    position: int  # in the split
     scene: int
 
 
@@ -201,8 +199,8 @@ def _take_over(participant: Participant, given: Collection[QuestionPlace]) -> Cl
     if len(given) >= study.per_session:
         return None
     mine = [place.question for place in given]
-    rows = _idle(study.pk).exclude(question__in=mine).exclude(participant=participant)
-    rows = rows.filter(question__coloured=False) if color_vision.is_spared(participant) else rows
+    rows = _idle_slots(study.pk).exclude(question__in=mine).exclude(participant=participant)
+    rows = rows.filter(question__coloured=False) if color_vision.gets_colour_free(participant) else rows
     idle = list(rows.order_by("claimed", "pk").values_list("participant", "claimed", *PARTS)[:SOME])
     for holder, claimed, *parts in random.sample(idle, len(idle)):
         one = Claim(*parts)
@@ -215,8 +213,7 @@ def _take_over(participant: Participant, given: Collection[QuestionPlace]) -> Cl
     return None
 
 
-def _idle(study: int, *, seconds: float | None = None) -> "QuerySet[Slot]":
-    """Return the slots claimed over `seconds` ago (default: `GRACE`) by participants who have not answered anything."""
+def _idle_slots(study: int, *, seconds: float | None = None) -> "QuerySet[Slot]":
     has_answered = Answer.objects.filter(participant=OuterRef("participant"))
     rows = Slot.objects.filter(~Exists(has_answered), study=study, answered=False, participant__isnull=False)
     return rows.filter(claimed__lt=from_now(-(GRACE if seconds is None else seconds)))
@@ -226,9 +223,8 @@ def is_anything_unanswered(study: Study) -> bool:
     return Slot.objects.filter(study=study, answered=False).exists()
 
 
-def is_anything_to_be_had(study: Study) -> bool:
-    """Return whether a slot is free, or held by an idle participant."""
-    return Slot.objects.free().filter(study=study).exists() or _idle(study.pk).exists()
+def has_slot_to_give(study: Study) -> bool:
+    return Slot.objects.free().filter(study=study).exists() or _idle_slots(study.pk).exists()
 
 
 def may_wait(participant: Participant) -> bool:
@@ -238,14 +234,14 @@ def may_wait(participant: Participant) -> bool:
     if not Study.objects.filter(pk=study.pk, state=Study.State.OPEN).exists() or given.count() >= study.per_session:
         return False
     rows = Slot.objects.filter(study=study, answered=False).exclude(question__in=given.values("question"))
-    return (rows.filter(question__coloured=False) if color_vision.is_spared(participant) else rows).exists()
+    return (rows.filter(question__coloured=False) if color_vision.gets_colour_free(participant) else rows).exists()
 
 
 def seconds_to_wait(study: Study) -> float:
     """Return the seconds until the first of the slots that are held now may become free; 0 if none is held."""
     slots = Slot.objects.filter(study=study, answered=False, lease__isnull=False)
     moments = [slots.aggregate(first=Min("lease"))["first"]]
-    claimed = _idle(study.pk, seconds=0).aggregate(first=Min("claimed"))["first"]
+    claimed = _idle_slots(study.pk, seconds=0).aggregate(first=Min("claimed"))["first"]
     moments.append(claimed + timedelta(seconds=GRACE) if claimed is not None else None)
     known = [moment for moment in moments if moment is not None]
     return max(0.0, (min(known) - timezone.now()).total_seconds()) if known else 0.0
@@ -253,15 +249,15 @@ def seconds_to_wait(study: Study) -> float:
 
 def _next(participant: Participant, given: Collection[QuestionPlace]) -> Claim | None:
     """Return one of the next free slots for a participant, preferably with a scene that is new to them, or None."""
-    is_spared = color_vision.is_spared(participant)
-    first = _NEXT.ask(participant.study_id, is_spared=is_spared)
+    is_colour_free = color_vision.gets_colour_free(participant)
+    first = _NEXT.ask(participant.study_id, is_colour_free=is_colour_free)
     near = _one_of(first, given)
     if near is not None:  # usually one of the first slots fits
         return near
     if len(first) < SOME:  # there are no other free slots
         return _one_of(first, [place._replace(scene=NO_SCENE) for place in given])
     mine = Given.objects.filter(participant=participant)
-    unseen = _free(participant.study_id, is_spared=is_spared).exclude(question__in=mine.values("question"))
+    unseen = _free(participant.study_id, is_colour_free=is_colour_free).exclude(question__in=mine.values("question"))
     scenes = {place.scene for place in given}
     return _one_of(unseen.exclude(question__scene__in=scenes)[:SOME], given) or _one_of(unseen[:SOME])
 
@@ -282,8 +278,8 @@ def _one_of(rows: Iterable[tuple[Any, ...]], given: Collection[QuestionPlace] = 
 # Queries that are executed for every answer
 
 
-def _free(study: int, *, is_spared: bool) -> "QuerySet[Slot, tuple[Any, ...]]":
-    slots = Slot.objects.free().filter(study=study, **({"question__coloured": False} if is_spared else {}))
+def _free(study: int, *, is_colour_free: bool) -> "QuerySet[Slot, tuple[Any, ...]]":
+    slots = Slot.objects.free().filter(study=study, **({"question__coloured": False} if is_colour_free else {}))
     return slots.order_by("number", "rank").values_list("number", *PARTS)
 
 
@@ -317,14 +313,13 @@ def _renewed(slot: int, participant: int, study: int, *, minutes: int) -> "Chang
 
 
 def _filled(slot: int, participant: int) -> "Change":
-    """Return the update that marks a participant's slot as answered, unless the participant is excluded."""
     counts = Exists(Participant.objects.filter(pk=participant, excluded=None))
     return Slot.objects.filter(counts, pk=slot, participant=participant, answered=False), FILLED
 
 
 Change = tuple["QuerySet[Slot]", dict[str, Any]]
 FILLED = {"answered": True, "lease": None}
-_NEXT = Prepared(lambda study, *, is_spared: _free(study, is_spared=is_spared)[:SOME])
+_NEXT = Prepared(lambda study, *, is_colour_free: _free(study, is_colour_free=is_colour_free)[:SOME])
 _GIVEN, _HELD = Prepared(_given), Prepared(_held)
 _HOLD, _RENEW, _FILL = PreparedUpdate(_hold), PreparedUpdate(_renewed), PreparedUpdate(_filled)
 
@@ -337,7 +332,7 @@ def try_out(participant: Participant, *, most: int = 1) -> list[int]:
     asked = [place.question for place in given_to(participant)]
     done = set(Answer.objects.filter(participant=participant).values_list("question", flat=True))
     waiting = [question for question in asked if question not in done]
-    plain = {"coloured": False} if color_vision.is_spared(participant) else {}
+    plain = {"coloured": False} if color_vision.gets_colour_free(participant) else {}
     left = list(participant.study.questions.filter(**plain).exclude(pk__in=asked).values_list("pk", flat=True))
     missing = max(0, min(most - len(waiting), participant.study.per_session - len(asked), len(left)))
     for question in random.sample(left, missing):
@@ -431,7 +426,7 @@ def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
         mine.update(participant=None, claimed=None, lease=None)
         return None, Now()
     anew = {**FILLED, "participant": participant, "claimed": Now()}
-    for rows in (Slot.objects.free(), _idle(participant.study_id)):
+    for rows in (Slot.objects.free(), _idle_slots(participant.study_id)):
         for slot in rows.filter(question=question).order_by("number"):
             if rows.filter(pk=slot.pk, participant=slot.participant_id).update(**anew) == 1:
                 return slot.pk, Slot.objects.values_list("claimed", flat=True).get(pk=slot.pk)
@@ -442,7 +437,7 @@ def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
 
 
 def exclude(participant: Participant, *, reason: str, by_rule: bool = False) -> None:
-    """Exclude a participant's answers; surplus answers of others fill their slots, and the other slots become free."""
+    # Surplus answers of others fill the participant's slots, and the other slots become free.
     _set_excluded(participant, excluded=Now(), reason=reason, by_rule=by_rule, taken_back=None)
 
 
@@ -486,5 +481,4 @@ def _settle(question: int) -> None:
 
 
 def _is_held(slot: Slot) -> bool:
-    """Return whether a participant who is not excluded holds the slot, by the database's clock."""
     return Slot.objects.filter(pk=slot.pk, lease__gte=Now(), participant__excluded=None).exists()

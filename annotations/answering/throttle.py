@@ -32,9 +32,8 @@ class Throttle:
     """
 
     def __init__(self, most: int, span: float, *, name: str = "") -> None:
-        """Create a throttle. Throttles with the same name share their counters; one without a name has its own."""
         self.most, self.span = most, span
-        self.name = name or uuid.uuid4().hex
+        self.name = name or uuid.uuid4().hex  # throttles with the same name share their counters
 
     def wait(self, who: str) -> float:
         """Count a request and return the seconds that the sender must wait; 0 if the request is allowed."""
@@ -81,5 +80,5 @@ arrivals = Throttle(ARRIVALS, TEN_MINUTES, name="arrivals")
 
 
 def is_crowded(study: Study) -> bool:
-    """Return whether so many people joined a study within a minute that it must be a script; this counts rows."""
+    # So many people within a minute must be a script.
     return Participant.objects.filter(study=study, joined__gte=from_now(-A_MINUTE)).count() >= JOINING

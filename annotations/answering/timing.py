@@ -50,14 +50,12 @@ class CountedTime(NamedTuple):
     people: dict[int, int]
 
 
-def report_of(text: str) -> int | None:
-    """Return the milliseconds that a browser reports, or None if they are not a whole number from 0 to one day."""
+def reported_milliseconds(text: str) -> int | None:
     is_number = text.isascii() and text.isdigit() and len(text) <= 15
     return int(text) if is_number and int(text) <= LONGEST_REPORT else None
 
 
-def record_showing(participant: Participant, item: SessionItem) -> None:
-    """Store that an item is shown to a participant for the first time now, unless an earlier time is stored."""
+def record_first_showing(participant: Participant, item: SessionItem) -> None:
     insert_once(Showing(participant=participant, kind=item.kind, number=item.number))
 
 

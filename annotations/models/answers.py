@@ -28,8 +28,6 @@ class EasyAnswer(models.Model):
     """
 
     class Kind(models.TextChoices):
-        """The purpose of the item."""
-
         PRACTICE = "practice"
         CHECK = "check"
         ATTENTION = "attention"
@@ -145,14 +143,13 @@ class AnswerQuerySet(models.QuerySet["Answer"]):
         return self.filter(superseded=False)
 
     def valid(self) -> Self:
-        """Return current answers of participants who are not excluded and did not use the test link."""
         return self.current().filter(participant__excluded=None, participant__is_test=False)
 
     def counted(self) -> Self:
         return self.filter(slot__isnull=False)
 
     def surplus(self) -> Self:
-        """Return current answers without a slot, except answers of the test link; they are paid, but do not count."""
+        # These answers are paid, but do not count.
         return self.current().filter(slot=None, participant__is_test=False)
 
 
@@ -168,8 +165,6 @@ class Answer(models.Model):
     """
 
     class Refusal(models.TextChoices):
-        """The reason why a participant could not answer."""
-
         NO_PICTURE = "picture", "the picture is missing"
         UNCLEAR = "unclear", "the question is not clear"
         AMBIGUOUS = "ambiguous", "more than one answer is right"

@@ -14,7 +14,6 @@ from generation.models import Split
 
 class BaselineQuerySet(models.QuerySet["Baseline"]):
     def published(self) -> Self:
-        """Return the latest baseline of each study that is not withdrawn, the newest first."""
         later = Baseline.objects.filter(study=OuterRef("study"), number__gt=OuterRef("number"), withdrawn=None)
         return self.filter(~Exists(later), withdrawn=None).order_by("-published", "-pk")
 

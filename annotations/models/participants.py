@@ -10,8 +10,7 @@ from annotations.models.studies import Study
 
 
 def new_secret() -> str:
-    """Return a secret of 128 bits that only the participant knows."""
-    return secrets.token_urlsafe(16)
+    return secrets.token_urlsafe(16)  # 128 bits
 
 
 class Participant(models.Model):
@@ -39,8 +38,7 @@ class Participant(models.Model):
         FULL = "full"
 
     class Drawing(models.IntegerChoices):
-        """The source of the participant's random choices (`annotations.secret_seeds`)."""
-
+        # The source of the participant's random choices (`annotations.secret_seeds`).
         BY_ADDRESS = 1, "their address"
         BY_KEY = 2, "the site's key"
 

@@ -33,8 +33,7 @@ class Study(models.Model):
         CLOSED = "closed"
 
     class Palette(models.TextChoices):
-        """What happens to participants who confuse colours of the dataset."""
-
+        # What happens to people who confuse colours of the dataset.
         RECORD = "record", "goes on; it is recorded"
         SCREEN_OUT = "screen-out", "leaves, screened out"
         COLOUR_FREE = "colour-free", "is given questions that need no colour"
@@ -128,7 +127,6 @@ class Study(models.Model):
 
     @property
     def is_draft(self) -> bool:
-        """Return whether the study was not opened yet, so that every field may be changed."""
         return self.state == Study.State.DRAFT
 
     @property
@@ -140,7 +138,7 @@ class Study(models.Model):
         return self.state == Study.State.OPEN
 
     def ending_of(self, stage: str) -> str:
-        """Return what participants get who end at this stage: a code or an https address; empty for other stages."""
+        # An ending is a code or an https address; other stages have none.
         ends = {"completed": self.completed, "screened-out": self.screened_out, "full": self.full}
         return ends.get(stage, "")
 
@@ -162,8 +160,6 @@ class StudyText(models.Model):
     created = models.DateTimeField(db_default=Now())
 
     class Meta:
-        """The versions of each text are sorted by the time when they were stored."""
-
         ordering = ("study", "kind", "pk")
 
     def __str__(self) -> str:

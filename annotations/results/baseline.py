@@ -128,7 +128,6 @@ def published_baselines(split: Split | None = None) -> BaselineQuerySet:
 
 
 def load(baseline: Baseline) -> Arrays:
-    """Return the arrays of a published baseline; raise `DamagedBaseline` if the file is missing or was changed."""
     return load_digest(baseline.digest)
 
 
@@ -266,7 +265,7 @@ def publish(study: Study, *, by: int, seal: str) -> Baseline:
 
 
 def check(study: Study) -> None:
-    """Raise `NotPublished` unless the study is closed, because figures of an open study would soon be outdated."""
+    # Figures of an open study would soon be outdated.
     if study.state != Study.State.CLOSED:
         raise NotPublished(f"Expected a closed study, got one that is {study.get_state_display()}. Close it first.")
 

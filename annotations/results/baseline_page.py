@@ -43,7 +43,6 @@ class BaselineFigure(NamedTuple):
 
     @property
     def crossed_text(self) -> str:
-        """Return the interval over questions and participants as text; empty if there is none."""
         return "" if self.is_too_small or self.crossed is None else interval_text(self.crossed)
 
     def data(self) -> dict[str, Any]:
@@ -72,8 +71,7 @@ class PublishedFigure(NamedTuple):
 
     @property
     def wilson_text(self) -> str:
-        """Return an empty text, because an interval would reveal more than the rounded share."""
-        return ""
+        return ""  # an interval would reveal more than the rounded share
 
     @property
     def crossed_text(self) -> str:
@@ -181,7 +179,6 @@ def as_data(baseline: Baseline, found: BaselineView) -> dict[str, Any]:
 
 
 def as_csv(found: BaselineView) -> Iterator[str]:
-    """Yield the lines of a CSV file: majority answers, and if answers are open, single answers and each slice."""
     yield from csv_lines([COLUMNS, *_csv_rows(found)])
 
 

@@ -20,9 +20,7 @@ def _names(people: Sequence[Person]) -> str:
 
 
 class Side(NamedTuple):
-    """The figures for one set of exclusions, and the number of excluded participants."""
-
-    left_out: int
+    left_out: int  # excluded participants
     headline: Headline
 
 

@@ -85,17 +85,14 @@ class Payment:
 
     @property
     def seconds(self) -> float | None:
-        """Return the median time in seconds of those who finished, or None if no time is known."""
         done = [*self.finished, *self.no_code, *self.to_decide]
         times = [row.seconds for row in done if row.seconds is not None and row.seconds >= 1]
         return median(times) if times else None
 
     def hourly(self, reward: Decimal) -> Decimal | None:
-        """Return the hourly pay that this reward gives for the median time, or None if no time is known."""
         return None if self.seconds is None else (reward * 3600 / Decimal(self.seconds)).quantize(CENT)
 
     def worth(self, hourly: Decimal) -> Decimal | None:
-        """Return the pay for the median time at this hourly pay, rounded up, or None if no time is known."""
         return None if self.seconds is None else (hourly * Decimal(self.seconds) / 3600).quantize(CENT, ROUND_UP)
 
 
@@ -139,7 +136,6 @@ def _read(cells: Sequence[str], number: int) -> PlatformRow:
 
 
 def code_of(ending: str) -> str:
-    """Return the completion code of an ending: the ending itself, or the code in the ending's https address."""
     if not ending.startswith("https://"):
         return ending.strip()
     return next(iter(parse_qs(urlsplit(ending).query).get("cc", [])), "")

@@ -122,10 +122,8 @@ LONGEST = 60
 
 
 class ReviewChip(NamedTuple):
-    """An active filter of the list, and the query string of the list without this filter."""
-
     label: str
-    query: str
+    query: str  # of the list without this filter
 
 
 class ReviewFilter(NamedTuple):

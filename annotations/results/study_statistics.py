@@ -60,7 +60,6 @@ class GatheredAnswers:
 
     @functools.cached_property
     def majority(self) -> NDArray[np.int64]:
-        """Return the majority answer to each question, shape (votes.n,), or `TIE` or `NONE` of the engine's `score`."""
         return majority(self.votes)
 
     @functools.cached_property
@@ -83,8 +82,7 @@ class AnswerRow(NamedTuple):
 
 
 def gather(study: Study, *, everyone: bool = False) -> GatheredAnswers:
-    """Return the answers that count; with `everyone`, the answers that would count if nobody were excluded."""
-    if everyone:
+    if everyone:  # as if nobody were excluded
         return gather_without(study, [()])[0]
     return gather_answers(_rows_of(_answers(study).counted()), SplitIndex.open(study.split))
 
@@ -184,12 +182,10 @@ class Headline(NamedTuple):
 
     @property
     def majority_text(self) -> str:
-        """Return the bootstrap interval of majority answers as text; empty if there are too few questions."""
         return "" if self.crossed is None or self.majority.is_too_small else interval_text(self.crossed.majority)
 
     @property
     def single_text(self) -> str:
-        """Return the bootstrap interval of single answers as text; empty if there are too few answers."""
         return "" if self.crossed is None or self.single.is_too_small else interval_text(self.crossed.single)
 
 
@@ -258,7 +254,7 @@ def _broken_down(facet: IndexedFacet, scored: ScoreCounts, labels: Sequence[str]
 
 
 def values_of(facet: IndexedFacet) -> list[str]:
-    """Return the names of a facet's parts in URLs: values, or bins such as `5..8`."""
+    # The bins of integers are named as in URLs, such as `5..8`.
     is_binned = facet.bins and facet.kind == FacetKind.INTEGER
     return [label.replace(DASH, "..") for label in slicing_of(facet)[1]] if is_binned else list(facet.values)
 
@@ -336,7 +332,6 @@ def _times(keys: Iterable[int]) -> dict[int, int]:
 
 
 def median_seconds(found: GatheredAnswers, times: CountedTime) -> float | None:
-    """Return the median of the counted times of the answers in seconds, or None if there are none."""
     return median(times.answers.get(key, 0) for key in found.keys) / 1000 if found.keys else None
 
 

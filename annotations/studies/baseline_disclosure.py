@@ -7,10 +7,8 @@ from annotations.models import Baseline
 
 
 class _Rule(NamedTuple):
-    """`decide` is called in the transaction that publishes a baseline; `share_of` returns the share that it decided."""
-
-    decide: Callable[[Baseline], object]
-    share_of: Callable[[Baseline], float | None]
+    decide: Callable[[Baseline], object]  # called in the transaction that publishes a baseline
+    share_of: Callable[[Baseline], float | None]  # the share that was decided
 
 
 _RULES: list[_Rule] = []
@@ -26,5 +24,4 @@ def decide(baseline: Baseline) -> None:
 
 
 def share_of(baseline: Baseline) -> float | None:
-    """Return the published share of a human baseline on withheld answers, or None if no share was published."""
     return next((rule.share_of(baseline) for rule in _RULES), None)

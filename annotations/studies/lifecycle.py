@@ -92,14 +92,13 @@ def _freeze(study: Study) -> bool:
 
 
 def close(study: Study) -> bool:
-    """Close a study and return whether it was open. No more questions are given; given ones can still be answered."""
+    # No more questions are given; given ones can still be answered.
     changed = Study.objects.filter(pk=study.pk, state=Study.State.OPEN).update(state=Study.State.CLOSED, closed=Now())
     study.refresh_from_db()
     return changed == 1
 
 
 def reopen(study: Study) -> bool:
-    """Open a closed study again; return whether it was closed."""
     changed = Study.objects.filter(pk=study.pk, state=Study.State.CLOSED).update(state=Study.State.OPEN, closed=None)
     study.refresh_from_db()
     return changed == 1

@@ -95,8 +95,6 @@ class SampleSlice(NamedTuple):
 
 
 class SampleBreakdown(NamedTuple):
-    """The slices of a sample by one facet."""
-
     label: str
     slices: Sequence[SampleSlice]
 
@@ -130,18 +128,15 @@ def minutes_of(asked: int, seconds: float) -> float:
 
 
 def pay_of(hourly: Decimal, minutes: float) -> Decimal:
-    """Return the pay for this many minutes, rounded up to a hundredth, so that it is never below the hourly pay."""
     exact = (hourly * Decimal(minutes) / 60).quantize(Decimal("0.000001"), ROUND_HALF_UP)
-    return exact.quantize(CENT, ROUND_UP)
+    return exact.quantize(CENT, ROUND_UP)  # never below the hourly pay
 
 
 def expected_interval(n: int, accuracy: float = EXPECTED) -> Interval:
-    """Return the 95 % interval for `n` questions that are answered with this accuracy."""
     return wilson(math.floor(accuracy * n + 0.5), n)
 
 
 def interval_text(interval: Interval, n: int) -> str:
-    """Return an interval over `n` questions as text; if the questions are too few, return only their number as text."""
     return too_few_text(n) if is_too_few(n) else f"{points(interval.low)} to {points(interval.high)} %"
 
 
@@ -173,10 +168,8 @@ def breakdowns(study: Study, sample: Sample) -> list[SampleBreakdown]:
 
 
 class StatedDuration(NamedTuple):
-    """A duration that a text states: the words of the text, and the lowest and highest number of minutes."""
-
-    words: str
-    low: float
+    words: str  # of the text that states it
+    low: float  # minutes
     high: float
 
 

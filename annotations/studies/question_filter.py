@@ -92,7 +92,6 @@ def describe(study: Study) -> str:
 
 
 def address_of(study: Study) -> str:
-    """Return the URL of the page on which the questions that a study may ask can be browsed."""
     split = study.split.source if study.is_frozen else study.split
     return f"{split.get_absolute_url()}?{study.filter}" if study.filter else split.get_absolute_url()
 
@@ -133,7 +132,7 @@ def freeze(study: Study) -> None:
             locked = Study.objects.select_for_update(of=("self",)).select_related("split").get(pk=study.pk)
             if locked.is_draft and not locked.is_frozen:
                 parent = Split.objects.for_browse().get(pk=locked.split_id)
-                job = question_sets.create(parent, name=_name(locked), recipe=_recipe(parent, locked.filter))
+                job = question_sets.create(parent, name=_free_name(locked), recipe=_recipe(parent, locked.filter))
                 Study.objects.filter(pk=study.pk).update(split=job.split)
     except BadRecipe as error:
         raise BadFilter(error.reason, where="filter") from error
@@ -167,8 +166,8 @@ def _drop(study: Study) -> None:
         question_sets.remove(failed)
 
 
-def _name(study: Study) -> str:
-    """Return a name for a study's question set that is not in use; it does not contain the study's code, a secret."""
+def _free_name(study: Study) -> str:
+    # The name does not contain the study's code, because the code is a secret.
     taken = set(study.split.dataset.splits.values_list("name", flat=True))
     names = [f"study-{study.pk}", *(f"study-{study.pk}-{number}" for number in range(2, NAMES))]
     return next((name for name in names if name not in taken), names[-1])

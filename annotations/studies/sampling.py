@@ -51,8 +51,6 @@ class Sample(NamedTuple):
 
 
 class SampleGroup(NamedTuple):
-    """Questions with the same value of a facet, or with values in the same bin."""
-
     label: str
     positions: Positions
 

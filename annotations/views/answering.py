@@ -58,7 +58,7 @@ def next_question(sitting: Sitting, *, is_again: bool = False, zoom: str = "") -
     found = questions.look_up(sitting, item)
     if found is None:
         raise Http404(NOTHING)
-    timing.record_showing(participant, item)
+    timing.record_first_showing(participant, item)
     return question_context(sitting, found, undone=undone, ahead=ahead, zoom=zoom)
 
 

@@ -194,5 +194,4 @@ def _feedback(sitting: Sitting, wanted: str) -> dict[str, Any]:
 
 
 def _end(sitting: Sitting) -> dict[str, Any]:
-    """Return the template context of the end: the code, or the address to which the participant returns."""
     return {"answered": sitting.answered, **ending(sitting.participant.ending)}

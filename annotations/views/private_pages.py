@@ -60,7 +60,6 @@ def _fields(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def refuse(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
-    """Return an error message as a page, or as JSON for a script."""
     if wants_json(request):
         return JsonResponse({"error": message}, status=status)
     return page("refused", {"message": message}, status=status)
@@ -109,5 +108,5 @@ def find_sitting(code: str, secret: str) -> Sitting:
 
 
 def page(name: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
-    """Render a page without the context of the request, so that it is the same for signed-in visitors and others."""
+    # The context of the request is left out, so that a page is the same for signed-in visitors and others.
     return HttpResponse(render_to_string(f"annotations/taking/{name}.html", context), status=status)

@@ -104,7 +104,7 @@ def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> Htt
         form = StudyForm(instance=study, initial=first, user=request.user)
         return _page(request, study, form, _plan_view(study, request, first))
     if action in ("plan", "paper"):
-        as_paper = _as_paper(study) if action == "paper" and study.is_draft else {}
+        as_paper = _paper_values(study) if action == "paper" and study.is_draft else {}
         typed = _typed(request.POST) | _ticked(request.POST) | as_paper
         form = StudyForm(instance=study, initial=typed, user=request.user)
         return _page(request, study, form, _plan_view(study, request, typed))
@@ -120,8 +120,7 @@ def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> Htt
     return redirect(made)
 
 
-def _as_paper(study: Study) -> dict[str, int]:
-    """Return the values of the human study in the paper of the study's world; empty if the paper has none."""
+def _paper_values(study: Study) -> dict[str, int]:
     people = study.split.dataset.get_world().published.people
     return {} if people is None else {"wanted": people.questions, "per_question": people.each}
 

@@ -193,7 +193,8 @@ def sessions(draw: st.DrawFn) -> tuple[list[ReportedAnswer], dict[SessionItem, d
             continue
         turn = draw(st.integers(0, 3))
         text = draw(st.one_of(st.integers(-5, 10**16).map(str), st.sampled_from(STRANGE), st.text(max_size=5)))
-        rows.append(ReportedAnswer(item, key, turn, timing.report_of(text), at, superseded=turn < turns.get(item, 0)))
+        visible = timing.reported_milliseconds(text)
+        rows.append(ReportedAnswer(item, key, turn, visible, at, superseded=turn < turns.get(item, 0)))
         turns[item] = max(turn, turns.get(item, 0))
     return rows, shown
 
@@ -217,7 +218,7 @@ def test_paid_time_is_at_most_the_time_by_the_clock_for_any_report(
 
 @given(st.text())
 def test_a_report_is_a_whole_number_of_at_most_a_day_or_none(text: str) -> None:
-    found = timing.report_of(text)
+    found = timing.reported_milliseconds(text)
     assert found is None or 0 <= found <= A_DAY
 
 
@@ -227,7 +228,7 @@ def test_the_clock_is_the_database_s(worker: Visitor) -> None:
         cursor.execute("SELECT CURRENT_TIMESTAMP")
     showing = Showing.objects.get()
     assert abs((timezone.now() - showing.at).total_seconds()) < 60
-    timing.record_showing(worker.participant, SessionItem(showing.kind, showing.number))
+    timing.record_first_showing(worker.participant, SessionItem(showing.kind, showing.number))
     assert Showing.objects.get().at == showing.at
 
 
