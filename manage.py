@@ -37,7 +37,6 @@ def unsupported(version):
 
 
 def refused(line):
-    """Return exit status 2 after saying why."""
     sys.stderr.write(line + "\n")
     return 2
 

@@ -79,17 +79,13 @@ class SplitLike(Protocol):
 
 
 class FacetLike(Protocol):
-    """The attribute of a facet that access rules need."""
-
     @property
     def reveals(self) -> bool: ...
 
 
 class AccessCheck(NamedTuple):
-    """An access check that was made, for a dataset as a whole or for a kind of thing in a split."""
-
     dataset: DatasetLike
-    split: SplitLike | None
+    split: SplitLike | None  # None for the dataset as a whole
     what: What | None
 
 
@@ -132,12 +128,12 @@ def may_list(user: Visitor, dataset: DatasetLike) -> bool:
 
 
 def may_open(user: Visitor, dataset: DatasetLike) -> bool:
-    """Return whether the user may open the dataset's pages. Users who know its address may open a link-only one."""
+    # Users who know its address may open a link-only dataset.
     return owns(user, dataset) or dataset.visibility in ("public", "link")
 
 
 def may_mention(user: Visitor, dataset: DatasetLike) -> bool:
-    """Return whether other pages may name the dataset. The name of a link-only dataset must stay secret."""
+    # The name of a link-only dataset must stay secret.
     return owns(user, dataset) or dataset.visibility == "public"
 
 
@@ -210,12 +206,10 @@ def takes_uploads(
 
 
 def accounts_only(request: HttpRequest, **_: Any) -> None:
-    """Refuse uploads of users who are not signed in; a check for `takes_uploads`."""
     if not request.user.is_authenticated:
         raise PermissionDenied("Expected somebody who is signed in.")
 
 
 def researchers_only(request: HttpRequest, **_: Any) -> None:
-    """Refuse uploads of users who are not researchers; a check for `takes_uploads`."""
     if not is_researcher(request.user):
         raise PermissionDenied("Expected a researcher's account.")

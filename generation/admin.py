@@ -23,8 +23,7 @@ class LookOnly(Base):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False, because `manage.py delete` also deletes a dataset's files."""
-        return False
+        return False  # `manage.py delete` also deletes a dataset's files
 
 
 @admin.register(Dataset)
@@ -101,8 +100,6 @@ class HeartbeatAdmin(LookOnly):
 
 @admin.register(Quota)
 class QuotaAdmin(Base):
-    """How many scenes an account may have. Staff can raise it here."""
-
     list_display = ("user", "scenes")
     search_fields = ("user__username",)
     autocomplete_fields = ("user",)

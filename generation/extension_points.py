@@ -17,8 +17,6 @@ from generation.models import Dataset, Split
 
 
 class Link(NamedTuple):
-    """A link: its label and its address."""
-
     label: str
     address: str
 
@@ -41,10 +39,8 @@ def links_for(split: Split, text: str = "") -> list[Link]:
 
 
 class Note(NamedTuple):
-    """A line of text, and the address of details."""
-
     text: str
-    address: str
+    address: str  # of details
 
 
 SplitNotes = Callable[[Visitor, Sequence[Split]], Mapping[int, Note]]
@@ -153,12 +149,10 @@ def referring_to_split(split: Split) -> list[str]:
 
 
 def check_unreferred(dataset: Dataset) -> None:
-    """Raise `Referred` if something needs the dataset."""
     _check("dataset", referring_to(dataset), where=dataset.slug, advice=" Archive it instead.")
 
 
 def check_split_unreferred(split: Split) -> None:
-    """Raise `Referred` if something needs the split."""
     _check("split", referring_to_split(split), where=str(split))
 
 

@@ -189,7 +189,6 @@ class AmountForm(forms.Form):
         return data
 
     def recipe(self, parent: Split, text: str) -> Recipe:
-        """Return the data as a recipe with a filter; raise `BadRecipe`."""
         typed = self.cleaned_data
         way = {} if typed["how"] == "all" else {typed["how"]: typed["amount"]}
         return read_recipe({"parent": parent.name, "filter": text, "seed": typed["seed"], **way})
@@ -240,7 +239,6 @@ class CountShiftForm(forms.Form):
         groups.choices = [("", "the same answer"), *by_facet]
 
     def shift(self, text: str) -> CountShift:
-        """Return the data as a shift of the questions that match a filter."""
         typed = self.cleaned_data
         return CountShift(typed["kept"], float(typed["removed"]), text, typed["grouped_by"], typed["seed"])
 

@@ -7,7 +7,6 @@ from django.http import HttpRequest
 
 
 def site_address(request: HttpRequest) -> str:
-    """Return PUBLIC_URL or, without that setting, the address of the request; without a slash at the end."""
     return settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
 
 

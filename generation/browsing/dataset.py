@@ -29,8 +29,6 @@ from generation.storage.split_index import NotIndexed, SplitIndex, open_digest
 
 
 class DistinctCount(NamedTuple):
-    """How many things there are, and how many different ones."""
-
     all: int
     different: int
 
@@ -93,7 +91,6 @@ def repeats_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> Repe
 
 
 def _spaces(world: World, splits: Sequence[Split]) -> Mapping[str, Mapping[str, int]]:
-    """Return how many different things are possible, by value; empty if the splits differ in this."""
     first, *others = [world.spaces(split.read_spec()) for split in splits]
     return first if all(other == first for other in others) else {}
 
@@ -167,7 +164,6 @@ def newest_cards(user: Visitor, *, most: int) -> list[DatasetCard]:
 
 
 def cards_of(user: Visitor, query: Query) -> tuple[list[DatasetCard], Page]:
-    """Return the datasets on a page of the list, newest first; raise `NoSuchPage` for a page after the end."""
     found = Dataset.objects.visible_to(user).matching(words=query.words.split(), **_values(query))
     page = page_of(query, found.count(), size=PER_PAGE, of="datasets")
     return _cards(user, found, start=page.start, stop=page.stop), page
@@ -271,16 +267,13 @@ class ShownChart(NamedTuple):
 
     @property
     def has_more(self) -> bool:
-        """Return whether some values are only in the table."""
         return self.is_drawable and self.bars < len(self.chart.rows)
 
 
 class Section(NamedTuple):
-    """A part of the spec: its name, a summary, and its JSON."""
-
     name: str
     summary: str
-    text: str
+    text: str  # JSON
 
 
 def shown_charts(
@@ -299,7 +292,6 @@ def shown_charts(
 
 
 def sections_of(spec: dict[str, Any]) -> list[Section]:
-    """Return a section for each object or list in the spec. `singles_of` returns the single values."""
     parts = [(name, value) for name, value in spec.items() if isinstance(value, dict | list)]
     return [Section(name, _amount(value), json.dumps(value, indent=2, ensure_ascii=False)) for name, value in parts]
 

@@ -4,9 +4,7 @@ from typing import NamedTuple
 
 
 class Shortcut(NamedTuple):
-    """A key by its browser name, its label, and its action."""
-
-    key: str
+    key: str  # as browsers name it
     shown: str
     does: str
 

@@ -65,7 +65,6 @@ def visible_facets(user: Visitor, split: Split, index: SplitIndex) -> list[Index
 def read_filters(
     asked: QueryString, *, user: Visitor, split: Split, index: SplitIndex, is_sortable: bool = False
 ) -> Query:
-    """Return the query for questions of a complete split in an address; raise `BadAddress` for an invalid one."""
     facets, hidden = visible_facets(user, split, index), list(index.facets.values())
     return read_query(asked.pairs, facets=facets, hidden=hidden, is_sortable=is_sortable)
 
@@ -196,8 +195,7 @@ class Visit:
 
     @property
     def hides(self) -> bool:
-        """Return whether the answer is still hidden. Stepping through the program shows it."""
-        return self.asks_first and not self.shows and self.step is None
+        return self.asks_first and not self.shows and self.step is None  # stepping through the program shows the answer
 
     @property
     def onward(self) -> str:

@@ -20,11 +20,9 @@ TOLERANCE = 0.08
 
 
 class ElementPlace(NamedTuple):
-    """The place of an element: the centre of its visible pixels, and their number."""
-
-    x: float
+    x: float  # the centre of the visible pixels
     y: float
-    pixels: int
+    pixels: int  # the number of visible pixels
 
 
 class VisibleElement(NamedTuple):
@@ -77,11 +75,10 @@ def silhouette(ids: NDArray[np.uint16], element: int, *, smooth: bool = True) ->
 
     Holes are part of the path: fill it with the even-odd rule.
     """
-    return path_of(ids == element + 1, smooth=smooth)
+    return svg_path_of(ids == element + 1, smooth=smooth)
 
 
-def path_of(mask: NDArray[np.bool_], *, smooth: bool = True) -> str:
-    """Return the outline of a mask of shape (height, width) as SVG path data; empty for an empty mask."""
+def svg_path_of(mask: NDArray[np.bool_], *, smooth: bool = True) -> str:
     if not smooth:
         return "".join("M" + "L".join(f"{x} {y}" for x, y in loop) + "Z" for loop in loops(mask))
     return "".join(_path(simplify(smooth_border(loop))) for loop in loops(mask))
@@ -130,9 +127,8 @@ def _border_steps(mask: NDArray[np.bool_]) -> dict[Corner, list[Corner]]:
 
 
 def _right_turn(came: Corner, choices: list[Corner]) -> Corner:
-    """Return the step that turns right after `came`, so that the border stays with the same pixel."""
     turn = (-came[1], came[0])
-    return turn if turn in choices else choices[0]
+    return turn if turn in choices else choices[0]  # a right turn keeps the border with the same pixel
 
 
 def smooth_border(loop: list[Corner]) -> Points:

@@ -76,8 +76,7 @@ def visible_elements(scene: Scene, split: Split) -> Mapping[int, VisibleElement]
 
 @functools.lru_cache(maxsize=256)
 def _seen(stored: str, version: str, *, smooth: bool) -> Mapping[int, VisibleElement]:
-    """Return the visible elements of a stored object-id image. Cached, because a picture never changes."""
-    return find_visible(_ids(stored), smooth=smooth)
+    return find_visible(_ids(stored), smooth=smooth)  # cached, because a picture never changes
 
 
 def _ids(stored: str) -> NDArray[np.uint16]:

@@ -59,7 +59,6 @@ def areas_of(elements: Iterable[Element], seen: Mapping[int, VisibleElement], pi
 
 
 def text_of(element: Element) -> str:
-    """Return a description of an element: its label, and the attributes that the label does not contain."""
     missing = [value for value in element.attributes.values() if value not in element.label]
     return ", ".join([f"{element.id}: {element.label}", *missing])
 
@@ -157,9 +156,8 @@ def count_noun(number: int, noun: str) -> str:
 
 
 def _plain(value: Any, elements: tuple[int, ...], noun: str) -> str:
-    """Return a single value in words; the id of an element becomes one element."""
     if elements == (value,) and isinstance(value, int):
-        return count_noun(1, noun)
+        return count_noun(1, noun)  # `value` is the id of the element
     return "nothing" if value is None else str(value)
 
 
@@ -194,29 +192,21 @@ NOUNS = {Media.IMAGE: "object", Media.STORY: "line", Media.NONE: "element"}
 
 
 class FactValue(NamedTuple):
-    """A value of a facet, and the address of all questions with that value."""
-
     text: str
-    address: str
+    address: str  # of all questions with this value
 
 
 class FacetFact(NamedTuple):
-    """A facet with the values that one question has: several for flags, otherwise one."""
-
     facet: IndexedFacet
-    values: list[FactValue]
+    values: list[FactValue]  # several for flags, otherwise one
 
 
 class OutlinedElement(NamedTuple):
-    """An element with its silhouette as SVG path data."""
-
     element: Element
-    path: str
+    path: str  # SVG path data
 
 
 class ListedElement(NamedTuple):
-    """An element in the table of objects."""
-
     element: Element
     cells: list[str]
     place: ElementPlace | None

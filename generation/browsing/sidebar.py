@@ -23,9 +23,7 @@ class NoSuchPage(Exception):
 
 
 class PageLink(NamedTuple):
-    """A page's number and address; no number for a gap."""
-
-    number: int | None
+    number: int | None  # None for a gap
     address: str
     current: bool
 
@@ -44,7 +42,6 @@ class Page(NamedTuple):
 
     @property
     def first(self) -> int:
-        """Return the place of the first entry, counted from 1; 0 for an empty list."""
         return self.start + 1 if self.total else 0
 
 
@@ -105,11 +102,9 @@ class FacetValueLink(NamedTuple):
 
 
 class Chip(NamedTuple):
-    """An active filter; its address removes it."""
-
     name: str
     value: str
-    address: str
+    address: str  # removes the filter
 
 
 class Panel(NamedTuple):

@@ -16,25 +16,19 @@ READ = 256  # cached stories per process; consecutive questions are often about 
 
 
 class NumberedLine(NamedTuple):
-    """A line of a story with its number, from 1."""
-
-    number: int
+    number: int  # from 1
     text: str
 
 
 class StoryView(NamedTuple):
-    """A story on a question's page: the lines that the question may use, and the later lines."""
-
-    seen: list[NumberedLine]
+    seen: list[NumberedLine]  # the lines that the question may use
     later: list[NumberedLine]
 
 
 class Beginning(NamedTuple):
-    """The first lines of a scene's story, and the number of further lines."""
-
     scene: int
     lines: list[NumberedLine]
-    more: int
+    more: int  # the number of further lines
 
 
 def lines_of(scene: Scene, dataset: Dataset) -> tuple[str, ...] | None:

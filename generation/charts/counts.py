@@ -52,11 +52,9 @@ class CountCell(NamedTuple):
 
 
 class CountRow(NamedTuple):
-    """A value or bin, its label, and a cell for each column."""
-
-    value: str
+    value: str  # or bin
     label: str
-    cells: list[CountCell]
+    cells: list[CountCell]  # one for each column
 
 
 class Chart(NamedTuple):
@@ -95,7 +93,6 @@ class Chart(NamedTuple):
 
 
 def charts_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> list[Chart]:
-    """Return a dataset's charts with the counts of these complete splits that this user may see, without empty ones."""
     indexed = [(split, index) for split in splits if (index := _index(split)) is not None]
     charts = [_chart(view, user, indexed) for view in _views(dataset)]
     return [chart for chart in charts if chart.rows or chart.withheld]

@@ -85,7 +85,6 @@ def frame_of(colors: SvgPalette) -> dict[str, Any]:
 
 
 def title_of(title: str, *notes: str) -> dict[str, Any]:
-    """Return the title of a chart in a file, with notes below it. Each note begins a new line."""
     below = [line for note in notes for line in textwrap.wrap(note, SUBTITLE_LETTERS)]
     return {"text": textwrap.wrap(title, TITLE_LETTERS), "subtitle": below, "anchor": "start"}
 

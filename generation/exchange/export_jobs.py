@@ -139,7 +139,6 @@ class ExportBuild:
             self._note(done=self.done)
 
     def _note(self, **values: Any) -> None:
-        """Update the row; raise `LeaseLost` if this process no longer holds the job, or if it was cancelled."""
         if Export.objects.held(self.export).update(**values) != 1:
             raise leases.LeaseLost(f"{self.export} is somebody else's now, or was cancelled.")
 

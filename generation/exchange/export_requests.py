@@ -167,8 +167,6 @@ VIEWS = {
 
 
 class FormatChoice(NamedTuple):
-    """A format on the page, with the form fields of its options."""
-
     format: Format
     is_chosen: bool
     options: list[BoundField]
@@ -225,15 +223,14 @@ class ExportForm(forms.Form):
             "name": format_.name,
             "splits": told["splits"],
             "options": {
-                option.name: told[f"{format_.name}.{option.name}"] or _nothing(option) for option in format_.options
+                option.name: told[f"{format_.name}.{option.name}"] or _empty_value(option) for option in format_.options
             },
             "images": told.get("images", True),
             "view": told.get("view", Export.View.PUBLIC),
         }
 
 
-def _nothing(option: Option) -> bool | str:
-    """Return the value of an option whose field was left empty."""
+def _empty_value(option: Option) -> bool | str:
     return option.default if option.choices else type(option.default)()
 
 

@@ -229,7 +229,6 @@ class StoredDataset:
 
     @property
     def url(self) -> str:
-        """Return the address of the dataset's page; empty if this site has no public address."""
         return f"{settings.PUBLIC_URL}{self.row.get_absolute_url()}" if settings.PUBLIC_URL else ""
 
     @property
@@ -238,7 +237,6 @@ class StoredDataset:
 
     @property
     def files(self) -> Mapping[str, bytes]:
-        """Return the files that the spec names, by digest. Files with scenes that are not exported are left out."""
         hidden = hidden_files(self.row, sees=self.viewer.may_see)
         rows = self.row.files.exclude(digest__in=hidden).order_by("digest")
         return {file.digest: bytes(file.content) for file in rows}
@@ -285,7 +283,6 @@ def write(
 
 
 def fill(dataset: StoredDataset, folder: Path, *, format_: Format, options: Mapping[str, Any], tick: Tick) -> None:
-    """Write an export into an empty folder, with a file of the SHA-256 digests of its files."""
     format_.write(dataset, folder, options=options, tick=tick)
     write_sums(folder, folder / format_.sums, tick=tick)
 

@@ -48,9 +48,7 @@ class RefusedLines:
 
 
 class ReadFile(NamedTuple):
-    """The content of a file: its packed predictions and its format."""
-
-    packed: bytes
+    packed: bytes  # predictions
     format: str
 
 

@@ -16,8 +16,6 @@ from generation.engine.predictions.packed_predictions import pack
 
 
 class CheckRequest(NamedTuple):
-    """A file, and the questions that it has to answer."""
-
     path: Path
     expected: ExpectedAnswers
 

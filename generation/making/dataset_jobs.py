@@ -138,7 +138,6 @@ def derive(parent: Split, *, name: str, recipe: Recipe) -> Split:
 
 
 def shift_counts(dataset: Dataset, shift: CountShift, *, suffix: str = "") -> list[Split]:
-    """Create and return the question sets of a shift, each made as by `derive`; if `BadRecipe` is raised, none."""
     return [_derived(job) for job in count_shifts.create(dataset, [shift], suffix=suffix)]
 
 
@@ -178,7 +177,6 @@ def claim(*, dataset: Dataset | None = None) -> Job | None:
 
 
 def work(*, dataset: Dataset | None = None, keep_going: Callable[[], bool] = lambda: True) -> int:
-    """Run jobs of one dataset or of any, and return their number; see `Runner.work`."""
     return RUNNER.work(claim=functools.partial(claim, dataset=dataset), keep_going=keep_going)
 
 
@@ -338,8 +336,7 @@ def _complete(dataset: Dataset) -> None:
 
 
 def run_delete(job: Job, lease: leases.Lease) -> None:
-    """Delete a dataset, its files first. This also deletes the row of the job."""
-    deletion.remove(job.dataset, check=lease.check)
+    deletion.remove(job.dataset, check=lease.check)  # this also deletes the row of the job
 
 
 PERFORMERS: Mapping[Job.Kind, Callable[[Job, leases.Lease], None]] = {

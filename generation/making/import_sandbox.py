@@ -54,16 +54,12 @@ class ReadingOrder(NamedTuple):
 
 
 class ReadBatch(NamedTuple):
-    """A few items that the child process has read, and the number of bytes that it has read so far."""
-
     reads: list[ReadItem]
-    bytes: int
+    bytes: int  # read so far
 
 
 class End(NamedTuple):
-    """The last answer, after everything is read: the SHA-256 of each file, by its name."""
-
-    sha256: dict[str, str]
+    sha256: dict[str, str]  # by name of file, after everything is read
 
 
 def nothing() -> None:
@@ -71,14 +67,13 @@ def nothing() -> None:
 
 
 def find(format_: str, paths: Sequence[Path]) -> FoundFiles:
-    """Return what files and folders of this machine contain; raise `BadRecord`."""
     size = sum(path.stat().st_size if path.is_file() else FOLDER_MB * 10**6 for path in paths)
     order = ReadingOrder("find", format_, [str(path) for path in paths])
     return _only(_answers(order, size=size, check=nothing))
 
 
 def sort(format_: str, names: Sequence[str], *, check: Check = nothing) -> FoundFiles:
-    """Return what stored files contain, recognised by their content; raise `BadRecord`."""
+    # Files are recognised by their content.
     with ExitStack() as stack:
         places = {name: _place(name, stack) for name in names}
         return _only(_answers(ReadingOrder("sort", format_, names, places), size=_size(places), check=check))

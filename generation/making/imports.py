@@ -138,9 +138,7 @@ def _origins(dataset: Dataset) -> Any:
 
 
 class Way(NamedTuple):
-    """The progress of reading, in bytes."""
-
-    done: int
+    done: int  # bytes, as is the total
     total: int
 
 

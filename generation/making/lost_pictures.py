@@ -46,17 +46,16 @@ def draw_again(split: Split) -> int:
             keys = [scene.pk for scene in found[start : start + ROWS]]
             Scene.objects.filter(pk__in=keys).update(image="", ids_image="", width=0, height=0)
         parts = {(scene.position - first_scenes[chunk]) // SLICE for scene in found}
-        _wait(Job.objects.filter(chunk=chunk, kind=Job.Kind.IMAGES, part__in=parts))
+        _start_over(Job.objects.filter(chunk=chunk, kind=Job.Kind.IMAGES, part__in=parts))
     if count and split.is_complete:
-        _wait(Job.objects.filter(split=split, kind=Job.Kind.SEAL))
+        _start_over(Job.objects.filter(split=split, kind=Job.Kind.SEAL))
         Dataset.objects.filter(pk=split.dataset_id, state=Dataset.State.COMPLETE).update(state=Dataset.State.MAKING)
     if count:
         Turn.objects.offer(split.dataset_id)
     return count
 
 
-def _wait(jobs: JobQuerySet) -> None:
-    """Set jobs to waiting, as if they had never been tried."""
+def _start_over(jobs: JobQuerySet) -> None:
     jobs.start_over(token="", lease=None)
 
 

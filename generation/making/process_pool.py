@@ -142,7 +142,6 @@ def stoppable() -> Iterator[None]:
 
 
 def note(dataset: Dataset, *, outages: bool = False) -> str:
-    """Return why a job of the dataset waits; empty if no job has a reason. With `outages`, only outages count."""
     waiting = Job.objects.filter(dataset=dataset, state=Job.State.WAITING).exclude(message="")
     job = (waiting.filter(waits__gt=0) if outages else waiting).order_by("-waits", "pk").first()
     return "" if job is None else job.waiting_note

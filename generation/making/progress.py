@@ -63,8 +63,7 @@ class MakingProgress(NamedTuple):
 
     @property
     def percent(self) -> int:
-        """Return how much is done, 0 .. 100. It is 100 only if nothing is left to do."""
-        return int(self.progress.share * 100)
+        return int(self.progress.share * 100)  # rounded down: it is 100 only if nothing is left to do
 
 
 def making_of(dataset: Dataset) -> MakingProgress:

@@ -17,7 +17,6 @@ SOURCES = [settings.BASE_DIR / "generation" / "engine", settings.BASE_DIR / "gen
 
 
 def warm_world(name: str, *, draws: bool) -> None:
-    """Compile the kernels that make a dataset of this world and, with `draws`, those that draw its pictures."""
     import_module("generation.engine.precompilation").warm([name], draws=draws)
 
 
@@ -48,7 +47,7 @@ def _compile_all() -> None:
 
 
 def load_for_pages() -> None:
-    """Load the kernels with which pages count, if they are compiled. Compiling them would take too long at a start."""
+    # Compiling them would take too long at a start.
     if any(settings.NUMBA_CACHE_DIR.rglob("tally.*.nbc")):
         _warm_pages()
 

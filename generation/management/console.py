@@ -202,7 +202,6 @@ class WatchingCommand(PlainCommand):
         )
 
     def check_complete(self, dataset: Dataset) -> None:
-        """Raise `CommandError` with the reason unless the dataset was complete when it was last read."""
         if dataset.state != Dataset.State.COMPLETE:
             reason = dataset.error or f"{dataset.slug} was {dataset.state} meanwhile."
             raise CommandError(reason, returncode=FAILED)

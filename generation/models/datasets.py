@@ -42,8 +42,7 @@ class Progress(NamedTuple):
 
     @property
     def is_import(self) -> bool:
-        """Return whether the dataset is imported. The number of scenes is then not known in advance."""
-        return self.of_bytes > 0
+        return self.of_bytes > 0  # the number of scenes of an import is not known in advance
 
     @property
     def share(self) -> float:
@@ -112,9 +111,7 @@ class Dataset(models.Model):
         DELETING = "deleting"
 
     class Visibility(models.TextChoices):
-        """Who may see the dataset, in addition to its owner and staff."""
-
-        PRIVATE = "private", "private"
+        PRIVATE = "private", "private"  # only the owner and staff, who may always see it
         LINK = "link", "whoever has the link"
         PUBLIC = "public", "public"
 
@@ -181,7 +178,6 @@ class Dataset(models.Model):
 
     @property
     def name(self) -> str:
-        """Return its title, or its slug if it has no title."""
         return self.title or self.slug
 
     @property
@@ -222,7 +218,7 @@ class Dataset(models.Model):
 
 @functools.lru_cache(maxsize=16)
 def _read_spec(world: str, text: str, pk: int) -> BaseSpec:
-    """Return a validated spec. Its text names its files by digest, so a cached spec is never outdated."""
+    # A cached spec is never outdated, because its text names its files by digest.
     files = {file.digest: bytes(file.content) for file in SpecFile.objects.filter(dataset_id=pk).order_by("digest")}
     return get_world(world).read_spec(json.loads(text), files=files)
 
@@ -235,8 +231,6 @@ class SpecFile(models.Model):
     content = models.BinaryField()
 
     class Meta:
-        """Each file is stored once per dataset."""
-
         constraints = (models.UniqueConstraint(fields=["dataset", "digest"], name="specfile_once"),)
 
     def __str__(self) -> str:
@@ -250,7 +244,6 @@ class SplitQuerySet(models.QuerySet["Split"]):
         return self.select_related("dataset", "reference", "parent").order_by("dataset", "ordinal")
 
     def own(self) -> "SplitQuerySet":
-        """Return splits with their own scenes and questions, which are not derived."""
         return self.exclude(kind=Split.Kind.DERIVED)
 
 
@@ -258,8 +251,6 @@ class Split(models.Model):
     """A part of a dataset with a role: train, val, test."""
 
     class Kind(models.TextChoices):
-        """The origin of its questions."""
-
         GENERATED = "generated"
         IMPORTED = "imported"
         DERIVED = "derived"
@@ -346,7 +337,6 @@ class Split(models.Model):
 
     @property
     def source(self) -> "Split":
-        """Return the split that contains its scenes and questions: itself, or its parent."""
         return self.parent if self.parent is not None else self
 
     def read_spec(self) -> BaseSpec:
@@ -354,5 +344,4 @@ class Split(models.Model):
 
     @property
     def secret_bytes(self) -> bytes:
-        """Return the secret from which, together with the seed, the split is generated; empty without a secret."""
-        return bytes.fromhex(self.secret)
+        return bytes.fromhex(self.secret)  # the split is generated from it and the seed

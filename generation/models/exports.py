@@ -37,8 +37,6 @@ class Export(AbstractJob):
     """A dataset in some format, as one file. `view` says for whom it was made, and who may download it."""
 
     class View(models.TextChoices):
-        """The content of the export."""
-
         PUBLIC = "public", "what everybody may see who may open the dataset"
         ALL = "all", "everything, withheld answers too"
 
@@ -96,8 +94,7 @@ class Export(AbstractJob):
 
     @property
     def split_names(self) -> list[str]:
-        """Return the names of its splits; empty for all splits."""
-        return self.splits.split()
+        return self.splits.split()  # empty for all splits
 
     @property
     def file_name(self) -> str:

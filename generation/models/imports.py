@@ -13,8 +13,6 @@ from generation.models.datasets import Dataset, Split
 
 
 class ImportQuerySet(models.QuerySet["Import"]):
-    """Reads of imports."""
-
     def of(self, user: Any) -> "ImportQuerySet":
         return self.filter(owner=user).select_related("dataset").order_by("-pk")
 
@@ -23,8 +21,6 @@ class Import(models.Model):
     """One import. If its dataset is deleted, the row is kept. If the import was refused, `message` has the reason."""
 
     class Images(models.TextChoices):
-        """What happens with the pictures."""
-
         LINKED = "linked", "linked: they stay where they are"
         COPIED = "copied"
         NONE = "none", "left out"
@@ -44,8 +40,6 @@ class Import(models.Model):
     objects = ImportQuerySet.as_manager()
 
     class Meta:
-        """Rules that the database enforces."""
-
         constraints = (
             models.CheckConstraint(condition=Q(images__in=["linked", "copied", "none"]), name="import_images_known"),
         )

@@ -24,8 +24,6 @@ class Chunk(models.Model):
     replaced = models.PositiveIntegerField(default=0)
 
     class Meta:
-        """A split has each chunk once."""
-
         ordering = ("split", "number")
         constraints = (models.UniqueConstraint(fields=["split", "number"], name="chunk_once"),)
 
@@ -34,8 +32,6 @@ class Chunk(models.Model):
 
 
 class SceneQuerySet(models.QuerySet["Scene"]):
-    """Reads of scenes."""
-
     def between(self, split: Split, first: int, count: int) -> "SceneQuerySet":
         return self.filter(split=split, position__gte=first, position__lt=first + count).order_by("position")
 
@@ -86,13 +82,11 @@ class Scene(models.Model):
 
     @property
     def scene_json(self) -> dict[str, Any] | None:
-        """Return the scene as JSON, or None."""
         return None if self.data is None else json.loads(self.data)
 
     @property
     def view_json(self) -> dict[str, Any] | None:
-        """Return camera and lights as JSON, or None."""
-        return None if self.view is None else json.loads(self.view)
+        return None if self.view is None else json.loads(self.view)  # camera and lights
 
 
 class QuestionQuerySet(models.QuerySet["Question"]):
@@ -125,8 +119,6 @@ class Question(models.Model):
     objects = QuestionQuerySet.as_manager()
 
     class Meta:
-        """Each position exists once."""
-
         ordering = ("split", "position")
         constraints = (models.UniqueConstraint(fields=["split", "position"], name="question_position_once"),)
 
@@ -138,10 +130,8 @@ class Question(models.Model):
 
     @property
     def program_json(self) -> list[dict[str, Any]] | None:
-        """Return the program as JSON, or None."""
         return None if self.program is None else json.loads(self.program)
 
     @property
     def steps(self) -> Program | None:
-        """Return the program as the engine's steps, or None."""
         return None if self.program is None else from_text(self.program)

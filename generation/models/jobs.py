@@ -39,10 +39,8 @@ def ago(moment: Expression | F) -> ExpressionWrapper:
 
 
 class Queue(NamedTuple):
-    """Waiting work: the age of the oldest job, and the time since a job was last started; both None without work."""
-
-    oldest: timedelta | None
-    idle: timedelta | None
+    oldest: timedelta | None  # age of the oldest waiting job; both are None without work
+    idle: timedelta | None  # since a job was last started
 
 
 class AbstractJobQuerySet(models.QuerySet[AnyJob]):
@@ -64,12 +62,10 @@ class AbstractJobQuerySet(models.QuerySet[AnyJob]):
         """Do what a table needs after a job stopped running, so that it or other jobs can be claimed now."""
 
     def start_over(self, **more: Any) -> int:
-        """Set these jobs to waiting as if they had never been tried; return their number."""
         untried = {"attempts": 0, "crashes": 0, "waits": 0, "not_before": None, "message": ""}
         return self.update(state=AbstractJob.State.WAITING, **untried, **more)
 
     def ready(self) -> Self:
-        """Return waiting jobs whose pause, if any, is over."""
         return self.filter(Q(not_before=None) | Q(not_before__lte=Now()), state=AbstractJob.State.WAITING)
 
     def claimable(self) -> Self:
@@ -163,8 +159,6 @@ class JobEvent(models.Model):
     objects = JobEventQuerySet.as_manager()
 
     class Meta:
-        """There is one row for each count."""
-
         constraints = (models.UniqueConstraint(fields=["kind", "event"], name="jobevent_once"),)
 
     def __str__(self) -> str:
@@ -333,7 +327,6 @@ class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
     """Reads and writes of heartbeats."""
 
     def note(self, name: str, **about: Any) -> None:
-        """Note that a background process is alive, or that it has swept, by the database's clock."""
         self.update_or_create(name=name, defaults={**about, "seen": Now()})
 
     def alive(self, *, within: float = 60) -> "HeartbeatQuerySet":

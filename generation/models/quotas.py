@@ -27,7 +27,7 @@ class LimitQuerySet(models.QuerySet["Limit"]):
     """Reads of limits."""
 
     def set_for(self, user: Any) -> dict[str, int]:
-        """Return the limits that staff set for an account, or else for everybody, by name."""
+        # Rows for everybody come first, so that an account's own limits replace them.
         rows = self.filter(Q(user=None) | Q(user=user)).order_by(F("user").asc(nulls_first=True))
         return dict(rows.values_list("name", "most"))
 
@@ -131,8 +131,6 @@ class Upload(models.Model):
     objects = UploadQuerySet.as_manager()
 
     class Meta:
-        """A file is stored once per account."""
-
         constraints = (models.UniqueConstraint(fields=["user", "digest"], name="upload_once"),)
 
     def __str__(self) -> str:

@@ -31,7 +31,7 @@ def ask() -> None:
 
 
 def forget() -> None:
-    """Clear the request to stop, because the block that had to stop has ended."""
+    # The block that had to stop has ended.
     _SHARED[:] = NEVER
     _HERE.clear()
 

@@ -69,13 +69,11 @@ def take(job: AbstractJob, *, seconds: float = LONGEST) -> bool:
 
 
 def renew(job: AbstractJob) -> None:
-    """Renew the lease of the job; raise `LeaseLost` if this process no longer holds the job."""
     if _rows(job).held(job).update(lease=from_now(LEASE)) != 1:
         raise LeaseLost(f"{job} is somebody else's now.")
 
 
 def prolong(job: AbstractJob, *, seconds: float) -> None:
-    """Set the job's deadline to `seconds` from now; raise `LeaseLost` if this process no longer holds the job."""
     if _rows(job).held(job).update(deadline=from_now(seconds)) != 1:
         raise LeaseLost(f"{job} is somebody else's now.")
 
@@ -152,7 +150,6 @@ class Lease:
             raise LeaseLost(f"{self.job} is somebody else's now.")
 
     def confirm(self) -> None:
-        """Renew the lease in the database; raise `LeaseLost` if this process no longer holds the job."""
         renew(self.job)
 
     def keep(self) -> None:
@@ -191,7 +188,7 @@ class Lease:
         return True
 
     def _end_hung(self) -> None:
-        """End this process if it still runs a job `GRACE` seconds after it lost it, to make room for other jobs."""
+        # A process that does not notice that it lost its job must make room for other jobs.
         if not self.ended.wait(GRACE):
             log.error("%s was taken from this process, which did not notice for %g s. It ends.", self.job, GRACE)
             os._exit(HUNG)
@@ -224,7 +221,7 @@ def hold(job: AbstractJob) -> Iterator[Lease]:
 
 
 def _hold_no_rows_asleep() -> None:
-    """Make PostgreSQL end the transaction of this process if it hangs, because the rows are locked for others."""
+    # A process that hangs must not keep rows locked for others, so PostgreSQL ends its transaction.
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(f"SET idle_in_transaction_session_timeout = {int(LEASE * 1000)}")

@@ -101,7 +101,6 @@ class Runner(Generic[AnyJob]):
         return not graceful_shutdown.is_asked() and leases.take(job, seconds=self.seconds(job))
 
     def claim(self) -> AnyJob | None:
-        """Claim and return the next waiting job; return None if there is none, or if others claimed it first."""
         return self.claim_first(self.rows.claimable()) if self.claim_next is None else self.claim_next()
 
     def claim_first(self, jobs: AbstractJobQuerySet[AnyJob]) -> AnyJob | None:
@@ -300,7 +299,7 @@ class Runner(Generic[AnyJob]):
         return sum(self._release(job) for job in own)
 
     def wake(self, count: int = 1) -> None:
-        """Send hints to background processes that there is work. A lost hint does no harm."""
+        # A lost hint does no harm.
         for _ in range(count):
             if not send_hint(self.task, queue=self.queue, life=self.hint_life):
                 return
@@ -320,7 +319,7 @@ RUNNERS: dict[str, Runner[Any]] = {}
 
 
 def register(runner: Runner[AnyJob]) -> Runner[AnyJob]:
-    """Register a runner and return it. Every sweep calls its `sweep`. A runner with the same name is replaced."""
+    # Every sweep calls the `sweep` of each runner. A runner with the same name is replaced.
     RUNNERS[runner.name] = runner
     return runner
 

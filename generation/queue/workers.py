@@ -73,7 +73,6 @@ def start_command(queue: str) -> str:
 
 
 def describe_waiting(queue: str, *, waits: bool = True) -> dict[str, Any]:
-    """Return the template context for waiting work: whether no process does it, and the command that starts one."""
     is_alone = waits and not Heartbeat.objects.reading(queue).alive().exists()
     return {"is_alone": is_alone, "start_command": start_command(queue)}
 

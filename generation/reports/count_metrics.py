@@ -26,13 +26,11 @@ ALL = ""  # instead of a type: all questions
 
 
 def metrics_of(split: Split) -> tuple[Metric, ...]:
-    """Return the metrics that the split's world names."""
     return tuple(METRICS[name] for name in split.dataset.get_world().metrics)
 
 
 def has_metrics(split: Split, index: SplitIndex) -> bool:
-    """Return whether the metrics of numbers are defined on a split: all its answers are known counts."""
-    return bool(metrics_of(split)) and bool((truth_of(index) >= 0).all())
+    return bool(metrics_of(split)) and bool((truth_of(index) >= 0).all())  # all answers are known counts
 
 
 def terms_of(
@@ -71,7 +69,6 @@ def average_precisions(split: Split, boxes: PredictedBoxes) -> Mapping[float, Qu
 
 
 def _with_known_boxes(terms: QuestionTerms, index: SplitIndex) -> QuestionTerms:
-    """Return the terms without questions whose true boxes are not known."""
     assert index.boxes is not None
     return terms._replace(is_counted=terms.is_counted & index.boxes.known)
 
@@ -84,13 +81,12 @@ def _of_numbers(
     most = split.dataset.get_world().most_counted(split.read_spec())
     assert most is not None
     true = values[truth_of(index)].astype(np.int64)
-    kept = _kept_in_train(split)
+    kept = _parity_kept_in_train(split)
     is_own = None if kept is None else true % 2 == (kept == "odd")
     return count_terms(predicted, true, most=most, frequent=_frequent(split, index), is_own=is_own)
 
 
-def _kept_in_train(split: Split) -> str | None:
-    """Return the parity whose answers a count shift keeps whole in train; None if the split is not of a shift."""
+def _parity_kept_in_train(split: Split) -> str | None:
     train = split.reference or split  # a train set has no reference
     rule = read_recipe(train.recipe).parity if train.is_derived else None
     return None if rule is None else rule.kept

@@ -74,7 +74,6 @@ class SetCounts(NamedTuple):
     after: Counts
 
     def odd_and_even(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Return the numbers of questions with odd and with even answers, before and after."""
         before, after = ((int(one[1::2].sum()), int(one[::2].sum())) for one in (self.before, self.after))
         return before, after
 
@@ -99,7 +98,6 @@ class CountShiftFamily(NamedTuple):
 
 
 def names_of(splits: Sequence[Split]) -> list[str]:
-    """Return the names of the shifts of a dataset, in the order in which they were made."""
     return list(_members(splits))
 
 
@@ -148,7 +146,6 @@ def _set(role: str, split: Split, recipe: Recipe, *, most: int) -> SetCounts:
 
 
 def _numbers(split: Split) -> Counts:
-    """Return the number of each answer in a split's vocabulary; 0 for answers that are not numbers."""
     texts = SplitIndex.open(split).answer_values
     return np.array([int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0 for text in texts], np.int64)
 
@@ -162,12 +159,10 @@ def published_counts(dataset: Dataset, family: CountShiftFamily) -> Mapping[str,
 
 
 def published_methods(family: CountShiftFamily) -> Mapping[str, tuple[float, float, float]]:
-    """Return the paper's accuracies on val, and on simple and complex questions of test; empty for other shifts."""
-    return PAPER_METHODS if _is_papers_choice(family) else {}
+    return PAPER_METHODS if _is_papers_choice(family) else {}  # on val, and on simple and complex questions of test
 
 
 def _is_papers_choice(family: CountShiftFamily) -> bool:
-    """Return whether the paper has accuracies for this shift, Odd-Even-90."""
     return family.kept == "odd" and family.rule.removed == 90
 
 
@@ -207,7 +202,7 @@ Side = tuple[SetCounts, bool]
 
 def _similarity(label: str, one: Side, other: Side, *, sees: bool) -> Similarity:
     words = similarity(*_align(_words(*one), _words(*other)))
-    objects = similarity(*_align(_objects(*one), _objects(*other))) if sees else None
+    objects = similarity(*_align(_object_counts(*one), _object_counts(*other))) if sees else None
     return Similarity(label, words, objects)
 
 
@@ -225,8 +220,7 @@ def _words(one: SetCounts, is_after: bool) -> dict[str, int]:
     return {word: n for word, n in zip(found.vocabulary, counts, strict=True) if word not in COMMON_WORDS}
 
 
-def _objects(one: SetCounts, is_after: bool) -> dict[str, int]:
-    """Return how often each object occurs in the scenes of a set."""
+def _object_counts(one: SetCounts, is_after: bool) -> dict[str, int]:
     found = objects_of(one.split.source)
     scenes = np.unique(SplitIndex.open(one.split.source).scenes[_positions(one, is_after)])
     return dict(zip(found.kinds, found.among(scenes).tolist(), strict=True))
@@ -256,9 +250,7 @@ class GuessLine(NamedTuple):
 
 
 class Guesses(NamedTuple):
-    """The accuracies of guesses: a column for val, for test, and for each group of test."""
-
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # val, test, and each group of test
     lines: tuple[GuessLine, ...]
 
 

@@ -49,7 +49,6 @@ def _provide(report: Report, kind: runner.Runner[Report], *, is_small: bool) -> 
 
 
 def begin_shortcuts(dataset: Dataset, splits: Sequence[Split]) -> BlindReport:
-    """Return the row of the report on these splits. A new or outdated report waits to be made."""
     found, _ = BlindReport.objects.get_or_create(dataset=dataset)
     return _renew(found, key=shortcuts.report_key(splits))
 

@@ -30,13 +30,12 @@ class SceneObjects(NamedTuple):
     counts: NDArray[np.int64]
 
     def among(self, scenes: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return how often each kind (kinds,) occurs in these scenes, as far as they were read."""
+        # Shape (kinds,). Only scenes that were read are counted.
         found: NDArray[np.int64] = self.counts[np.isin(self.scenes, scenes)].sum(axis=0)
         return found
 
 
 def objects_of(split: Split) -> SceneObjects:
-    """Return the objects of a complete split's scenes; without kinds if its scenes have no objects."""
     return _objects(split.pk, split.index_digest)
 
 

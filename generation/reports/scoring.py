@@ -30,16 +30,15 @@ def expected_of(split: Split) -> ExpectedAnswers:
     index = SplitIndex.open(split)
     kinds, admitted, forms = _admitted(split, index)
     most_counted = split.dataset.get_world().most_counted(split.read_spec())
-    sizes = None if most_counted is None else _sizes(split, index)
+    sizes = None if most_counted is None else _picture_sizes(split, index)
     return ExpectedAnswers(
         str(split), index.n, index.answer_values, _names(index), kinds, admitted, forms, most_counted, sizes
     )
 
 
-def _sizes(split: Split, index: SplitIndex) -> NDArray[np.int32]:
-    """Return width and height of each question's picture, an array (questions, 2); 0 if they are not known."""
+def _picture_sizes(split: Split, index: SplitIndex) -> NDArray[np.int32]:
     rows = Scene.objects.filter(split=split.source).order_by("position").values_list("width", "height")
-    return np.array(list(rows), np.int32).reshape(-1, 2)[index.scenes]
+    return np.array(list(rows), np.int32).reshape(-1, 2)[index.scenes]  # 0 if they are not known
 
 
 def _names(index: SplitIndex) -> NDArray[np.bytes_] | None:
@@ -53,10 +52,8 @@ def _names(index: SplitIndex) -> NDArray[np.bytes_] | None:
 
 
 class _Admitted(NamedTuple):
-    """The type of each question; and for each type, and for no type, the codes and the form of its answers."""
-
-    kinds: NDArray[np.integer]
-    codes: tuple[tuple[int, ...], ...]
+    kinds: NDArray[np.integer]  # of each question
+    codes: tuple[tuple[int, ...], ...]  # for each type, and for no type
     forms: tuple[AnswerForm, ...]
 
 

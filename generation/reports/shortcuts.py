@@ -38,16 +38,13 @@ def report_key(splits: Sequence[Split]) -> str:
 
 
 def find_report(dataset: Dataset, splits: Sequence[Split]) -> BlindReport | None:
-    """Return the report on these splits, or None if there is none or the report is about other splits."""
     key = report_key(splits)
     return BlindReport.objects.filter(dataset=dataset, state=BlindReport.State.DONE, key=key).first()
 
 
 class QuestionTexts(NamedTuple):
-    """Texts of a split's questions, in order: the hash of each text, and the corpus's number of its first words."""
-
     hashes: NDArray[np.uint64]
-    openings: Ints
+    openings: Ints  # the corpus's number of the first words of each text
 
 
 class Corpus:
@@ -87,7 +84,7 @@ class SplitTexts:
 
     @cached_property
     def answers(self) -> Ints:
-        """Return the answers as codes of the split's own vocabulary; `NONE` for no answer."""
+        # Codes of the split's own vocabulary.
         codes = np.asarray(self.index.answers, dtype=np.int64)
         return np.where(codes < len(self.index.answer_values), codes, shortcuts.NONE)
 
@@ -96,7 +93,6 @@ class SplitTexts:
         return nearest_questions.bags_of(postings, questions=self.index.n, sizes=self.index.word_counts())
 
     def groups(self, facet: IndexedFacet) -> Ints:
-        """Return the codes of a facet; -1 for a question without a value."""
         codes = np.asarray(facet.codes, dtype=np.int64)
         return np.where(codes == facet.none, -1, codes)
 
@@ -113,8 +109,6 @@ def choices_of(split: Split, index: SplitIndex) -> Ints:
 
 
 class Cue(NamedTuple):
-    """The information that a guess uses of a question's words, and the score of these guesses."""
-
     name: str
     label: str
     score: GuessScore
@@ -259,7 +253,6 @@ class Guesser:
         return np.append(self.learned.answers, shortcuts.NONE)[found[groups]]
 
     def in_own_codes(self, guesses: Ints) -> Ints:
-        """Return guesses as codes of the split's own vocabulary; `UNKNOWN` for an answer that it does not contain."""
         words = self.learned.index.answer_values
         codes = shortcuts.table(words, self.own.index.answer_values, size=len(words) + 1)
         return np.where(guesses >= 0, codes[guesses], shortcuts.UNKNOWN)

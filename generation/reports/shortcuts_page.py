@@ -171,7 +171,6 @@ def alike_to(user: Visitor, dataset: Dataset, splits: Sequence[Split], report: B
 
 
 def source_of(dataset: Dataset) -> str:
-    """Return the name of the paper with which a dataset is compared; empty if its world has no paper."""
     return _published(dataset).source
 
 
@@ -232,8 +231,6 @@ ROOM = 3  # pixels by which a bar is thicker than in other charts, because two l
 
 
 class ChartParts(NamedTuple):
-    """The chart as parts of a page, for wide and for narrow screens; empty if there is nothing to show."""
-
     wide: SafeString
     narrow: SafeString
 

@@ -60,7 +60,6 @@ class SpecDraft(NamedTuple):
 
     @property
     def refused(self) -> BadSpec | None:
-        """Return the first fault, or None."""
         return self.faults[0] if self.faults else None
 
 
@@ -258,15 +257,14 @@ def fields_of(data: Mapping[str, Any], faults: Sequence[BadSpec], most: Mapping[
         Field(
             parameter,
             parameters.form_value(parameter, full),
-            _error(parameter, faults),
+            _error_text(parameter, faults),
             f"{parameter.about}; at most {most[parameter.limit]:,}" if parameter.limit else parameter.about,
         )
         for parameter in parameters.parameters_of(loading.world_of(full))
     ]
 
 
-def _error(parameter: Parameter, faults: Sequence[BadSpec]) -> str:
-    """Return the error messages for a field. Messages for rules also name the rule."""
+def _error_text(parameter: Parameter, faults: Sequence[BadSpec]) -> str:
     return " ".join(_said_of(parameter, fault) for fault in faults if _is_about(parameter, fault))
 
 

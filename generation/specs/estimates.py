@@ -77,7 +77,6 @@ class Estimate(NamedTuple):
 
 
 def measured_rates(world: str) -> Rates:
-    """Return the recent cost of work for a world's datasets on this server, or defaults."""
     return rates_of(Job.objects.filter(dataset__world=world))._replace(pixel=_bytes_a_pixel(world) or Rates().pixel)
 
 
@@ -101,7 +100,6 @@ def rates_of(jobs_done: QuerySet[Job], *, without: Rates | None = None) -> Rates
 
 
 def _seconds_a_sample(drawn: list[Job]) -> float:
-    """Return the seconds for one sample of a pixel in these jobs; 0 without jobs."""
     samples = sum(_samples_drawn(job) for job in drawn)
     return _seconds(drawn) / samples if samples else 0.0
 
@@ -192,8 +190,6 @@ def estimate(spec: BaseSpec, *, images: bool = True) -> Estimate:
 
 
 class TooMuch(BadSpec):
-    """A spec needs more than is available. `estimate` says how much, if it is known."""
-
     def __init__(self, message: str, *, where: str = "splits", estimate: Estimate | None = None) -> None:
         super().__init__(message, where=where)
         self.estimate = estimate

@@ -57,7 +57,6 @@ class Parameter(NamedTuple):
 
     @property
     def group(self) -> str:
-        """Return the part of the spec that contains it; empty at the top level."""
         return self.path.rpartition(".")[0]
 
 
@@ -126,7 +125,6 @@ def _about(schema: Mapping[str, Any]) -> str:
 
 
 def expand(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a spec's JSON merged over the preset from which it starts; raise `BadSpec`."""
     base = data.get("base")
     return merge(find_preset(base), data) if isinstance(base, str) else dict(data)
 

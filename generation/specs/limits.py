@@ -19,9 +19,7 @@ class BeyondLimit(BadSpec):
 
 
 class LimitedValue(NamedTuple):
-    """A limited value in a spec: its path, the limit's name, and the amount."""
-
-    where: str
+    where: str  # its path in the spec
     limit: str
     amount: int
 

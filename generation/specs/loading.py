@@ -16,11 +16,9 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class Source(NamedTuple):
-    """A loaded spec: a name for its dataset, its JSON, and its files by digest."""
-
-    name: str
+    name: str  # for its dataset
     data: dict[str, Any]
-    files: dict[str, bytes]
+    files: dict[str, bytes]  # by digest
 
 
 def load(source: str, *, scenes_from: Path | None = None) -> Source:

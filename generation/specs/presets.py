@@ -49,11 +49,9 @@ class PresetCard(NamedTuple):
 
 
 class PresetGroup(NamedTuple):
-    """The presets of a world. In a world with mini presets, `cards` are these, and `full_size` are all others."""
-
     world: str
-    cards: list[PresetCard]
-    full_size: list[PresetCard]
+    cards: list[PresetCard]  # the mini presets, if there are any
+    full_size: list[PresetCard]  # all others
 
 
 def preset_names() -> list[str]:
@@ -61,7 +59,6 @@ def preset_names() -> list[str]:
 
 
 def first_preset() -> str:
-    """Return the preset that a new dataset starts from: a mini one if there is any."""
     names = preset_names()
     return next((name for name in names if name.endswith(MINI)), names[0])
 

@@ -23,11 +23,9 @@ class NoPreview(EngineError):
 
 
 class PreviewQuestion(NamedTuple):
-    """A question of a previewed scene. `after` is the number of story lines that it may use; None for all."""
-
     text: str
     answer: str
-    after: int | None
+    after: int | None  # the number of story lines that it may use; None for all
 
 
 class ScenePreview(NamedTuple):

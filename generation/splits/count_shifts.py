@@ -50,15 +50,12 @@ class CountShift(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the name of the shift, such as `odd-even-90`."""
-        return f"{self.kept}-{PARITIES[self.kept]}-{self.removed:g}".replace(".", "_")
+        return f"{self.kept}-{PARITIES[self.kept]}-{self.removed:g}".replace(".", "_")  # such as `odd-even-90`
 
 
 class ShiftedSet(NamedTuple):
-    """A question set of a shift: its name, the split that it is made from, and its recipe."""
-
     name: str
-    parent: Split
+    parent: Split  # the set is made from it
     recipe: Recipe
 
 

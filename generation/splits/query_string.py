@@ -42,7 +42,6 @@ class QueryString:
         return cls(tuple(parse_qsl(text.strip().removeprefix("?"), keep_blank_values=True)))
 
     def __str__(self) -> str:
-        """Return the query string with its question mark; empty if there are no names and values."""
         return "?" + urlencode(self.pairs, safe=",") if self.pairs else ""
 
     def only(self, *names: str) -> Self:
@@ -52,15 +51,12 @@ class QueryString:
         return replace(self, pairs=tuple(pair for pair in self.pairs if pair[0] not in names))
 
     def last(self, name: str) -> str | None:
-        """Return the value of a name, or None. If there are several values, the last one is returned."""
         return next((value for each, value in reversed(self.pairs) if each == name), None)
 
     def value(self, name: str, default: str = "") -> str:
-        """Return the value of a name, or the default if it is missing or empty. Forms send empty fields, too."""
-        return self.last(name) or default
+        return self.last(name) or default  # forms send empty fields, too
 
     def values(self, name: str) -> list[str]:
-        """Return the different values of a name, without empty ones."""
         return list(dict.fromkeys(value for each, value in self.pairs if each == name and value))
 
     def switch(self, name: str) -> bool | None:
@@ -124,7 +120,6 @@ class ListOrder(NamedTuple):
 
     @property
     def value(self) -> str:
-        """Return the order in an address: `length`, or `-length` for descending order."""
         return f"-{self.facet.name}" if self.is_descending else self.facet.name
 
 
@@ -173,9 +168,8 @@ class Query:
 
     @property
     def address(self) -> str:
-        """Return the query string with its question mark. Without filters, on the first page, it is `?`."""
         pairs = [*self.pairs, (PAGE, str(self.page))] if self.page > 1 else self.pairs
-        return "?" + urlencode(pairs, safe=",")
+        return "?" + urlencode(pairs, safe=",")  # without filters, on the first page, it is `?`
 
     @property
     def everything(self) -> "Query":
@@ -183,12 +177,10 @@ class Query:
 
     @property
     def filter_address(self) -> str:
-        """Return the address of only the filters; empty without filters."""
         return "" if self.is_plain else Query(self.conditions, self.words).address
 
     @property
     def trail(self) -> str:
-        """Return the address without page and selection, for a question's links; empty without filters and order."""
         return "" if self.is_plain and self.order is None else replace(self, page=1, chosen=()).address
 
     def around(self, facet: FilterFacet) -> tuple[str, str]:
@@ -208,7 +200,6 @@ class Query:
         return replace(self, words=words, page=1)
 
     def toggled(self, condition: Condition) -> "Query":
-        """Return the query with this condition removed if it was there, otherwise added, on the first page."""
         kept = tuple(one for one in self.conditions if one != condition)
         conditions = kept if len(kept) < len(self.conditions) else (*kept, condition)
         return replace(self, conditions=conditions, page=1)
@@ -278,7 +269,7 @@ def read_query(
         elif name in known:
             conditions += [read_condition(known[name], value)] if value.strip() else []
         else:
-            raise BadAddress(_unknown(name, known, hidden))
+            raise BadAddress(_unknown_message(name, known, hidden))
     if len(conditions) > MAX_CONDITIONS:
         raise BadAddress(f"Expected at most {MAX_CONDITIONS} filters, got {len(conditions)}.")
     return Query(tuple(dict.fromkeys(conditions)), words, page, order=order)
@@ -322,7 +313,7 @@ def label_of(facet: FilterFacet, code: int) -> str:
 
 
 def check_names(names: Iterable[str], known: Collection[str]) -> None:
-    """Raise `BadAddress` for an unknown name, because otherwise a typing error would be ignored."""
+    # A typing error must not be ignored.
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
         raise BadAddress(f"Expected {', '.join(known)} in the address, got {shorten(unknown)}.")
@@ -358,8 +349,7 @@ def _expected(facet: FilterFacet) -> str:
     return f"one of its {len(facet.values)} values, such as {facet.values[0]} or {facet.values[-1]}"
 
 
-def _unknown(name: str, known: Mapping[str, FilterFacet], hidden: Sequence[FilterFacet]) -> str:
-    """Return why users cannot filter by this name."""
+def _unknown_message(name: str, known: Mapping[str, FilterFacet], hidden: Sequence[FilterFacet]) -> str:
     if any(facet.name == name for facet in hidden):
         return f"Answers of this split are withheld, and a filter by {name} would reveal part of them."
     return f"Expected a filter ({', '.join([*known, WORDS])}) or a page, got {shorten(name)}."
@@ -372,7 +362,7 @@ def sortable(facets: Iterable[FilterFacet]) -> list[FilterFacet]:
 def _read_order(value: str, known: Mapping[str, FilterFacet], hidden: Sequence[FilterFacet]) -> ListOrder:
     name = value.removeprefix("-")
     if name not in known and any(facet.name == name for facet in hidden):
-        raise BadAddress(_unknown(name, known, hidden))
+        raise BadAddress(_unknown_message(name, known, hidden))
     numbers = {facet.name: facet for facet in sortable(known.values())}
     if name not in numbers:
         raise BadAddress(f"Expected {SORT} to be one of {', '.join(numbers)}, got {shorten(value)}.")

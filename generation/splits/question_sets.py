@@ -33,10 +33,8 @@ AT_ONCE = 5000  # largest derived split that is made during a request
 
 
 class ChosenQuestions(NamedTuple):
-    """The result of a recipe: the recipe in canonical form, and positions in the parent."""
-
-    recipe: Recipe
-    positions: Positions
+    recipe: Recipe  # in canonical form
+    positions: Positions  # in the parent
 
 
 def choose(parent: Split, recipe: Recipe) -> ChosenQuestions:
@@ -186,7 +184,7 @@ def write_index(folder: Path, split: Split, *, index: SplitIndex, positions: Pos
 
 
 def drop_late_index(digest: str) -> None:
-    """Delete an index that was stored for a split that has been deleted. An index in use is kept."""
+    # The index was stored after its split had been deleted. An index in use is kept.
     if not Split.objects.filter(index_digest=digest).exists():
         files.drop_folder(f"{FOLDER}/{digest}")
 

@@ -33,8 +33,6 @@ NO_LEASE = NoLease()
 
 
 class SealedSplit(NamedTuple):
-    """The result of sealing a split."""
-
     fingerprint: str
     index_digest: str
 
@@ -62,7 +60,7 @@ def seal(split: Split, lease: Lease | NoLease = NO_LEASE) -> SealedSplit:
 
 
 def _lines(stored: ItemRows) -> Iterator[str]:
-    """Yield the canonical JSON of a scene and its questions. Scenes and programs are stored in this form."""
+    # Scenes and programs are stored in canonical form.
     yield stored.scene.data or "null"
     for row in stored.questions:
         yield question_line(row.text, row.kind, row.answer, row.program, row.family, row.scope)
@@ -285,7 +283,7 @@ def _drop_draft(draft: Path, split: Split) -> None:
 
 
 def _code_count(facet: Facet) -> int:
-    """Return the number of codes of a facet. Each set of flags has a code."""
+    # Each set of flags has a code.
     return 1 << len(facet.values) if facet.kind == FacetKind.FLAGS else len(facet.values)
 
 
@@ -327,7 +325,6 @@ def save(path: Path, values: NDArray[Any]) -> None:
 
 
 def save_boxes(folder: Path, boxes: CountedBoxes) -> None:
-    """Write the boxes of counted objects into the folder of an index."""
     arrays: tuple[NDArray[Any], ...] = (boxes.starts, boxes.boxes, boxes.known)
     for name, values in zip(FILES, arrays, strict=True):
         save(folder / f"{name}.npy", values)

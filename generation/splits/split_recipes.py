@@ -75,7 +75,7 @@ class ParityRule(Frozen):
     grouped_by: Plain = ""
 
     def kept_of(self, count: int) -> int:
-        """Return how many questions of a group of the other parity are kept."""
+        # `count` is the size of a group of the other parity.
         share = 1 - Fraction(str(self.removed)) / 100
         return int(count * share) or (min(FEW, count) if share else 0)
 
@@ -143,7 +143,7 @@ class Recipe(Frozen):
 
     @property
     def is_drawn(self) -> bool:
-        """Return whether random choices are made, so that the seed matters."""
+        # The seed matters only if random choices are made.
         is_thinned = self.parity is not None or bool(self.shares)
         return self.sample is not None or self.share is not None or self.holds_out or is_thinned
 
@@ -273,8 +273,7 @@ class Chooser:
         return recipe.first or recipe.sample or left
 
     def _keys(self, recipe: Recipe, which: int) -> NDArray[np.float64]:
-        """Return a random number for each question of the split. The questions with the lowest numbers are taken."""
-        return np.asarray(self._stream(recipe, which).generator.random(self.index.n))
+        return np.asarray(self._stream(recipe, which).generator.random(self.index.n))  # the lowest numbers are taken
 
     def _stream(self, recipe: Recipe, which: int) -> Stream:
         return stream(seed=recipe.seed, split=self.parent.name, index=which, stage=Stage.SAMPLE)
@@ -347,7 +346,6 @@ def in_words(recipe: Recipe, *, n: int, parent: Split, index: SplitIndex | None)
 
 
 def _parity_in_words(rule: ParityRule, facets: Mapping[str, IndexedFacet]) -> str:
-    """Return a rule of parity in words: `with all odd answers and 10 % of the others, answer by answer`."""
     others = f"{float(100 - Fraction(str(rule.removed))):g} % of" if rule.removed < 100 else "none of"
     by = f" and {_label(facets.get(rule.grouped_by), rule.grouped_by)}" if rule.grouped_by else ""
     return f"with all {rule.kept} answers and {others} the others, by answer{by}"

@@ -24,9 +24,7 @@ MOST_KEPT = 100_000_000  # characters
 
 
 class Lines(NamedTuple):
-    """Canonical JSON of questions and of the scene of each question, in the same order; None for a missing row."""
-
-    scenes: NDArray[np.object_]
+    scenes: NDArray[np.object_]  # one for each question; None for a missing row
     questions: NDArray[np.object_]
 
 

@@ -31,7 +31,6 @@ class CountedBoxes(NamedTuple):
     known: NDArray[np.bool_]
 
     def of(self, position: int) -> NDArray[np.float32] | None:
-        """Return the boxes (k, 4) of one question; None if they are not known."""
         return self.boxes[self.starts[position] : self.starts[position + 1]] if self.known[position] else None
 
     def at(self, positions: NDArray[np.integer]) -> "CountedBoxes":

@@ -24,11 +24,9 @@ HELD = "manifest.json"  # users of a folder hold a shared lock on this file in i
 
 
 class CachedFile(NamedTuple):
-    """Something in the cache: its path, its size in bytes and when it was last used."""
-
     path: Path
-    size: int
-    used: float
+    size: int  # bytes
+    used: float  # when it was last used
 
 
 def folder() -> Path:

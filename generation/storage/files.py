@@ -89,7 +89,6 @@ class NoSpace(OSError):
 
 
 def check_reserve() -> None:
-    """Raise `NoSpace` if too little of the disk is free. Called before every write of a stored file."""
     shortage = disk_shortage()
     if shortage:
         raise NoSpace(errno.ENOSPC, shortage)
@@ -135,7 +134,7 @@ def draft_name(name: str) -> str:
 
 
 def drop_abandoned() -> int:
-    """Delete temporary files and folders of processes that were killed; return their number."""
+    # Processes that are killed leave temporary files and folders.
     places = [place for place in (local_path(""), settings.VAR_DIR / "cache") if place is not None]
     return sum(drop_abandoned_below(place) for place in places) + _drop_old(_temporary_files())
 
@@ -253,7 +252,6 @@ def on_disk(name: str) -> Iterator[Path]:
 
 
 def drop(name: str) -> None:
-    """Delete a stored file, if it exists."""
     if name:
         default_storage.delete(name)
 

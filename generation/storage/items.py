@@ -136,16 +136,12 @@ class QuestionRow(NamedTuple):
 
 
 class ItemRows(NamedTuple):
-    """A scene with its questions, as values of rows and as the engine's item."""
-
     scene: SceneRow
     questions: tuple[QuestionRow, ...]
     item: engine.Item
 
 
 class StoredItem(NamedTuple):
-    """A scene with its questions, as rows and as the engine's item."""
-
     scene: Scene
     questions: tuple[Question, ...]
     item: engine.Item

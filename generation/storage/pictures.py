@@ -33,7 +33,7 @@ def path_of(scene: Scene, dataset: Dataset) -> Path:
 
 
 def picture_bytes(scene: Scene, dataset: Dataset) -> bytes:
-    """Return the file of a scene's stored or linked picture; raise `FileNotFoundError` if it is missing."""
+    # Both raise `FileNotFoundError` if the picture is missing.
     return path_of(scene, dataset).read_bytes() if scene.linked else files.get(scene.image)
 
 

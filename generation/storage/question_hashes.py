@@ -23,7 +23,7 @@ PARTS = ("distinct", "places", "starts")
 
 @lru_cache(maxsize=8192)
 def hash_key(key: str) -> int:
-    """Return a key's hash of 64 bits. With a million keys, one in 37 million datasets has a collision."""
+    # 64 bits: with a million keys, one in 37 million datasets has a collision.
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big")
 
 

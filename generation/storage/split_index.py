@@ -73,9 +73,7 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 
 class IntegerRange(NamedTuple):
-    """Integers from `low` to `high`, both included; None for no bound."""
-
-    low: int | None = None
+    low: int | None = None  # both ends are included; None for no bound
     high: int | None = None
 
 
@@ -141,7 +139,7 @@ class IndexedFacet:
         return [code for code, value in enumerate(self.values) if low <= int(value) <= high]
 
     def sort(self, positions: NDArray[np.int64], *, is_descending: bool) -> NDArray[np.int64]:
-        """Return positions sorted by value. Equal values keep their order; questions without a value come last."""
+        # Questions without a value come last.
         codes = self.codes[positions].astype(np.int32)
         keys = np.where(codes == self.none, len(self.values), -codes if is_descending else codes)
         return positions[np.argsort(keys, kind="stable")]
@@ -158,17 +156,13 @@ class IndexedFacet:
 
 
 class Matches(NamedTuple):
-    """The questions that match: their positions in order, and a function for the counts of `SplitIndex.counts`."""
-
     positions: NDArray[np.int64]
-    counts: Callable[[], dict[str, NDArray[np.int64]]]
+    counts: Callable[[], dict[str, NDArray[np.int64]]]  # of `SplitIndex.counts`
 
 
 class Postings(NamedTuple):
-    """Sorted words and their postings. `starts` has the start of each word's postings, and the end of the last."""
-
     vocabulary: list[str]
-    starts: NDArray[np.int64]
+    starts: NDArray[np.int64]  # of each word's postings, and the end of the last
     postings: NDArray[np.uint32]
 
 
@@ -219,21 +213,17 @@ class SplitIndex:
 
     @classmethod
     def open(cls, split: Split) -> "SplitIndex":
-        """Return the index of a sealed split; raise `NotIndexed` if there is none. Each process opens it only once."""
         if not split.is_complete:
             raise NotIndexed(f"Expected a complete split, got {split}, which is {split.get_state_display()}.")
-        return open_digest(split.index_digest, split.seen_digest)
+        return open_digest(split.index_digest, split.seen_digest)  # each process opens it only once
 
     def source_id(self, position: int) -> str | None:
-        """Return the question's published id, or None."""
-        return None if self._sources is None else bytes(self._sources[position]).decode() or None
+        return None if self._sources is None else bytes(self._sources[position]).decode() or None  # the published id
 
     def sources_of(self, positions: NDArray[np.int64]) -> NDArray[np.bytes_] | None:
-        """Return the published ids of questions; None if the split has none."""
         return None if self._sources is None else self._sources[positions]
 
     def in_source(self, positions: Sequence[int]) -> list[int]:
-        """Return the positions of questions in the source split: the parent of a derived split, otherwise itself."""
         return list(positions) if self.positions is None else self.positions[list(positions)].tolist()
 
     def place_of(self, position: int) -> int | None:
@@ -281,7 +271,7 @@ class SplitIndex:
         return self.find(filters, words).counts()
 
     def find(self, filters: Filters, words: Sequence[str] = ()) -> "Matches":
-        """Return the matching questions after one pass over the filtered facets. Counts are computed only on demand."""
+        # Counts are computed only on demand.
         marks, numbers = self._marks(filters, words)
         positions = np.flatnonzero(marks == 0)
         return Matches(positions, functools.partial(self._counts, positions, marks, numbers))
@@ -374,7 +364,6 @@ def _held(digest: str) -> tuple[Path, IO[bytes] | None]:
 
 @functools.lru_cache(maxsize=64)
 def counts_of_all(digest: str, seen: str = "") -> Mapping[str, NDArray[np.int64]]:
-    """Return how many questions of an index have each value of each facet, without filters. Cached per process."""
     return open_digest(digest, seen).counts({})
 
 

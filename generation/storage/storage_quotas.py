@@ -37,7 +37,6 @@ _USES: dict[str, Callable[[Any], Use]] = {}
 
 
 def register(name: str, use: Callable[[Any], Use]) -> None:
-    """Register a function that returns an account's use of one kind. The same name replaces the function."""
     _USES[name] = use
 
 
@@ -50,8 +49,7 @@ def used_by(user: Any) -> int:
 
 
 def limit_of(user: Any) -> int | None:
-    """Return how many bytes an account may store; None for no limit, for example for staff."""
-    return None if user is None or user.is_staff else settings.ACCOUNT_MB * MEGA
+    return None if user is None or user.is_staff else settings.ACCOUNT_MB * MEGA  # bytes; staff have no limit
 
 
 def check(user: Any, size: int) -> None:
@@ -68,7 +66,6 @@ def check(user: Any, size: int) -> None:
 
 
 def check_exports(user: Any, size: int) -> None:
-    """Raise `AccountFull` if an account may not have one more export of about this many bytes."""
     if limit_of(user) is not None and _exports(user).count() >= MOST_EXPORTS:
         raise AccountFull(f"Expected at most {MOST_EXPORTS} exports for an account, got one more. {WHERE}")
     check(user, size)

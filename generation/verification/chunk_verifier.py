@@ -26,16 +26,12 @@ UNREADABLE = (EngineError, ValueError, KeyError, TypeError, AttributeError)  # e
 
 
 class BatchTask(NamedTuple):
-    """A batch to prove, and the positions of the scenes whose pictures are drawn again."""
-
     split: Split
     chunk: Chunk
-    again: tuple[int, ...] = ()
+    again: tuple[int, ...] = ()  # positions of the scenes whose pictures are drawn again
 
 
 class StoredRows(NamedTuple):
-    """The row of a scene, and the rows of its questions in order."""
-
     scene: Scene
     questions: Sequence[Question]
 

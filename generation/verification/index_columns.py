@@ -133,5 +133,5 @@ def open_fresh(split: Split) -> SplitIndex | None:
 
 
 def seen_folder(split: Split) -> Path | None:
-    """Return the folder of the second part of a split's index, with the overlap with its reference; None without it."""
+    # The second part of the index, with the overlap with the reference.
     return fetch(f"{split.index_digest}/{split.seen_digest}") if split.seen_digest else None

@@ -132,9 +132,7 @@ def _page(
 
 
 class SortChoice(NamedTuple):
-    """A way to sort questions: its value in the address, its label, and whether it is active."""
-
-    value: str
+    value: str  # in the address
     label: str
     is_on: bool
 

@@ -55,7 +55,6 @@ class SetView(NamedTuple):
 
     @property
     def rows(self) -> list[tuple[int, int, int]]:
-        """Return each number that occurs, with the questions that have it as their answer before and after."""
         counts = zip(self.shifted.before.tolist(), self.shifted.after.tolist(), strict=True)
         return [(number, before, after) for number, (before, after) in enumerate(counts) if before]
 

@@ -235,10 +235,8 @@ def _estimate(draft: SpecDraft, request: HttpRequest) -> tuple[Estimate | None, 
 
 
 class Wrong(NamedTuple):
-    """A fault: the label of its field, the id of its field, and the message."""
-
     label: str
-    field: str
+    field: str  # its id
     text: str
 
 
@@ -269,7 +267,6 @@ def _grouped(fields: list[editor.Field]) -> list[tuple[str, list[editor.Field]]]
 
 
 def _free_slug(name: str) -> str:
-    """Return a name that no dataset has: the preset's name, or that name with a number."""
     taken = set(Dataset.objects.filter(slug__startswith=name).values_list("slug", flat=True))
     return next(slug for slug in [name, *(f"{name}-{n}" for n in range(2, len(taken) + 3))] if slug not in taken)
 

@@ -118,17 +118,14 @@ def spec(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def spec_with_files(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return a zip file of the spec and its files, without files of scenes that the user may not see."""
     found = find_dataset(request.user, slug)
     hidden = hidden_files(found, sees=partial(may_see, request.user))
     return _download(spec_as_zip(found, hidden=hidden), f"{found.slug}-spec.zip", kind="application/zip")
 
 
 class SplitRow(NamedTuple):
-    """A split in the overview's table; `said` describes the questions of a derived split."""
-
     split: Split
-    said: str
+    said: str  # the questions of a derived split in words
     notes: list[Note]
 
 
@@ -145,7 +142,7 @@ def _rows(user: Visitor, splits: list[Split]) -> list[SplitRow]:
 
 
 def _filters(user: Visitor) -> list[str]:
-    """Return the facets of the list's form. Visitors without an account need no choice of who sees a dataset."""
+    # Visitors without an account need no choice of who sees a dataset.
     return ["world", "state", *(["visibility"] if user.is_authenticated else [])]
 
 

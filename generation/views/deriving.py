@@ -30,26 +30,20 @@ BAD, CONFLICT = 400, 409
 
 
 class QuestionSetSize(NamedTuple):
-    """The size of a question set in words, or why it cannot be made."""
-
-    said: str = ""
-    trouble: str = ""
+    said: str = ""  # in words
+    trouble: str = ""  # why it cannot be made
     is_large: bool = False
 
 
 class SetLine(NamedTuple):
-    """A question set of a shift: its name, its number of questions, and its recipe in words."""
-
     name: str
     n: int
-    recipe: str
+    recipe: str  # in words
 
 
 class CountShiftSize(NamedTuple):
-    """The question sets of a shift, or why they cannot be made."""
-
     lines: tuple[SetLine, ...] = ()
-    trouble: str = ""
+    trouble: str = ""  # why they cannot be made
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -99,7 +93,6 @@ class QuestionSetRequest:
         self.found = len(self.index.find(self.query.filters, self.query.each_word).positions)
 
     def first_form(self) -> dict[str, Any]:
-        """Return the initial values of the form: all filtered questions, or a tenth of an unfiltered split."""
         if self.query.is_plain:
             return {"how": "sample", "amount": max(1, self.found // 10), "seed": 0}
         return {"how": "all", "amount": "", "seed": 0}

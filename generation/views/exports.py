@@ -123,7 +123,6 @@ def _splits(dataset: Dataset) -> list[Split]:
 
 
 def _form(request: HttpRequest, dataset: Dataset, splits: list[Split], data: Any = None) -> ExportForm | None:
-    """Return the form; None for users who are not signed in, and if nothing can be exported."""
     if not splits or dataset.state != Dataset.State.COMPLETE or not request.user.is_authenticated:
         return None
     return ExportForm(data, dataset=dataset, splits=splits, is_owner=owns(request.user, dataset))

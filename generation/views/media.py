@@ -35,7 +35,7 @@ def scene_image(request: HttpRequest, slug: str, name: str, position: int, versi
     scene = _scene(split, position)
     check_version(split, scene.image or scene.linked, version)
     shown = f"{name}-{position}{PurePath(scene.image or scene.linked).suffix}"
-    return _unchanged(request, split) or _kept_for_ever(split, _picture(scene, split, name=shown))
+    return _not_modified(request, split) or _kept_for_ever(split, _picture(scene, split, name=shown))
 
 
 @require_safe
@@ -46,7 +46,7 @@ def scene_thumbnail(request: HttpRequest, slug: str, name: str, position: int, v
         raise Http404(MISSING)
     scene = _scene(split, position)
     check_version(split, scene.image or scene.linked, version)
-    return _unchanged(request, split) or _kept_for_ever(split, _small(scene, split))
+    return _not_modified(request, split) or _kept_for_ever(split, _small(scene, split))
 
 
 @require_safe
@@ -57,11 +57,10 @@ def scene_ids_image(request: HttpRequest, slug: str, name: str, position: int, v
         raise Http404(MISSING)
     stored = _scene(split, position).ids_image
     check_version(split, stored, version)
-    return _unchanged(request, split) or _kept_for_ever(split, _file(stored, name=f"{name}-{position}-ids.png"))
+    return _not_modified(request, split) or _kept_for_ever(split, _file(stored, name=f"{name}-{position}-ids.png"))
 
 
 def check_version(split: Split, stored: str, version: str) -> None:
-    """Raise `Http404` unless there is a picture and the address has its version."""
     if not stored or version_of(split.dataset) != version:
         raise Http404(MISSING)
 
@@ -125,8 +124,7 @@ def _lost(stored: str, found: object) -> Http404:
     return Http404(MISSING)
 
 
-def _unchanged(request: HttpRequest, split: Split) -> HttpResponseBase | None:
-    """Return the response that the browser's copy is up to date, or None."""
+def _not_modified(request: HttpRequest, split: Split) -> HttpResponseBase | None:
     found = get_conditional_response(request, etag=_etag(split))
     return None if found is None else _kept_for_ever(split, found)
 

@@ -95,7 +95,7 @@ def _answered(request: HttpRequest, context: dict[str, Any], *, visit: Visit) ->
 
 
 def _may_know(user: Visitor, split: Split, facet: IndexedFacet, *, visit: Visit) -> bool:
-    """Return whether a facet's value may be shown. A value that reveals the answer is hidden until the user answers."""
+    # A value that reveals the answer is hidden until the user answers.
     return may_see_facet(user, split, facet) and not (visit.hides and facet.reveals)
 
 

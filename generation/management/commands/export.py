@@ -69,7 +69,7 @@ class Command(PlainCommand):
             ) from error
 
     def _say_what_is_missing(self, dataset: exports.StoredDataset) -> None:
-        """Print what the folder does not contain, so that nobody looks for it."""
+        # Otherwise somebody would look for it in the folder.
         for line in dataset.notes():
             self.stderr.write(line)
 

@@ -11,7 +11,7 @@ from PIL import Image
 from pytest_django.plugin import DjangoDbBlocker
 
 from annotations.models import Study
-from generation.browsing.outlines import path_of
+from generation.browsing.outlines import svg_path_of
 from generation.engine.worlds import REGISTRY
 from generation.making import dataset_jobs
 from generation.models import Dataset
@@ -65,7 +65,7 @@ def test_outlines_follow_the_pixels(client: Client, rows: Dataset) -> None:
 
 
 def test_an_exact_outline_has_every_corner_of_the_mask() -> None:
-    assert path_of(np.ones((1, 2), bool), smooth=False) == "M0 0L1 0L2 0L2 1L1 1L0 1Z"
+    assert svg_path_of(np.ones((1, 2), bool), smooth=False) == "M0 0L1 0L2 0L2 1L1 1L0 1Z"
 
 
 def test_small_versions_of_tiny_pictures_change_no_pixel() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from generation.browsing.outlines import loops, path_of, places, silhouette, simplify, smooth_border
+from generation.browsing.outlines import loops, places, silhouette, simplify, smooth_border, svg_path_of
 
 MASKS = arrays(np.bool_, st.tuples(st.integers(1, 9), st.integers(1, 9)))
 
@@ -77,10 +77,10 @@ def test_a_silhouette_covers_only_its_element():
 
 def test_path_data_stays_inside_the_picture():
     ids = np.ones((20, 30), dtype=bool)
-    numbers = [float(n) for n in re.findall(r"[\d.]+", path_of(ids))]
+    numbers = [float(n) for n in re.findall(r"[\d.]+", svg_path_of(ids))]
     assert min(numbers) == 0.0
     assert max(numbers) == 30.0
 
 
 def test_an_empty_mask_has_no_outline():
-    assert path_of(np.zeros((4, 4), dtype=bool)) == ""
+    assert svg_path_of(np.zeros((4, 4), dtype=bool)) == ""
