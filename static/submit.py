@@ -48,10 +48,8 @@ class Unreachable(Exception):
 
 
 class SameSite(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: the token is for the site that was named, and an upload would get lost on the way."""
-
+    # The token is for the site that was named, and an upload would get lost on the way.
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> None:
-        """Refuse, naming where it leads."""
         raise Refused(f"Expected the site's own address, got one that leads to {newurl}: use that as --site.")
 
 
@@ -98,7 +96,6 @@ class Site:
         self.opener = urllib.request.build_opener(SameSite)
 
     def ask(self, path: str, *, upload: Upload | None = None, headers: dict[str, str] | None = None) -> Any:
-        """Return what the site answers, as JSON."""
         return self._again(path, upload, headers or {}, json.load)
 
     def download(self, path: str, target: Path) -> int:
@@ -169,7 +166,7 @@ def copied(source: http.client.HTTPResponse, target: BinaryIO) -> int:
 
 
 def say(text: str) -> None:
-    """Tell how it goes, beside the results."""
+    # Results alone go to standard output.
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
@@ -193,7 +190,6 @@ def questions(site: Site, options: argparse.Namespace) -> int:
 
 
 def fields_of(options: argparse.Namespace) -> dict[str, str]:
-    """Return what is sent beside the file."""
     names = ("split", "suite", "method", "run", "trained_on", "train_size", "examples_seen", "fingerprint", "note")
     return {name: str(value) for name in names if (value := getattr(options, name)) is not None}
 

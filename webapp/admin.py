@@ -41,7 +41,6 @@ class AccountAdmin(UserAdmin):
         return super().has_delete_permission(request, obj) and is_below(request, obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
-        """Return the read-only fields; for users who are not superusers, these include the rights of an account."""
         fields = tuple(super().get_readonly_fields(request, obj))
         is_superuser = isinstance(request.user, User) and request.user.is_superuser
         return fields if is_superuser else (*fields, "is_staff", "is_superuser", "groups", "user_permissions")

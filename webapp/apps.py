@@ -4,8 +4,6 @@ from django.apps import AppConfig
 
 
 class WebappConfig(AppConfig):
-    """The site's own app."""
-
     name = "webapp"
     label = "webapp"
     verbose_name = "Site"

@@ -56,8 +56,6 @@ class NoSuchDocument(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Heading:
-    """A heading inside a page, for the page's own index."""
-
     anchor: str
     text: str
 

@@ -101,7 +101,6 @@ class Environment:
 
 
 def resolve(value: str | Path, *, base: Path) -> Path:
-    """Return the absolute path; a relative path starts at `base`."""
     return (base / Path(value).expanduser()).resolve()
 
 
@@ -133,7 +132,6 @@ def is_database(parsed: dict[str, Any]) -> bool:
 
 
 def is_mail(parsed: dict[str, Any]) -> bool:
-    """Return whether the parsed address of a mail server has a known backend, and a host if the backend needs one."""
     backend = parsed.get("EMAIL_BACKEND")
     return backend is not None and (backend != MAIL_SERVER or bool(parsed["EMAIL_HOST"]))
 

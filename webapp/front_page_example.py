@@ -15,8 +15,6 @@ STEPS = range(5, 9)  # a program with this many steps is easy to read
 
 
 class Example(NamedTuple):
-    """A question with its picture and program."""
-
     question: Question
     shown: QuestionView
     player: Player

@@ -47,7 +47,7 @@ class LoginLink(models.Model):
         return f"login link for {self.user} until {self.expires_at:%Y-%m-%d %H:%M}"
 
     def use(self) -> bool:
-        """Mark the link as used; return False if it was used before. Only one of simultaneous calls returns True."""
+        # Only one of simultaneous calls returns True.
         return LoginLink.objects.filter(pk=self.pk, used_at=None).update(used_at=timezone.now()) == 1
 
 
@@ -80,7 +80,6 @@ class ApiToken(models.Model):
         return f"API token {self.name!r} of {self.user}"
 
     def note_use(self) -> None:
-        """Store the time of use, unless one was stored within the last hour."""
         now = timezone.now()
         if self.last_used is None or self.last_used < now - USE_NOTED:
             ApiToken.objects.filter(pk=self.pk).update(last_used=now)

@@ -50,21 +50,19 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
-    """Return the state of each part of the site; status 503 if one of them fails."""
     return _state(kept.get())
 
 
 @require_safe
 @never_cache
 def health_of_web(request: HttpRequest) -> JsonResponse:
-    """Return whether the database and the broker answer, without background processes; status 503 if one does not."""
     return _state(kept_of_web.get())
 
 
 @require_safe
 @never_cache
 def health_of_process(request: HttpRequest) -> JsonResponse:
-    """Return status 200: this web process answers. A process that does not answer must be restarted."""
+    # A process that does not answer must be restarted.
     return _state({"ok": True})
 
 
@@ -82,7 +80,6 @@ def readiness(request: HttpRequest) -> JsonResponse:
 @require_safe
 @never_cache
 def show_metrics(request: HttpRequest) -> HttpResponse:
-    """Return the metrics for Prometheus; status 404 if the sender may not read them."""
     if not metrics.may_read(request):
         raise Http404
     return metrics.answer()
@@ -155,7 +152,6 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Return the error page for an address that does not exist."""
     if is_api(request):
         return Problem(404, NOTHING).response
     return render(request, "404.html", status=404)

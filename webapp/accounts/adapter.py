@@ -30,7 +30,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return f"[{name}] {subject}" if name else super().format_email_subject(subject)
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return the cache key under which failed sign-ins are counted, per account and not per host of the request."""
+        # Failed sign-ins are counted per account, and not per host of the request.
         return f"login:{(credentials.get('email') or credentials.get('username') or '').lower()}"
 
 

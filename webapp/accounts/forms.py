@@ -14,8 +14,6 @@ else:
 
 
 class NameForm(Base):
-    """The user's name."""
-
     class Meta:
         model = User
         fields = ("first_name", "last_name")
@@ -36,7 +34,6 @@ class TokenForm(forms.Form):
         self.user = user
 
     def clean(self) -> dict[str, Any] | None:
-        """Refuse a new token if the account already has `TOKENS_EACH` tokens."""
         if ApiToken.objects.of(self.user).count() >= TOKENS_EACH:
             raise forms.ValidationError(f"Expected at most {TOKENS_EACH} tokens, got one more. Revoke one first.")
         return super().clean()

@@ -34,7 +34,7 @@ class Token(HttpBearer):
         """Return the account of a token, and make it the user of the request."""
         found = ApiToken.objects.usable(token).first()
         if found is None:
-            _count(address_of(request))
+            _count(throttle_key_of(request))
             message = "Expected a token of an active account, got one that is unknown or revoked."
             raise Problem(401, message, code="unknown_token", headers=BEARER)
         found.note_use()
@@ -64,8 +64,7 @@ class Session(APIKeyCookie):
 
 
 def anybody(request: HttpRequest) -> Any:
-    """Make the request anonymous; it sees what is public."""
-    _count(address_of(request))
+    _count(throttle_key_of(request))
     request.user = AnonymousUser()
     return request.user
 
@@ -79,13 +78,11 @@ def refuse_strangers(request: HttpRequest, **_: Any) -> HttpResponse | None:
     return None if user.is_authenticated else Problem(401, NO_TOKEN, headers=BEARER).response
 
 
-def address_of(request: HttpRequest) -> str:
-    """Return the key for the rate limit of an anonymous request."""
+def throttle_key_of(request: HttpRequest) -> str:
     return f"address {network_of(request.META.get('REMOTE_ADDR', ''))}"
 
 
 def _count(who: str) -> None:
-    """Count a request; raise a refusal if there are too many."""
     wait = throttle.wait(who)
     if wait:
         raise too_many(f"Expected at most {throttle.most} requests in {throttle.span:g} seconds, got more.", wait=wait)

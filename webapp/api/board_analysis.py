@@ -56,7 +56,6 @@ SERIES = _text("view", "A view that the world has ready, whose series are curves
 
 @contextmanager
 def _read(request: HttpRequest, slug: str, name: str) -> Iterator[BoardReading]:
-    """Yield a board as the user may read it; refusals have the same text as on pages."""
     with _refused():
         yield open_board(request, slug, name)
 

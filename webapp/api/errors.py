@@ -61,12 +61,11 @@ def too_many(message: str, *, wait: float) -> Problem:
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Return whether the request is for the API."""
     return request.path.startswith(BEGINS)
 
 
 def handle_errors(api: NinjaAPI) -> None:
-    """Send all expected errors in the API's form; unexpected ones go to the site's own handlers."""
+    # Unexpected errors go to the site's own handlers.
     for kind in (Problem, Http404, NoSuchPage, BadAddress, PermissionDenied, HttpError, ValidationError):
         api.add_exception_handler(kind, _answer)
 

@@ -35,7 +35,7 @@ SIZED = {
 
 
 def filter_of(name: str, about: str = "") -> dict[str, Any]:
-    """Return the description of a filter; if it is given twice, both values match."""
+    # If a filter is given twice, both values match.
     return {"name": name, "in": "query", "description": about, "schema": {"type": "array", "items": {"type": "string"}}}
 
 

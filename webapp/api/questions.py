@@ -91,7 +91,6 @@ def scene(request: HttpRequest, slug: str, name: str, position: int) -> dict[str
 
 
 def allowed_of(request: HttpRequest, split: Split) -> frozenset[What]:
-    """Return what the user may see of a split."""
     return frozenset(what for what in What if may_see(request.user, split, what))
 
 
@@ -124,7 +123,6 @@ def question_json(
 
 
 def image_url(split: Split, scene: Scene) -> str | None:
-    """Return the URL of a scene's picture, or None if it has none."""
     return f"{_scene_url(split, scene)}image" if scene.has_picture else None
 
 
@@ -138,7 +136,6 @@ def _values(facets: Sequence[IndexedFacet], position: int) -> dict[str, Any]:
 
 
 def _lines(split: Split, row: Question) -> list[str] | None:
-    """Return the lines of the story that a question may use, or None if its scene has no story."""
     lines = lines_of(row.scene, split.dataset)
     return None if lines is None else list(lines[: row.scope])
 

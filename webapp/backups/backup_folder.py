@@ -35,11 +35,9 @@ PART = 20_000  # files in one part of the list
 
 
 class BackupFiles(NamedTuple):
-    """A new backup in a folder: its path, its contents, and how many files were read for it."""
-
     path: Path
     contents: Contents
-    read: int
+    read: int  # how many files were read for it
 
 
 def write_into(
@@ -164,7 +162,6 @@ class Last:
 
 
 def _listed_in(path: Path) -> Iterator[OutsideFile]:
-    """Yield the files that a backup lists; raise `BadArchive` if the backup is damaged."""
     for part in ArchiveReader(path).parts():
         yield from part.listed
 

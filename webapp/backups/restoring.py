@@ -37,10 +37,8 @@ class NotEmpty(EngineError):
 
 
 class SealProof(NamedTuple):
-    """A sealed split, and whether its rows, or the rows of its parent, still have the sealed fingerprint."""
-
     split: Split
-    holds: bool
+    holds: bool  # its rows, or those of its parent, have the sealed fingerprint
 
 
 class RestoreResult(NamedTuple):

@@ -73,7 +73,7 @@ def parts_of(model: type[Model], *, using: str, note: Noted) -> Iterator[bytes]:
 
 
 def as_json(row: tuple[Any, ...]) -> bytes:
-    """Return a row as one line of JSON whose values can be read by the `to_python` method of their fields."""
+    # The `to_python` method of each field can read the value.
     return json.dumps(row, default=_plain, ensure_ascii=False, separators=(",", ":")).encode()
 
 

@@ -87,7 +87,7 @@ def _listed_in_bucket(prefix: str) -> tuple[list[str], dict[str, StoredFile]]:
 
 
 def _client() -> Any:
-    """Return the client of the bucket. It is thread-safe, but must be created in the caller's thread."""
+    # The client is thread-safe, but must be created in the caller's thread.
     bucket: Any = default_storage
     return bucket.connection.meta.client
 

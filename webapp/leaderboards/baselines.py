@@ -33,8 +33,6 @@ SCENES = 200  # read per query
 
 
 class About(NamedTuple):
-    """What a baseline sees, what it was fitted on, and whether it needs a reference split."""
-
     sees: str
     fitted: str
     needs_reference: bool

@@ -185,8 +185,7 @@ def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
 
 
 def nothing(user: Visitor, split: Split, position: int) -> str:
-    """Return an empty text: boards add no note to single questions."""
-    return ""
+    return ""  # boards add no note to single questions
 
 
 def answers_of_methods(user: Visitor, split: Split, position: int) -> Link | None:

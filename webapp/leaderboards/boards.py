@@ -32,7 +32,6 @@ from webapp.leaderboards.models import Method
 
 
 def shade(share: float | None) -> str:
-    """Return the CSS class of a cell that is shaded by its share, in steps of a tenth; empty without a share."""
     return "" if share is None else f"shade-{min(9, int(10 * share))}"
 
 
@@ -45,12 +44,10 @@ class PassedTasks(NamedTuple):
 
     @property
     def mean_text(self) -> str:
-        """Return the mean in percent as text; empty if there is none."""
         return "" if self.mean is None else points(self.mean)
 
     @property
     def failed_text(self) -> str:
-        """Return the number of failed tasks as text; empty if there is none."""
         return "" if self.failed is None else str(self.failed)
 
     def to_json(self) -> dict[str, Any]:
@@ -306,7 +303,6 @@ def _are_mostly_enough(counts: Sequence[int]) -> bool:
 
 
 def tasks_among(split: Split, columns: Iterable[Column]) -> Tasks | None:
-    """Return the tasks of a split's world if one of the board's columns is a task, otherwise None."""
     tasks = split.dataset.get_world().tasks
     return tasks if tasks is not None and any(one.facet == tasks.facet for one in columns) else None
 
@@ -406,7 +402,7 @@ def _sorted(board: Board, by: str) -> list[BoardRow]:
     if by == NAME:
         return sorted(board.rows, key=lambda row: row.entry.name.casefold())
     if by in (MEAN, FAILED):
-        return sorted(board.rows, key=lambda row: _worth(row.passed, by), reverse=True)
+        return sorted(board.rows, key=lambda row: _task_sort_key(row.passed, by), reverse=True)
     metric = next((one for one in board.metrics if one.name == by), None)
     if metric is not None:
         return sorted(board.rows, key=lambda row: _merit(row, metric), reverse=True)
@@ -428,8 +424,7 @@ def _merit(row: BoardRow, metric: Metric) -> float:
     return figure.value if metric.is_better == Better.HIGHER else -figure.value
 
 
-def _worth(found: PassedTasks | None, by: str) -> float:
-    """Return the sort key of a row by its mean over tasks or by the fewest failed; rows without a result come last."""
+def _task_sort_key(found: PassedTasks | None, by: str) -> float:
     if found is None or found.mean is None or found.failed is None:
         return -math.inf
     return found.mean if by == MEAN else -found.failed

@@ -60,7 +60,7 @@ def delete_method(method: Method) -> None:
 
 
 def drop_files(gone: Iterable[Submission]) -> None:
-    """Delete the uploads and findings of deleted submissions; housekeeping deletes predictions without a row."""
+    # Housekeeping deletes predictions without a row.
     for submission in gone:
         files.drop(submission.file)
         files.drop(submission.findings)
@@ -138,9 +138,8 @@ def release(splits: QuerySet[Split]) -> None:
 
 
 def delete_suite(suite: Suite) -> None:
-    """Delete a suite with its members, gaps and drawings; its splits stay."""
     folder = suite.chart_folder
-    suite.delete()
+    suite.delete()  # its splits stay
     drop_drawings(folder)
 
 

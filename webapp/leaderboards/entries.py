@@ -40,7 +40,6 @@ NO_RIGHT = Slice(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 @functools.lru_cache(maxsize=5_000)
 def right_by(digest: str, index: str, facet: str) -> Slice:
-    """Return the right predictions by value of a facet; the predictions are for the split or for its parent."""
     opened = open_digest(index)
     return score(_own(digest, opened), truth_of(opened), {facet: slicing_of(opened.facets[facet])}).facets[facet]
 
@@ -167,14 +166,13 @@ class Entry(NamedTuple):
 
     @property
     def submissions(self) -> list[Submission]:
-        """Return its runs; if answers are withheld, only the one that set the figure."""
+        # If answers are withheld, only the run that set the figure is known.
         if self.disclosure is not None:
             return [self.disclosure.submission] if self.disclosure.submission is not None else []
         return [score.submission for score in self.scores]
 
     @property
     def method(self) -> Method | None:
-        """Return the method of its runs, or None for people."""
         return self.submissions[0].method if self.submissions else None
 
     @property
@@ -200,7 +198,7 @@ class Entry(NamedTuple):
 
     @property
     def is_chance(self) -> bool:
-        """Return whether it guesses, so that it has no answers to single questions."""
+        # A guess by chance has no answers to single questions.
         return self.method is not None and self.method.baseline == Method.Baseline.CHANCE
 
     @property
@@ -228,7 +226,6 @@ class Entry(NamedTuple):
 
     @property
     def averaged(self) -> Averaged:
-        """Return the right answers of its runs; for people, on the questions that they were asked."""
         if self.baseline is not None:
             return Averaged(self.baseline.asked, (self.baseline.right,))
         return Averaged(self.scores[0].n, tuple(score.right for score in self.scores))
@@ -247,14 +244,13 @@ class Entry(NamedTuple):
         return [stored_predictions.codes_for(submission, self.split, read=read) for submission in self.submissions]
 
     def reweighted(self, source: WeightsSource) -> Figure:
-        """Return its reweighted accuracy; the caller checks that the visitor may see exact figures."""
+        # The caller checks that the visitor may see exact figures.
         if self.baseline is not None:
             return reweighted_figure([people_reweighted_by(self.baseline.digest, source)])
         return reweighted_figure([reweighted_by(one.predictions, source) for one in self.submissions])
 
     def asked(self) -> NDArray[np.bool_] | None:
-        """Return which questions were asked, shape (questions,), or None for all."""
-        return None if self.baseline is None else people.load(self.baseline).asked
+        return None if self.baseline is None else people.load(self.baseline).asked  # shape (questions,)
 
 
 def entries_of(user: Any, split: Split, *, choose: str = BEST) -> list[Entry]:
@@ -316,7 +312,6 @@ def _published_entries(user: Any, split: Split) -> list[Entry]:
 
 
 def _published_order(entry: Entry) -> Any:
-    """Return the sort key of an entry if answers are withheld: by published figure, then by date and name."""
     share = entry.figure.share
     return (share is None, -share_of(entry), entry.date, entry.name.casefold(), entry.key)
 
@@ -355,7 +350,6 @@ def _precedes(one: Entry, other: Entry, *, choose: str) -> bool:
 
 
 def share_of(entry: Entry) -> Fraction:
-    """Return the exact mean accuracy of an entry, or 0 without questions; the published figure for withheld answers."""
     if entry.disclosure is not None:
         return Fraction(entry.disclosure.figure or 0, WHOLE)
     return entry.averaged.exact_mean
@@ -366,7 +360,7 @@ def order_of(entry: Entry) -> Any:
 
 
 def human_entries(split: Split) -> list[Entry]:
-    """Return the human entries of a split, the latest first. A question set does not show those of its parent."""
+    # A question set does not show the human entries of its parent.
     return [Entry(f"h{row.number}", split, baseline=row) for row in people.published_baselines(split)]
 
 

@@ -130,13 +130,11 @@ class SubmissionForm(forms.Form):
         method.queryset = Method.objects.of(user)
 
     def clean_trained_on(self) -> Split | None:
-        """Return the named split, or None if the field is empty."""
         text = str(self.cleaned_data["trained_on"]).strip()
         return split_named(self.user, text) if text else None
 
 
 def split_named(user: Any, text: str) -> Split:
-    """Return the split named `dataset/split` if the user may see it; raise `ValidationError` otherwise."""
     return splits_named(user, [text])[0]
 
 

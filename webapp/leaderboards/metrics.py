@@ -76,23 +76,18 @@ class MetricCell(NamedTuple):
 
     @property
     def deviation_text(self) -> str:
-        """Return the standard deviation over runs as text; empty for a single run."""
         if self.figure is None or self.figure.deviation is None:
             return ""
         return f"± {self.metric.text(self.figure.deviation)}"
 
 
 class MetricRow(NamedTuple):
-    """An entry with its figures, in the order of the metrics."""
-
     entry: Entry
-    cells: tuple[MetricCell, ...]
+    cells: tuple[MetricCell, ...]  # in the order of the metrics
 
 
 class MetricTable(NamedTuple):
-    """The metrics of a board: a column for each metric for which some entry has a figure."""
-
-    metrics: tuple[Metric, ...]
+    metrics: tuple[Metric, ...]  # those for which some entry has a figure
     rows: list[MetricRow]
 
 
@@ -146,14 +141,12 @@ def figures_of(split: Split, entry: Entry) -> Mapping[str, MetricFigure]:
 
 
 def figure_on(split: Split, entry: Entry, metric: Metric, among: NDArray[np.bool_]) -> MetricFigure | None:
-    """Return an entry's figure on the questions in `among` (questions,); None if it does not have the metric."""
     runs = terms_of_runs(split, entry)
     has_metric = all(metric.name in one for one in runs)
     return figure_of([one[metric.name] for one in runs], among) if has_metric else None
 
 
 def terms_of_runs(split: Split, entry: Entry) -> list[dict[str, QuestionTerms]]:
-    """Return the terms of each metric for each run of an entry."""
     if entry.baseline is not None:
         return [_terms_of_people(split, entry)]
     return [_terms_of_run(split, submission.predictions) for submission in entry.submissions]
@@ -161,14 +154,12 @@ def terms_of_runs(split: Split, entry: Entry) -> list[dict[str, QuestionTerms]]:
 
 @functools.lru_cache(maxsize=4000)
 def _figures_of_runs(digests: tuple[str, ...], split: int, index: str) -> Mapping[str, MetricFigure]:
-    """Return the figures of runs by the digests of their predictions; `index` is the digest of the split's index."""
+    # `index`, the digest of the split's index, only tells cached figures apart.
     row = Split.objects.select_related("dataset", "parent", "reference").get(pk=split)
     return _figures([_terms_of_run(row, digest) for digest in digests])
 
 
 class RunPredictions(NamedTuple):
-    """The predictions of a run on a split, as `terms_of` needs them."""
-
     codes: NDArray[np.int32]
     numbers: NDArray[np.float64] | None
     boxes: PredictedBoxes | None
@@ -215,10 +206,8 @@ def figure_of(runs: Sequence[QuestionTerms], among: NDArray[np.bool_] | None = N
 
 
 class PrecisionRow(NamedTuple):
-    """An entry's average precision by the least IoU, in the order of `IOUS`."""
-
     entry: Entry
-    figures: tuple[MetricFigure, ...]
+    figures: tuple[MetricFigure, ...]  # in the order of `IOUS`
 
 
 def precision_rows(split: Split, entries: Iterable[Entry]) -> list[PrecisionRow]:

@@ -53,7 +53,6 @@ def load(digest: str) -> PackedPredictions:
 
 
 def load_boxes(digest: str) -> PredictedBoxes | None:
-    """Return the boxes of the predictions with this digest, None if they have none; raise `DamagedPredictions`."""
     return _load_boxes(digest)
 
 
@@ -123,7 +122,6 @@ def lines_of(
 
 
 def _number_or_text(number: float, text: str | int | float) -> str | int | float:
-    """Return a number, without decimal places if it is whole; the text if the number is NaN."""
     if math.isnan(number):
         return text
     return int(number) if number.is_integer() else number

@@ -36,7 +36,6 @@ class MemberGap(NamedTuple):
 
     @property
     def interval_text(self) -> str:
-        """Return the interval in percentage points as text; empty if there is none."""
         if self.interval is None:
             return ""
         return f"{signed_points(self.interval.low)} to {signed_points(self.interval.high)}"

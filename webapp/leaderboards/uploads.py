@@ -82,18 +82,14 @@ class Order(NamedTuple):
 
 
 class StoredUpload(NamedTuple):
-    """A stored file: its name in the storage, size and digest."""
-
-    name: str
+    name: str  # in the storage
     size: int
     digest: str
 
 
 class UploadResult(NamedTuple):
-    """The result of an upload: a submission for each split; `is_repeat` if they existed before."""
-
-    submissions: list[Submission]
-    is_repeat: bool
+    submissions: list[Submission]  # one for each split
+    is_repeat: bool  # they existed before
 
 
 class UploadedFile(NamedTuple):
@@ -237,7 +233,6 @@ def check(user: Any, order: Order) -> None:
 
 
 def targets(user: Any, order: Order) -> list[Split]:
-    """Return the splits that an order may be for: one, or the members of a suite that this account may see."""
     if isinstance(order.target, Split):
         return [order.target]
     return [member.split for member in members_for(user, order.target)[1]]
@@ -285,7 +280,6 @@ def _repeated(user: Any, order: Order) -> list[Submission]:
 
 
 def parts_of(user: Any, order: Order, file: BinaryIO, filename: str) -> list[UploadedFile]:
-    """Return the files of an upload with their splits; for a suite, the files of a zip named by split or label."""
     if isinstance(order.target, Split):
         return [UploadedFile(order.target, filename, file, _size_of(file))]
     return _matched(user, order.target, file)
@@ -384,7 +378,7 @@ def _keep(file: BinaryIO) -> StoredUpload:
 
 
 def _drafts() -> Path:
-    """Return the folder for incomplete uploads, on the same disk as the finished ones if these are stored locally."""
+    # Incomplete uploads are on the same disk as the finished ones, if these are stored locally.
     folder = files.local_path(FOLDER) or Path(tempfile.gettempdir())
     folder.mkdir(parents=True, exist_ok=True)
     return folder

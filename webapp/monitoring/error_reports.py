@@ -30,10 +30,8 @@ FRAMES = 60
 
 @dataclass(frozen=True, kw_only=True)
 class RaisedError:
-    """An error: its type, and the lines of code of its traceback, outermost first."""
-
     kind: str
-    frames: tuple[tuple[str, int, str], ...]
+    frames: tuple[tuple[str, int, str], ...]  # the lines of code of its traceback, outermost first
 
 
 @dataclass(frozen=True, kw_only=True)

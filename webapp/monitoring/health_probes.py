@@ -74,7 +74,6 @@ stopping = threading.Event()  # the web worker sets this before it stops accepti
 
 
 def readiness() -> dict[str, str]:
-    """Return what is wrong with each service that pages need; the text is empty if nothing is wrong."""
     return {"database": _database_trouble(), "cache": _cache_trouble()}
 
 
@@ -87,9 +86,7 @@ def _database_trouble() -> str:
 
 
 class _Fits:
-    """Remembers that the database is up to date, which does not change while the process lives."""
-
-    known = False
+    known = False  # a database that is up to date stays so while the process lives
 
 
 def _is_outdated() -> bool:

@@ -21,7 +21,5 @@ def mask(text: str) -> str:
 
 
 class MaskingFormatter(logging.Formatter):
-    """A formatter that masks the formatted text, including the traceback."""
-
     def format(self, record: logging.LogRecord) -> str:
-        return mask(super().format(record))
+        return mask(super().format(record))  # the traceback is masked, too

@@ -42,8 +42,7 @@ class Channel(sqlalchemy.Channel):
 
 
 class Transport(sqlalchemy.Transport):
-    """The transport of the embedded broker, for Celery's setting `broker_transport`."""
-
+    # Celery's setting `broker_transport` names this class.
     Channel = Channel
 
 

@@ -29,10 +29,9 @@ def _is_alive(number: str) -> bool:
 
 
 def child_exit(server: Any, worker: Any) -> None:
-    """Tell prometheus-client that a web process has ended; the process's request counts are kept."""
     from prometheus_client.multiprocess import mark_process_dead
 
-    mark_process_dead(worker.pid)
+    mark_process_dead(worker.pid)  # its request counts are kept
 
 
 def on_exit(server: Any) -> None:

@@ -95,13 +95,12 @@ def bracket(host: str) -> str:
 
 
 def are_networks(names: list[str]) -> bool:
-    """Return True if all names are addresses or networks, for example 10.0.0.0/8; otherwise raise ValueError."""
+    # A name that is no address and no network raises ValueError.
     return all(networks(names))
 
 
 def networks(names: list[str]) -> list[Network]:
-    """Return the networks with these names; the name of an address gives a network with one address."""
-    return [ip_network(name.strip(), strict=False) for name in names]
+    return [ip_network(name.strip(), strict=False) for name in names]  # an address is a network with one address
 
 
 def _own_name_addresses() -> list[str]:

@@ -105,7 +105,7 @@ class UploadLimit:
 
 
 def is_ours(sender: str) -> bool:
-    """Return whether this address belongs to a trusted proxy; the empty address of a local socket is trusted too."""
+    # A local socket has the empty address, and is trusted.
     return sender == "" or any(_within(sender, network) for network in settings.TRUSTED_PROXIES)
 
 

@@ -123,8 +123,7 @@ def _now() -> float:
 
 
 def _written(value: Any) -> Any:
-    """Return the stored form of a value: an integer itself, so that it can be incremented; any other value as JSON."""
-    return value if type(value) is int else json.dumps(value)
+    return value if type(value) is int else json.dumps(value)  # integers stay, so that they can be incremented
 
 
 def _read(kept: Any) -> Any:

@@ -136,8 +136,7 @@ class Supervisor:
             self.stopping.wait(TICK)
 
     def ask_to_stop(self, *_: object) -> None:
-        """Make `watch` return. This method can be used as a signal handler."""
-        self.stopping.set()
+        self.stopping.set()  # `watch` returns; a signal handler is called with arguments
 
     def stop(self) -> None:
         """Stop all children and their children; kill those that need more than `grace` seconds."""
@@ -171,8 +170,7 @@ class Supervisor:
 
 
 def pause_after(crashes: int) -> float:
-    """Return the seconds to wait before the next start: 1, 2, 4, ... after 1, 2, 3, ... crashes in a row."""
-    return min(LONGEST_PAUSE, 2.0 ** min(crashes - 1, 10))
+    return min(LONGEST_PAUSE, 2.0 ** min(crashes - 1, 10))  # 1, 2, 4, ... seconds
 
 
 def set_aside(log: Path) -> None:
@@ -181,7 +179,6 @@ def set_aside(log: Path) -> None:
 
 
 def cut(log: Path) -> None:
-    """Copy a large log to the file for the old log, and empty it; its process continues to write to it."""
     if log.exists() and log.stat().st_size > LARGEST_LOG:
         shutil.copyfile(log, log.with_suffix(".old.log"))
         os.truncate(log, 0)  # the process has opened it for appending, so it writes its next line at the start

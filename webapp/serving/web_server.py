@@ -92,7 +92,7 @@ class WebRequest(HTTPRequestParser):
             self.expect_continue, self.continue_later = False, True
 
     def get_body_stream(self) -> Any:
-        """Return the body; return an empty stream if the body is not complete yet."""
+        # A body that is not complete yet is not read.
         return super().get_body_stream() if self.completed else io.BytesIO()
 
 
@@ -291,7 +291,7 @@ class Connection(HTTPChannel):
         super().handle_write()
 
     def write_soon(self, data: Any) -> int:
-        """Send data or buffer it. The threads that answer requests call this."""
+        # The threads that answer requests call this.
         self.budget = BURST
         return int(super().write_soon(data))
 
@@ -416,7 +416,7 @@ class Server(TcpWSGIServer):
                 connection.cut_off()
 
     def stop_accepting(self) -> None:
-        """Accept no more connections; an open connection is closed after its next response."""
+        # An open connection is closed after its next response.
         self.is_stopping, self.accepting = True, False
         self.del_channel()
         self.socket.close()

@@ -29,7 +29,7 @@ def questions_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBa
     saved = f"{slug}-{name}-questions.jsonl.gz"
     size = found.size
     if size is None and is_part(request, found.etag):
-        size = _built(found)
+        size = _size_when_built(found)
     if size is not None:
         return send(request, found.read, size=size, etag=found.etag, kind=GZIP, name=saved)
     known = unchanged(request, found.etag)
@@ -83,8 +83,7 @@ def _complete(request: HttpRequest, slug: str, name: str) -> Split:
     return found
 
 
-def _built(found: QuestionsFile) -> int | None:
-    """Make the file and return its size, or None if it can't be stored."""
+def _size_when_built(found: QuestionsFile) -> int | None:
     for _ in found.build():
         pass
-    return found.size
+    return found.size  # None if the file can't be stored

@@ -45,8 +45,7 @@ class TarLayout(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return the size of the file, with two empty blocks at the end, rounded up to whole records."""
-        return -(-(int(self.starts[-1]) + 2 * BLOCK) // RECORD) * RECORD
+        return -(-(int(self.starts[-1]) + 2 * BLOCK) // RECORD) * RECORD  # two empty blocks end the file
 
 
 def layout_of(split: Split) -> TarLayout:
@@ -54,7 +53,7 @@ def layout_of(split: Split) -> TarLayout:
 
 
 def etag_of(split: Split, layout: TarLayout) -> str:
-    """Return the ETag of the content, in quotes; it contains nothing that a split withholds."""
+    # It contains nothing that a split withholds.
     return f'"{version_of(split.dataset)}-{split.pk}-{len(layout.sizes)}"'
 
 

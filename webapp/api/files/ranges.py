@@ -46,7 +46,6 @@ def unchanged(request: HttpRequest, etag: str) -> HttpResponseBase | None:
 
 
 def is_part(request: HttpRequest, etag: str) -> bool:
-    """Return whether the request is for a part of exactly this version of the file."""
     return "Range" in request.headers and request.headers.get("If-Range", etag) == etag
 
 

@@ -7,8 +7,6 @@ from webapp.api.schemas.common import PageOut
 
 
 class ReadOut(Schema):
-    """The split that figures are about."""
-
     dataset: str
     split: str
     fingerprint: str

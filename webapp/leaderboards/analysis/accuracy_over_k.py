@@ -65,7 +65,6 @@ class AccuracyOverK(NamedTuple):
         return "Accuracy" if self.metric is None else self.metric.label
 
     def rows(self) -> Iterator[tuple[FigureCurve, list[FigureCell | None]]]:
-        """Yield each curve with its figure on each member; None if it has none there."""
         for curve in self.curves:
             cells = dict(curve.points)
             yield curve, [cells.get(member.k or 0.0) for member in self.members]

@@ -55,7 +55,6 @@ class Table(NamedTuple):
 
 
 def response(table: Table, *, kind: str, name: str) -> HttpResponse:
-    """Return a table as a file of one of the `KINDS`."""
     content = {"csv": as_csv, "json": as_json, "tex": as_latex}[kind](table)
     return private_file(content, content_type=KINDS[kind], name=f"{name}.{kind}")
 
@@ -263,7 +262,6 @@ def _gap(gap: MemberGap) -> list[float | None]:
 
 
 def as_csv(table: Table) -> bytes:
-    """Return a table as CSV with all figures; no cell is a formula for spreadsheets."""
     return "".join(csv_lines([table.heads_of_all, *table.rows])).encode()
 
 
@@ -296,5 +294,5 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text with LaTeX's special characters escaped; other characters are left to the fonts."""
+    # Other characters are left to the fonts.
     return "".join(SPECIAL.get(letter, letter) for letter in " ".join(text.split()))

@@ -45,9 +45,7 @@ class FigureCell(NamedTuple):
 
 
 class FigurePoint(NamedTuple):
-    """A figure over a training size, or over another number."""
-
-    at: float
+    at: float  # a training size, or another number
     cell: FigureCell
 
 
@@ -103,17 +101,13 @@ def accuracy_cell(run: Run) -> FigureCell:
 
 
 class CurvePoint(NamedTuple):
-    """The accuracy of the runs with one size."""
-
     size: int
     cell: SliceCell
 
 
 class ReachedTarget(NamedTuple):
-    """The smallest size whose mean reaches the target, and the highest mean; None if there is none."""
-
     size: int | None
-    best: float | None
+    best: float | None  # the highest mean
 
 
 class Curve(NamedTuple):
@@ -142,14 +136,12 @@ class Curve(NamedTuple):
         return FigureCurve(self.label, self.figures, self.trained, self.reached)
 
     def points_json(self) -> list[dict[str, float | int | None]]:
-        """Return the points of the metric that the visitor chose, by default those of the accuracy."""
         if self.figures:
             return [{"size": size, **cell.json} for size, cell in self.figures]
         return [point_json(size, cell) for size, cell in self.points]
 
 
 def short_label(label: str, trained: str) -> str:
-    """Return the label of a curve without the part about its training split."""
     return label.replace(f", {trained}", "", 1) if trained else label
 
 
@@ -229,7 +221,6 @@ def number_equal(labels: Iterable[Hashable]) -> list[str]:
 
 
 def label_of(one: Run, *, along: str) -> str:
-    """Return the label of a run's curve: its method, and its training split if it has one."""
     trained = _trained(one, along=along)
     return f"{one.label}, {trained}" if trained else one.label
 
@@ -240,7 +231,6 @@ def _trained(one: Run, *, along: str) -> str:
 
 
 def reached(points: Sequence[CurvePoint], target: Fraction) -> ReachedTarget:
-    """Return the smallest size whose mean reaches the target; points with too few questions don't count."""
     known = _known(points)
     sizes = (size for size, cell in known if cell.averaged.exact_mean >= target)
     return ReachedTarget(next(sizes, None), max((cell.mean or 0.0 for _, cell in known), default=None))
@@ -265,7 +255,6 @@ def point_json(size: float, cell: SliceCell) -> dict[str, float | int | None]:
 
 
 def metric_json(metric: Metric | None) -> dict[str, str]:
-    """Return the name of a metric, and which figures are better; None is the accuracy."""
     if metric is None:
         return {"metric": "accuracy", "is_better": str(Better.HIGHER)}
     return {"metric": metric.name, "is_better": str(metric.is_better)}
@@ -319,7 +308,6 @@ class TargetRow(NamedTuple):
 
     @property
     def cells(self) -> list[tuple[str, str]]:
-        """Return for each curve the needed size, and the highest accuracy if the target is not reached."""
         return [(text_of(one), "" if one.size is not None else best_of(one)) for one in self.found]
 
 
@@ -342,7 +330,6 @@ def text_of(one: ReachedTarget) -> str:
 
 
 def best_of(one: ReachedTarget) -> str:
-    """Return the highest accuracy in percent as text; empty if there is none."""
     return "" if one.best is None else points(one.best)
 
 

@@ -72,7 +72,6 @@ def _runs(
 
 
 def _masks(by: FacetPartition) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
-    """Yield each value of a facet with its label and its questions."""
     codes = by.slicing.codes
     for place, (value, label) in enumerate(zip(by.values, by.labels, strict=True)):
         yield value, label, (codes >> place & 1 == 1) if by.slicing.is_flags else codes == place
@@ -89,7 +88,7 @@ def _line(
 def _difference(
     first: Sequence[QuestionTerms], second: Sequence[QuestionTerms], among: NDArray[np.bool_] | None
 ) -> MetricFigure:
-    """Return the first figure minus the second; for its interval, each resample has the same questions for both."""
+    # For the interval, each resample has the same questions for both.
     whole = weighted_sum([mean_over_runs(first), mean_over_runs(second)], [1, -1])
     return figure_of([whole], among)
 

@@ -63,7 +63,6 @@ class AnsweredRow(NamedTuple):
 
     @property
     def number_text(self) -> str:
-        """Return the number as text if it is not a count; empty otherwise."""
         return "" if self.number is None or self.number.is_integer() else f"{self.number:.2f}"
 
     @property
@@ -93,7 +92,6 @@ def read_row(
 
 
 def true_boxes(index: SplitIndex, position: int) -> list[DrawnBox]:
-    """Return the boxes of the objects that a question counts; none if they are not known."""
     found = None if index.boxes is None else index.boxes.of(position)
     return [] if found is None else [_box(box, 1.0) for box in found.tolist()]
 

@@ -38,7 +38,6 @@ def _models(contenders: Sequence[Contender]) -> list[Codes]:
 
 
 def _answering_runs(one: Contender) -> list[Codes]:
-    """Return the runs of a row that answer single questions; random guesses don't."""
     return [run for run in one.runs if not is_guess(run).all()]
 
 
@@ -112,11 +111,9 @@ def choose_questions(
 
 
 class RowAnswers(NamedTuple):
-    """An answer of a row to a question, and the number of runs that give it; a guess is neither right nor wrong."""
-
     text: str
-    times: int
-    is_right: bool | None
+    times: int  # the number of runs that give it
+    is_right: bool | None  # None for a guess
 
 
 def given(

@@ -45,7 +45,7 @@ def by_view_across(
     for entry in entries:
         parts = []
         for one in siblings:
-            mine = entry if one.pk == split.pk else _same(entry, boards[one.pk])
+            mine = entry if one.pk == split.pk else _counterpart(entry, boards[one.pk])
             if mine is not None:
                 parts.append(_counted(ground if one.pk == split.pk else _ground_of(one), mine, one, view))
         found.append(_joined(f"{view.title}: {entry.name}", parts))
@@ -56,8 +56,7 @@ def _ground_of(split: Split) -> SliceContext:
     return SliceContext(SplitIndex.open(split), split.get_absolute_url())
 
 
-def _same(entry: Entry, board: Sequence[Entry]) -> Entry | None:
-    """Return the method's row on another board, with the same configuration if possible; None if it has no row."""
+def _counterpart(entry: Entry, board: Sequence[Entry]) -> Entry | None:
     mine = [one for one in board if entry.method is not None and one.method == entry.method]
     return next((one for one in mine if one.configuration == entry.configuration), mine[0] if mine else None)
 

@@ -103,7 +103,6 @@ class NeededSize(NamedTuple):
 
     @property
     def printed(self) -> str:
-        """Return the size with its interval, as one cell of a printed table."""
         return f"{self.text} ({self.interval_text})" if self.interval_text else self.text
 
     def to_json(self) -> dict[str, Any]:
@@ -182,8 +181,7 @@ class Grid(NamedTuple):
 
     @property
     def has_single_runs(self) -> bool:
-        """Return whether some intervals of sizes are over questions, because there is a single run."""
-        return any(method.has_single_runs for method in self.methods)
+        return any(method.has_single_runs for method in self.methods)  # their intervals of sizes are over questions
 
 
 def decimal(value: float) -> str:
@@ -205,9 +203,7 @@ CurveKey = tuple[int, int | None]
 
 
 class LabelledCurve(NamedTuple):
-    """A curve with a label that is the same on all boards of a grid."""
-
-    label: str
+    label: str  # the same on all boards of a grid
     curve: Curve
 
 
@@ -279,14 +275,12 @@ def _line(members: Sequence[SuiteMember], boards: Sequence[Sequence[CurvePoint]]
 
 @functools.lru_cache(maxsize=20_000)
 def _size_interval(measured: tuple[MeasuredSize, ...], target: Fraction) -> SizeInterval | None:
-    """Return the interval of a size over runs; the resamples take about half a millisecond."""
-    return size_interval(measured, target)
+    return size_interval(measured, target)  # takes about half a millisecond
 
 
 @functools.lru_cache(maxsize=5_000)
 def _slope_interval(measured: tuple[tuple[float, tuple[MeasuredSize, ...]], ...], target: Fraction) -> Interval | None:
-    """Return the interval of a slope; the resamples of a method take about 5 ms."""
-    return slope_interval(dict(measured), target)
+    return slope_interval(dict(measured), target)  # takes about 5 ms for a method
 
 
 # Files

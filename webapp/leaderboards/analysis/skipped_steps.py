@@ -157,5 +157,4 @@ def _pick(lines: Sequence[ExplainedErrors], place: int | None) -> ExplainedError
 
 
 def _by_excess(lines: Sequence[ExplainedErrors]) -> list[ExplainedErrors]:
-    """Return lines sorted by excess over chance; lines with too few wrong answers come last."""
     return sorted(lines, key=lambda line: (line.is_too_small, -line.found.excess))

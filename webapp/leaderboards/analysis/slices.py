@@ -62,7 +62,6 @@ class SliceCell:
 
     @property
     def mean(self) -> float | None:
-        """Return the mean accuracy, or None if there are too few questions."""
         return self.figure.share
 
     @property
@@ -71,7 +70,6 @@ class SliceCell:
 
     @property
     def points(self) -> str:
-        """Return the mean accuracy in whole percent, n if there are too few questions, or empty if there are none."""
         return "" if not self.n else f"n = {self.n:,}" if self.mean is None else f"{100 * self.mean:.0f}"
 
     @property
@@ -97,8 +95,6 @@ class SliceCell:
 
 
 class SliceRow(NamedTuple):
-    """A part of a facet, with a cell for each column."""
-
     value: str
     label: str
     cells: list[SliceCell]
@@ -130,11 +126,9 @@ class SliceColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class SliceContext:
-    """What panels need: a split's index, the URL of its questions, and which questions people were asked."""
-
     index: SplitIndex
-    address: str
-    asked: Mask | None = None
+    address: str  # of the split's questions
+    asked: Mask | None = None  # the questions that people were asked
 
 
 def partition(facet: IndexedFacet, bands: Sequence[Band] = ()) -> FacetPartition:
@@ -150,7 +144,6 @@ def partition(facet: IndexedFacet, bands: Sequence[Band] = ()) -> FacetPartition
 
 
 def every_number(facet: IndexedFacet) -> FacetPartition:
-    """Return a facet broken down by its values, even if it has bins."""
     slicing = Slicing(facet.codes, len(facet.values), facet.kind == FacetKind.FLAGS)
     return FacetPartition(facet, slicing, facet.values, facet.labels)
 

@@ -106,11 +106,9 @@ def _with_points(line: ComparedValue, sign: int) -> str:
 
 
 class Apart(NamedTuple):
-    """A slice on which two rows differ with certainty."""
-
     facet: str
     title: str
-    line: ComparedValue
+    line: ComparedValue  # the two rows differ on it with certainty
 
 
 def largest(found: Sheet) -> list[Apart]:

@@ -106,7 +106,7 @@ def cost_of(split: Split) -> int:
 
 
 def is_partition_fixed(split: Split) -> bool:
-    """Return whether the partition can't be changed any more, because a submission's figure was published."""
+    # A partition can't change after a figure of a submission was published.
     return Disclosure.objects.published().filter(split=split, people=None).exclude(method__baseline__gt="").exists()
 
 
@@ -164,7 +164,6 @@ def disclose(submission: Submission, found: Score, codes: NDArray[np.int32]) -> 
 
 
 def _may_have_figure(method: Method) -> bool:
-    """Return whether a method may have published figures; of the site's baselines only one may."""
     return method.baseline in ("", Method.Baseline.TYPE_MODE)
 
 
@@ -227,7 +226,6 @@ def disclose_people(baseline: Baseline) -> Disclosure | None:
 
 
 def share_of_people(baseline: Baseline) -> float | None:
-    """Return the published share of a human baseline, 0 .. 1, or None if none is published."""
     found = Disclosure.objects.published().filter(people=baseline).first()
     return None if found is None or found.figure is None else found.figure / WHOLE
 

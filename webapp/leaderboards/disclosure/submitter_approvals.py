@@ -34,7 +34,7 @@ def may_submit(user: Any, split: Split) -> bool:
 
 
 def approval_of(user: Any, split: Split) -> SubmitterApproval | None:
-    """Return an account's request, or None; one request covers a split and its question sets."""
+    # One request covers a split and its question sets.
     return SubmitterApproval.objects.filter(split=split.source, account=user.pk).first()
 
 
@@ -61,12 +61,10 @@ def address_of(split: Split) -> str:
 
 
 def ask(user: Any, split: Split) -> SubmitterApproval:
-    """Ask the owner of a split to approve an account; asking again changes nothing."""
     return SubmitterApproval.objects.get_or_create(split=split.source, account=user)[0]
 
 
 def decide(split: Split, number: int, *, by: Any, is_approved: bool) -> bool:
-    """Approve or refuse a request, even if it was decided before; return whether it exists."""
     wanted = State.APPROVED if is_approved else State.REFUSED
     rows = SubmitterApproval.objects.filter(pk=number, split=split.source)
     return rows.update(state=wanted, decided=Now(), decided_by=by.pk) == 1

@@ -34,7 +34,6 @@ def views_for(user: Visitor, split: Split, index: SplitIndex) -> list[BoardView]
 
 
 def published_figure(n: int, disclosure: Disclosure | None) -> Figure:
-    """Return the method's figure after a score; without a share if none is published."""
     if disclosure is None or disclosure.figure is None:
         return Figure(n, 1, note=DEFERRED)
     return Figure(n, 1, disclosure.figure / WHOLE)
@@ -83,7 +82,6 @@ class Outcome(NamedTuple):
 
 
 def outcomes_of(user: Visitor, submission: Submission) -> list[Outcome]:
-    """Return the results of a scored submission that a visitor may see: on each split, or only the published figure."""
     rows = submission.scores.select_related("split__dataset", "split__parent").order_by("split__ordinal")
     found = (_outcome(user, submission, one) for one in rows if may_see(user, one.split, What.QUESTION))
     return [one for one in found if one is not None]

@@ -8,7 +8,7 @@ import webapp.leaderboards.models.suites
 
 
 def make_keys(apps: Any, schema_editor: Any) -> None:
-    """Give each suite its own key, because the column's default was the same for all suites."""
+    # The column's default was the same for all suites.
     suites = apps.get_model("leaderboards", "Suite").objects.using(schema_editor.connection.alias)
     for pk in suites.values_list("pk", flat=True):
         suites.filter(pk=pk).update(key=webapp.leaderboards.models.suites.new_key())

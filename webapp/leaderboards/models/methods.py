@@ -101,7 +101,6 @@ class Method(models.Model):
 
     @property
     def by(self) -> str:
-        """Return the owner's name as boards show it; empty for an anonymous method."""
         return "" if self.owner is None or self.anonymous else self.owner.get_username()
 
     @property

@@ -24,8 +24,7 @@ RELATED = ("method__owner", "split", "trained_on__dataset", "trained_on__parent"
 
 class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
     def scored(self) -> Self:
-        """Return the submissions with scores; only these count as submissions."""
-        return self.filter(state=AbstractJob.State.DONE)
+        return self.filter(state=AbstractJob.State.DONE)  # only these count as submissions
 
     def visible_to(self, user: Any) -> Self:
         """Return the submissions that lists may show a visitor, by their methods and datasets.
@@ -191,7 +190,6 @@ class Score(models.Model):
 
     @property
     def accuracy(self) -> float | None:
-        """Return the accuracy, 0 .. 1, or None without questions."""
         return self.right / self.n if self.n else None
 
     @cached_property

@@ -23,7 +23,6 @@ def new_key() -> str:
 
 class SuiteQuerySet(models.QuerySet["Suite"]):
     def visible_to(self, user: Any) -> Self:
-        """Return the suites that lists show a visitor: listed ones and their own; staff see all."""
         if not user.is_authenticated:
             return self.filter(is_public=True)
         return self if user.is_staff else self.filter(Q(is_public=True) | Q(owner=user.pk))
@@ -59,8 +58,7 @@ class Suite(models.Model):
     objects = SuiteQuerySet.as_manager()
 
     class Meta:
-        """`new` is the URL of the form."""
-
+        # `new` is the URL of the form.
         constraints = (models.CheckConstraint(condition=~Q(slug="new") & ~Q(slug=""), name="suite_slug_allowed"),)
 
     def __str__(self) -> str:
@@ -71,7 +69,6 @@ class Suite(models.Model):
 
     @property
     def address_name(self) -> str:
-        """Return its name in URLs: its slug; if it is unlisted, slug and key."""
         return self.slug if self.is_public else f"{self.slug}-{self.key}"
 
     @property
@@ -80,8 +77,7 @@ class Suite(models.Model):
 
     @property
     def chart_folder(self) -> str:
-        """Return the name of the folder of its charts; no dataset has a name with a dot."""
-        return f"suite.{self.pk}"
+        return f"suite.{self.pk}"  # no dataset has a name with a dot
 
 
 def k_text(k: float) -> str:
@@ -115,7 +111,6 @@ class SuiteMember(models.Model):
 
     @property
     def k_text(self) -> str:
-        """Return its k as text; empty if it has none."""
         return "" if self.k is None else k_text(self.k)
 
 

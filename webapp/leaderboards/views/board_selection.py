@@ -36,8 +36,6 @@ OFFERED = 40  # rows that the form offers
 
 
 class UnreadableAddress(Exception):
-    """The URL asks for something that does not exist or is not visible; the text says why."""
-
     def __init__(self, message: str, *, status: int = 404) -> None:
         super().__init__(message)
         self.status = status
@@ -135,7 +133,6 @@ class BoardReading:
 
 
 def open_board(request: HttpRequest, slug: str, name: str) -> BoardReading:
-    """Return the board of a split for this visitor; raise `Http404` if they may not open it."""
     return BoardReading(request, find_board(request.user, slug, name))
 
 
@@ -190,7 +187,6 @@ def draw_panels(split: Split, panels: Sequence[SlicePanel]) -> list[dict[str, An
 
 
 def drawing_of(folder: str, spec: dict[str, Any] | None) -> SafeString:
-    """Return a chart as HTML, stored in this folder; empty if there is nothing to draw or drawing failed."""
     [drawing] = drawings_of(folder, [spec], wide=WIDE)
     return drawing
 
@@ -202,7 +198,6 @@ def drawings_of(folder: str, specs: Sequence[dict[str, Any] | None], *, wide: in
 
 
 def small_drawings_of(folder: str, specs: Sequence[dict[str, Any] | None]) -> list[SafeString]:
-    """Return charts as HTML, each drawn once, for pages that have several side by side; stored in this folder."""
     found = iter(drawings(folder, [DrawingOrder(spec) for spec in specs if spec is not None]))
     return [SafeString() if spec is None else _html(next(found)) for spec in specs]
 
@@ -220,7 +215,6 @@ def _html(drawing: bytes | None) -> SafeString:
 
 
 def for_paper(reading: BoardReading, panel: SlicePanel, *, kind: str) -> bytes:
-    """Return a panel's chart as a file; raise `UnreadableAddress` if there is nothing to draw."""
     folder, title = reading.split.dataset.slug, str(reading.split)
     return paper_of(folder, spec_of(panel, colors=OF_PAPER, title=title), kind=kind)
 

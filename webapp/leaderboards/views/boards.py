@@ -62,7 +62,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "about": [(row, baselines.describe(row.entry.method)) for row in found.rows if row.entry.is_site_baseline],
         "under_way": _under_way(request.user, split),
         "is_limited": is_withheld(split),
-        "derived": _derived(split),
+        "derived": _related_splits(split),
     }
     return render(request, "leaderboards/board.html", context)
 
@@ -114,8 +114,8 @@ def _under_way(user: Any, split: Split) -> list[Submission]:
     return list(Submission.objects.under_way().filter(method__owner=user.pk, split=split).select_related("method"))
 
 
-def _derived(split: Split) -> list[Split]:
-    """Return the question sets of a split, or the parent of a question set; their boards show the same submissions."""
+def _related_splits(split: Split) -> list[Split]:
+    # The boards of these splits show the same submissions.
     if split.parent is not None:
         return [split.parent]
     return list(split.derived.filter(state=Split.State.COMPLETE).select_related("dataset").order_by("ordinal")[:20])

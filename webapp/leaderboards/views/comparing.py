@@ -58,7 +58,7 @@ def _compared(reading: BoardReading) -> dict[str, Any]:
     spec = _spec(reading, part, colors=OF_THE_PAGE) if part is not None else None
     rows = reading.entry_pairs
     return {
-        "told": summary.describe_difference(found, (first.label, second.label), _usual(reading)),
+        "told": summary.describe_difference(found, (first.label, second.label), _usual_facet(reading)),
         "largest": summary.largest(found),
         "facets": [(one, urlencode([*rows, (BY, one.name)])) for one in found.parts],
         "first": first,
@@ -103,11 +103,10 @@ def _drawn_part(reading: BoardReading, found: Sheet) -> ComparedFacet | None:
     wanted = reading.asked.value(BY)
     if wanted and wanted not in parts:
         raise UnreadableAddress(f"Expected to compare by one of {', '.join(parts)}, got {shorten(wanted)}.")
-    return parts[wanted] if wanted else parts.get(_usual(reading), next(iter(parts.values()), None))
+    return parts[wanted] if wanted else parts.get(_usual_facet(reading), next(iter(parts.values()), None))
 
 
-def _usual(reading: BoardReading) -> str:
-    """Return the facet of the board's columns; empty for a board without columns."""
+def _usual_facet(reading: BoardReading) -> str:
     columns = columns_of(reading.request.user, reading.split, reading.index)
     return columns[0].facet if columns else ""
 

@@ -32,13 +32,11 @@ class GridReading(NamedTuple):
     drawn: list[GridMethod]
 
     def lines(self, method: GridMethod | None) -> list[ChartLine]:
-        """Return a line for each target of a method, or one for each drawn method at the chosen target."""
         if method is None:
             return [ChartLine(one.label, one.at(self.target).cells) for one in self.drawn]
         return [ChartLine(f"{line.target} %", line.cells) for line in method.lines]
 
     def spec(self, method: GridMethod | None) -> dict[str, Any] | None:
-        """Return the chart of a method, or of all, for a page."""
         return spec_of(self.grid, self.lines(method), is_paper=False)
 
     def paper_spec(self, method: GridMethod | None) -> dict[str, Any] | None:

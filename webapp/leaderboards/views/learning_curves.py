@@ -91,7 +91,6 @@ class BoardCurves(NamedTuple):
 
     @property
     def of_metric(self) -> Sequence[Curve | FigureCurve]:
-        """Return the curves of the metric that the URL asks for."""
         return self.curves if self.asked.metric is None else [curve.of_metric for curve in self.curves]
 
 
@@ -222,7 +221,6 @@ def _runs_of_series(reading: BoardReading, entry: Entry, asked: CurveRequest, vi
 
 
 def _with_figure(reading: BoardReading, run: Run, entry: Entry, metric: Metric, figure: MetricFigure | None) -> Run:
-    """Return a run with its figure of a metric, whose address is the row on the page of metrics."""
     split = reading.split
     address = f"{reverse('board_metrics', args=[split.dataset.slug, split.name])}?{urlencode([(ENTRY, entry.key)])}"
     return run._replace(figure=metric_cell(metric, figure, address))

@@ -50,7 +50,7 @@ def metrics(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     context = {
         **reading.context("Metrics"),
         "found": found,
-        "metrics": _metrics(reading),
+        "metrics": _metrics_with_figures(reading),
         "facets": facets_for(reading.request.user, reading.split, reading.index),
         "by": "" if facet is None else facet.name,
         "ious": IOUS,
@@ -94,7 +94,7 @@ def slices_for(reading: BoardReading) -> MetricSlices:
     """Return the metric by the facet that the URL asks for; raise `UnreadableAddress`."""
     check_open(reading)
     reading.check_names(METRIC, BY)
-    known = _metrics(reading)
+    known = _metrics_with_figures(reading)
     if not known:
         raise UnreadableAddress(NO_METRICS)
     try:
@@ -106,8 +106,7 @@ def slices_for(reading: BoardReading) -> MetricSlices:
     return metric_slices(reading.split, metric, rows, None if facet is None else partition(facet))
 
 
-def _metrics(reading: BoardReading) -> tuple[Metric, ...]:
-    """Return the metrics for which some row of the board has a figure."""
+def _metrics_with_figures(reading: BoardReading) -> tuple[Metric, ...]:
     table = metric_table(reading.request.user, reading.split, reading.entries)
     return () if table is None else table.metrics
 

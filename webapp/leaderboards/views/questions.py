@@ -86,7 +86,6 @@ def read_wanted(reading: BoardReading, *, beside: Collection[str] = ()) -> Wante
 
 
 def _query(reading: BoardReading, beside: Collection[str]) -> Query:
-    """Return the filters of the URL, without the parameters for rows and choice; raise `BadAddress`."""
     asked = reading.asked.without(ENTRY, SHOW, *beside)
     return read_filters(asked, user=reading.request.user, split=reading.split, index=reading.index)
 

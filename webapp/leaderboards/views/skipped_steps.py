@@ -76,7 +76,6 @@ def _baselines(reading: BoardReading) -> list[Contender]:
 
 
 def _waiting(report: AblationReport | None) -> dict[str, Any]:
-    """Return the context for a report that is not finished."""
     if report is None or report.state != AblationReport.State.WAITING:
         return {}
     return describe_waiting(DEFAULT)

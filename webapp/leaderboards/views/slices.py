@@ -45,11 +45,9 @@ MOST_COLUMNS = 60  # values of a facet that is crossed with another one
 
 
 class SliceRequest(NamedTuple):
-    """What a URL breaks accuracy down by: a view of the world, or one or two facets, the first possibly in bands."""
-
     view: BoardView | None
-    by: list[IndexedFacet]
-    bands: str = ""
+    by: list[IndexedFacet]  # one or two facets, without a view
+    bands: str = ""  # of the first facet
 
 
 @require_safe
@@ -82,7 +80,6 @@ def slices_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpRe
 
 
 def panels_for(reading: BoardReading) -> list[SlicePanel]:
-    """Return the panels that a URL asks for, for the rows it names; raise `UnreadableAddress`."""
     return _panels(reading, _wanted(reading))
 
 

@@ -156,7 +156,6 @@ def submission(request: HttpRequest, number: int) -> HttpResponse:
 
 
 def _outcomes(user: Visitor, found: Submission) -> dict[str, Any]:
-    """Return the results that the visitor may see, with reweighted accuracies if all figures are visible."""
     outcomes = outcomes_of(user, found)
     rows = [(one, _reweighted(found, one.split) if one.is_open else None) for one in outcomes]
     return {"outcomes": outcomes, "rows": rows, "has_reweighted": any(figure is not None for _, figure in rows)}

@@ -22,13 +22,11 @@ KINDS = [MORE, CHANCE]
 
 
 def charted_values(part: ComparedFacet) -> list[ComparedValue]:
-    """Return the slices of a facet that the chart shows: those with enough questions; all of them for numbers."""
     large = [line for line in part.lines if not line.is_too_small]
     return large if part.is_along else large[:MOST_BARS]
 
 
 def left_out(part: ComparedFacet) -> str:
-    """Say which slices the chart leaves out; empty if it draws all."""
     large = sum(not line.is_too_small for line in part.lines)
     return f"The chart shows the first {MOST_BARS} of {large} values." if large > len(charted_values(part)) else ""
 

@@ -51,13 +51,11 @@ class DrawnCurve(Protocol):
 
 
 def left_out(found: Sequence[DrawnCurve]) -> str:
-    """Say which curves are not drawn; empty if all are that have a figure."""
-    known = _known(found)
+    known = _with_figures(found)
     return f"The chart shows the first {DRAWN} of {len(known)} curves." if len(known) > DRAWN else ""
 
 
-def _known(found: Sequence[DrawnCurve]) -> list[DrawnCurve]:
-    """Return the curves that have a figure."""
+def _with_figures(found: Sequence[DrawnCurve]) -> list[DrawnCurve]:
     return [curve for curve in found if any(cell.mean is not None for _, cell in curve.points)]
 
 
@@ -75,7 +73,7 @@ def spec_of(
     Without a target, no line for it is drawn. `metric` is what is drawn; None is the accuracy. If all curves have the
     same training data, the title names it once, and the labels don't.
     """
-    drawn = _known(found)[:DRAWN]
+    drawn = _with_figures(found)[:DRAWN]
     trained = {curve.trained for curve in drawn}
     values = [
         {

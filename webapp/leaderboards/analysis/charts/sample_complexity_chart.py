@@ -39,10 +39,8 @@ Values = list[dict[str, Any]]
 
 
 class ChartLine(NamedTuple):
-    """A line of the chart: its label in the legend, and a cell for each k."""
-
     label: str
-    cells: Sequence[NeededSize]
+    cells: Sequence[NeededSize]  # one for each k
 
 
 class LogAxis(NamedTuple):
@@ -64,7 +62,7 @@ class LogAxis(NamedTuple):
         return value * math.exp(part * self.span)
 
     def beyond(self, part: float) -> float:
-        """Return the value that is this part of the axis above the highest value, or, if negative, below the lowest."""
+        # A negative part is below the lowest value.
         return self.moved(self.values[-1] if part > 0 else self.values[0], part)
 
     def numbered(self, *, apart: float) -> list[float]:
@@ -86,7 +84,6 @@ class LogAxis(NamedTuple):
 
 
 def left_out(grid: Grid) -> str:
-    """Say which methods are not drawn; empty if all are."""
     count = len(grid.methods)
     return f"The charts show the first {DRAWN} of {count} methods." if count > DRAWN else ""
 

@@ -102,7 +102,6 @@ def _owner(name: str, account: str | None) -> User:
 
 
 def _received(order: Order, path: Path) -> list[Submission]:
-    """Store the file and return its submissions, one for each split; raise `UploadRefused`."""
     with path.open("rb") as file:
         return uploads.receive(order.method.owner, order, file, path.name).submissions
 
