@@ -136,9 +136,13 @@ class Learner(ABC):
             raise BadTraining(error.reason, where=f"{cls.name}: {error.where}" if error.where else cls.name) from error
 
     @classmethod
-    def check_examples(cls, examples: Examples) -> None:
-        """Raise `BadTraining` if the examples lack something that this learner needs."""
-        lacking = [part for part in Needs._fields if getattr(cls.needs, part) and not examples.has(part)]
+    def check_examples(cls, examples: Examples, *, is_training: bool = False) -> None:
+        """Raise `BadTraining` if the examples lack something that this learner needs.
+
+        Supporting lines are needed only of training examples, because no prediction may use them.
+        """
+        needed_parts = [part for part in Needs._fields if getattr(cls.needs, part)]
+        lacking = [part for part in needed_parts if not examples.has(part) and (is_training or part != "supports")]
         if lacking:
             needed = " and ".join(lacking)
             raise BadTraining(f"Expected examples with {needed} for {cls.label}, got none.", where=examples.name)
