@@ -147,6 +147,16 @@ class Learner(ABC):
             needed = " and ".join(lacking)
             raise BadTraining(f"Expected examples with {needed} for {cls.label}, got none.", where=examples.name)
 
+    @classmethod
+    def check_training(cls, train: Examples, val: Examples) -> None:
+        """Raise `BadTraining` if there are no examples, or if they lack something that this learner needs."""
+        cls.check_examples(train, is_training=True)
+        cls.check_examples(val)
+        if not len(train) or not len(val):
+            raise BadTraining("Expected training and validation examples, got none.", where=train.name)
+        if train.answers is None or val.answers is None:
+            raise BadTraining("Expected training and validation examples with answers, got none.", where=train.name)
+
     @abstractmethod
     def fit(self, train: Examples, val: Examples, *, report: Reporter, checkpoint: Path | None = None) -> None:
         """Train on `train`. Methods that stop early or choose among settings use their accuracy on `val`.

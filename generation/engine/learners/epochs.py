@@ -63,10 +63,7 @@ class EpochLearner(Learner):
 
     def fit(self, train: Examples, val: Examples, *, report: Reporter, checkpoint: Path | None = None) -> None:
         """Train until `patience` epochs bring no gain on `val`, and keep the weights of the best epoch."""
-        self.check_examples(train, is_training=True)
-        self.check_examples(val)
-        if not len(train) or not len(val):
-            raise BadTraining("Expected training and validation examples, got none.", where=train.name)
+        self.check_training(train, val)
         history = History() if checkpoint is None else History.read(checkpoint)
         self.begin(train)
         if checkpoint is not None and history.epochs:

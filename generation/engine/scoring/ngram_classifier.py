@@ -10,7 +10,8 @@ regression is fitted to them, with the correct answer as its target.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -76,26 +77,36 @@ def grams_of(words: Sequence[str]) -> Iterator[str]:
             yield " ".join(words[start : start + length])
 
 
+@dataclass(frozen=True)
 class Model:
     """A linear classifier for the bags of one group.
 
-    Parameters
+    Attributes
     ----------
-    bags : sequence of Bag
-        The bag of each example.
     answers : sequence of str
-        The answer of each example.
+    columns : array (n-grams,) of int64
+        The numbers of the n-grams that it knows.
+    weights : array (n-grams, answers) of float64
+    constant : array (answers,) of float64
     """
 
-    def __init__(self, bags: Sequence[Bag], answers: Sequence[str]) -> None:
-        self.answers = sorted(set(answers))
-        self.columns = _most_frequent(bags)
-        codes = {answer: code for code, answer in enumerate(self.answers)}
-        wanted = np.array([codes[answer] for answer in answers])
-        self._fit(bags, np.eye(len(self.answers))[wanted])
+    answers: Sequence[str]
+    columns: Ints
+    weights: Matrix
+    constant: Matrix
 
-    def _fit(self, bags: Sequence[Bag], wanted: Matrix) -> None:
-        """Solve for the weights. Sums over blocks of examples keep memory small for any number of examples."""
+    @classmethod
+    def fit(cls, bags: Sequence[Bag], answers: Sequence[str]) -> "Model":
+        """Return the classifier of examples, given by the bag and the answer of each."""
+        known = sorted(set(answers))
+        codes = {answer: code for code, answer in enumerate(known)}
+        wanted = np.eye(len(known))[np.array([codes[answer] for answer in answers])]
+        empty = cls(known, _most_frequent(bags), np.empty(0), np.empty(0))
+        weights, constant = empty._solve(bags, wanted)
+        return replace(empty, weights=weights, constant=constant)
+
+    def _solve(self, bags: Sequence[Bag], wanted: Matrix) -> tuple[Matrix, Matrix]:
+        """Return weights and constant. Sums over blocks of examples keep memory small for any number of examples."""
         wide, n = len(self.columns), len(bags)
         squares, products, total = np.zeros((wide, wide)), np.zeros((wide, wanted.shape[1])), np.zeros(wide)
         for start in range(0, n, BLOCK):
@@ -105,8 +116,8 @@ class Model:
             total += counts.sum(axis=0)
         mean, shares = total / n, wanted.mean(axis=0)
         squares += RIDGE * np.eye(wide) - n * np.outer(mean, mean)
-        self.weights = np.linalg.solve(squares, products - n * np.outer(mean, shares))
-        self.constant = shares - mean @ self.weights
+        weights = np.linalg.solve(squares, products - n * np.outer(mean, shares))
+        return weights, shares - mean @ weights
 
     def counted(self, bags: Sequence[Bag]) -> Matrix:
         """Return the counts (examples, n-grams) of the learned n-grams in each example."""
@@ -135,6 +146,55 @@ def _most_frequent(bags: Sequence[Bag]) -> Ints:
     return np.sort(order[: min(MOST, int((counts > 0).sum()))])
 
 
+class Classifier:
+    """The models of all groups.
+
+    Attributes
+    ----------
+    sentences : Sentences
+        It has the numbers of all n-grams of the models.
+    models : mapping of str to Model
+        The model of each group.
+    otherwise : str
+        The guess for an unknown group.
+    """
+
+    def __init__(self, sentences: Sentences, models: Mapping[str, Model], otherwise: str) -> None:
+        self.sentences, self.models, self.otherwise = sentences, models, otherwise
+
+    @classmethod
+    def learn(cls, learned: Iterable[tuple[ReadQuestion, str]], *, check: Callable[[], None]) -> "Classifier":
+        """Return the classifier of questions with their answers. `check` is called between models."""
+        sentences, bags, answers = Sentences(), dict[str, list[Bag]](), dict[str, list[str]]()
+        for one, answer in learned:
+            bags.setdefault(one.group, []).append(sentences.bag(one))
+            answers.setdefault(one.group, []).append(answer)
+        commonest = Counter(answer for each in answers.values() for answer in sorted(each)).most_common(1)
+        models = {}
+        for group in bags:
+            check()
+            models[group] = Model.fit(bags[group], answers[group])
+        return cls(sentences, models, commonest[0][0] if commonest else "")
+
+    def guesses(self, asked: Iterable[ReadQuestion], *, check: Callable[[], None] = lambda: None) -> Iterator[str]:
+        """Yield a guess for each question, in order. `check` is called between blocks."""
+        waiting = iter(asked)
+        while block := list(islice(waiting, BLOCK)):
+            check()
+            yield from self._of_block(block)
+
+    def _of_block(self, block: Sequence[ReadQuestion]) -> list[str]:
+        found = [self.otherwise] * len(block)
+        for group in dict.fromkeys(one.group for one in block):
+            model = self.models.get(group)
+            if model is not None:
+                places = [at for at, one in enumerate(block) if one.group == group]
+                bags = [self.sentences.bag(block[at]) for at in places]
+                for at, guess in zip(places, model.guess(bags), strict=True):
+                    found[at] = guess
+        return found
+
+
 def guesses(
     learned: Iterable[tuple[ReadQuestion, str]],
     asked: Iterable[ReadQuestion],
@@ -153,30 +213,4 @@ def guesses(
     check : callable
         Called between models and blocks. It may raise an exception to stop.
     """
-    sentences, bags, answers = Sentences(), dict[str, list[Bag]](), dict[str, list[str]]()
-    for one, answer in learned:
-        bags.setdefault(one.group, []).append(sentences.bag(one))
-        answers.setdefault(one.group, []).append(answer)
-    commonest = Counter(answer for each in answers.values() for answer in sorted(each)).most_common(1)
-    otherwise = commonest[0][0] if commonest else ""
-    models = {}
-    for group in bags:
-        check()
-        models[group] = Model(bags[group], answers[group])
-    waiting = iter(asked)
-    while block := list(islice(waiting, BLOCK)):
-        check()
-        yield from _of_block(block, sentences, models, otherwise)
-
-
-def _of_block(
-    block: Sequence[ReadQuestion], sentences: Sentences, models: dict[str, Model], otherwise: str
-) -> Iterator[str]:
-    found = [otherwise] * len(block)
-    for group in dict.fromkeys(one.group for one in block):
-        model = models.get(group)
-        if model is not None:
-            places = [at for at, one in enumerate(block) if one.group == group]
-            for at, guess in zip(places, model.guess([sentences.bag(block[at]) for at in places]), strict=True):
-                found[at] = guess
-    yield from found
+    yield from Classifier.learn(learned, check=check).guesses(asked, check=check)
