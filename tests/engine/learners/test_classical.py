@@ -19,12 +19,14 @@ class Case(NamedTuple):
 
 
 STORIES = made_examples.stories(64)
+MEMORY = {"starts": 1, "batch": 8, "noise": 0.0, "memory": 10}
 CASES = {
     "n-grams": Case(STORIES, {}, 0.8),
     "nearest-question": Case(made_examples.pictures(64), {}, 0.4),  # the same words occur with several answers
     "bag-of-words": Case(
         STORIES, {"epochs": 200, "patience": 200, "batch": 16, "learning_rate": 0.05}, 0.8
     ),  # it sees no order
+    "memn2n": Case(STORIES, {**MEMORY, "epochs": 200, "patience": 200, "linear_epochs": 20, "halve_every": 100}, 0.95),
 }
 CHECKS = [
     pytest.param(name, check, id=f"{name}-{check.__name__}")
