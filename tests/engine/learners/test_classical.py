@@ -4,10 +4,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from generation.engine.learners import find_learner
+from generation.engine.learners import CLASSICAL, find_learner
+from generation.engine.learners.base import accuracy
 from generation.engine.learners.examples import Examples
 from tests.engine.learners import made_examples
-from tests.engine.learners.conformance import Check, checks_of, overfits
+from tests.engine.learners.conformance import Check, checks_of, overfits, train
 
 
 class Case(NamedTuple):
@@ -26,8 +27,10 @@ CASES = {
     "bag-of-words": Case(
         STORIES, {"epochs": 200, "patience": 200, "batch": 16, "learning_rate": 0.05}, 0.8
     ),  # it sees no order
+    "structured-svm": Case(STORIES, {}, 1.0),
     "memn2n": Case(STORIES, {**MEMORY, "epochs": 200, "patience": 200, "linear_epochs": 20, "halve_every": 100}, 0.95),
 }
+assert CASES.keys() == CLASSICAL.keys()
 CHECKS = [
     pytest.param(name, check, id=f"{name}-{check.__name__}")
     for name in CASES
@@ -42,3 +45,27 @@ def test_learners_conform(name: str, check: Check) -> None:
         overfits(find_learner(name), case.examples, case.settings, least=case.least)
     else:
         check(find_learner(name), case.examples, case.settings)
+
+
+@pytest.mark.parametrize(("name", "least"), [("n-grams", 0.6), ("structured-svm", 1.0), ("memn2n", 0.9)])
+def test_one_model_can_learn_all_types_of_questions(name: str, least: float) -> None:
+    case = CASES[name]
+    learner = train(find_learner(name), STORIES, {**case.settings, "joint": True})
+    assert len(learner.state()[1]["groups"]) == 1
+    assert len(train(find_learner(name), STORIES, case.settings).state()[1]["groups"]) == len(set(STORIES.kinds))
+    share = accuracy(learner.predict(STORIES), STORIES)
+    assert share is not None and share >= least
+
+
+@pytest.mark.parametrize("name", ["n-grams", "structured-svm", "memn2n"])
+def test_types_that_were_not_trained_get_an_answer(name: str) -> None:
+    known = STORIES.chosen([row for row, kind in enumerate(STORIES.kinds) if kind == "where"])
+    learner = train(find_learner(name), known, {**CASES[name].settings})
+    assert {one.answer for one in learner.predict(STORIES)} <= set(STORIES.vocabulary)
+
+
+@pytest.mark.parametrize("name", ["n-grams", "nearest-question", "bag-of-words"])
+def test_questions_without_stories_are_read_too(name: str) -> None:
+    examples = made_examples.pictures(64)
+    share = accuracy(train(find_learner(name), examples, CASES[name].settings).predict(examples), examples)
+    assert share is not None and share >= 0.4

@@ -181,7 +181,7 @@ class MemoryNetwork(EpochLearner):
     label = "MemN2N"
     source = "Sukhbaatar et al. 2015, End-To-End Memory Networks, sections 2 and 4"
     config_model: ClassVar[type[LearnerConfig]] = MemoryNetworkConfig
-    mini: ClassVar[Mapping[str, Any]] = {"epochs": 60, "linear_epochs": 10, "halve_every": 12, "starts": 3}
+    mini: ClassVar[Mapping[str, Any]] = {"starts": 3}
     needs: ClassVar[Needs] = Needs(stories=True)
     config: MemoryNetworkConfig
     groups: dict[str, Group]

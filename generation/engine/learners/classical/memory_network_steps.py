@@ -112,22 +112,45 @@ def answer(
 ) -> None:
     """Fill the states `(hops + 1, size)` for one question, and the weights `(hops, memory)` of its lines."""
     hops, count, size = len(network.words) - 1, asked.counts[row], network.words.shape[2]
-    states[0] = embedded[0, asked.questions[row]]
+    for at in range(size):
+        states[0, at] = embedded[0, asked.questions[row], at]
     for hop in range(hops):
         for line in range(count):
             sentence, time, match = asked.lines[row, line], asked.times[row, line], 0.0
             for at in range(size):
                 match += states[hop, at] * (embedded[hop, sentence, at] + network.times[hop, time, at])
             weights[hop, line] = match
-        if not is_linear and count:
-            shares = np.exp(weights[hop, :count] - weights[hop, :count].max())
-            weights[hop, :count] = shares / shares.sum()
-        states[hop + 1] = states[hop]
+        if not is_linear:
+            _softmax(weights[hop, :count])
+        for at in range(size):
+            states[hop + 1, at] = states[hop, at]
         for line in range(count):
             sentence, time, weight = asked.lines[row, line], asked.times[row, line], weights[hop, line]
             for at in range(size):
                 read = embedded[hop + 1, sentence, at] + network.times[hop + 1, time, at]
                 states[hop + 1, at] += weight * read
+
+
+@njit(cache=True)
+def _softmax(values: Floats) -> float:
+    """Replace values by their shares, and return the logarithm of the sum of their exponentials."""
+    largest, total = -np.inf, 0.0
+    for at in range(len(values)):
+        largest = max(largest, values[at])
+    for at in range(len(values)):
+        values[at] = np.exp(values[at] - largest)
+        total += values[at]
+    for at in range(len(values)):
+        values[at] /= total
+    return largest + np.log(total)
+
+
+@njit(cache=True)
+def _product(one: Floats, other: Floats) -> float:
+    total = 0.0
+    for at in range(len(one)):
+        total += one[at] * other[at]
+    return total
 
 
 @njit(cache=True)
@@ -139,7 +162,7 @@ def scores_of(network: Network, embedded: Floats, asked: Asked, answers: Ints, i
     for row in range(len(asked.questions)):
         answer(network, embedded, asked, row, is_linear, states, weights)
         for code in range(len(answers)):
-            found[row, code] = (network.words[tables - 1, answers[code]] * states[tables - 1]).sum()
+            found[row, code] = _product(network.words[tables - 1, answers[code]], states[tables - 1])
     return found
 
 
@@ -169,7 +192,8 @@ def add_gradients(
             back = _of_hop(
                 network, embedded, asked, row, hop, is_linear, states[hop], weights[hop], back, change, gradient
             )
-        change[0, asked.questions[row]] += back
+        for at in range(size):
+            change[0, asked.questions[row], at] += back[at]
     return loss
 
 
@@ -178,14 +202,15 @@ def _of_answers(words: Floats, state: Floats, answers: Ints, code: int, gradient
     """Return the cross-entropy of one question, and add its gradients by the last table and by the last state."""
     scores = np.empty(len(answers))
     for one in range(len(answers)):
-        scores[one] = (words[answers[one]] * state).sum()
-    scores -= scores.max()
-    total = np.log(np.exp(scores).sum())
+        scores[one] = _product(words[answers[one]], state)
+    own = scores[code]
+    loss = _softmax(scores) - own
     for one in range(len(answers)):
-        slope = np.exp(scores[one] - total) - (1.0 if one == code else 0.0)
-        gradient[answers[one]] += slope * state
-        back += slope * words[answers[one]]
-    return float(total - scores[code])
+        slope = scores[one] - (1.0 if one == code else 0.0)
+        for at in range(len(state)):
+            gradient[answers[one], at] += slope * state[at]
+            back[at] += slope * words[answers[one], at]
+    return loss
 
 
 @njit(cache=True)
