@@ -16,7 +16,9 @@ CLASSICAL = {
     "structured-svm": "structured_svm:StructuredSvm",
     "memn2n": "memory_network:MemoryNetwork",
 }
-NETWORKS: dict[str, str] = {}
+NETWORKS: dict[str, str] = {
+    "lstm": "answering.question_lstm:QuestionLstm",
+}
 
 METHODS = {
     **{name: f"classical.{place}" for name, place in CLASSICAL.items()},

@@ -111,6 +111,14 @@ class TorchLearner(EpochLearner):
         config = self.config
         return torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
 
+    def text(self, examples: Examples, row: int) -> str:
+        """Return what the network reads of an example; by default the question."""
+        return examples.texts[row]
+
+    def batches(self, train: Examples, chance: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+        """Yield the rows of each step of an epoch; by default all rows in random order."""
+        return batches_of(len(train), self.config.batch, chance)
+
     def read_data(self, train: Examples) -> Mapping[str, Any]:
         """Return what the network must know about the training examples beside words and answers, as JSON."""
         return {}
@@ -119,7 +127,7 @@ class TorchLearner(EpochLearner):
 
     def begin(self, train: Examples) -> None:
         """Make the vocabulary, the network and the optimiser."""
-        words = {word for text in train.texts for word in split_words(text)}
+        words = {word for row in range(len(train)) for word in split_words(self.text(train, row))}
         self.data = dict(self.read_data(train))
         self._make(Vocabulary(words, train.vocabulary))
 
@@ -134,7 +142,7 @@ class TorchLearner(EpochLearner):
         torch.manual_seed(int(chance.integers(2**31)))  # of dropout
         self.network.train()
         total, seen = 0.0, 0
-        for rows in batches_of(len(train), self.config.batch, chance):
+        for rows in self.batches(train, chance):
             report.check()
             batch = self.batch(train, rows, is_training=True, chance=chance)
             loss = self.loss(batch)
@@ -167,7 +175,7 @@ class TorchLearner(EpochLearner):
         chance: np.random.Generator | None = None,
     ) -> QuestionBatch:
         """Return the examples at `rows` as tensors. `chance` is for methods that vary training examples."""
-        words, lengths = self.encode([examples.texts[row] for row in rows])
+        words, lengths = self.encode([self.text(examples, row) for row in rows])
         device = torch.get_default_device()
         return QuestionBatch(
             examples,
@@ -196,6 +204,11 @@ class TorchLearner(EpochLearner):
 
     # States
 
+    @property
+    def parameters(self) -> int:
+        """Return the number of learned numbers."""
+        return sum(weights.numel() for weights in self.network.parameters())
+
     def state(self) -> tuple[Arrays, Mapping[str, Any]]:
         """Return the weights, the words, the answers and `data`."""
         weights = {name: tensor.cpu().numpy() for name, tensor in self.network.state_dict().items()}
@@ -207,11 +220,15 @@ class TorchLearner(EpochLearner):
         if not hasattr(self, "network"):
             self.data = dict(data["data"])
             self._make(Vocabulary(data["words"], tuple(data["answers"])))
+        others = self.network.state_dict().keys() ^ arrays.keys()
+        if others:
+            differing = ", ".join(sorted(others))
+            raise BadTraining(f"Expected a model with the weights of {self.name}, got one that differs in {differing}.")
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         try:
             self.network.load_state_dict(tensors)
         except RuntimeError as error:
-            raise BadTraining(f"Expected the weights of {self.name}, got others: {error}") from error
+            raise BadTraining(f"Expected a model with the weights of {self.name}, got others: {error}") from error
 
     def training_state(self) -> Arrays:
         """Return the state of the optimiser."""

@@ -1,0 +1,110 @@
+"""A program for the Python with PyTorch: it runs the checks of learners for networks, and prints a line for each.
+
+`python -m tests.engine.learners.networks_conformance [NAME ...]` takes the names of methods, or all of them. The exit
+status is 1 if a check fails.
+"""
+
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional  # before networks are imported
+
+from generation.engine.learners import NETWORKS, find_learner
+from generation.engine.learners.examples import Examples
+from tests.engine.learners import made_examples
+from tests.engine.learners.conformance import checks_of
+
+COUNT = 64  # examples that each network must learn by heart
+
+
+class Trial(NamedTuple):
+    """Examples that a network can learn by heart, and settings with which it does so in seconds."""
+
+    examples: Callable[[int], Examples]
+    settings: dict[str, Any]
+
+
+def texts_alone(n: int) -> Examples:
+    """Return questions that each name a number, so that they can be learned by heart without a picture."""
+    examples = made_examples.pictures(n)
+    texts = tuple(f"{text} Picture {number}." for number, text in enumerate(examples.texts))
+    return replace(examples, texts=texts)
+
+
+def shared_pictures(n: int) -> Examples:
+    """Return two questions about each picture, in mixed order."""
+    examples = made_examples.pictures(n)
+    return examples.chosen([*range(1, n, 2), *range(0, n, 2)])
+
+
+def agreements(n: int) -> Examples:
+    """Return questions with the answers yes and no about pictures."""
+    return made_examples.relations(n)
+
+
+SHORT = {"epochs": 40, "patience": 40, "batch": 16, "learning_rate": 0.005}
+READING = {**SHORT, "embedding": 16, "units": 24}
+ANSWERING = {**READING, "layers": 1, "hidden": [32], "dropout": 0.0}
+SEEING = {**ANSWERING, "channels": [8, 16, 16], "pooling": "flat", "together": 2}
+CAPTION = {**READING, "hidden": 32}
+FUSING = {**CAPTION, "channels": [8, 8, 8], "normalised": True}
+RELATING = {
+    **READING,
+    "epochs": 100,
+    "patience": 100,
+    "learning_rate": 0.01,
+    "channels": [8, 16, 16],
+    "pair": [24, 24],
+    "hidden": [24],
+    "dropout": 0.0,
+    "together": 2,
+}
+MODULATED = {**READING, "channels": [8, 16], "blocks": 2, "width_of_blocks": 12, "projection": 24, "hidden": 24}
+TRIALS: dict[str, Trial] = {
+    "lstm": Trial(texts_alone, ANSWERING),
+    "cnn-bow": Trial(shared_pictures, SEEING),
+    "cnn-lstm": Trial(shared_pictures, SEEING),
+    "cnn-lstm-sa": Trial(shared_pictures, {**SEEING, "attention": 16}),
+    "cnn-lstm-mcb": Trial(shared_pictures, {**SEEING, "sketch": 128}),
+    "caption-lstm": Trial(texts_alone, CAPTION),
+    "cnn-lstm-multiplied": Trial(agreements, FUSING),
+    "cnn-lstm-concatenated": Trial(agreements, FUSING),
+    "story-lstm": Trial(made_examples.stories, {**READING, "lines": 8}),
+    "relation-network": Trial(shared_pictures, RELATING),
+    "film": Trial(shared_pictures, MODULATED),
+}
+
+
+def failures(name: str) -> list[str]:
+    """Return what went wrong in each check of a network that failed."""
+    kind, trial = find_learner(name), TRIALS[name]
+    examples, found = trial.examples(COUNT), []
+    for check in checks_of(kind):
+        try:
+            check(kind, examples, trial.settings)
+        except Exception:  # any error is a failure of the check, and the others run all the same
+            found.append(f"{check.__name__}: {traceback.format_exc()}")
+    return found
+
+
+def main(names: Sequence[str]) -> int:
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    failed = False
+    for name in names or list(NETWORKS):
+        begun = time.process_time()
+        found = failures(name)
+        failed = failed or bool(found)
+        said = "\n".join(found) or "all checks hold"
+        sys.stdout.write(f"{name}: {said} ({time.process_time() - begun:.1f} s)\n")
+        sys.stdout.flush()
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
