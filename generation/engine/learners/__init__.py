@@ -18,6 +18,8 @@ CLASSICAL = {
 }
 NETWORKS: dict[str, str] = {
     "lstm": "answering.question_lstm:QuestionLstm",
+    "cnn-bow": "answering.picture_and_question:CnnBow",
+    "cnn-lstm": "answering.picture_and_question:CnnLstm",
 }
 
 METHODS = {
