@@ -20,6 +20,7 @@ NETWORKS: dict[str, str] = {
     "lstm": "answering.question_lstm:QuestionLstm",
     "cnn-bow": "answering.picture_and_question:CnnBow",
     "cnn-lstm": "answering.picture_and_question:CnnLstm",
+    "cnn-lstm-sa": "answering.stacked_attention:StackedAttention",
 }
 
 METHODS = {
