@@ -21,6 +21,7 @@ NETWORKS: dict[str, str] = {
     "cnn-bow": "answering.picture_and_question:CnnBow",
     "cnn-lstm": "answering.picture_and_question:CnnLstm",
     "cnn-lstm-sa": "answering.stacked_attention:StackedAttention",
+    "cnn-lstm-mcb": "answering.compact_bilinear:CompactBilinear",
 }
 
 METHODS = {
