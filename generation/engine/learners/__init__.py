@@ -22,6 +22,9 @@ NETWORKS: dict[str, str] = {
     "cnn-lstm": "answering.picture_and_question:CnnLstm",
     "cnn-lstm-sa": "answering.stacked_attention:StackedAttention",
     "cnn-lstm-mcb": "answering.compact_bilinear:CompactBilinear",
+    "caption-lstm": "answering.captions:CaptionLstm",
+    "cnn-lstm-multiplied": "answering.captions:CnnLstmMultiplied",
+    "cnn-lstm-concatenated": "answering.captions:CnnLstmConcatenated",
 }
 
 METHODS = {
