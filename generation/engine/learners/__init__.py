@@ -25,6 +25,7 @@ NETWORKS: dict[str, str] = {
     "caption-lstm": "answering.captions:CaptionLstm",
     "cnn-lstm-multiplied": "answering.captions:CnnLstmMultiplied",
     "cnn-lstm-concatenated": "answering.captions:CnnLstmConcatenated",
+    "story-lstm": "answering.story_lstm:StoryLstm",
 }
 
 METHODS = {

@@ -1,0 +1,80 @@
+"""LSTM over stories: it reads the lines of the story and then the question, word by word, and chooses the answer.
+
+It learns from answers alone, not from supporting lines.
+
+References
+----------
+Weston et al. 2015, section 5, "LSTM".
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from generation.engine.learners.base import LearnerConfig, Needs
+from generation.engine.learners.examples import Examples
+from generation.engine.learners.networks.encoders import QuestionEncoder
+from generation.engine.learners.networks.optional_torch import nn
+from generation.engine.learners.networks.torch_learner import NetworkConfig, QuestionBatch, TorchLearner
+
+
+class StoryLstmConfig(NetworkConfig):
+    """The settings of an LSTM over stories. The paper chose its settings for each task and does not say them.
+
+    Attributes
+    ----------
+    embedding : int
+        The size of a word vector.
+    units, layers : int
+        The size of a state of the LSTM, and its layers.
+    lines : int
+        So many last lines of a story are read.
+    """
+
+    clip: float = Field(10.0, ge=0, le=1000)
+    embedding: int = Field(50, ge=1, le=4096)
+    units: int = Field(100, ge=1, le=8192)
+    layers: int = Field(1, ge=1, le=8)
+    lines: int = Field(1000, ge=1, le=10_000)
+
+
+class StoryLstm(TorchLearner):
+    """Reads the story and the question as one text."""
+
+    name = "story-lstm"
+    label = "Story LSTM"
+    source = "Weston et al. 2015, section 5"
+    config_model: ClassVar[type[LearnerConfig]] = StoryLstmConfig
+    config: StoryLstmConfig
+    mini: ClassVar[Mapping[str, Any]] = {
+        "epochs": 15,
+        "patience": 4,
+        "learning_rate": 0.003,
+        "embedding": 32,
+        "units": 64,
+        "lines": 20,
+    }
+    needs: ClassVar[Needs] = Needs(stories=True)
+
+    def text(self, examples: Examples, row: int) -> str:
+        """Return the last lines of the story and the question."""
+        assert examples.stories is not None
+        return " ".join((*examples.stories[row][-self.config.lines :], examples.texts[row]))
+
+    def make_network(self) -> Any:
+        """Return an LSTM and a layer that gives scores."""
+        return StoryNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
+
+
+class StoryNetwork(nn.Module):
+    """Reads the words, and returns the scores of all answers."""
+
+    def __init__(self, config: StoryLstmConfig, *, words: int, answers: int) -> None:
+        super().__init__()
+        self.read = QuestionEncoder(words, embedding=config.embedding, units=config.units, layers=config.layers)
+        self.choose = nn.Linear(config.units, answers)
+
+    def forward(self, batch: QuestionBatch) -> Any:
+        """Return the scores `(batch, answers)`."""
+        return self.choose(self.read(batch.words, batch.lengths))
