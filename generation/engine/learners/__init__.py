@@ -26,6 +26,7 @@ NETWORKS: dict[str, str] = {
     "cnn-lstm-multiplied": "answering.captions:CnnLstmMultiplied",
     "cnn-lstm-concatenated": "answering.captions:CnnLstmConcatenated",
     "story-lstm": "answering.story_lstm:StoryLstm",
+    "relation-network": "answering.relation_network:RelationNetwork",
 }
 
 METHODS = {
