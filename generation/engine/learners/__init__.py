@@ -27,6 +27,7 @@ NETWORKS: dict[str, str] = {
     "cnn-lstm-concatenated": "answering.captions:CnnLstmConcatenated",
     "story-lstm": "answering.story_lstm:StoryLstm",
     "relation-network": "answering.relation_network:RelationNetwork",
+    "film": "answering.film:Film",
 }
 
 METHODS = {
