@@ -21,7 +21,7 @@ help:
 	@echo "make lint                               ruff, mypy, import-linter, Django's checks"
 	@echo "make .venv                              the Python environment alone"
 	@echo "make blender                            Blender, the optional renderer, in $(BLENDER) (1 GB)"
-	@echo "make torch                              PyTorch, in $(TORCH), and the tests of what it is fed (1 GB)"
+	@echo "make torch                              PyTorch, in $(TORCH), and the tests of networks and of what they are fed (1 GB)"
 
 run: $(VENV)/.run
 	@$(BIN)/python manage.py quickstart $(if $(PORT),--port $(PORT)) $(if $(HOST),--host $(HOST))
@@ -86,7 +86,8 @@ $(BLENDER)/.run: requirements-blender.txt | $(BLENDER)/bin/python
 # PyTorch is a dependency of nothing here, and large: what is written for it is tested in an environment of its own.
 .PHONY: torch
 torch: $(TORCH)/.run $(VENV)/.dev
-	PROOF=1 $(BIN)/python -m pytest tests/engine/test_torch_stream.py tests/test_installed.py $(ARGS)
+	PROOF=1 $(BIN)/python -m pytest tests/engine/test_torch_stream.py tests/engine/learners/test_networks.py \
+	  tests/test_installed.py $(ARGS)
 
 $(TORCH)/.run: requirements.txt | $(BIN)/python
 	$(BIN)/python -m venv $(TORCH)
