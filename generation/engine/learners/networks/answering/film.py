@@ -71,15 +71,14 @@ class Film(PictureLearner):
     config_model: ClassVar[type[LearnerConfig]] = FilmConfig
     config: FilmConfig
     mini: ClassVar[Mapping[str, Any]] = {
-        "epochs": 15,
-        "patience": 4,
-        "batch": 128,
+        "epochs": 25,
+        "patience": 8,
         "learning_rate": 0.001,
         "height": 64,
         "width": 96,
         "together": 5,
-        "embedding": 64,
-        "units": 128,
+        "embedding": 32,
+        "units": 96,
         "channels": [24, 32, 32],
         "blocks": 2,
         "width_of_blocks": 32,

@@ -48,6 +48,8 @@ class PictureAndQuestionConfig(QuestionConfig, SharedPictureConfig):
 
 MINI: Mapping[str, Any] = {
     **QuestionLstm.mini,
+    "epochs": 30,
+    "patience": 8,
     "height": 64,
     "width": 96,
     "together": 5,
@@ -68,8 +70,9 @@ class CnnLstm(PictureLearner):
     def make_reader(self) -> tuple[Any, int]:
         """Return what reads the question, and the size of what it returns."""
         config = self.config
-        sizes = {"embedding": config.embedding, "units": config.units, "layers": config.layers}
-        return QuestionEncoder(len(self.vocabulary), **sizes), config.units
+        words = len(self.vocabulary)
+        reader = QuestionEncoder(words, embedding=config.embedding, units=config.units, layers=config.layers)
+        return reader, config.units
 
     def make_network(self) -> Any:
         """Return convolutions, a reader of the question and a perceptron."""

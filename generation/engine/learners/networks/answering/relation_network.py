@@ -68,13 +68,13 @@ class RelationNetwork(PictureLearner):
     config_model: ClassVar[type[LearnerConfig]] = RelationConfig
     config: RelationConfig
     mini: ClassVar[Mapping[str, Any]] = {
-        "epochs": 15,
-        "patience": 4,
-        "batch": 128,
+        "epochs": 25,
+        "patience": 8,
         "learning_rate": 0.001,
         "height": 64,
         "width": 96,
         "together": 5,
+        "units": 96,
         "channels": [24, 32, 32, 32],
         "pair": [64, 64, 64],
         "hidden": [128],

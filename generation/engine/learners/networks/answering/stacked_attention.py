@@ -46,7 +46,13 @@ class StackedAttention(PictureLearner):
     source = "Johnson et al. 2017, section 4.1; Yang et al. 2016, section 3.3"
     config_model: ClassVar[type[LearnerConfig]] = StackedAttentionConfig
     config: StackedAttentionConfig
-    mini: ClassVar[Mapping[str, Any]] = {**MINI, "channels": [24, 32, 64], "attention": 64}
+    mini: ClassVar[Mapping[str, Any]] = {
+        **MINI,
+        "batch": 64,
+        "learning_rate": 0.001,
+        "channels": [24, 32, 64],
+        "attention": 64,
+    }
 
     def make_network(self) -> Any:
         """Return convolutions, an LSTM, rounds of attention and a perceptron."""
