@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 import torch
 import torch.nn.functional  # before networks are imported
 
+from generation.engine.errors import BadTraining
 from generation.engine.learners import NETWORKS, find_learner
 from generation.engine.learners.examples import Examples
+from generation.engine.learners.networks.picture_learner import PictureLearner
 from tests.engine.learners import made_examples
-from tests.engine.learners.conformance import checks_of
+from tests.engine.learners.conformance import Kind, Settings, checks_of, trained
 
 COUNT = 64  # examples that each network must learn by heart
 
@@ -80,11 +82,24 @@ TRIALS: dict[str, Trial] = {
 }
 
 
+def refuses_pictures_of_another_size(kind: Kind, examples: Examples, settings: Settings) -> None:
+    """Pictures that are not as large as those of the training are one error, which names both sizes."""
+    learner = trained(kind, examples, settings)
+    assert examples.images is not None
+    try:
+        learner.predict(replace(examples, images=examples.images[:, :-1]))
+    except BadTraining as error:
+        assert "32 x 32" in str(error) and "32 x 31" in str(error), error
+    else:
+        raise AssertionError("Expected an error about the size of pictures, got none.")
+
+
 def failures(name: str) -> list[str]:
     """Return what went wrong in each check of a network that failed."""
     kind, trial = find_learner(name), TRIALS[name]
     examples, found = trial.examples(COUNT), []
-    for check in checks_of(kind):
+    pictures = (refuses_pictures_of_another_size,) if issubclass(kind, PictureLearner) else ()
+    for check in (*checks_of(kind), *pictures):
         try:
             check(kind, examples, trial.settings)
         except Exception:  # any error is a failure of the check, and the others run all the same
