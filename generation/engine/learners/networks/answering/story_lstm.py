@@ -48,11 +48,10 @@ class StoryLstm(TorchLearner):
     config_model: ClassVar[type[LearnerConfig]] = StoryLstmConfig
     config: StoryLstmConfig
     mini: ClassVar[Mapping[str, Any]] = {
-        "epochs": 15,
-        "patience": 4,
-        "learning_rate": 0.003,
+        "epochs": 60,
+        "patience": 20,
+        "learning_rate": 0.005,
         "embedding": 32,
-        "units": 64,
         "lines": 20,
     }
     needs: ClassVar[Needs] = Needs(stories=True)
