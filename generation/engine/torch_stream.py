@@ -1,4 +1,4 @@
-"""Batches for PyTorch. Only this module imports PyTorch."""
+"""Batches for PyTorch, which this module imports."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
