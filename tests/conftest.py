@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 
 from tests import proof
 
-pytest_plugins = ["tests.services", "tests.made_once", "tests.skips"]
+pytest_plugins = ["tests.call_stack", "tests.services", "tests.made_once", "tests.skips"]
 
 HYPOTHESIS_FULL = 2000
 settings.register_profile(
