@@ -18,8 +18,8 @@ class GenerationConfig(AppConfig):
 
         import generation.tasks  # noqa: F401
         from generation.engine.render import blender
-        from generation.management.world_packages import check_worlds
+        from generation.management.world_packages import WORLDS, check_worlds
 
         threads = max(1, (os.cpu_count() or 1) // settings.GENERATION_PROCESSES)
         blender.configure(blender.Setup(python=settings.BLENDER_PYTHON, threads=threads))
-        checks.register(check_worlds)
+        checks.register(check_worlds, WORLDS)

@@ -14,6 +14,8 @@ from django.core.checks import CheckMessage, Warning
 from generation.engine.errors import BadSpec, BrokenWorld
 from generation.engine.worlds import REGISTRY, get_world, names, plugins
 
+WORLDS = "worlds"  # the tag of this check
+
 
 def check_worlds(app_configs: Any, **options: Any) -> list[CheckMessage]:
     """Return a warning for each world of another package that cannot be used."""
