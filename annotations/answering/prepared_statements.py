@@ -13,7 +13,6 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
-import psycopg
 from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 from django.db.models.expressions import DatabaseDefault
@@ -79,7 +78,7 @@ def ask_together(*several: Asking) -> list[list[tuple[Any, ...]]]:
     connection.ensure_connection()
     connection.validate_no_broken_transaction()
     with connection.wrap_database_errors, ExitStack() as stack:
-        cursors = [stack.enter_context(psycopg.Cursor(connection.connection)) for _ in several]
+        cursors = [stack.enter_context(_postgres_cursor()) for _ in several]
         with connection.connection.pipeline():
             for one, query, cursor in zip(several, made, cursors, strict=True):
                 cursor.execute(query.sql, query.filled(one.given), prepare=True)
@@ -129,10 +128,7 @@ class PreparedUpdate:
 
 @contextmanager
 def _asking(sql: str, values: Sequence[Any]) -> Iterator[Any]:
-    """Execute a query and yield the cursor.
-
-    On PostgreSQL this is a cursor of psycopg, because a cursor of Django writes the values into the SQL.
-    """
+    """Execute a query and yield the cursor."""
     if connection.vendor != "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(sql, values)
@@ -140,9 +136,16 @@ def _asking(sql: str, values: Sequence[Any]) -> Iterator[Any]:
         return
     connection.ensure_connection()
     connection.validate_no_broken_transaction()
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as prepared:
+    with connection.wrap_database_errors, _postgres_cursor() as prepared:
         prepared.execute(sql, values, prepare=True)
         yield prepared
+
+
+def _postgres_cursor() -> Any:
+    """Return a cursor of psycopg, because a cursor of Django writes the values into the SQL."""
+    from psycopg import Cursor  # sites with SQLite do not need it, and loading it takes 35 ms
+
+    return Cursor(connection.connection)
 
 
 def _query(rows: "QuerySet[Any, Any]") -> _Made:

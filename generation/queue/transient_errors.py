@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import redis
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import Error as DatabaseError
@@ -66,7 +65,7 @@ def _outage(error: BaseException) -> Outage | None:
         return Outage("disk space", str(error))
     if isinstance(error, DatabaseError):
         return Outage("the database", _words(error)) if _is_database_away(error) else None
-    if isinstance(error, redis.ConnectionError | redis.TimeoutError):
+    if _is_redis_away(error):
         return Outage("Redis", _words(error))
     # This comes before OSError, because some of these errors are also an OSError.
     if type(error).__module__.startswith(("botocore.", "urllib3.", "boto3.", "s3transfer.")):
@@ -78,6 +77,12 @@ def _outage(error: BaseException) -> Outage | None:
 
 def _words(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def _is_redis_away(error: BaseException) -> bool:
+    from redis import ConnectionError, TimeoutError  # most processes need no Redis, and loading it takes them 30 ms
+
+    return isinstance(error, ConnectionError | TimeoutError)
 
 
 def _is_database_away(error: BaseException) -> bool:

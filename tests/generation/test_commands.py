@@ -150,6 +150,21 @@ def test_a_new_database_gets_its_tables_automatically(tmp_path: Path) -> None:
     assert (done.returncode, json.loads(done.stdout), done.stderr) == (0, [], "")
 
 
+UNUSED = ("webapp.urls", "redis", "psycopg", "vl_convert")  # pages, and programs that this site does not have
+
+
+@pytest.mark.slow
+def test_a_command_does_not_load_what_it_does_not_use(migrated_environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", MANAGE, "datasets"],
+        env=migrated_environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert loaded >= {"generation.models", "generation.management.console"}
+    assert loaded.isdisjoint(UNUSED)
+
+
 @pytest.mark.django_db
 class TestGenerateRefuses:
     def test_an_existing_name_with_a_hint_at_resume(self, made: Dataset) -> None:
