@@ -33,7 +33,7 @@ AWAY = Problem(
 OUR_MISTAKE = Problem(500, "An error on our side. It is in the log, and nothing was stored.")
 DAY = 86_400  # seconds
 FAVICON = settings.BASE_DIR / "static" / "favicon.ico"
-SUBMIT_SCRIPT = settings.BASE_DIR / "static" / "submit.py"
+SCRIPTS = settings.BASE_DIR / "static"
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -120,8 +120,8 @@ def favicon(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def submit_script(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(SUBMIT_SCRIPT.read_bytes(), content_type="text/x-python; charset=utf-8")
+def script(request: HttpRequest, name: str) -> HttpResponse:
+    return HttpResponse((SCRIPTS / name).read_bytes(), content_type="text/x-python; charset=utf-8")
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -1,0 +1,1542 @@
+#!/usr/bin/env python3
+"""Ask a model the questions of a Horsesense site: one file, nothing to install beside Python 3.9 or later.
+
+    export MODEL_API_KEY=...        if the model's server needs a key
+    export HORSESENSE_TOKEN=hs_...  to submit, and for datasets that are not public
+    python ask.py https://horsesense.example.org clevr/val --base-url http://127.0.0.1:8080/v1 --model NAME
+
+The model's server must have the interface of OpenAI's chat completions. Each attempt becomes a line of `replies.jsonl`
+before the next question is asked, so `--resume` asks only what is missing. A reply that is cut off, refused, empty or
+failed never becomes an answer. Exit status: 0 everything asked, 1 failed, 2 refused, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import email.utils
+import gzip
+import hashlib
+import http.client
+import json
+import math
+import os
+import random
+import re
+import select
+import ssl
+import struct
+import sys
+import tarfile
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+import zlib
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+API = "/api/v1/"
+TRIES = 8  # of one request to the site
+PAUSE = 0.5  # seconds before the second try; each further pause is twice as long
+LONGEST_BACKOFF = 60.0
+LONGEST_PAUSE = 900.0  # seconds that a server may ask to wait; the program stops if it asks for more
+SITE_TIMEOUT = 120.0
+POLL = (1.0, 5.0)  # seconds between two looks at a submission: the first, the longest
+PIECE = 1 << 16
+LARGEST_REPLY = 64 << 20  # bytes
+SHOWN = 200  # characters of a text from outside that are printed
+KEPT_ERROR = 2000  # characters of an error that are stored
+SHRINK = 0.7  # of the requests at once, when the server asks for fewer
+IN_A_ROW = 20  # failed questions after which the program stops
+SECRET = 8  # the fewest characters of a key that is hidden wherever it occurs
+BEAT = 1.0  # seconds between two lines of progress on a terminal
+MILLION = 1_000_000
+
+ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
+ENDED = ("done", "failed", "cancelled")  # states of a submission
+
+
+class Refused(Exception):
+    """Something can't be done; the text says what and why."""
+
+
+class Unreachable(Exception):
+    """A server did not answer, however often it was asked."""
+
+
+class Interrupted(Exception):
+    """No further requests may be sent."""
+
+
+# Texts
+
+
+class Redactor:
+    """Hides the keys in everything that is stored or printed."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+
+    def hide(self, key: str) -> None:
+        if len(key) >= SECRET:
+            self.keys = sorted([*self.keys, key], key=len, reverse=True)
+
+    def text(self, text: str) -> str:
+        for key in self.keys:
+            text = text.replace(key, "[key]")
+        return text
+
+    def value(self, value: Any) -> Any:
+        """Return a JSON value without keys and without numbers that JSON does not have."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.text(str(name)): self.value(one) for name, one in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.value(one) for one in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+SECRETS = Redactor()
+
+
+def say(text: str) -> None:
+    # Only results go to standard output.
+    sys.stderr.write(SECRETS.text(text) + "\n")
+    sys.stderr.flush()
+
+
+def tell(text: str) -> None:
+    sys.stdout.write(SECRETS.text(text) + "\n")
+
+
+def printable(text: object, most: int = SHOWN) -> str:
+    """Return a text from outside as one short line that can do nothing to a terminal."""
+    said = SECRETS.text(str(text))
+    cut = said[:most] + ("..." if len(said) > most else "")
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in cut)
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def as_json(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+class Clock:
+    """The time, and pauses that end early when the program stops; tests replace it."""
+
+    def __init__(self) -> None:
+        self.stopped = threading.Event()
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def date(self) -> float:
+        return time.time()
+
+    def wait(self, seconds: float) -> None:
+        self.stopped.wait(seconds)
+
+
+# The site
+
+
+class SameSite(urllib.request.HTTPRedirectHandler):
+    # The token is for the site that was named.
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> None:
+        raise Refused(f"Expected the site's own address, got one that leads to {printable(newurl)}: use that as SITE.")
+
+
+class Site:
+    """A site, asked in the name of a token's account."""
+
+    def __init__(self, address: str, token: str, clock: Clock) -> None:
+        parts = urllib.parse.urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise Refused(f"Expected the site's address, such as https://example.org, got {address!r}.")
+        self.address, self.clock = f"{parts.scheme}://{parts.netloc}", clock
+        self.headers = {"Accept": "application/json", "User-Agent": "horsesense-ask"}
+        if token:
+            self.headers["Authorization"] = f"Bearer {token}"
+        self.opener = urllib.request.build_opener(SameSite)
+
+    def ask(self, path: str) -> Any:
+        return self._again(lambda: self._opened(path, {}), json.load)
+
+    def download(self, path: str, target: Path) -> Path:
+        """Write what is at an address to a file, completely or not at all; an interrupted download goes on."""
+        draft, etag = target.with_name(f"{target.name}.part"), ""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft.unlink(missing_ok=True)
+
+        def opened() -> Any:
+            size = draft.stat().st_size if etag and draft.exists() else 0
+            return self._opened(path, {"Range": f"bytes={size}-", "If-Range": etag} if size else {})
+
+        def write(answer: http.client.HTTPResponse) -> None:
+            nonlocal etag
+            etag = answer.headers.get("ETag", "")
+            wanted, got = answer.headers.get("Content-Length"), 0
+            with draft.open("ab" if answer.status == 206 else "wb") as file:
+                while piece := answer.read(PIECE):
+                    got += file.write(piece)
+            if wanted is not None and int(wanted) != got:
+                raise http.client.IncompleteRead(b"", int(wanted) - got)
+
+        self._again(opened, write)
+        draft.replace(target)
+        return target
+
+    def send(self, path: str, fields: Mapping[str, str], content: bytes, *, key: str = "") -> Any:
+        """Upload a file with the fields of a form. The same key never counts twice."""
+        boundary = uuid.uuid4().hex
+        parts = [f'name="{name}"\r\n\r\n{value}' for name, value in fields.items()]
+        lines = "".join(f"--{boundary}\r\nContent-Disposition: form-data; {part}\r\n" for part in parts)
+        file = 'name="file"; filename="answers.jsonl"\r\nContent-Type: application/octet-stream\r\n\r\n'
+        head = f"{lines}--{boundary}\r\nContent-Disposition: form-data; {file}".encode()
+        body = head + content + f"\r\n--{boundary}--\r\n".encode()
+        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+        if key:
+            headers["Idempotency-Key"] = key
+        return self._again(lambda: self._opened(path, headers, body), json.load)
+
+    def _opened(self, path: str, headers: Mapping[str, str], body: bytes | None = None) -> Any:
+        address = urllib.parse.urljoin(self.address, path)
+        if urllib.parse.urlsplit(address)[:2] != urllib.parse.urlsplit(self.address)[:2]:
+            raise Refused(f"Expected an address of {self.address}, got {printable(address)}.")
+        request = urllib.request.Request(address, body, {**self.headers, **headers})  # noqa: S310 - http alone
+        return self.opener.open(request, timeout=SITE_TIMEOUT)
+
+    def _again(self, opened: Callable[[], Any], read: Callable[[Any], Any]) -> Any:
+        """Return what is read of a response; ask again, after pauses that grow, if none came."""
+        trouble = ""
+        for number in range(TRIES):
+            pause = min(LONGEST_BACKOFF, PAUSE * 2**number)
+            try:
+                with opened() as answer:
+                    return read(answer)
+            except urllib.error.HTTPError as error:
+                trouble = message_of(error)
+                pause = seconds_asked(error.headers, self.clock.date()) or pause
+                if not (error.code == 429 or error.code >= 500) or pause > LONGEST_PAUSE:
+                    raise Refused(f"{self.address} says: {trouble}") from error
+            except (OSError, http.client.HTTPException, ValueError, zlib.error) as error:
+                trouble = printable(getattr(error, "reason", error)) or type(error).__name__
+            if number + 1 < TRIES:
+                say(f"No answer from the site yet ({trouble}); again in {pause:g} s.")
+                self.clock.wait(pause)
+        raise Unreachable(f"Expected an answer from {self.address}, got none in {TRIES} tries: {trouble}")
+
+
+def message_of(error: urllib.error.HTTPError) -> str:
+    try:
+        said = json.loads(error.read())["error"]["message"]
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+        said = error.reason
+    return f"{printable(said, KEPT_ERROR)} ({error.code})"
+
+
+def seconds_asked(headers: Any, now: float) -> float | None:
+    """Return the seconds of a header Retry-After, which has a number or a date; None without a valid one."""
+    said = (headers.get("Retry-After") or "").strip()
+    if said.isascii() and said.isdecimal() and len(said) < 10:
+        return float(said)
+    until = email.utils.parsedate_tz(said)
+    if until is None:
+        return None
+    told = email.utils.parsedate_tz(headers.get("Date") or "")  # the clocks of both machines may differ
+    try:
+        since = now if told is None else email.utils.mktime_tz(told)
+        return max(0.0, email.utils.mktime_tz(until) - since)
+    except (ValueError, OverflowError):
+        return None
+
+
+class AskedQuestion(NamedTuple):
+    """A question of the split.
+
+    `prompt` includes the story, if there is one, and `picture` names the picture. `answer` is None if it is withheld.
+    """
+
+    number: int
+    prompt: str
+    choices: tuple[str, ...]
+    answer: str | None
+    picture: str | None
+
+
+def read_questions(path: Path) -> list[AskedQuestion]:
+    """Return the questions of a downloaded file; raise `Refused` if one has neither a picture nor a story."""
+    questions = []
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            if row["image"] is None and "story" not in row:
+                raise Refused(f"Expected a picture or a story for question {row['question_id']}, got neither.")
+            answer, choices = row["answer"], tuple(row["choices"])
+            questions.append(AskedQuestion(row["question_id"], row["prompt"], choices, answer, row["image"]))
+    return questions
+
+
+def chosen_of(questions: Sequence[AskedQuestion], count: int | None, salt: str) -> list[AskedQuestion]:
+    """Return a sample, the same for every model; a larger sample contains each smaller one."""
+    if count is None or count >= len(questions):
+        return list(questions)
+    ranked = sorted(questions, key=lambda question: sha256(f"{salt}:{question.number}".encode()))
+    return sorted(ranked[:count])
+
+
+# Pictures
+
+
+class PictureStore:
+    """The pictures of the questions: all in one downloaded archive, or downloaded one by one for a small sample."""
+
+    def __init__(self, site: Site, path: str, folder: Path, *, archive: Path | None, scale: Fraction | None) -> None:
+        self.site, self.path, self.folder, self.scale = site, path, folder, scale
+        self.archive = archive
+        self.places: dict[str, tuple[int, int]] = {}
+        self.lock = threading.Lock()
+        self.sums: dict[str, str] = {}
+        self.ready: dict[str, str] = {}
+        if archive is not None:
+            with tarfile.open(archive) as tar:
+                self.places = {entry.name: (entry.offset_data, entry.size) for entry in tar}
+
+    def sum_of(self, question: AskedQuestion) -> str | None:
+        """Return the SHA-256 of the site's own file, or None without a picture."""
+        name = question.picture
+        if name is None:
+            return None
+        if name not in self.sums:
+            self.sums[name] = sha256(self._content(question, name))
+        return self.sums[name]
+
+    def address_of(self, question: AskedQuestion) -> str | None:
+        """Return the picture as a data URL, enlarged or reduced if the user wants that."""
+        name = question.picture
+        if name is None:
+            return None
+        found = self.ready.get(name)
+        if found is None:
+            content = self._content(question, name)
+            if self.scale is not None:
+                content = scaled_png(content, self.scale)
+            found = f"data:{media_type(content)};base64,{base64.b64encode(content).decode('ascii')}"
+            with self.lock:
+                while len(self.ready) >= 64:
+                    del self.ready[next(iter(self.ready))]
+                self.ready[name] = found
+        return found
+
+    def _content(self, question: AskedQuestion, name: str) -> bytes:
+        if self.archive is not None:
+            if name not in self.places:
+                raise Refused(f"Expected the picture of question {question.number}, got none named {printable(name)}.")
+            start, size = self.places[name]
+            with self.archive.open("rb") as file:
+                file.seek(start)
+                return file.read(size)
+        with self.lock:
+            target = self.folder / f"{question.number}.image"
+            if not target.exists():
+                address = self.site.ask(f"{self.path}questions/{question.number}/").get("image")
+                if not address:
+                    raise Refused(f"Expected the picture of question {question.number}, got none.")
+                self.site.download(address, target)
+            return target.read_bytes()
+
+
+def media_type(content: bytes) -> str:
+    if content.startswith(b"\xff\xd8"):
+        return "image/jpeg"  # as the site has it: packing it again would change its pixels
+    if not content.startswith(PNG):
+        raise Refused("Expected a picture in the format PNG or JPEG, got another one.")
+    return "image/png"
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by PNG's colour type
+
+
+class PngPixels(NamedTuple):
+    """A decoded PNG: the head without its size, its other chunks before the pixels, and a bytes object a row."""
+
+    width: int
+    head: bytes
+    chunks: bytes
+    pixel: int  # bytes
+    rows: list[bytes]
+
+
+def png_chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the name and the content of each chunk; raise `Refused` if a file is no PNG or is damaged."""
+    if not content.startswith(PNG):
+        raise Refused("Expected a PNG to scale, got another kind of picture: ask without --scale.")
+    at = len(PNG)
+    while at < len(content):
+        if at + 12 > len(content):
+            raise Refused("Expected a complete PNG, got one that ends early.")
+        size, name = struct.unpack(">I4s", content[at : at + 8])
+        yield name, content[at + 8 : at + 8 + size]
+        at += size + 12
+
+
+def decoded_png(content: bytes) -> PngPixels:
+    """Return the pixels of a PNG with 8 or 16 bits a channel that is not interlaced."""
+    parts = list(png_chunks(content))
+    head = parts[0][1]
+    width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", head)
+    if depth not in (8, 16) or interlaced or colour not in CHANNELS:
+        raise Refused("Expected a PNG with 8 or 16 bits a channel and not interlaced: ask without --scale.")
+    pixel = CHANNELS[colour] * depth // 8
+    size = width * pixel
+    packed = b"".join(part for name, part in parts if name == b"IDAT")
+    data = zlib.decompressobj().decompress(packed, height * (size + 1))
+    if len(data) != height * (size + 1):
+        raise Refused(f"Expected {height} rows of pixels in a PNG, got fewer.")
+    rows, before = [], bytes(size)
+    for start in range(0, len(data), size + 1):
+        before = unfiltered(data[start], data[start + 1 : start + 1 + size], before, pixel)
+        rows.append(before)
+    chunks = b"".join(png_chunk(name, part) for name, part in parts[1:] if name in (b"PLTE", b"tRNS", b"sRGB", b"gAMA"))
+    return PngPixels(width, head[8:], chunks, pixel, rows)
+
+
+def unfiltered(kind: int, line: bytes, before: bytes, pixel: int) -> bytes:
+    """Return a row of a PNG without its filter."""
+    row = bytearray(line)
+    if kind == 1:
+        for at in range(pixel, len(row)):
+            row[at] = (row[at] + row[at - pixel]) & 255
+    elif kind == 2:
+        return bytes([(one + above) & 255 for one, above in zip(row, before)])  # noqa: B905 - Python 3.9
+    elif kind in (3, 4):
+        predict = (lambda left, above, _: (left + above) >> 1) if kind == 3 else paeth
+        for at in range(len(row)):
+            left, corner = (row[at - pixel], before[at - pixel]) if at >= pixel else (0, 0)
+            row[at] = (row[at] + predict(left, before[at], corner)) & 255
+    return bytes(row)
+
+
+def paeth(left: int, above: int, corner: int) -> int:
+    guess = left + above - corner
+    apart = abs(guess - left), abs(guess - above), abs(guess - corner)
+    return left if apart[0] == min(apart) else above if apart[1] == min(apart) else corner
+
+
+def png_chunk(name: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+
+def scaled_png(content: bytes, scale: Fraction) -> bytes:
+    """Return a PNG of another size, whose pixels are the nearest ones of the given PNG."""
+    found = decoded_png(content)
+    columns = nearest(found.width, scale)
+    lines = nearest(len(found.rows), scale)
+    scaled: dict[int, bytes] = {}
+    for line in set(lines):
+        row = found.rows[line]
+        scaled[line] = b"\0" + b"".join([row[at * found.pixel : (at + 1) * found.pixel] for at in columns])
+    head = struct.pack(">II", len(columns), len(lines)) + found.head
+    pixels = zlib.compress(b"".join([scaled[line] for line in lines]))
+    return PNG + png_chunk(b"IHDR", head) + found.chunks + png_chunk(b"IDAT", pixels) + png_chunk(b"IEND", b"")
+
+
+def nearest(size: int, scale: Fraction) -> list[int]:
+    """Return, for each pixel of a scaled line, the position of the nearest pixel in the line of this size."""
+    count = max(1, round(size * scale))
+    return [(2 * at + 1) * size // (2 * count) for at in range(count)]
+
+
+# Answers in replies. The rules are those of the site, see /docs/predictions/.
+
+NUMBERS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+ALIKE = {"true": "yes", "false": "no", **{word: str(number) for number, word in enumerate(NUMBERS)}}
+MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{", re.IGNORECASE)
+MACRO = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed)\s?\{")
+WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
+WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
+NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.ASCII | re.IGNORECASE)
+SEPARATOR = r"(?: ?(?:[,;&]|->|→) ?(?:and |then )?| and | and then | then | )"
+DRESS = " \t\r\n.,:;!?\"'*_`$()[]{}“”‘’"
+LONGER = 100  # characters that an answer may have beyond the longest one, for extra spaces
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LABEL = re.compile(r"\W{0,4}([A-Z])[).:]")  # the letter before an option, as in `(B) red`
+
+
+class AnswerReader:
+    """Reads answers from replies by fixed rules, without a judge. Only answers of the vocabulary are accepted.
+
+    Answers with several parts, such as `apple,milk`, are recognised by the possible answers to the questions.
+    """
+
+    def __init__(self, vocabulary: Sequence[str], choices: Iterable[tuple[str, ...]] = ()) -> None:
+        if not vocabulary:
+            raise Refused("Expected the possible answers of the split, got none: this site does not have its world.")
+        self.vocabulary = tuple(vocabulary)
+        self.known = frozenset(vocabulary)
+        self.is_count = self.vocabulary == tuple(map(str, range(len(vocabulary))))
+        self.longest = max(map(len, vocabulary)) + LONGER
+        self.ways = ways_of(self.vocabulary)
+        is_number = any(way.lstrip("+-").isdecimal() for way in self.ways)
+        bits = {} if is_number else {"1": "yes", "0": "no"}
+        self.bits = {bit: self.ways[meant] for bit, meant in bits.items() if meant in self.ways}
+        self.words = {way: answer for way, answer in self.ways.items() if WORD.fullmatch(way)}
+        self.phrases = sorted((way for way in self.ways if way and way not in self.words), key=len, reverse=True)
+        lists = dict.fromkeys(choices)
+        self.composed = {some: ComposedReader(some) for some in lists if any("," in choice for choice in some)}
+
+    def read(self, text: str, choices: tuple[str, ...], letters: Mapping[str, str] | None = None) -> str | None:
+        """Return the answer that a reply gives, or None.
+
+        `choices` are the possible answers to the question, and `letters` has the answers that letters stand for.
+        """
+        letters = letters or {}
+        found = self.answer(letters.get(text.strip(DRESS), text))
+        if found is not None:
+            return found
+        said, is_marked = last_statement(without_thoughts(text))
+        said = letters.get(said.strip(DRESS), said)
+        found = self.answer(said.strip(DRESS)) if is_marked or letters else None
+        if found is not None:
+            return found
+        named = self.named(said) & (frozenset(choices) & self.known or self.known)
+        if len(named) > 1:
+            return self.composed[choices].together(named) if choices in self.composed else None
+        return next(iter(named), None)
+
+    def answer(self, text: str) -> str | None:
+        """Return the answer that a whole text is, or None."""
+        if text in self.known:
+            return text
+        number = number_of(text) if self.is_count else None
+        if number is not None:
+            nearest_count = min(max(round(number), 0), len(self.vocabulary) - 1) if math.isfinite(number) else None
+            return None if nearest_count is None else self.vocabulary[nearest_count]
+        if len(text) > self.longest and len(text.strip()) > self.longest:
+            return None
+        said = plain(text)
+        found = self.ways.get(said, self.bits.get(said))
+        if found is not None:
+            return found
+        composed = {one.answer(said) for one in self.composed.values()} - {None}
+        return composed.pop() if len(composed) == 1 else None
+
+    def named(self, text: str) -> frozenset[str]:
+        """Return the answers that occur in a text as whole words; a longer phrase hides a shorter one."""
+        said, found = plain(text), set()
+        for phrase in self.phrases:
+            if phrase in said:
+                said, times = re.subn(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ", said)
+                if times:
+                    found.add(self.ways[phrase])
+        words = set(WORD.findall(said))
+        for word in [word for word in words if not word.isalnum()]:
+            words |= {plain(word)} if word[:1].isdigit() else set(re.split(r"[-'_]", word))
+        return frozenset(found | {self.words[word] for word in words & self.words.keys()})
+
+
+class ComposedReader:
+    """Reads answers that are sets or sequences of parts, which the possible answers show."""
+
+    def __init__(self, choices: Sequence[str]) -> None:
+        parts = {choice: choice.split(",") for choice in choices}
+        bags = [tuple(sorted(some)) for some in parts.values()]
+        self.is_set = len(set(bags)) == len(bags) and all(len(set(bag)) == len(bag) for bag in bags)
+        joined = {part for some in parts.values() if len(some) > 1 for part in some}
+        alone = [choice for choice, some in parts.items() if len(some) == 1 and choice not in joined]
+        self.empty = alone[0] if self.is_set and len(alone) == 1 else None
+        self.parts = {answer: self._key(some) for answer, some in parts.items() if answer != self.empty}
+        self.answers = {key: answer for answer, key in self.parts.items()}
+        words = sorted({re.escape(part) for key in self.answers for part in key}, key=len, reverse=True)
+        self.part = re.compile(rf"[\"']?({'|'.join(words)})[\"']?(?:{SEPARATOR}|$)")
+
+    def _key(self, parts: Iterable[str]) -> tuple[str, ...]:
+        small = [part.casefold() for part in parts]
+        return tuple(sorted(small) if self.is_set else small)
+
+    def answer(self, said: str) -> str | None:
+        """Return the answer that a text with small letters and single spaces is, or None."""
+        if re.fullmatch(r"\[ ?\]|\{ ?\}|\( ?\)", said):
+            return self.empty
+        if said[:1] in "[({" and said[-1:] in "])}":
+            said = said[1:-1].strip()
+        if self.empty is not None and said.strip("\"' ") == self.empty.casefold():
+            return self.empty
+        found: list[str] = []
+        at = 0
+        while at < len(said):
+            part = self.part.match(said, at)
+            if part is None or len(found) > len(self.answers):
+                return None
+            found.append(part[1])
+            at = part.end()
+        return self.answers.get(self._key(found))
+
+    def together(self, named: frozenset[str]) -> str | None:
+        """Return the set of all parts of these answers, or None."""
+        if not self.is_set or any(answer not in self.parts for answer in named):
+            return None
+        return self.answers.get(tuple(sorted({part for answer in named for part in self.parts[answer]})))
+
+
+def ways_of(answers: Sequence[str]) -> dict[str, str]:
+    """Return the answer of each plain text that means exactly one; synonyms count only if they are no answers."""
+    counts = Counter(map(plain, answers))
+    ways = {plain(answer): answer for answer in answers if counts[plain(answer)] == 1}
+    for one, other in ALIKE.items():
+        for way, meant in ((one, other), (other, one)):
+            if meant in ways and counts[way] < 2:
+                ways.setdefault(way, ways[meant])
+    return ways
+
+
+def plain(text: str) -> str:
+    """Return a text in small letters with single spaces; a whole number loses its `.0`."""
+    said = " ".join(text.split()).casefold()
+    whole = WHOLE.fullmatch(said)
+    return whole[1] if whole else said
+
+
+def number_of(text: str) -> float | None:
+    found = NUMBER.fullmatch(text.strip())
+    return float(found[0]) if found else None
+
+
+def without_thoughts(text: str) -> str:
+    """Return a text without its `<think>` blocks, also if the beginning or the end of a block is missing."""
+    *before, last = text.split("</think>")
+    kept = [part.partition("<think>")[0] for part in before if "<think>" in part]
+    return "".join([*kept, last.partition("<think>")[0]])
+
+
+def last_statement(text: str) -> tuple[str, bool]:
+    r"""Return what follows the last mark (`answer:`, `answer is`, `\boxed{`), and True; without a mark, the text."""
+    mark = None
+    for found in MARK.finditer(text):
+        mark = found
+    if mark is None:
+        return text, False
+    rest = text[mark.end() :]
+    if mark[0].endswith("{"):
+        return without_macros(in_braces(rest)), True
+    return without_macros(next((line for line in rest.split("\n") if line.strip(DRESS)), "")), True
+
+
+def in_braces(text: str) -> str:
+    """Return the text up to the brace that closes an open one; the whole text if none does."""
+    depth = 1
+    for brace in re.finditer(r"[{}]", text):
+        depth += 1 if brace[0] == "{" else -1
+        if not depth:
+            return text[: brace.start()]
+    return text
+
+
+def without_macros(text: str) -> str:
+    return MACRO.sub(" ", text).replace("{", " ").replace("}", " ") if "\\" in text else text
+
+
+# Forms of asking
+
+
+class Variant(NamedTuple):
+    """One way to ask a question; `letters` has the answers that letters stand for."""
+
+    prompt: str
+    letters: Mapping[str, str]
+
+
+class PlainForm:
+    """Asks the prompt of the site. Other forms derive from this one."""
+
+    def variants(self, question: AskedQuestion) -> list[Variant]:
+        return [Variant(question.prompt, {})]
+
+    def read(self, reader: AnswerReader, reply: str, *, question: AskedQuestion, variant: Variant) -> str | None:
+        return reader.read(reply, question.choices, variant.letters)
+
+    def combine(self, answers: Sequence[str | None]) -> str | None:
+        """Return the answer to a question from the answers to its variants, or None."""
+        return answers[0] if len(set(answers)) == 1 else None
+
+
+class OptionsForm(PlainForm):
+    """Lists the possible answers with letters."""
+
+    def variants(self, question: AskedQuestion) -> list[Variant]:
+        return [with_options(question, question.choices)]
+
+    def read(self, reader: AnswerReader, reply: str, *, question: AskedQuestion, variant: Variant) -> str | None:
+        found = super().read(reader, reply, question=question, variant=variant)
+        label = LABEL.match(last_statement(without_thoughts(reply))[0])
+        if label and variant.letters.get(label[1], found) != found:
+            return None  # the letter and the words contradict each other
+        return found
+
+
+class CircularForm(OptionsForm):
+    """Asks with every rotation of the possible answers; a question has an answer only if all replies agree."""
+
+    def variants(self, question: AskedQuestion) -> list[Variant]:
+        choices = question.choices
+        return [with_options(question, choices[at:] + choices[:at]) for at in range(len(choices))]
+
+
+FORMS: Mapping[str, PlainForm] = {"plain": PlainForm(), "options": OptionsForm(), "circular": CircularForm()}
+
+
+def with_options(question: AskedQuestion, choices: Sequence[str]) -> Variant:
+    if not 1 < len(choices) <= len(LETTERS):
+        raise Refused(
+            f"Expected 2 to {len(LETTERS)} possible answers to question {question.number}, got {len(choices)}: use "
+            "--form plain."
+        )
+    letters = {LETTERS[at]: choice for at, choice in enumerate(choices)}
+    listed = "\n".join(f"{letter}. {choice}" for letter, choice in letters.items())
+    return Variant(f"{question.prompt}\nOptions:\n{listed}\nAnswer with the letter of the right option.", letters)
+
+
+# The model's server
+
+
+class ModelReply(NamedTuple):
+    """What came of one attempt. `wait` is how long the server asks to wait."""
+
+    state: str
+    reply: str | None = None
+    reasoning: Mapping[str, Any] | None = None
+    finish_reason: str | None = None
+    usage: Mapping[str, Any] | None = None
+    served_model: str | None = None
+    status: int | None = None
+    error: str | None = None
+    wait: float | None = None
+
+
+REASONING = ("reasoning", "reasoning_content", "reasoning_details")
+COMPLETE = (None, "", "stop", "eos", "eos_token", "end_turn", "stop_sequence")
+LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length")
+FILTERED = ("content_filter", "refusal", "safety", "content_policy_violation")
+CROWDED, PASSING = (429, 503), (408, 409, 425)
+
+
+class ModelServer:
+    """A server with the interface of OpenAI's chat completions; each thread has a connection of its own."""
+
+    def __init__(self, base_url: str, key: str, *, timeout: float) -> None:
+        parts = urllib.parse.urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
+            raise Refused(
+                "Expected an address such as http://127.0.0.1:8000/v1 as --base-url, without keys and passwords: those "
+                "come from the environment."
+            )
+        self.scheme, self.host, self.port, self.timeout = parts.scheme, parts.hostname, parts.port, timeout
+        path = parts.path.rstrip("/")
+        self.path = path if path.endswith("/chat/completions") else f"{path}/chat/completions"
+        self.address = f"{parts.scheme}://{parts.netloc}{self.path}"
+        self.headers = {"Content-Type": "application/json", "User-Agent": "horsesense-ask"}
+        if key:
+            self.headers["Authorization"] = f"Bearer {key}"
+        self.own = threading.local()
+
+    def ask(self, body: bytes, *, now: Callable[[], float]) -> ModelReply:
+        """Send a request once and return what came of it; a failure is a reply too."""
+        connection = self._connection()
+        try:
+            connection.request("POST", self.path, body, self.headers)
+            response = connection.getresponse()
+            content = self._content(response)
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            return ModelReply(FAILED, error=f"{type(error).__name__}: {error}"[:KEPT_ERROR])
+        if response.will_close:
+            connection.close()
+        text = content.decode("utf-8", "replace")
+        if response.status == 200:
+            return reply_in(text)
+        code, said = error_in(text)
+        said = said or f"{response.reason}"
+        state = REFUSED if response.status == 400 and code in FILTERED else FAILED
+        wait = seconds_asked(response.headers, now())
+        return ModelReply(state, status=response.status, error=f"{code} {said}".strip()[:KEPT_ERROR], wait=wait)
+
+    def _connection(self) -> http.client.HTTPConnection:
+        """Return this thread's connection; one that the server has closed is opened again."""
+        found: http.client.HTTPConnection | None = getattr(self.own, "connection", None)
+        if found is None:
+            if self.scheme == "https":
+                safe = ssl.create_default_context()
+                found = http.client.HTTPSConnection(self.host, self.port, timeout=self.timeout, context=safe)
+            else:
+                found = http.client.HTTPConnection(self.host, self.port, timeout=self.timeout)
+            self.own.connection = found
+        elif found.sock is not None and select.select([found.sock], [], [], 0)[0]:
+            found.close()
+        return found
+
+    def _content(self, response: http.client.HTTPResponse) -> bytes:
+        """Return the body; raise an error if it is incomplete, too slow or too large."""
+        deadline = time.monotonic() + self.timeout
+        wanted, pieces, size = response.headers.get("Content-Length"), [], 0
+        least = int(wanted) if wanted is not None and wanted.isdecimal() else None
+        while (least is None or size < least) and (piece := response.read1(PIECE)):
+            pieces.append(piece)
+            size += len(piece)
+            if size > LARGEST_REPLY:
+                raise http.client.HTTPException(f"expected at most {LARGEST_REPLY:,} bytes, got more")
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"expected a complete reply within {self.timeout:g} s")
+        if least is not None and size < least:
+            raise http.client.IncompleteRead(b"", least - size)
+        if not response.isclosed():
+            response.length = 0  # `read1` does not count before Python 3.13
+            response.read()  # ends the response, so that the connection can be used again
+        return b"".join(pieces)
+
+
+def loaded(text: str) -> Any:
+    """Return a JSON value, or None for other texts."""
+    try:
+        return json.loads(text, parse_constant=lambda name: None)
+    except (ValueError, RecursionError):
+        return None
+
+
+def error_in(text: str) -> tuple[str, str]:
+    """Return the code and the message of an error, in one of the usual forms or as plain text."""
+    found = loaded(text)
+    error = found.get("error", found) if isinstance(found, dict) else text
+    if not isinstance(error, dict):
+        return "", str(error)
+    said = error.get("message") or error.get("detail") or text
+    named = f" ({error['param']})" if error.get("param") else ""
+    return str(error.get("code") or error.get("type") or ""), f"{said}{named}"
+
+
+def reply_in(text: str) -> ModelReply:
+    """Return what a response with status 200 says. Only a complete reply with words is an answer."""
+    found = loaded(text)
+    choices = found.get("choices") if isinstance(found, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    message = choice.get("message")
+    if not isinstance(found, dict) or not isinstance(message, dict) or found.get("error"):
+        said = f"expected a chat completion, got: {' '.join(error_in(text)).strip()}"
+        return ModelReply(FAILED, status=200, error=said[:KEPT_ERROR])
+    finish, refusal = choice.get("finish_reason"), message.get("refusal")
+    content = content_of(message.get("content"))
+    reasoning = {name: message[name] for name in REASONING if message.get(name)}
+    usage, model = found.get("usage"), found.get("model")
+    state = state_of(finish, content, is_refused=bool(refusal))
+    return ModelReply(
+        state,
+        content,
+        reasoning or None,
+        finish if finish is None else str(finish),
+        usage if isinstance(usage, dict) else None,
+        model if isinstance(model, str) else None,
+        200,
+        str(refusal) if refusal else f"unknown finish reason {finish!r}" if state == FAILED else None,
+    )
+
+
+def content_of(content: Any) -> str | None:
+    """Return the text of a message; its content may be a list of parts."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else None
+
+
+def state_of(finish: Any, content: str | None, *, is_refused: bool) -> str:
+    said = finish.lower() if isinstance(finish, str) else finish
+    if is_refused or said in FILTERED:
+        return REFUSED
+    if said in LENGTH:
+        return CUT_OFF
+    if said not in COMPLETE:
+        return FAILED
+    return ANSWERED if content is not None and content.strip() else EMPTY
+
+
+# Parameters that some servers refuse, and what is sent instead.
+REPLACED: Mapping[str, str | None] = {"temperature": None, "seed": None, "max_tokens": "max_completion_tokens"}
+
+
+class Sampling:
+    """The parameters of requests. Parameters that the server does not know are dropped or renamed, each once."""
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self.wanted = dict(parameters)
+        self.sent = dict(parameters)
+        self.dropped: list[str] = []
+        self.lock = threading.Lock()
+
+    def drop(self, said: str, sent: Mapping[str, Any]) -> str | None:
+        """Drop the parameter of a refused request that the server names, and return its name, or None."""
+        for name, other in REPLACED.items():
+            if name in sent and re.search(rf"\b{name}\b", said):
+                with self.lock:
+                    if name in self.sent:
+                        value = self.sent.pop(name)
+                        self.dropped.append(name)
+                        if other:
+                            self.sent[other] = value
+                        say(f"The server refuses {name}: {f'{other} is sent instead' if other else 'it is left out'}.")
+                return name
+        return None
+
+
+class RequestGate:
+    """Limits how many requests run at once: fewer after the server asks for that, and then slowly more again."""
+
+    def __init__(self, most: int, clock: Clock) -> None:
+        self.most, self.limit, self.clock = most, float(most), clock
+        self.inside = self.round = 0
+        self.open_at = 0.0
+        self.is_stopped = False
+        self.changed = threading.Condition()
+
+    def enter(self) -> int:
+        """Wait for a place and return the current round; raise `Interrupted` if no more requests may be sent."""
+        while True:
+            with self.changed:
+                while self.inside >= int(self.limit) and not self.is_stopped:
+                    self.changed.wait()
+                if self.is_stopped:
+                    raise Interrupted
+                pause = self.open_at - self.clock.now()
+                if pause <= 0:
+                    self.inside += 1
+                    return self.round
+            self.clock.wait(pause)
+
+    def leave(self, round_entered: int, *, is_crowded: bool, is_good: bool, pause: float = 0.0) -> None:
+        """Give the place back. Requests of one round that are refused together make the limit smaller only once."""
+        with self.changed:
+            self.inside -= 1
+            if is_crowded:
+                self.open_at = max(self.open_at, self.clock.now() + pause)
+                if round_entered == self.round:
+                    self.limit, self.round = max(1.0, self.limit * SHRINK), self.round + 1
+            elif is_good:
+                self.limit = min(float(self.most), self.limit + 1 / self.limit)
+            self.changed.notify_all()
+
+    def stop(self) -> None:
+        with self.changed:
+            self.is_stopped = True
+            self.changed.notify_all()
+        self.clock.stopped.set()
+
+
+# Replies on the disk
+
+
+class Kept(NamedTuple):
+    """What a run needs of a stored reply."""
+
+    state: str
+    reply: str | None
+
+
+class ReplyLog:
+    """The file with a line for each attempt. `add` returns when the line is safe on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.done: dict[tuple[int, str], Kept] = {}
+        self._load(path)
+        self.file = path.open("ab")
+        self.writing, self.syncing = threading.Lock(), threading.Lock()
+        self.written = self.synced = 0
+
+    def _load(self, path: Path) -> None:
+        """Read earlier attempts; a last line without an end, which a killed program leaves, is cut away."""
+        if not path.exists():
+            return
+        good = 0
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    break
+                good += len(line)
+                self._note(line, f"{path}, line {number}")
+        if good < path.stat().st_size:
+            os.truncate(path, good)
+
+    def _note(self, line: bytes, where: str) -> None:
+        try:
+            row = json.loads(line)
+            name, kept = (row["question"], row["key"]), Kept(row["state"], row["reply"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise Refused(f"Expected a stored reply in {where}, got something else: use another --folder.") from error
+        if kept.state != FAILED and kept.state in STATES:
+            self.done[name] = kept
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        try:
+            line = as_json(SECRETS.value(record)) + b"\n"
+        except RecursionError:
+            line = as_json(SECRETS.value({**record, "reasoning": None, "usage": None})) + b"\n"
+        with self.writing:
+            self.file.write(line)
+            self.written += 1
+            mine = self.written
+        with self.syncing:  # one call of fsync serves all lines that were written meanwhile
+            if self.synced < mine:
+                with self.writing:
+                    self.file.flush()
+                    written = self.written
+                os.fsync(self.file.fileno())
+                self.synced = written
+
+    def close(self) -> None:
+        self.file.close()
+
+
+class ModelRequest(NamedTuple):
+    """One thing to ask: a question in one of the variants of its form; the epoch counts repetitions."""
+
+    question: AskedQuestion
+    variant: int
+    epoch: int
+
+
+class Tally:
+    """What has happened so far, for the lines of progress."""
+
+    def __init__(self, total: int, *, prices: tuple[float, float] | None) -> None:
+        self.total, self.prices = total, prices
+        self.states: Counter[str] = Counter()
+        self.tokens = [0, 0]
+        self.asked = self.failed_in_a_row = 0
+        self.began = time.monotonic()
+        self.lock = threading.Lock()
+
+    def add_usage(self, usage: Mapping[str, Any] | None) -> None:
+        counts = [(usage or {}).get(name) for name in ("prompt_tokens", "completion_tokens")]
+        with self.lock:
+            for at, count in enumerate(counts):
+                if isinstance(count, int) and 0 <= count < 10**12:
+                    self.tokens[at] += count
+
+    def add(self, state: str, *, is_new: bool) -> None:
+        with self.lock:
+            self.states[state] += 1
+            self.asked += is_new
+            self.failed_in_a_row = self.failed_in_a_row + 1 if state == FAILED else 0
+
+    def line(self) -> str:
+        """Return the progress as one line."""
+        done = sum(self.states.values())
+        parts = [f"{done:,}/{self.total:,}", *(f"{state} {self.states[state]:,}" for state in STATES)]
+        parts.append(f"tokens {self.tokens[0]:,} in, {self.tokens[1]:,} out")
+        if self.prices is not None:
+            parts.append(f"money {self.money():.4f}")
+        if self.asked and done < self.total:
+            parts.append(f"time left {duration((self.total - done) * (time.monotonic() - self.began) / self.asked)}")
+        return "  ".join(parts)
+
+    def money(self) -> float:
+        cost = self.prices or (0.0, 0.0)
+        return (self.tokens[0] * cost[0] + self.tokens[1] * cost[1]) / MILLION
+
+
+def duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{seconds:.0f} s" if seconds < 90 else f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+
+
+class QuestionRun:
+    """Asks a model many questions, several at once, and stores each attempt."""
+
+    def __init__(
+        self, server: ModelServer, log: ReplyLog, pictures: PictureStore, *, gate: RequestGate, sampling: Sampling,
+        tally: Tally, form: PlainForm, settings: argparse.Namespace,
+    ) -> None:  # fmt: skip
+        self.server, self.log, self.pictures, self.gate = server, log, pictures, gate
+        self.sampling, self.tally, self.form, self.settings = sampling, tally, form, settings
+        self.clock = gate.clock
+        self.waiting: deque[ModelRequest] = deque()
+        self.outcomes: dict[tuple[int, int, int], Kept] = {}
+        self.trouble: BaseException | None = None
+
+    def run(self, requests: Iterable[ModelRequest]) -> bool:
+        """Ask everything that has no reply yet; return False if the user stopped it."""
+        self.waiting.extend(requests)
+        count = min(self.settings.concurrency, max(1, len(self.waiting)))
+        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        is_complete = self._watch(threads)
+        if self.trouble is not None:
+            raise self.trouble
+        return is_complete
+
+    def _watch(self, threads: Sequence[threading.Thread]) -> bool:
+        """Wait for the threads, and show the progress; after Ctrl-C only for the requests that are on their way."""
+        try:
+            self._join(threads)
+        except KeyboardInterrupt:
+            self.gate.stop()
+            say("\nStopping: waiting for the requests that are on their way. Ctrl-C again leaves at once.")
+            try:
+                self._join(threads)
+            except KeyboardInterrupt:
+                say("")
+            return False
+        return True
+
+    def _join(self, threads: Sequence[threading.Thread]) -> None:
+        shown, is_terminal = -1, sys.stderr.isatty()
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(BEAT)
+                part = 20 * sum(self.tally.states.values()) // max(1, self.tally.total)
+                if is_terminal:
+                    sys.stderr.write(f"\r\x1b[K{self.tally.line()}")
+                    sys.stderr.flush()
+                elif part != shown:
+                    shown = part
+                    say(self.tally.line())
+        say(f"\r\x1b[K{self.tally.line()}" if is_terminal else self.tally.line())
+
+    def _work(self) -> None:
+        try:
+            while not self.gate.is_stopped:
+                try:
+                    request = self.waiting.popleft()
+                except IndexError:
+                    return
+                self._settle(request)
+        except Interrupted:
+            return
+        except BaseException as error:  # the main thread raises it again
+            self.trouble = self.trouble or error
+            self.gate.stop()
+
+    def _settle(self, request: ModelRequest) -> None:
+        """Get the reply to a request, from the disk or from the server."""
+        key = self.key_of(request)
+        kept = self.log.done.get((request.question.number, key))
+        is_new = kept is None
+        if kept is None:
+            found = self._ask(request, key)
+            kept = Kept(found.state, found.reply)
+        self.outcomes[request.question.number, request.variant, request.epoch] = kept
+        self.tally.add(kept.state, is_new=is_new)
+        if self.tally.failed_in_a_row >= max(IN_A_ROW, 2 * self.settings.concurrency):
+            raise Unreachable(
+                f"Expected replies from {self.server.address}, got {self.tally.failed_in_a_row} failures in a row, the "
+                f"last one: {printable(found.error)}. --resume goes on later."
+            )
+
+    def prompt_of(self, request: ModelRequest) -> str:
+        return self.form.variants(request.question)[request.variant].prompt
+
+    def key_of(self, request: ModelRequest) -> str:
+        """Return what makes a request the same as an earlier one: model, prompt, picture, sampling and epoch."""
+        picture = [self.pictures.sum_of(request.question), str(self.pictures.scale or 1)]
+        prompt = self.prompt_of(request)
+        return sha256(as_json([self.settings.model, prompt, picture, self.sampling.wanted, request.epoch]))
+
+    def _ask(self, request: ModelRequest, key: str) -> ModelReply:
+        """Ask until there is a reply that is not a failure, or the retries are used up."""
+        attempt = failures = 0
+        while True:
+            attempt += 1
+            sent = dict(self.sampling.sent)
+            body = self.body_of(request, sent)
+            entered, began = self.gate.enter(), self.clock.now()
+            found = ModelReply(FAILED, error="not sent")
+            pause = min(LONGEST_BACKOFF, PAUSE * 2**failures) * random.uniform(0.5, 1)  # noqa: S311 - only a pause
+            try:
+                found = self.server.ask(body, now=self.clock.date)
+                latency = self.clock.now() - began
+                pause = pause if found.wait is None else found.wait
+                self.log.add(self._record(request, found, key=key, attempt=attempt, body=body, latency=latency))
+                self.tally.add_usage(found.usage)
+            finally:
+                is_crowded = found.status in CROWDED
+                self.gate.leave(entered, is_crowded=is_crowded, is_good=found.status == 200, pause=pause)
+            if found.state != FAILED:
+                return found
+            if self._is_dropped(found, sent):
+                continue
+            self._check_passing(found, pause)
+            failures += 1
+            if failures > self.settings.retries:
+                return found
+            if not is_crowded:
+                self.clock.wait(pause)
+
+    def _is_dropped(self, found: ModelReply, sent: Mapping[str, Any]) -> bool:
+        return found.status in (400, 422) and self.sampling.drop(found.error or "", sent) is not None
+
+    def _check_passing(self, found: ModelReply, pause: float) -> None:
+        """Raise `Refused` for a failure that a later attempt can't change."""
+        status, said = found.status, printable(found.error, KEPT_ERROR)
+        if status is not None and status != 200 and status < 500 and status not in (429, *PASSING):
+            raise Refused(f"{self.server.address} refuses the request ({status}): {said}")
+        if status == 429 and "insufficient_quota" in said:
+            raise Refused(f"{self.server.address} refuses further requests ({status}): {said}")
+        if found.wait is not None and pause > LONGEST_PAUSE:
+            raise Refused(f"{self.server.address} asks to wait {duration(pause)}: go on later with --resume.")
+
+    def body_of(self, request: ModelRequest, sent: Mapping[str, Any]) -> bytes:
+        """Return the body of a request."""
+        address = self.pictures.address_of(request.question)
+        content: Any = self.prompt_of(request)
+        if address is not None:
+            picture = {"type": "image_url", "image_url": {"url": address}}
+            content = [picture, {"type": "text", "text": content}]
+        message = {"role": "user", "content": content}
+        return as_json({"model": self.settings.model, "messages": [message], "stream": False, **sent})
+
+    def _record(
+        self, request: ModelRequest, found: ModelReply, *, key: str, attempt: int, body: bytes, latency: float
+    ) -> dict[str, Any]:
+        """Return the line of an attempt."""
+        return {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "split": self.settings.split,
+            "question": request.question.number,
+            "form": self.settings.form,
+            "variant": request.variant,
+            "epoch": request.epoch,
+            "attempt": attempt,
+            "key": key,
+            "request": sha256(body),
+            "picture": self.pictures.sum_of(request.question),
+            "scale": None if self.pictures.scale is None else str(self.pictures.scale),
+            "model": self.settings.model,
+            "dropped": list(self.sampling.dropped),
+            "latency": round(latency, 3),
+            **{name: value for name, value in found._asdict().items() if name != "wait"},
+        }
+
+
+# Results
+
+
+class Result(NamedTuple):
+    """The answer to a question, or None with the state that prevents it; `unread` has replies without an answer."""
+
+    question: AskedQuestion
+    state: str
+    answer: str | None
+    unread: list[str]
+
+
+def results_of(
+    run: QuestionRun, questions: Sequence[AskedQuestion], reader: AnswerReader, *, epoch: int = 0
+) -> list[Result]:
+    """Return the results of all questions. Only replies whose state is `answered` are read."""
+    results, form = [], run.form
+    for question in questions:
+        answers: list[str | None] = []
+        states, unread = [], []
+        for number, variant in enumerate(form.variants(question)):
+            kept = run.outcomes[question.number, number, epoch]
+            states.append(kept.state)
+            is_answered = kept.state == ANSWERED and kept.reply is not None
+            answer = form.read(reader, kept.reply or "", question=question, variant=variant) if is_answered else None
+            answers.append(answer)
+            if is_answered and answer is None:
+                unread.append(kept.reply or "")
+        state = next((state for state in states if state != ANSWERED), ANSWERED)
+        results.append(Result(question, state, form.combine(answers) if None not in answers else None, unread))
+    return results
+
+
+def write_results(folder: Path, results: Sequence[Result]) -> bytes:
+    """Write `answers.jsonl` and `unread.jsonl`, and return the content of the first."""
+    rows = [{"question_id": one.question.number, "answer": one.answer, "state": one.state} for one in results]
+    unread = [{"question_id": one.question.number, "reply": reply} for one in results for reply in one.unread]
+    answers = b"".join(as_json(row) + b"\n" for row in rows)
+    for name, content in (
+        ("answers.jsonl", answers),
+        ("unread.jsonl", b"".join(as_json(SECRETS.value(row)) + b"\n" for row in unread)),
+    ):
+        draft = folder / f"{name}.part"
+        draft.write_bytes(content)
+        draft.replace(folder / name)
+    return answers
+
+
+def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
+    """Yield what came out, as lines of text."""
+    states = Counter(one.state for one in results)
+    yield f"questions {len(results):,}: " + ", ".join(f"{state} {states[state]:,}" for state in STATES)
+    unread = [(one.question.number, reply) for one in results for reply in one.unread]
+    yield f"replies without a readable answer: {len(unread):,}"
+    for number, reply in unread[:10]:
+        yield f"  question {number}: {printable(reply)}"
+    if len(unread) > 10:
+        yield "  all of them are in unread.jsonl"
+    known = [one for one in results if one.question.answer is not None]
+    if known:
+        right = sum(one.answer == one.question.answer for one in known)
+        yield f"right: {right:,} of {len(known):,} ({100 * right / len(known):.1f} %)"
+    if again:
+        first = {one.question.number: one.answer for one in results}
+        pairs = [(first[one.question.number], one.answer) for one in again]
+        both = [pair for pair in pairs if None not in pair]
+        same = sum(one == other for one, other in both)
+        yield f"asked twice: {len(again):,} questions, {len(both):,} with two answers, of which {same:,} agree"
+
+
+def submit(site: Site, fields: Mapping[str, str], answers: bytes, *, clock: Clock) -> int:
+    """Submit the answers, wait for the score and print it; return the exit status."""
+    key = sha256(as_json(sorted(fields.items())) + answers)
+    found = site.send(f"{API}submissions/", fields, answers, key=key)
+    say(f"Submission {found['id']}: {urllib.parse.urljoin(site.address, found.get('page', found['url']))}")
+    pause = POLL[0]
+    while found["state"] not in ENDED:
+        clock.wait(pause)
+        pause = min(1.5 * pause, POLL[1])
+        found = site.ask(found["url"])
+    if found["state"] != "done":
+        tell(f"Submission {found['id']} {found['state']}: {printable(found.get('message', ''), KEPT_ERROR)}")
+        return 2
+    for score in found.get("scores") or ():
+        figure = score.get("accuracy")
+        told = "" if figure is None else f", accuracy {100 * figure:.1f} %"
+        tell(f"{score['split']}: n = {score['n']:,}{told}")
+    return 0
+
+
+def fields_of(options: argparse.Namespace, fingerprint: str, note: str = "") -> dict[str, str]:
+    fields = {"split": options.split, "method": options.method or options.model, "run": options.run}
+    return {name: value for name, value in {**fields, "fingerprint": fingerprint, "note": note}.items() if value}
+
+
+def note_of(options: argparse.Namespace, sampling: Sampling, results: Sequence[Result]) -> str:
+    """Return how the answers came about, for the readers of the board."""
+    states = Counter(one.state for one in results)
+    said = [f"{state} {states[state]:,}" for state in STATES if states[state]]
+    said += [f"{name} {value}" for name, value in sampling.sent.items() if isinstance(value, (int, float))]
+    scale = [] if options.scale is None else [f"pictures scaled by {options.scale}"]
+    return f"ask.py, form {options.form}: {', '.join([*said, *scale])}"[:500]
+
+
+# The command
+
+
+def split_path(split: str) -> str:
+    slug, slash, name = split.partition("/")
+    if not slash or not slug or not name:
+        raise Refused(f"Expected DATASET/SPLIT, got {split!r}.")
+    quoted = [urllib.parse.quote(part, safe="") for part in (slug, name)]
+    return f"{API}datasets/{quoted[0]}/splits/{quoted[1]}/"
+
+
+def not_negative(text: str, least: int = 0) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) >= least):
+        raise argparse.ArgumentTypeError(f"expected a number from {least}, got {text!r}")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    return not_negative(text, 1)
+
+
+def amount(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number from 0, got {text!r}")
+    return found
+
+
+def factor(text: str) -> Fraction:
+    try:
+        found = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        found = Fraction(0)
+    if not 0 < found <= 16:
+        raise argparse.ArgumentTypeError(f"expected a factor above 0 and at most 16, such as 2 or 1/2, got {text!r}")
+    return found
+
+
+def more_parameters(text: str) -> dict[str, Any]:
+    found = loaded(text)
+    if not isinstance(found, dict) or {"model", "messages", "stream", "n"} & found.keys():
+        raise argparse.ArgumentTypeError('expected a JSON object such as {"top_p": 0.9}')
+    return found
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the command line."""
+    found = argparse.ArgumentParser(prog="ask.py", description="Ask a model the questions of a Horsesense site.")
+    found.add_argument("site", metavar="SITE", help="its address, such as https://horsesense.example.org")
+    found.add_argument("split", metavar="DATASET/SPLIT")
+    found.add_argument("--base-url", required=True, metavar="URL", help="of the model's server; often ends with /v1")
+    found.add_argument("--model", required=True, metavar="NAME")
+    found.add_argument("--key-from", default="MODEL_API_KEY", metavar="VARIABLE", help="default: %(default)s")
+    found.add_argument("--form", choices=tuple(FORMS), default="plain", help="how to ask; default: %(default)s")
+    found.add_argument("--sample", type=positive, metavar="N", help="ask only so many of the questions")
+    found.add_argument("--again", type=positive, default=0, metavar="N", help="ask so many of them twice")
+    found.add_argument("--folder", type=Path, metavar="FOLDER", help="for all files; default: DATASET-SPLIT")
+    found.add_argument("--resume", action="store_true", help="keep the replies in the folder, and ask what is missing")
+    found.add_argument("--scale", type=factor, metavar="FACTOR", help="scale pictures, to the nearest pixel")
+    sampling = found.add_argument_group("sampling")
+    sampling.add_argument("--temperature", type=amount, default=0.0, metavar="T", help="default: %(default)g")
+    sampling.add_argument("--max-tokens", type=positive, default=4096, metavar="N", help="default: %(default)s")
+    sampling.add_argument("--seed", type=int, metavar="N")
+    sampling.add_argument("--more", type=more_parameters, default={}, metavar="JSON", help="further parameters")
+    sending = found.add_argument_group("sending")
+    sending.add_argument("--concurrency", type=positive, default=8, metavar="N", help="at once; default: %(default)s")
+    sending.add_argument("--retries", type=not_negative, default=5, metavar="N", help="default: %(default)s")
+    sending.add_argument("--timeout", type=amount, default=600.0, metavar="SECONDS", help="default: %(default)g")
+    sending.add_argument("--price-in", type=amount, metavar="MONEY", help="for a million tokens of requests")
+    sending.add_argument("--price-out", type=amount, metavar="MONEY", help="for a million tokens of replies")
+    board = found.add_argument_group("leaderboard")
+    board.add_argument("--submit", action="store_true", help="submit the answers and wait for the score")
+    board.add_argument("--method", metavar="NAME", help="its name or number on the site; default: the model's name")
+    board.add_argument("--run", metavar="NAME", help="a seed or a name, where there are several")
+    return found
+
+
+def key_in(variable: str) -> str:
+    key = os.environ.get(variable, "").strip()
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise Refused(f"Expected a key of plain characters in the variable {variable}, got other ones.")
+    SECRETS.hide(key)
+    return key
+
+
+def sampling_of(options: argparse.Namespace) -> Sampling:
+    own = {"temperature": options.temperature, "max_tokens": options.max_tokens, "seed": options.seed}
+    return Sampling({**{name: value for name, value in own.items() if value is not None}, **options.more})
+
+
+def prices_of(options: argparse.Namespace) -> tuple[float, float] | None:
+    if options.price_in is None and options.price_out is None:
+        return None
+    return options.price_in or 0.0, options.price_out or 0.0
+
+
+def folder_of(options: argparse.Namespace) -> Path:
+    """Return the folder of all files; raise `Refused` if it has replies that the user did not name."""
+    folder: Path = options.folder or Path(options.split.replace("/", "-"))
+    if (folder / "replies.jsonl").exists() and not options.resume:
+        raise Refused(f"Expected no replies in {folder}, got some: keep them with --resume, or use another --folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def pictures_of(
+    site: Site, split: Mapping[str, Any], questions: Sequence[AskedQuestion], *, chosen: Sequence[AskedQuestion],
+    folder: Path, options: argparse.Namespace,
+) -> PictureStore:  # fmt: skip
+    """Return the pictures of the chosen questions, after one download of all of them unless those are few."""
+    wanted = {question.picture for question in chosen} - {None}
+    every = {question.picture for question in questions} - {None}
+    home, archive = folder / f"pictures-{split['fingerprint'][:12]}", None
+    if wanted and 4 * len(wanted) >= len(every):
+        archive = home / "images.tar"
+        if not archive.exists():
+            say(f"Downloading {len(every):,} pictures.")
+            site.download(split["images_file"], archive)
+    return PictureStore(site, split_path(options.split), home, archive=archive, scale=options.scale)
+
+
+def requests_of(chosen: Sequence[AskedQuestion], form: PlainForm, again: Sequence[AskedQuestion]) -> list[ModelRequest]:
+    return [
+        ModelRequest(question, variant, epoch)
+        for epoch, some in enumerate((chosen, again))
+        for question in some
+        for variant in range(len(form.variants(question)))
+    ]
+
+
+def check_method(site: Site, options: argparse.Namespace, questions: Sequence[AskedQuestion], fingerprint: str) -> None:
+    """Raise `Refused` if the answers could not be submitted, before a model is paid for them."""
+    if options.sample is not None and options.sample < len(questions):
+        raise Refused(
+            f"Expected all {len(questions):,} questions to submit, got a sample of {options.sample:,}: make a question "
+            "set of the questions that you want, and submit to that."
+        )
+    rows = b"".join(as_json({"question_id": question.number, "answer": None}) + b"\n" for question in questions)
+    site.send(f"{API}submissions/", {**fields_of(options, fingerprint), "dry_run": "1"}, rows)
+
+
+def ask(options: argparse.Namespace, clock: Clock) -> int:
+    """Do the whole work and return the exit status."""
+    site = Site(options.site, key_in("HORSESENSE_TOKEN"), clock)
+    server = ModelServer(options.base_url, key_in(options.key_from), timeout=options.timeout)
+    path, folder, form = split_path(options.split), folder_of(options), FORMS[options.form]
+    split = site.ask(path)
+    questions = read_questions(site.download(split["questions_file"], folder / "questions.jsonl.gz"))
+    reader = AnswerReader(split["answers"], (question.choices for question in questions))
+    if options.submit:
+        check_method(site, options, questions, split["fingerprint"])
+    chosen = chosen_of(questions, options.sample, split["fingerprint"])
+    again = chosen_of(chosen, options.again, f"again {split['fingerprint']}")
+    requests = requests_of(chosen, form, again)
+    pictures = pictures_of(site, split, questions, chosen=chosen, folder=folder, options=options)
+    log = ReplyLog(folder / "replies.jsonl")
+    run = QuestionRun(
+        server, log, pictures, gate=RequestGate(options.concurrency, clock), sampling=sampling_of(options),
+        tally=Tally(len(requests), prices=prices_of(options)), form=form, settings=options,
+    )  # fmt: skip
+    say(f"{len(requests):,} requests for {len(chosen):,} questions, to {server.address}")
+    try:
+        if not run.run(requests):
+            say("Interrupted: --resume goes on.")
+            return 130
+    finally:
+        log.close()
+    results, twice = results_of(run, chosen, reader), results_of(run, again, reader, epoch=1)
+    return finish(site, run, results, twice=twice, folder=folder, fingerprint=split["fingerprint"])
+
+
+def finish(
+    site: Site, run: QuestionRun, results: Sequence[Result], *, twice: Sequence[Result], folder: Path, fingerprint: str
+) -> int:
+    """Write and report the answers, submit them if the user wants that, and return the exit status."""
+    answers = write_results(folder, results)
+    for line in report(results, twice):
+        tell(line)
+    if run.settings.submit:
+        fields = fields_of(run.settings, fingerprint, note_of(run.settings, run.sampling, results))
+        return submit(site, fields, answers, clock=run.clock)
+    return 1 if any(one.state == FAILED for one in results) else 0
+
+
+def main(arguments: list[str], clock: Clock | None = None) -> int:
+    """Return the exit status of a call."""
+    options = parser().parse_args(arguments)
+    try:
+        return ask(options, clock or Clock())
+    except Refused as refusal:
+        say(str(refusal))
+        return 2
+    except OSError as error:
+        say(f"Expected to read and write {error.filename or 'files'}, got: {printable(error)}")
+        return 2
+    except Unreachable as error:
+        say(str(error))
+        return 1
+
+
+if __name__ == "__main__":
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    sys.exit(main(sys.argv[1:]))
