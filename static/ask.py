@@ -56,6 +56,7 @@ SHRINK = 0.7  # of the requests at once, when the server asks for fewer
 IN_A_ROW = 20  # failed questions after which the program stops
 SECRET = 8  # the fewest characters of a key that is hidden wherever it occurs
 BEAT = 1.0  # seconds between two lines of progress on a terminal
+PARTS = 20  # lines of progress elsewhere, such as in a log
 MILLION = 1_000_000
 
 ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
@@ -774,6 +775,11 @@ class ModelServer:
         wait = seconds_asked(response.headers, now())
         return ModelReply(state, status=response.status, error=f"{code} {said}".strip()[:KEPT_ERROR], wait=wait)
 
+    def leave(self) -> None:
+        found: http.client.HTTPConnection | None = getattr(self.own, "connection", None)
+        if found is not None:
+            found.close()
+
     def _connection(self) -> http.client.HTTPConnection:
         """Return this thread's connection; one that the server has closed is opened again."""
         found: http.client.HTTPConnection | None = getattr(self.own, "connection", None)
@@ -1101,15 +1107,15 @@ class QuestionRun:
         return True
 
     def _join(self, threads: Sequence[threading.Thread]) -> None:
-        shown, is_terminal = -1, sys.stderr.isatty()
+        shown, is_terminal = 0, sys.stderr.isatty()
         for thread in threads:
             while thread.is_alive():
                 thread.join(BEAT)
-                part = 20 * sum(self.tally.states.values()) // max(1, self.tally.total)
+                part = PARTS * sum(self.tally.states.values()) // max(1, self.tally.total)
                 if is_terminal:
                     sys.stderr.write(f"\r\x1b[K{self.tally.line()}")
                     sys.stderr.flush()
-                elif part != shown:
+                elif part not in (shown, PARTS):
                     shown = part
                     say(self.tally.line())
         say(f"\r\x1b[K{self.tally.line()}" if is_terminal else self.tally.line())
@@ -1127,6 +1133,8 @@ class QuestionRun:
         except BaseException as error:  # the main thread raises it again
             self.trouble = self.trouble or error
             self.gate.stop()
+        finally:
+            self.server.leave()
 
     def _settle(self, request: ModelRequest) -> None:
         """Get the reply to a request, from the disk or from the server."""
