@@ -1079,45 +1079,45 @@ class QuestionRun:
         self.waiting: deque[ModelRequest] = deque()
         self.outcomes: dict[tuple[int, int, int], Kept] = {}
         self.trouble: BaseException | None = None
+        self.working, self.lock, self.ended = 0, threading.Lock(), threading.Event()
 
     def run(self, requests: Iterable[ModelRequest]) -> bool:
         """Ask everything that has no reply yet; return False if the user stopped it."""
         self.waiting.extend(requests)
         count = min(self.settings.concurrency, max(1, len(self.waiting)))
-        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
-        for thread in threads:
-            thread.start()
-        is_complete = self._watch(threads)
+        self.working = count
+        for _ in range(count):
+            threading.Thread(target=self._work, daemon=True).start()
+        is_complete = self._watch()
         if self.trouble is not None:
             raise self.trouble
         return is_complete
 
-    def _watch(self, threads: Sequence[threading.Thread]) -> bool:
+    def _watch(self) -> bool:
         """Wait for the threads, and show the progress; after Ctrl-C only for the requests that are on their way."""
         try:
-            self._join(threads)
+            self._wait()
         except KeyboardInterrupt:
             self.gate.stop()
             say("\nStopping: waiting for the requests that are on their way. Ctrl-C again leaves at once.")
             try:
-                self._join(threads)
+                self._wait()
             except KeyboardInterrupt:
                 say("")
             return False
         return True
 
-    def _join(self, threads: Sequence[threading.Thread]) -> None:
+    def _wait(self) -> None:
+        # Not with `Thread.join`, which takes a running thread for a dead one after Ctrl-C.
         shown, is_terminal = 0, sys.stderr.isatty()
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(BEAT)
-                part = PARTS * sum(self.tally.states.values()) // max(1, self.tally.total)
-                if is_terminal:
-                    sys.stderr.write(f"\r\x1b[K{self.tally.line()}")
-                    sys.stderr.flush()
-                elif part not in (shown, PARTS):
-                    shown = part
-                    say(self.tally.line())
+        while not self.ended.wait(BEAT):
+            part = PARTS * sum(self.tally.states.values()) // max(1, self.tally.total)
+            if is_terminal:
+                sys.stderr.write(f"\r\x1b[K{self.tally.line()}")
+                sys.stderr.flush()
+            elif part != shown:
+                shown = part
+                say(self.tally.line())
         say(f"\r\x1b[K{self.tally.line()}" if is_terminal else self.tally.line())
 
     def _work(self) -> None:
@@ -1135,6 +1135,10 @@ class QuestionRun:
             self.gate.stop()
         finally:
             self.server.leave()
+            with self.lock:
+                self.working -= 1
+                if not self.working:
+                    self.ended.set()
 
     def _settle(self, request: ModelRequest) -> None:
         """Get the reply to a request, from the disk or from the server."""
