@@ -422,11 +422,15 @@ def unfiltered(kind: int, line: bytes, before: bytes, pixel: int) -> bytes:
     elif kind == 2:
         return bytes([(one + above) & 255 for one, above in zip(row, before)])  # noqa: B905 - Python 3.9
     elif kind in (3, 4):
-        predict = (lambda left, above, _: (left + above) >> 1) if kind == 3 else paeth
+        predict = mean if kind == 3 else paeth
         for at in range(len(row)):
             left, corner = (row[at - pixel], before[at - pixel]) if at >= pixel else (0, 0)
             row[at] = (row[at] + predict(left, before[at], corner)) & 255
     return bytes(row)
+
+
+def mean(left: int, above: int, corner: int) -> int:
+    return (left + above) >> 1
 
 
 def paeth(left: int, above: int, corner: int) -> int:
@@ -441,7 +445,10 @@ def png_chunk(name: bytes, content: bytes) -> bytes:
 
 def scaled_png(content: bytes, scale: Fraction) -> bytes:
     """Return a PNG of another size, whose pixels are the nearest ones of the given PNG."""
-    found = decoded_png(content)
+    try:
+        found = decoded_png(content)
+    except (zlib.error, struct.error, IndexError) as error:
+        raise Refused(f"Expected a PNG that can be decoded, got a damaged one: {error}.") from error
     columns = nearest(found.width, scale)
     lines = nearest(len(found.rows), scale)
     scaled: dict[int, bytes] = {}
@@ -1314,13 +1321,13 @@ def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
 def submit(site: Site, fields: Mapping[str, str], answers: bytes, *, clock: Clock) -> int:
     """Submit the answers, wait for the score and print it; return the exit status."""
     key = sha256(as_json(sorted(fields.items())) + answers)
-    found = site.send(f"{API}submissions/", fields, answers, key=key)
-    say(f"Submission {found['id']}: {urllib.parse.urljoin(site.address, found.get('page', found['url']))}")
-    pause = POLL[0]
+    address = site.send(f"{API}submissions/", fields, answers, key=key)["url"]
+    found, pause = site.ask(address), POLL[0]
+    say(f"Submission {found['id']}: {urllib.parse.urljoin(site.address, found.get('page', address))}")
     while found["state"] not in ENDED:
         clock.wait(pause)
         pause = min(1.5 * pause, POLL[1])
-        found = site.ask(found["url"])
+        found = site.ask(address)
     if found["state"] != "done":
         tell(f"Submission {found['id']} {found['state']}: {printable(found.get('message', ''), KEPT_ERROR)}")
         return 2

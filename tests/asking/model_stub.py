@@ -66,7 +66,11 @@ class ModelHandler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         stub = self.server
-        asked = question_in(json.loads(self.rfile.read(int(self.headers["Content-Length"]))), self.headers)
+        try:
+            asked = question_in(json.loads(self.rfile.read(int(self.headers["Content-Length"]))), self.headers)
+        except ValueError as error:
+            status(400, {"error": {"message": str(error)}})(self)
+            return
         with stub.changed:
             stub.asked.append(asked)
             number = len(stub.asked)
@@ -97,7 +101,7 @@ class ModelHandler(BaseHTTPRequestHandler):
 
 
 def question_in(body: dict[str, Any], headers: Any) -> ModelQuestion:
-    """Return a request with its picture decoded; other pictures than PNG data URLs raise an error."""
+    """Return a request with its picture decoded; raise `ValueError` for other pictures than PNG data URLs."""
     content = body["messages"][0]["content"]
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
     prompt = "".join(part["text"] for part in parts if part["type"] == "text")
@@ -105,7 +109,8 @@ def question_in(body: dict[str, Any], headers: Any) -> ModelQuestion:
     picture = None
     if pictures:
         kind, _, packed = pictures[0].partition(",")
-        assert (len(pictures), kind) == (1, "data:image/png;base64"), "WebP, JPEG and addresses are refused"
+        if (len(pictures), kind) != (1, "data:image/png;base64"):
+            raise ValueError(f"Expected one PNG data URL, got {len(pictures)} pictures, the first as {kind}.")
         picture = Image.open(io.BytesIO(base64.b64decode(packed, validate=True)), formats=["PNG"])
         picture.load()
     return ModelQuestion(body, prompt, picture, headers.get("Authorization", ""))

@@ -304,14 +304,15 @@ def test_requests_run_at_once(call: Call, model: ModelStub) -> None:
 
 
 SUBMISSIONS = "/api/v1/submissions/"
-FOUND = {"id": 17, "url": f"{SUBMISSIONS}17/", "page": "/submissions/17/", "state": "waiting"}
+SENT = {"id": 17, "url": f"{SUBMISSIONS}17/"}
+FOUND = SENT | {"page": "/submissions/17/", "state": "waiting"}
 DONE = FOUND | {"state": "done", "scores": [{"split": "colours/val", "n": 8, "accuracy": 0.75}]}
 
 
 def test_answers_are_submitted_and_missing_ones_are_sent_as_null(
     call: Call, site: Contrary, model: ModelStub, clock: PatientClock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    site.answers |= {SUBMISSIONS: [{"checked": []}, FOUND], str(FOUND["url"]): [FOUND, DONE]}
+    site.answers |= {SUBMISSIONS: [{"checked": []}, SENT], str(SENT["url"]): [FOUND, FOUND, DONE]}
     model.troubles.extend([said("yes", finish="length"), said("no idea, red or green")])
     assert call("--submit", "--method", "Eye", "--run", "1") == 0
     checked, sent = [one for one in site.asked if one.method == "POST"]

@@ -12,7 +12,7 @@ from tests.leaderboards import sent
 from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.models import Method, Submission
 from webapp.models import ApiToken, User
-from webapp.views import SUBMIT_SCRIPT
+from webapp.views import SCRIPTS
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ def scored(live_server: object) -> Dataset:
 
 
 def load_script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("submit", SUBMIT_SCRIPT)
+    spec = importlib.util.spec_from_file_location("submit", SCRIPTS / "submit.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
