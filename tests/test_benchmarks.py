@@ -106,3 +106,12 @@ def test_metrics_of_counting_are_measured() -> None:
     goals = [one["goal"] for one in result["details"] if one["goal"]]
     assert goals == ["at most 2", "at most 1", "at most 60", "at most 500", "at most 10"]
     assert all(one["value"] > 0 for one in result["details"])
+
+
+@pytest.mark.slow
+def test_asking_is_measured_in_comparison_with_the_server() -> None:
+    from tests.benchmarks import asking
+
+    result = asking.run(questions=40, concurrency=4, delay=0.01)
+    assert [one["goal"] for one in result["details"]] == ["at most 2", None]
+    assert all(one["value"] > 0 for one in result["details"])

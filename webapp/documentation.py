@@ -25,7 +25,7 @@ GROUPS = {
         *("simtown", "counting", "import", "worlds", "stream", "blender"),
     ),
     "Study": ("studies",),
-    "Compare": ("leaderboards", "predictions", "reading-boards", "metrics"),
+    "Compare": ("leaderboards", "predictions", "asking", "reading-boards", "metrics"),
     "Run": ("running", "settings", "operating", "backups", "files", "performance"),
     "Develop": ("architecture",),
 }

@@ -91,10 +91,15 @@ def test_a_palette_is_kept(script: ModuleType) -> None:
         assert scaled.convert("RGB").getpixel((11, 7)) == (21, 22, 23)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [lambda png: png[:40], lambda png: b"GIF89a", lambda png: png[:-30], lambda png: png[:45] + bytes(9) + png[54:]],
+DAMAGES = (
+    lambda png: png[:40],
+    lambda png: b"GIF89a",
+    lambda png: png[:-30],
+    lambda png: png[:45] + bytes(9) + png[54:],
 )
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_picture_is_refused(damage: Any, script: ModuleType) -> None:
     with pytest.raises(script.Refused):
         script.scaled_png(damage(colour_site.picture(1)), Fraction(2))

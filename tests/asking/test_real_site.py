@@ -22,7 +22,7 @@ from webapp.models import ApiToken, User
 pytestmark = pytest.mark.slow
 
 Ask = Callable[..., int]
-SPLITS = {"val": {"scenes": 6}, "test": {"scenes": 2, "withheld": True}}
+SPLITS = {"val": {"scenes": 8}, "test": {"scenes": 2, "withheld": True}}
 
 
 class ScoringClock(PatientClock):
@@ -71,13 +71,9 @@ def owner(live_server: object) -> User:
 
 @pytest.fixture
 def ask(
-    live_server: object,
-    owner: User,
-    script: ModuleType,
-    model: ModelStub,
-    folder: Path,
+    live_server: object, owner: User, script: ModuleType, model: ModelStub, folder: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> Ask:
+) -> Ask:  # fmt: skip
     """Return a function that asks the questions of a split."""
     monkeypatch.setenv("HORSESENSE_TOKEN", ApiToken.objects.make(owner, "script"))
 
@@ -99,7 +95,7 @@ def test_answers_to_real_questions_are_submitted_and_scored(
     truth = list(val.question_set.order_by("position").values_list("answer", flat=True))
     assert answers(folder) == [None, None, *truth[2:]]
     submission = Submission.objects.get()
-    assert (submission.run.name, submission.run.method.name) == ("1", "Oracle")
+    assert (submission.run, submission.method.name) == ("1", "Oracle")
     right = 100 * (len(truth) - 2) / len(truth)
     assert f"shapes/val: n = {len(truth)}, accuracy {right:.1f} %" in capsys.readouterr().out
     assert ask("shapes/val", "--submit", "--run", "1", "--resume") == 0
@@ -109,9 +105,8 @@ def test_answers_to_real_questions_are_submitted_and_scored(
 def test_the_pictures_of_a_question_set_are_those_of_its_questions(
     ask: Ask, val: Split, model: ModelStub, folder: Path
 ) -> None:
-    few = dataset_jobs.derive(
-        val, name="few", recipe=read_recipe({"parent": "val", "filter": "", "sample": 10, "seed": 1})
-    )
+    recipe = read_recipe({"parent": "val", "filter": "", "sample": 10, "seed": 1})
+    few = dataset_jobs.derive(val, name="few", recipe=recipe)
     assert ask("shapes/few", "--sample", "1") == 0
     assert not list(folder.rglob("images.tar"))
     assert ask("shapes/few", "--resume") == 0

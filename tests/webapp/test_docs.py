@@ -27,6 +27,7 @@ FENCE = re.compile(r"^```\w+ (file=(?P<file>\S+)|run|refused)\n(?P<body>.*?)^```
 # Pages about files, settings and commands, which have no screenshot.
 WITHOUT_PICTURE = {
     "architecture",
+    "asking",
     "backups",
     "performance",
     "blender",
