@@ -118,7 +118,7 @@ def tell(text: str) -> None:
 
 
 def printable(text: object, most: int = SHOWN) -> str:
-    """Return a text from outside as one short line that can do nothing to a terminal."""
+    # What comes from outside is printed as one short line that can do nothing to a terminal.
     said = SECRETS.text(str(text))
     cut = said[:most] + ("..." if len(said) > most else "")
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in cut)
@@ -277,15 +277,17 @@ class AskedQuestion(NamedTuple):
 
 def read_questions(path: Path) -> list[AskedQuestion]:
     """Return the questions of a downloaded file; raise `Refused` if one has neither a picture nor a story."""
-    questions = []
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            row = json.loads(line)
-            if row["image"] is None and "story" not in row:
-                raise Refused(f"Expected a picture or a story for question {row['question_id']}, got neither.")
-            answer, choices = row["answer"], tuple(row["choices"])
-            questions.append(AskedQuestion(row["question_id"], row["prompt"], choices, answer, row["image"]))
-    return questions
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            rows = [json.loads(line) for line in file]
+        blind = [row["question_id"] for row in rows if row["image"] is None and "story" not in row]
+        names = ("question_id", "prompt", "choices", "answer", "image")
+        values = [[row[name] for name in names] for row in rows]
+    except (ValueError, KeyError, TypeError, EOFError, zlib.error) as error:
+        raise Refused(f"Expected questions of a Horsesense site in {path}, got something else: {error!r}.") from error
+    if blind:
+        raise Refused(f"Expected a picture or a story for each question, got neither for question {blind[0]}.")
+    return [AskedQuestion(number, prompt, tuple(some), answer, image) for number, prompt, some, answer, image in values]
 
 
 def chosen_of(questions: Sequence[AskedQuestion], count: int | None, salt: str) -> list[AskedQuestion]:
@@ -461,7 +463,6 @@ def scaled_png(content: bytes, scale: Fraction) -> bytes:
 
 
 def nearest(size: int, scale: Fraction) -> list[int]:
-    """Return, for each pixel of a scaled line, the position of the nearest pixel in the line of this size."""
     count = max(1, round(size * scale))
     return [(2 * at + 1) * size // (2 * count) for at in range(count)]
 
@@ -595,7 +596,6 @@ class ComposedReader:
         return self.answers.get(self._key(found))
 
     def together(self, named: frozenset[str]) -> str | None:
-        """Return the set of all parts of these answers, or None."""
         if not self.is_set or any(answer not in self.parts for answer in named):
             return None
         return self.answers.get(tuple(sorted({part for answer in named for part in self.parts[answer]})))
@@ -613,7 +613,6 @@ def ways_of(answers: Sequence[str]) -> dict[str, str]:
 
 
 def plain(text: str) -> str:
-    """Return a text in small letters with single spaces; a whole number loses its `.0`."""
     said = " ".join(text.split()).casefold()
     whole = WHOLE.fullmatch(said)
     return whole[1] if whole else said
@@ -625,7 +624,7 @@ def number_of(text: str) -> float | None:
 
 
 def without_thoughts(text: str) -> str:
-    """Return a text without its `<think>` blocks, also if the beginning or the end of a block is missing."""
+    # The beginning or the end of a block may be missing.
     *before, last = text.split("</think>")
     kept = [part.partition("<think>")[0] for part in before if "<think>" in part]
     return "".join([*kept, last.partition("<think>")[0]])
@@ -662,8 +661,6 @@ def without_macros(text: str) -> str:
 
 
 class Variant(NamedTuple):
-    """One way to ask a question; `letters` has the answers that letters stand for."""
-
     prompt: str
     letters: Mapping[str, str]
 
@@ -678,7 +675,6 @@ class PlainForm:
         return reader.read(reply, question.choices, variant.letters)
 
     def combine(self, answers: Sequence[str | None]) -> str | None:
-        """Return the answer to a question from the answers to its variants, or None."""
         return answers[0] if len(set(answers)) == 1 else None
 
 
@@ -697,8 +693,6 @@ class OptionsForm(PlainForm):
 
 
 class CircularForm(OptionsForm):
-    """Asks with every rotation of the possible answers; a question has an answer only if all replies agree."""
-
     def variants(self, question: AskedQuestion) -> list[Variant]:
         choices = question.choices
         return [with_options(question, choices[at:] + choices[:at]) for at in range(len(choices))]
@@ -903,11 +897,10 @@ class Sampling:
         for name, other in REPLACED.items():
             if name in sent and re.search(rf"\b{name}\b", said):
                 with self.lock:
-                    if name in self.sent:
-                        value = self.sent.pop(name)
+                    if name in self.sent:  # replaced at once, since other threads read it
+                        more = {other: self.sent[name]} if other else {}
+                        self.sent = {**{key: value for key, value in self.sent.items() if key != name}, **more}
                         self.dropped.append(name)
-                        if other:
-                            self.sent[other] = value
                         say(f"The server refuses {name}: {f'{other} is sent instead' if other else 'it is left out'}.")
                 return name
         return None
@@ -960,8 +953,6 @@ class RequestGate:
 
 
 class Kept(NamedTuple):
-    """What a run needs of a stored reply."""
-
     state: str
     reply: str | None
 
@@ -1021,8 +1012,6 @@ class ReplyLog:
 
 
 class ModelRequest(NamedTuple):
-    """One thing to ask: a question in one of the variants of its form; the epoch counts repetitions."""
-
     question: AskedQuestion
     variant: int
     epoch: int
@@ -1167,7 +1156,7 @@ class QuestionRun:
         return self.form.variants(request.question)[request.variant].prompt
 
     def key_of(self, request: ModelRequest) -> str:
-        """Return what makes a request the same as an earlier one: model, prompt, picture, sampling and epoch."""
+        # A request with the same key as an earlier one is not sent again.
         picture = [self.pictures.sum_of(request.question), str(self.pictures.scale or 1)]
         prompt = self.prompt_of(request)
         return sha256(as_json([self.settings.model, prompt, picture, self.sampling.wanted, request.epoch]))
@@ -1502,6 +1491,8 @@ def ask(options: argparse.Namespace, clock: Clock) -> int:
     server = ModelServer(options.base_url, key_in(options.key_from), timeout=options.timeout)
     path, folder, form = split_path(options.split), folder_of(options), FORMS[options.form]
     split = site.ask(path)
+    if not isinstance(split, dict) or not {"answers", "fingerprint", "questions_file"} <= split.keys():
+        raise Refused(f"Expected a split of a Horsesense site at {site.address}{path}, got something else.")
     questions = read_questions(site.download(split["questions_file"], folder / "questions.jsonl.gz"))
     reader = AnswerReader(split["answers"], (question.choices for question in questions))
     if options.submit:
@@ -1547,6 +1538,9 @@ def main(arguments: list[str], clock: Clock | None = None) -> int:
     except Refused as refusal:
         say(str(refusal))
         return 2
+    except KeyboardInterrupt:
+        say("Interrupted: --resume goes on.")
+        return 130
     except OSError as error:
         say(f"Expected to read and write {error.filename or 'files'}, got: {printable(error)}")
         return 2

@@ -64,7 +64,6 @@ def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     spec = importlib.util.spec_from_file_location("ask", SCRIPT)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(__import__("sys").modules, "ask", module)
     spec.loader.exec_module(module)
     monkeypatch.setattr(module.random, "uniform", lambda low, high: high)
     monkeypatch.setenv("HORSESENSE_TOKEN", TOKEN)

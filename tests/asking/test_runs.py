@@ -296,6 +296,20 @@ def test_questions_about_stories_have_no_picture(call: Call, site: Contrary, mod
     assert call("--resume") == 2
 
 
+@pytest.mark.parametrize(
+    "content", [b"not gzip", gzip.compress(b"[]\n"), gzip.compress(b"{]"), gzip.compress(b"x")[:-9]]
+)
+def test_a_site_that_sends_something_else_is_one_line(
+    content: bytes, call: Call, site: Contrary, model: ModelStub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.answers[f"{colour_site.PATH}questions.jsonl.gz"] = [content]
+    assert call() == 2
+    site.answers[colour_site.PATH] = [{"title": "another site"}]
+    assert call() == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 2 and err.count("Expected") == 2 and model.asked == []
+
+
 def test_requests_run_at_once(call: Call, model: ModelStub) -> None:
     model.hold_after = 0
     threading.Thread(target=lambda: (model.wait_for(3), model.released.set())).start()

@@ -31,7 +31,8 @@ ABOUT_NO_DATASET = {
     "dataset_new",
     "import_new",
 }
-ABOUT_NO_DATASET |= {"ask_script", "submit_script", "favicon", "own_account", "token_new", "token_revoke", "sign_in_links"}
+ABOUT_NO_DATASET |= {"ask_script", "submit_script", "favicon"}
+ABOUT_NO_DATASET |= {"own_account", "token_new", "token_revoke", "sign_in_links"}
 ABOUT_NO_DATASET |= {"api:openapi-json", "api:openapi-view", "api:api-root", "api:account"}
 # Methods belong to their owners and show nothing of a dataset. Submissions are shown after a check of their split.
 ABOUT_NO_DATASET |= {"method_new", "method_edit", "method_publish", "method_hide", "method_delete", "methods"}
