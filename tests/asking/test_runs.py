@@ -350,3 +350,21 @@ def test_a_sample_can_not_be_submitted(call: Call, model: ModelStub, capsys: Any
     assert call("--submit", "--sample", "3") == 2
     assert "make a question set" in capsys.readouterr().err
     assert model.asked == []
+
+
+def test_each_attempt_is_on_the_disk_before_the_next_question(
+    call: Call, script: ModuleType, model: ModelStub, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(script.os, "fsync", lambda file: synced.append(os.fstat(file).st_size))
+    sizes: list[int] = []
+    right = model.reply
+
+    def reply(prompt: str, image: Any) -> str:
+        sizes.append((folder / "replies.jsonl").stat().st_size)
+        return right(prompt, image)
+
+    model.reply = reply
+    assert call() == 0
+    assert sizes == [0, *synced[:-1]] and synced[-1] == (folder / "replies.jsonl").stat().st_size
+    assert len(synced) == len(set(synced)) == 8
