@@ -71,10 +71,20 @@ class SilentReporter:
 
 
 class Prediction(NamedTuple):
-    """An answer, and the regions of the picture that a method of counting counted, with a score from 0 to 1 each."""
+    """What a learner predicts for an example.
+
+    Attributes
+    ----------
+    answer : str
+    regions : tuple of (Region, float), or None
+        The regions of the picture that a method of counting counted, with a score from 0 to 1 each.
+    number : float or None
+        The count before it was rounded to `answer`, if a method of counting gives a number.
+    """
 
     answer: str
     regions: tuple[tuple[Region, float], ...] | None = None
+    number: float | None = None
 
 
 class Needs(NamedTuple):

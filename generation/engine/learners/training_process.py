@@ -6,7 +6,7 @@ program prints one JSON object a line: progress, and at the end `{"done": {...}}
 and started again, it continues after the last complete epoch.
 
 It writes `model.safetensors`, `model.json`, and a file `predictions-NAME.jsonl` for each name, each with one object a
-line: `answer`, and `boxes` if the method counts regions.
+line: `answer`, which is a number that is not rounded if the method gives one, and `boxes` if it counts regions.
 """
 
 import json
@@ -78,7 +78,7 @@ def write_predictions(path: Path, predictions: Sequence[Prediction]) -> None:
     """Write one object a line for each prediction, in order."""
     lines = []
     for one in predictions:
-        line: dict[str, Any] = {"answer": one.answer}
+        line: dict[str, Any] = {"answer": one.answer if one.number is None else one.number}
         if one.regions is not None:
             line["boxes"] = [[*map(float, region), float(score)] for region, score in one.regions]
         lines.append(json.dumps(line) + "\n")

@@ -1,0 +1,5 @@
+"""Networks that answer "how many" questions, as they are compared by Dancette et al. 2020.
+
+Dancette, Cadene, Chen and Cord 2020, Overcoming Statistical Shortcuts for Open-ended Visual Counting, section 4 and
+appendix 6.2.
+"""

@@ -1,0 +1,69 @@
+"""The convolutions and the perceptron that both networks have, and their settings."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from pydantic import Field
+
+from generation.engine.learners.networks.encoders import LayerSize, halved
+from generation.engine.learners.networks.optional_torch import nn
+from generation.engine.learners.networks.picture_learner import SharedPictureConfig
+
+HIDDEN = (128, 100, 50, 25, 25, 4)  # units of the perceptron's layers
+
+MINI: Mapping[str, Any] = {"batch": 32, "epochs": 40, "patience": 20}
+
+
+class VerifierConfig(SharedPictureConfig):
+    """The settings of both networks. The paper gives neither the size of pictures nor the dropout: these are ours.
+
+    Attributes
+    ----------
+    filters : tuple of three int
+        The filters of the three convolutions.
+    dropout : float
+        After each convolution.
+    """
+
+    height: int = Field(64, ge=8, le=1024)
+    width: int = Field(96, ge=8, le=1024)
+    epochs: int = Field(200, ge=1, le=10_000)
+    patience: int = Field(10, ge=1, le=10_000)
+    batch: int = Field(128, ge=1, le=100_000)
+    learning_rate: float = Field(0.001, gt=0, le=10)
+    filters: tuple[LayerSize, LayerSize, LayerSize] = (20, 50, 100)
+    dropout: float = Field(0.1, ge=0, lt=1)
+
+
+def after_convolution(filters: int, dropout: float) -> Any:
+    """Return what follows each convolution."""
+    return nn.Sequential(nn.BatchNorm2d(filters), nn.ReLU(), nn.Dropout(dropout))
+
+
+def convolution(inputs: int, filters: int) -> Any:
+    """Return a convolution that halves the height and the width."""
+    return nn.Conv2d(inputs, filters, 3, stride=2, padding=1)
+
+
+def convolutions(filters: Sequence[int], dropout: float) -> list[Any]:
+    """Return convolutions with what follows them; the first of `filters` is the number of channels that come in."""
+    return [
+        layer
+        for before, after in pairwise(filters)
+        for layer in (convolution(before, after), after_convolution(after, dropout))
+    ]
+
+
+def flat_size(picture: tuple[int, int], filters: Sequence[int]) -> int:
+    """Return how many numbers the convolutions give for a picture of this height and width."""
+    return math.prod(halved(side, len(filters)) for side in picture) * filters[-1]
+
+
+def perceptron(inputs: int) -> Any:
+    """Return the layers of `HIDDEN` with ReLU between them."""
+    layers = nn.Sequential()
+    for before, after in pairwise((inputs, *HIDDEN)):
+        layers.extend([nn.Linear(before, after), nn.ReLU()])
+    return layers[:-1]

@@ -1,0 +1,188 @@
+"""PBN, the place-binder network: it estimates the boxes of both things of a relation, and decides from these boxes.
+
+One module finds the box of a label in the picture. It is used for the subject and for the object of the question's
+program. A perceptron sees both boxes and an embedding of the relation, but not the picture. The network is trained to
+give the exact boxes and the right answers at once: Bingham et al. 2017, section 3, figures 3 and 4, and appendix 6.5.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from generation.engine.errors import BadTraining
+from generation.engine.learners.base import LearnerConfig, Needs
+from generation.engine.learners.examples import Examples
+from generation.engine.learners.networks.encoders import COLOURS, LayerSize
+from generation.engine.learners.networks.optional_torch import functional, nn, torch
+from generation.engine.learners.networks.relations.layers import (
+    HIDDEN,
+    MINI,
+    VerifierConfig,
+    after_convolution,
+    convolution,
+    convolutions,
+    flat_size,
+    perceptron,
+)
+from generation.engine.learners.networks.picture_learner import PictureLearner
+from generation.engine.learners.networks.torch_learner import QuestionBatch
+from generation.engine.program import Program
+
+BOX = HIDDEN[-1]  # numbers of a box; an absent thing has the box of zeros
+
+
+class PredicateBoxesConfig(VerifierConfig):
+    """The settings of PBN. The paper does not give the size of the embeddings and the weight of the boxes: they are ours.
+
+    Attributes
+    ----------
+    label_embedding, relation_embedding : int
+        Numbers in the embedding of a label, and of a relation.
+    box_weight : float
+        The weight of the loss of boxes beside that of answers. Boxes are shares of the picture, so their squared errors
+        are small.
+    """
+
+    filters: tuple[LayerSize, LayerSize, LayerSize] = (32, 64, 64)
+    label_embedding: LayerSize = 32
+    relation_embedding: LayerSize = 16
+    box_weight: float = Field(10.0, ge=0, le=10_000)
+
+
+class Verified(NamedTuple):
+    """The labels of subject and object, and the relation that a program asks for."""
+
+    subject: str
+    relation: str
+    other: str
+
+
+def verified(program: Program, *, where: str) -> Verified:
+    """Return what a program asks for; raise `BadTraining` if it does not ask for one relation of two labels.
+
+    The program must have three steps with one value each, in this order: the label of the object, the relation, and the
+    label of the subject.
+    """
+    values = [value for step in program for value in step.values]
+    if len(values) != 3:
+        raise BadTraining(f"Expected programs with two labels and one relation, got {len(values)} values.", where=where)
+    return Verified(values[2], values[1], values[0])
+
+
+class BoxModule(nn.Module):
+    """Finds the box of a label in a picture: figure 4.
+
+    The embedding of the label is joined to every pixel. As these channels are the same everywhere, the first
+    convolution adds the same numbers to its result at each pixel, which is what `of_label` computes.
+    """
+
+    def __init__(self, config: PredicateBoxesConfig, *, labels: int, picture: tuple[int, int]) -> None:
+        super().__init__()
+        first = config.filters[0]
+        self.embedding = nn.Embedding(labels, config.label_embedding)
+        self.of_pixels = convolution(COLOURS, first)
+        self.of_label = nn.Linear(config.label_embedding, first, bias=False)
+        self.rest = nn.Sequential(
+            after_convolution(first, config.dropout),
+            *convolutions(config.filters, config.dropout),
+            nn.Flatten(),
+            perceptron(flat_size(picture, config.filters)),
+        )
+
+    def forward(self, images: Any, labels: Any) -> Any:
+        """Return the boxes `(batch, n, 4)` of the labels `(batch, n)` in the images `(batch, 3, height, width)`."""
+        pixels, named = self.of_pixels(images), self.of_label(self.embedding(labels))
+        joined = [pixels + one[..., None, None] for one in named.unbind(dim=1)]
+        return self.rest(torch.cat(joined)).view(-1, len(images), BOX).transpose(0, 1)
+
+
+class PredicateBoxesNetwork(nn.Module):
+    """The network of figure 3."""
+
+    def __init__(
+        self, config: PredicateBoxesConfig, *, labels: int, relations: int, answers: int, picture: tuple[int, int]
+    ) -> None:
+        super().__init__()
+        self.boxes = BoxModule(config, labels=labels, picture=picture)
+        self.relation = nn.Embedding(relations, config.relation_embedding)
+        self.decision = perceptron(2 * BOX + config.relation_embedding)
+        self.answer = nn.Sequential(nn.ReLU(), nn.Linear(HIDDEN[-1], answers))
+
+    def forward(self, images: Any, labels: Any, relations: Any) -> tuple[Any, Any]:
+        """Return the boxes `(batch, 2, 4)` of subject and object, and the scores `(batch, answers)`."""
+        boxes = self.boxes(images, labels)
+        both = torch.cat([boxes.flatten(1), self.relation(relations)], dim=1)
+        return boxes, self.answer(self.decision(both))
+
+
+class PredicateBoxes(PictureLearner):
+    """PBN."""
+
+    name = "predicate-boxes"
+    label = "PBN"
+    source = "Bingham et al. 2017, Characterizing how VQA models scale with the world, figures 3 and 4"
+    config_model: ClassVar[type[LearnerConfig]] = PredicateBoxesConfig
+    mini: ClassVar[Mapping[str, Any]] = MINI
+    needs = Needs(images=True, programs=True, regions=True)
+    config: PredicateBoxesConfig
+
+    def read_data(self, train: Examples) -> Mapping[str, Any]:
+        asked = _asked(train, range(len(train)))
+        labels = sorted({label for one in asked for label in (one.subject, one.other)})
+        return {
+            **super().read_data(train),
+            "labels": labels,
+            "relations": sorted({one.relation for one in asked}),
+        }
+
+    def make_network(self) -> Any:
+        counts = {name: len(self.data[name]) + 1 for name in ("labels", "relations")}  # 0 is one that is not known
+        answers = len(self.vocabulary.answers)
+        return PredicateBoxesNetwork(self.config, **counts, answers=answers, picture=self.picture_size)
+
+    def scores(self, batch: QuestionBatch) -> Any:
+        return self._estimate(batch)[1]
+
+    def loss(self, batch: QuestionBatch) -> Any:
+        """Return the cross-entropy of the answers plus the squared error of the boxes."""
+        boxes, scores = self._estimate(batch)
+        exact = torch.from_numpy(exact_boxes(batch.examples, batch.rows)).to(boxes.device)
+        of_answers = functional.cross_entropy(scores, batch.answers, ignore_index=-1)
+        return of_answers + self.config.box_weight * functional.mse_loss(boxes, exact)
+
+    def _estimate(self, batch: QuestionBatch) -> tuple[Any, Any]:
+        labels, relations = (
+            {name: number for number, name in enumerate(self.data[part], 1)} for part in ("labels", "relations")
+        )
+        asked = _asked(batch.examples, batch.rows)
+        pairs = [[labels.get(one.subject, 0), labels.get(one.other, 0)] for one in asked]
+        device = batch.images.device
+        verbs = [relations.get(one.relation, 0) for one in asked]
+        both: tuple[Any, Any] = self.network(
+            batch.images, torch.tensor(pairs, device=device), torch.tensor(verbs, device=device)
+        )
+        return both
+
+
+def _asked(examples: Examples, rows: Sequence[int] | NDArray[np.int64]) -> list[Verified]:
+    assert examples.programs is not None
+    return [verified(examples.programs[row], where=examples.name) for row in rows]
+
+
+def exact_boxes(examples: Examples, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return the boxes `(rows, 2, 4)` of subject and object; zeros for a label that is not in the picture.
+
+    If there are several things with a label, it is the box of the first one.
+    """
+    assert examples.regions is not None
+    found = np.zeros((len(rows), 2, BOX), np.float32)
+    for at, asked in enumerate(_asked(examples, rows)):
+        place = examples.regions.of_item(int(examples.items[rows[at]]))
+        labels = examples.regions.labels[place]
+        for side, label in enumerate((asked.subject, asked.other)):
+            if label in labels:
+                found[at, side] = examples.regions.boxes[place][labels.index(label)]
+    return found
