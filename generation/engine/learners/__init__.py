@@ -17,6 +17,17 @@ CLASSICAL = {
     "memn2n": "memory_network:MemoryNetwork",
 }
 NETWORKS: dict[str, str] = {
+    "lstm": "answering.question_lstm:QuestionLstm",
+    "cnn-bow": "answering.picture_and_question:CnnBow",
+    "cnn-lstm": "answering.picture_and_question:CnnLstm",
+    "cnn-lstm-sa": "answering.stacked_attention:StackedAttention",
+    "cnn-lstm-mcb": "answering.compact_bilinear:CompactBilinear",
+    "caption-lstm": "answering.captions:CaptionLstm",
+    "cnn-lstm-multiplied": "answering.captions:CnnLstmMultiplied",
+    "cnn-lstm-concatenated": "answering.captions:CnnLstmConcatenated",
+    "story-lstm": "answering.story_lstm:StoryLstm",
+    "relation-network": "answering.relation_network:RelationNetwork",
+    "film": "answering.film:Film",
     "convolutional-lstm": "relations.convolutional_lstm:ConvolutionalLstm",
     "predicate-boxes": "relations.predicate_boxes:PredicateBoxes",
     "q-only": "counting.without_regions:QuestionOnly",

@@ -49,6 +49,13 @@ def agreements(n: int) -> Examples:
     return made_examples.relations(n)
 
 
+def numbered_counts(n: int) -> Examples:
+    """Return questions about counts that each name a number, so that they can be learned by heart without a picture."""
+    examples = made_examples.counts(n)
+    texts = tuple(f"{text} Picture {number}." for number, text in enumerate(examples.texts))
+    return replace(examples, texts=texts)
+
+
 SHORT = {"epochs": 40, "patience": 40, "batch": 16, "learning_rate": 0.005}
 READING = {**SHORT, "embedding": 16, "units": 24}
 ANSWERING = {**READING, "layers": 1, "hidden": [32], "dropout": 0.0}
@@ -67,6 +74,23 @@ RELATING = {
     "together": 2,
 }
 MODULATED = {**READING, "channels": [8, 16], "blocks": 2, "width_of_blocks": 12, "projection": 24, "hidden": 24}
+LONG = {**SHORT, "epochs": 120, "patience": 120}
+VERIFYING = {**LONG, "filters": [8, 16, 16], "dropout": 0.0}
+ASKING = {**SHORT, "embedding": 16, "question": 24, "hidden": 32}
+READING_COUNTS = {**LONG, "embedding": 16, "question": 24, "channels": [8, 16], "together": 2}
+COUNTING = {
+    **ASKING,
+    **LONG,
+    "together": 2,
+    "crop": 8,
+    "crop_channels": [8, 16],
+    "features": 24,
+    "jitter": 0.02,
+    "dropped": 0.0,
+    "repeated": 0.0,
+}
+ADDING = {**COUNTING, "fusion": 24, "attention": 16}
+PAIRING = {**COUNTING, "channels": [8, 8], "patches": 2, "pair": 24, "dropout": 0.0}
 TRIALS: dict[str, Trial] = {
     "lstm": Trial(texts_alone, ANSWERING),
     "cnn-bow": Trial(shared_pictures, SEEING),
@@ -79,6 +103,17 @@ TRIALS: dict[str, Trial] = {
     "story-lstm": Trial(made_examples.stories, {**READING, "lines": 8}),
     "relation-network": Trial(shared_pictures, RELATING),
     "film": Trial(shared_pictures, MODULATED),
+    "convolutional-lstm": Trial(made_examples.relations, {**VERIFYING, "embedding": 16, "units": 24}),
+    "predicate-boxes": Trial(made_examples.relations, {**VERIFYING, "label_embedding": 8, "relation_embedding": 8}),
+    "q-only": Trial(numbered_counts, {**ASKING, "dropout": 0.0}),
+    "i-only": Trial(made_examples.counts, {**SHORT, "channels": [8, 16, 16], "hidden": 32, "dropout": 0.0}),
+    "q-and-i": Trial(made_examples.counts, {**ASKING, "channels": [8, 16, 16], "dropout": 0.0}),
+    "mutan": Trial(made_examples.counts, {**READING_COUNTS, "between": 24, "fused": 24, "rank": 3, "dropout": 0.0}),
+    "counter": Trial(made_examples.counts, {**COUNTING, "fusion": 24, "pieces": 8, "dropout": 0.0}),
+    "rcn": Trial(made_examples.counts, PAIRING),
+    "rcn-regression": Trial(made_examples.counts, PAIRING),
+    "scn": Trial(made_examples.counts, {**ADDING, "entropy": 0.1, "entropy_from": 20, "decay_from": 1000}),
+    "scn-without-entropy": Trial(made_examples.counts, {**ADDING, "decay_from": 1000}),
 }
 
 

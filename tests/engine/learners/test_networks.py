@@ -45,8 +45,9 @@ def test_a_network_does_what_every_learner_does(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.full
-def test_parts_of_networks_agree_with_their_slow_twins() -> None:
-    lines = run("networks_twins").splitlines()
+@pytest.mark.parametrize("program", ["networks_twins", "counting_twins"])
+def test_parts_of_networks_agree_with_their_slow_twins(program: str) -> None:
+    lines = run(program).splitlines()
     assert lines and all(": agrees" in line for line in lines)
 
 

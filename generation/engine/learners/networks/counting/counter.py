@@ -152,7 +152,11 @@ class Counter(RegionLearner):
     config_model: ClassVar[type[LearnerConfig]] = CounterConfig
     mini: ClassVar[Mapping[str, Any]] = {
         **REGION_MINI,
-        **{"epochs": 15, "patience": 5, "fusion": 128, "hidden": 128, "dropout": 0.1},
+        "epochs": 15,
+        "patience": 5,
+        "fusion": 128,
+        "hidden": 128,
+        "dropout": 0.1,
     }
     config: CounterConfig
 

@@ -16,8 +16,15 @@ from generation.engine.learners.networks.torch_learner import QuestionBatch
 
 PAPER = "Dancette et al. 2020, Overcoming Statistical Shortcuts for Open-ended Visual Counting"
 REGION_MINI: Mapping[str, Any] = {
-    **{"height": 96, "width": 144, "together": 2, "batch": 64, "learning_rate": 0.001},
-    **{"embedding": 64, "question": 64, "crop_channels": [24, 48, 64], "features": 128},
+    "height": 96,
+    "width": 144,
+    "together": 2,
+    "batch": 64,
+    "learning_rate": 0.001,
+    "embedding": 64,
+    "question": 64,
+    "crop_channels": [24, 48, 64],
+    "features": 128,
 }
 
 

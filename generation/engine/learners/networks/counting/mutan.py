@@ -86,8 +86,17 @@ class Mutan(PictureLearner):
     source = f"Ben-younes et al. 2017, MUTAN; {PAPER}, table 1"
     config_model: ClassVar[type[LearnerConfig]] = MutanConfig
     mini: ClassVar[Mapping[str, Any]] = {
-        **{"epochs": 15, "patience": 5, "height": 96, "width": 144, "together": 2, "channels": [16, 32, 48, 64]},
-        **{"embedding": 64, "question": 64, "between": 64, "fused": 64, "dropout": 0.1},
+        "epochs": 15,
+        "patience": 5,
+        "height": 96,
+        "width": 144,
+        "together": 2,
+        "channels": [16, 32, 48, 64],
+        "embedding": 64,
+        "question": 64,
+        "between": 64,
+        "fused": 64,
+        "dropout": 0.1,
     }
     needs = Needs(images=True, counts=True)
     config: MutanConfig

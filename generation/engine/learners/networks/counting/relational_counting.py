@@ -1,4 +1,4 @@
-"""RCN, the relational counting network: it looks at all pairs of regions, and of a region and a patch of the background.
+"""RCN, the relational counting network: it looks at pairs of regions, and of a region and a patch of the background.
 
 Each pair is described together with the question by a perceptron. The sums over the pairs give the scores of the
 answers: Acharya et al. 2019, TallyQA: Answering Complex Counting Questions, section 4. A variant of Dancette et al.
@@ -58,7 +58,7 @@ class RelationalCountingConfig(CountingConfig):
 
 
 class PairSum(nn.Module):
-    """Describes pairs by a perceptron of two layers, and returns the mean over partners and the sum over regions."""
+    """Describes pairs by a perceptron of two layers, and returns a weighted sum over all pairs."""
 
     def __init__(self, first: int, second: int, question: int, units: int) -> None:
         super().__init__()
@@ -131,8 +131,13 @@ def patch_boxes(side: int, *, like: Any) -> Any:
 
 MINI: Mapping[str, Any] = {
     **REGION_MINI,
-    **{"epochs": 15, "patience": 5, "channels": [16, 32, 48, 64], "patches": 3},
-    **{"pair": 96, "hidden": 128, "dropout": 0.1},
+    "epochs": 15,
+    "patience": 5,
+    "channels": [16, 32, 48, 64],
+    "patches": 3,
+    "pair": 96,
+    "hidden": 128,
+    "dropout": 0.1,
 }
 
 

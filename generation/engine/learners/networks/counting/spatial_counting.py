@@ -29,10 +29,11 @@ from generation.engine.learners.networks.torch_learner import QuestionBatch
 
 
 class SpatialCountingConfig(CountingConfig):
-    """The settings of SCN. The size `mini` differs as follows, because with the paper's values nothing is learned there.
+    """The settings of SCN; the defaults are the paper's.
 
-    The layers are smaller and the learning rate is larger. The entropy has a weight below 1, and none in the first
-    epochs: as long as the features of regions say nothing, it would draw all scores to 0.
+    The size `mini` changes them, because a network whose features are not pretrained learns nothing with them: the
+    layers are smaller and the learning rate is larger, and the entropy has a smaller weight and none in the first
+    epochs. As long as the features say nothing about regions, the entropy would draw the scores of all of them to 0.
 
     Attributes
     ----------
@@ -41,7 +42,7 @@ class SpatialCountingConfig(CountingConfig):
     entropy : float
         The weight of the entropy in the loss.
     entropy_from, entropy_over : int
-        The entropy has no weight in the first `entropy_from` epochs. Then its weight rises during `entropy_over` epochs.
+        The entropy has no weight in the first `entropy_from` epochs. Then its weight rises for `entropy_over` epochs.
     decay, decay_from, decay_every, decay_until : float, int, int, int
         The learning rate is multiplied by `decay` after every `decay_every` epochs, from one epoch until another.
     """
@@ -79,7 +80,7 @@ class SpatialCountingNetwork(nn.Module):
         self.question = QuestionEncoder(words, embedding=config.embedding, units=asked, cell="gru")
         self.regions = RegionEncoder(config)
         self.fusion = ProductFusion(config.features, asked, between=config.fusion, outputs=size)
-        self.attention = Attention(size, config.attention)
+        self.attention = SelfAttention(size, config.attention)
         self.score = ProductFusion(size, asked, between=config.fusion, outputs=1)
         nn.init.constant_(self.score.outputs.bias, math.log(share / (1 - share)))
 
@@ -92,7 +93,7 @@ class SpatialCountingNetwork(nn.Module):
         return scores.sum(dim=1), scores
 
 
-class Attention(nn.Module):
+class SelfAttention(nn.Module):
     """Self-attention with one head."""
 
     def __init__(self, size: int, head: int) -> None:
@@ -124,8 +125,14 @@ class SpatialCounting(RegressionLearner):
     config_model: ClassVar[type[LearnerConfig]] = SpatialCountingConfig
     mini: ClassVar[Mapping[str, Any]] = {
         **REGION_MINI,
-        **{"epochs": 20, "patience": 20, "fusion": 128, "hidden": 128, "attention": 64},
-        **{"entropy": 0.3, "entropy_from": 6, "entropy_over": 6},
+        "epochs": 20,
+        "patience": 20,
+        "fusion": 128,
+        "hidden": 128,
+        "attention": 64,
+        "entropy": 0.3,
+        "entropy_from": 6,
+        "entropy_over": 6,
     }
     config: SpatialCountingConfig
     entropy: float

@@ -64,8 +64,13 @@ class QuestionAndImageConfig(QuestionOnlyConfig, ImageOnlyConfig):
 
 TEXT_MINI: Mapping[str, Any] = {"epochs": 15, "patience": 5, "embedding": 64, "question": 64, "hidden": 128}
 IMAGE_MINI: Mapping[str, Any] = {
-    **{"epochs": 15, "patience": 5, "height": 96, "width": 144, "together": 2},
-    **{"channels": [16, 32, 48, 64], "hidden": 128},
+    "epochs": 15,
+    "patience": 5,
+    "height": 96,
+    "width": 144,
+    "together": 2,
+    "channels": [16, 32, 48, 64],
+    "hidden": 128,
 }
 
 

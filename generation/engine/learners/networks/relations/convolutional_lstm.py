@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from generation.engine.learners.base import LearnerConfig
 from generation.engine.learners.networks.encoders import LayerSize, QuestionEncoder
 from generation.engine.learners.networks.optional_torch import nn, torch
+from generation.engine.learners.networks.picture_learner import PictureLearner
 from generation.engine.learners.networks.relations.layers import (
     HIDDEN,
     MINI,
@@ -17,7 +18,6 @@ from generation.engine.learners.networks.relations.layers import (
     flat_size,
     perceptron,
 )
-from generation.engine.learners.networks.picture_learner import PictureLearner
 from generation.engine.learners.networks.torch_learner import QuestionBatch
 
 
@@ -42,7 +42,7 @@ class ConvolutionalLstmNetwork(nn.Module):
         self.picture = nn.Sequential(*convolutions((3, *config.filters), config.dropout), nn.Flatten())
         self.question = QuestionEncoder(words, embedding=config.embedding, units=config.units)
         self.decision = perceptron(flat_size(picture, config.filters) + config.units)
-        self.answer = nn.Sequential(nn.ReLU(), nn.Linear(HIDDEN[-1], answers))
+        self.answer = nn.Linear(HIDDEN[-1], answers)
 
     def forward(self, batch: QuestionBatch) -> Any:
         """Return the scores `(batch, answers)`."""

@@ -62,7 +62,10 @@ def flat_size(picture: tuple[int, int], filters: Sequence[int]) -> int:
 
 
 def perceptron(inputs: int) -> Any:
-    """Return the layers of `HIDDEN` with ReLU between them."""
+    """Return the layers of `HIDDEN` with ReLU between them.
+
+    The last one has none: with ReLU, all of its four units often die, and then the answer never changes.
+    """
     layers = nn.Sequential()
     for before, after in pairwise((inputs, *HIDDEN)):
         layers.extend([nn.Linear(before, after), nn.ReLU()])

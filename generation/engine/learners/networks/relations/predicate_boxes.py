@@ -17,6 +17,7 @@ from generation.engine.learners.base import LearnerConfig, Needs
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.encoders import COLOURS, LayerSize
 from generation.engine.learners.networks.optional_torch import functional, nn, torch
+from generation.engine.learners.networks.picture_learner import PictureLearner
 from generation.engine.learners.networks.relations.layers import (
     HIDDEN,
     MINI,
@@ -27,7 +28,6 @@ from generation.engine.learners.networks.relations.layers import (
     flat_size,
     perceptron,
 )
-from generation.engine.learners.networks.picture_learner import PictureLearner
 from generation.engine.learners.networks.torch_learner import QuestionBatch
 from generation.engine.program import Program
 
@@ -35,7 +35,7 @@ BOX = HIDDEN[-1]  # numbers of a box; an absent thing has the box of zeros
 
 
 class PredicateBoxesConfig(VerifierConfig):
-    """The settings of PBN. The paper does not give the size of the embeddings and the weight of the boxes: they are ours.
+    """The settings of PBN. The sizes of embeddings and the weight of boxes are ours: the paper does not give them.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class PredicateBoxesNetwork(nn.Module):
         self.boxes = BoxModule(config, labels=labels, picture=picture)
         self.relation = nn.Embedding(relations, config.relation_embedding)
         self.decision = perceptron(2 * BOX + config.relation_embedding)
-        self.answer = nn.Sequential(nn.ReLU(), nn.Linear(HIDDEN[-1], answers))
+        self.answer = nn.Linear(HIDDEN[-1], answers)
 
     def forward(self, images: Any, labels: Any, relations: Any) -> tuple[Any, Any]:
         """Return the boxes `(batch, 2, 4)` of subject and object, and the scores `(batch, answers)`."""
@@ -130,6 +130,7 @@ class PredicateBoxes(PictureLearner):
     config: PredicateBoxesConfig
 
     def read_data(self, train: Examples) -> Mapping[str, Any]:
+        """Return the size of pictures, all labels and all relations."""
         asked = _asked(train, range(len(train)))
         labels = sorted({label for one in asked for label in (one.subject, one.other)})
         return {
@@ -139,11 +140,13 @@ class PredicateBoxes(PictureLearner):
         }
 
     def make_network(self) -> Any:
+        """Return the network."""
         counts = {name: len(self.data[name]) + 1 for name in ("labels", "relations")}  # 0 is one that is not known
         answers = len(self.vocabulary.answers)
         return PredicateBoxesNetwork(self.config, **counts, answers=answers, picture=self.picture_size)
 
     def scores(self, batch: QuestionBatch) -> Any:
+        """Return the scores `(batch, answers)` of all answers."""
         return self._estimate(batch)[1]
 
     def loss(self, batch: QuestionBatch) -> Any:
