@@ -19,7 +19,7 @@ REGION_MINI: Mapping[str, Any] = {
     "height": 96,
     "width": 144,
     "together": 2,
-    "batch": 64,
+    "batch": 32,
     "learning_rate": 0.001,
     "embedding": 64,
     "question": 64,
