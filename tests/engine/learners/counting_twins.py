@@ -19,12 +19,12 @@ from generation.engine.learners.networks.counting.regions import RegionBatch, cr
 from generation.engine.learners.networks.counting.relational_counting import PAIR, PairSum, places_of_pairs
 from generation.engine.learners.networks.counting.spatial_counting import (
     SelfAttention,
-    SpatialCounting,
+    SpatialCountingConfig,
     SpatialCountingNetwork,
     entropy_of,
 )
 from generation.engine.learners.networks.encoders import COLOURS
-from generation.engine.learners.networks.relations.predicate_boxes import BoxModule, PredicateBoxes
+from generation.engine.learners.networks.relations.predicate_boxes import BoxModule, PredicateBoxesConfig
 from generation.engine.learners.networks.torch_learner import QuestionBatch
 from tests.engine.learners import made_examples
 from tests.engine.learners.networks_twins import compare, linear, random, run
@@ -82,10 +82,7 @@ def product_fusion() -> None:
     """Kim et al. 2017, Hadamard Product for Low-rank Bilinear Pooling."""
     layer = ProductFusion(5, 3, between=4, outputs=2)
     first, second = random(2, 5), random(2, 3)
-    slow = [
-        fuse(layer, one, other)
-        for one, other in zip(first, second, strict=True)
-    ]
+    slow = [fuse(layer, one, other) for one, other in zip(first, second, strict=True)]
     compare(layer(torch.from_numpy(first), torch.from_numpy(second)), np.array(slow))
 
 
@@ -214,9 +211,7 @@ def entropy() -> None:
 
 def sum_of_scores() -> None:
     """Dancette et al. 2020, section 3: the count is the sum of the scores of regions that are no padding."""
-    config = SpatialCounting.read_config(
-        {"embedding": 4, "question": 5, "features": 6, "fusion": 7, "hidden": 8, "attention": 3}
-    )
+    config = SpatialCountingConfig(embedding=4, question=5, features=6, fusion=7, hidden=8, attention=3)
     network = SpatialCountingNetwork(config, words=9, share=0.25)
     words, lengths = torch.tensor([[2, 3, 4], [5, 6, 0]]), torch.tensor([3, 2])
     batch = QuestionBatch(made_examples.counts(2), np.arange(2), words, lengths, None, None)
@@ -259,7 +254,7 @@ def sums_over_pairs() -> None:
 
 def box_module() -> None:
     """Bingham et al. 2017, figure 4: the embedding of the label is joined to each pixel, here one after the other."""
-    config = PredicateBoxes.read_config({"filters": [3, 4, 5], "label_embedding": 2})
+    config = PredicateBoxesConfig(filters=(3, 4, 5), label_embedding=2)
     module = BoxModule(config, labels=4, picture=(11, 9)).eval()
     images, labels = random(2, COLOURS, 11, 9), np.array([[1, 3], [2, 1]])
     slow = np.zeros((2, 2, 4))
