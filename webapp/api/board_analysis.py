@@ -21,15 +21,21 @@ from webapp.leaderboards.analysis.sample_complexity import grid_json
 from webapp.leaderboards.analysis.slices import lines_of
 from webapp.leaderboards.board_lookup import find_suite
 from webapp.leaderboards.entries import Contender
-from webapp.leaderboards.views.board_selection import METRIC, BoardReading, UnreadableAddress, about, open_board
-from webapp.leaderboards.views.comparing import sheet_for
-from webapp.leaderboards.views.grids import open_grid
-from webapp.leaderboards.views.learning_curves import OVER, TARGET, curves_for
-from webapp.leaderboards.views.metrics import BY as BY_FACET
-from webapp.leaderboards.views.metrics import metrics_json, slices_for
-from webapp.leaderboards.views.questions import SHOW, ListedQuestion, list_questions, read_wanted
-from webapp.leaderboards.views.skipped_steps import steps_for
-from webapp.leaderboards.views.slices import panels_for
+from webapp.leaderboards.views.analysis.board_selection import (
+    METRIC,
+    BoardReading,
+    UnreadableAddress,
+    about,
+    open_board,
+)
+from webapp.leaderboards.views.analysis.comparing import sheet_for
+from webapp.leaderboards.views.analysis.grids import open_grid
+from webapp.leaderboards.views.analysis.learning_curves import OVER, TARGET, curves_for
+from webapp.leaderboards.views.analysis.metrics import BY as BY_FACET
+from webapp.leaderboards.views.analysis.metrics import metrics_json, slices_for
+from webapp.leaderboards.views.analysis.questions import SHOW, ListedQuestion, list_questions, read_wanted
+from webapp.leaderboards.views.analysis.skipped_steps import steps_for
+from webapp.leaderboards.views.analysis.slices import panels_for
 
 router = Router(tags=["Boards"])
 

@@ -31,7 +31,7 @@ from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.forms import split_named
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.uploads import Order, UploadRefused
-from webapp.leaderboards.views.board_selection import contenders_of
+from webapp.leaderboards.views.analysis.board_selection import contenders_of
 from webapp.leaderboards.views.submissions import submission_findings
 
 router = Router(tags=["Submissions"])

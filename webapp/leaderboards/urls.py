@@ -2,21 +2,17 @@
 
 from django.urls import path
 
-from webapp.leaderboards.views import (
+from webapp.leaderboards.views import boards, disclosure, methods, submissions, suites
+from webapp.leaderboards.views.analysis import (
     accuracy_over_k,
-    boards,
     comparing,
-    disclosure,
     grids,
     learning_curves,
-    methods,
     metrics,
     question,
     questions,
     skipped_steps,
     slices,
-    submissions,
-    suites,
 )
 
 BOARD = "leaderboards/<slug:slug>/<slug:name>"

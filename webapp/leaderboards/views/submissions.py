@@ -44,7 +44,7 @@ from webapp.leaderboards.entries import find_entry, reweighted_by, reweighted_fi
 from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.uploads import Order, UploadRefused
-from webapp.leaderboards.views.board_selection import contenders_of
+from webapp.leaderboards.views.analysis.board_selection import contenders_of
 
 A_PAGE = 40
 ABSENT, CONFLICT = 404, 409

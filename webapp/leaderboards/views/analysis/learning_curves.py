@@ -35,7 +35,7 @@ from webapp.leaderboards.boards import columns_of, on_column, own_columns_of, ta
 from webapp.leaderboards.disclosure.visibility import views_for
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.metrics import MetricFigure, UnknownMetric, figure_on, figures_of, find_metric, metrics_for
-from webapp.leaderboards.views.board_selection import (
+from webapp.leaderboards.views.analysis.board_selection import (
     CHART_KINDS,
     ENTRY,
     METRIC,

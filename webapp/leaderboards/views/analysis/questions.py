@@ -19,7 +19,7 @@ from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.analysis.questions import RowAnswers, Show, choose_questions, given, shows_for
 from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.views.board_selection import (
+from webapp.leaderboards.views.analysis.board_selection import (
     ENTRY,
     BoardReading,
     UnreadableAddress,

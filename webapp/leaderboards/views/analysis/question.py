@@ -12,8 +12,8 @@ from generation.browsing.import_report import why_no_picture
 from generation.browsing.pictures import picture_of
 from generation.storage import items
 from webapp.leaderboards.analysis.question_answers import read_row, true_boxes
-from webapp.leaderboards.views.board_selection import UnreadableAddress, check_open, open_board, refuse
-from webapp.leaderboards.views.questions import answers_outside
+from webapp.leaderboards.views.analysis.board_selection import UnreadableAddress, check_open, open_board, refuse
+from webapp.leaderboards.views.analysis.questions import answers_outside
 
 
 @require_safe

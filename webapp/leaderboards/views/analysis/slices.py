@@ -25,7 +25,7 @@ from webapp.leaderboards.analysis.slices import (
 )
 from webapp.leaderboards.boards import columns_of, own_columns_of
 from webapp.leaderboards.disclosure.visibility import facets_for, views_for
-from webapp.leaderboards.views.board_selection import (
+from webapp.leaderboards.views.analysis.board_selection import (
     KINDS,
     BoardReading,
     UnreadableAddress,

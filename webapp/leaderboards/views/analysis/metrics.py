@@ -14,7 +14,7 @@ from webapp.leaderboards.analysis.metric_slices import MetricSlices, lines_json,
 from webapp.leaderboards.analysis.slices import partition
 from webapp.leaderboards.disclosure.visibility import facets_for
 from webapp.leaderboards.metrics import MetricCell, UnknownMetric, find_metric, metric_table, precision_rows
-from webapp.leaderboards.views.board_selection import (
+from webapp.leaderboards.views.analysis.board_selection import (
     METRIC,
     BoardReading,
     UnreadableAddress,

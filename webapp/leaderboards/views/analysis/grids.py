@@ -13,7 +13,13 @@ from webapp.leaderboards.analysis.charts.sample_complexity_chart import DRAWN, C
 from webapp.leaderboards.analysis.sample_complexity import SIZES, TARGETS, USUAL, Grid, GridMethod, grid_of, table_of
 from webapp.leaderboards.board_lookup import find_suite, owns_suite
 from webapp.leaderboards.models import Suite
-from webapp.leaderboards.views.board_selection import KINDS, UnreadableAddress, download, paper_of, small_drawings_of
+from webapp.leaderboards.views.analysis.board_selection import (
+    KINDS,
+    UnreadableAddress,
+    download,
+    paper_of,
+    small_drawings_of,
+)
 
 TARGET, METHOD, CHART = "target", "method", "chart"
 CHART_KINDS = [kind for kind in KINDS if kind not in downloads.KINDS]

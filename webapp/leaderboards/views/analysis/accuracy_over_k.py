@@ -14,7 +14,7 @@ from webapp.leaderboards.analysis.charts.learning_curves_chart import left_out, 
 from webapp.leaderboards.board_lookup import find_suite, owns_suite
 from webapp.leaderboards.metrics import UnknownMetric
 from webapp.leaderboards.models import Suite
-from webapp.leaderboards.views.board_selection import (
+from webapp.leaderboards.views.analysis.board_selection import (
     CHART_KINDS,
     METRIC,
     UnreadableAddress,

@@ -20,7 +20,7 @@ from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.disclosure.visibility import facets_for
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.metrics import metric_table
-from webapp.leaderboards.views.board_selection import (
+from webapp.leaderboards.views.analysis.board_selection import (
     KINDS,
     BoardReading,
     UnreadableAddress,

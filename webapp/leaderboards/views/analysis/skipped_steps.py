@@ -16,7 +16,7 @@ from generation.reports import report_jobs, skipped_steps
 from generation.views.access_checks import NOTHING
 from webapp.leaderboards.analysis.skipped_steps import Skipping, skipping
 from webapp.leaderboards.entries import Contender
-from webapp.leaderboards.views.board_selection import (
+from webapp.leaderboards.views.analysis.board_selection import (
     BoardReading,
     UnreadableAddress,
     check_open,

@@ -1,0 +1,1 @@
+"""Pages that analyse boards: slices, comparisons, curves, grids, metrics, single questions."""
