@@ -31,7 +31,7 @@ from generation.models import Split
 from generation.reports.scoring import expected_of
 from generation.storage import files, storage_quotas
 from webapp.leaderboards.disclosure import limits, submitter_approvals
-from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember
+from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember, Training
 from webapp.leaderboards.suites import members_for
 
 FOLDER = "submissions"
@@ -79,6 +79,7 @@ class Order(NamedTuple):
     fingerprint: str = ""
     key: str = ""
     note: str = ""
+    training: Training | None = None
 
 
 class StoredUpload(NamedTuple):
@@ -405,6 +406,7 @@ def _insert(user: Any, order: Order, parts: Sequence[UploadedFile], kept: Sequen
                 examples_seen=order.examples_seen,
                 key=order.key,
                 note=order.note,
+                training=order.training,
                 batch=batch,
                 file=file.name,
                 filename=_plain(part.name),

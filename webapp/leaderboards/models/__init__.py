@@ -1,9 +1,10 @@
-"""Tables of leaderboards: methods, submissions, scores, disclosures, and suites."""
+"""Tables of leaderboards: methods, trainings, submissions, scores, disclosures, and suites."""
 
 from webapp.leaderboards.models.disclosures import Disclosure, DisclosureSettings, SubmitterApproval
 from webapp.leaderboards.models.methods import Method
 from webapp.leaderboards.models.submissions import Attempt, RemovedSubmissions, Score, Submission
 from webapp.leaderboards.models.suites import Suite, SuiteGap, SuiteMember
+from webapp.leaderboards.models.trainings import Training
 
 __all__ = [
     "Attempt",
@@ -17,4 +18,5 @@ __all__ = [
     "Suite",
     "SuiteGap",
     "SuiteMember",
+    "Training",
 ]

@@ -15,6 +15,7 @@ from generation.access import owns
 from generation.models import Dataset, Split
 from generation.models.jobs import AbstractJob, AbstractJobQuerySet, from_now
 from webapp.leaderboards.models.methods import Method
+from webapp.leaderboards.models.trainings import Training
 
 A_DAY = 86_400.0  # seconds
 GONE = 10**12  # larger numbers stand for deleted splits
@@ -90,6 +91,9 @@ class Submission(AbstractJob):
     batch = models.UUIDField(null=True, blank=True, help_text="Of what came in one upload to a suite.")
     findings = models.CharField(max_length=200, blank=True, help_text="File of everything that is wrong with it.")
     note = models.CharField(max_length=500, blank=True, help_text="For yourself and readers of the board.")
+    training = models.ForeignKey(
+        Training, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="submissions"
+    )
 
     objects = SubmissionQuerySet.as_manager()
 
