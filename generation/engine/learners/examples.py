@@ -113,8 +113,7 @@ class Examples:
     def chosen(self, positions: Sequence[int] | NDArray[np.integer]) -> "Examples":
         """Return the examples at these positions, in this order. Items and their pictures are shared, not copied."""
         at = [int(position) for position in positions]
-        parts = ("texts", "kinds", "answers", "stories", "supports", "programs")
-        found = {part: getattr(self, part) for part in parts}
+        found = {part: getattr(self, part) for part in ("texts", "kinds", *PARTS)}
         kept: dict[str, Any] = {
             part: tuple(values[one] for one in at) for part, values in found.items() if values is not None
         }
@@ -126,6 +125,7 @@ class Examples:
 
 
 ARRAYS = ("items", "images", "starts", "boxes", "ids")
+PARTS = ("answers", "stories", "supports", "programs")
 ABOUT, QUESTIONS = "about.json", "questions.jsonl"
 
 
@@ -146,13 +146,48 @@ def write_examples(folder: Path, examples: Examples) -> None:
     with (folder / QUESTIONS).open("w", encoding="utf-8") as file:
         for at in range(len(examples)):
             file.write(json.dumps(_question_json(examples, at)) + "\n")
+    write_about(
+        folder,
+        name=examples.name,
+        vocabulary=examples.vocabulary,
+        most_counted=examples.most_counted,
+        labels=None if regions is None else regions.labels,
+        parts=[part for part in PARTS if examples.has(part)],
+        images=examples.images is not None,
+    )
+
+
+def write_about(
+    folder: Path,
+    *,
+    name: str,
+    vocabulary: Sequence[str],
+    most_counted: int | None,
+    labels: Sequence[str] | None,
+    parts: Sequence[str],
+    images: bool,
+) -> None:
+    """Write the file that completes a folder of examples.
+
+    Parameters
+    ----------
+    folder : Path
+    name, vocabulary, most_counted
+        As in `Examples`.
+    labels : sequence of str or None
+        The labels of all regions; None without regions.
+    parts : sequence of str
+        Those of `PARTS` that every line of the questions has.
+    images : bool
+        Whether there are images.
+    """
     about = {
-        "name": examples.name,
-        "vocabulary": examples.vocabulary,
-        "most_counted": examples.most_counted,
-        "labels": None if regions is None else regions.labels,
-        "parts": [part for part in ("answers", "stories", "supports", "programs") if examples.has(part)],
-        "images": examples.images is not None,
+        "name": name,
+        "vocabulary": list(vocabulary),
+        "most_counted": most_counted,
+        "labels": None if labels is None else list(labels),
+        "parts": list(parts),
+        "images": images,
     }
     write_whole(folder / ABOUT, json.dumps(about).encode())
 
@@ -186,7 +221,7 @@ def read_examples(folder: Path) -> Examples:
 
 def _question_json(examples: Examples, at: int) -> dict[str, Any]:
     found: dict[str, Any] = {"text": examples.texts[at], "kind": examples.kinds[at]}
-    for part in ("answers", "stories", "supports", "programs"):
+    for part in PARTS:
         values = getattr(examples, part)
         if values is not None:
             found[part] = values[at]

@@ -400,6 +400,13 @@ class World(ABC):
         """
         return ()
 
+    def supporting_lines(self, item: Item, number: int) -> tuple[int, ...] | None:
+        """Return the lines, counted from 0, from which the answer to an item's question `number` follows.
+
+        None if they are unknown; by default they are those that the scene records.
+        """
+        return self.supports(item.scene, number) or None
+
     # Facets, columns and words
 
     def facets(self, spec: Any) -> tuple[Facet, ...]:

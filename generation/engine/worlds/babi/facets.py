@@ -112,6 +112,17 @@ def supports_of(story: Story, question: Question, number: int) -> Supports | Non
     return story.supports[number]
 
 
+def supports_in(item: Item, number: int) -> Supports | None:
+    """Return the supporting lines of an item's question, or None if they are unknown.
+
+    Published facts are stored for all questions of a story. If some questions were left out, the match is unknown.
+    """
+    story = item.scene
+    if not isinstance(story, Story) or (story.supports is not None and len(story.supports) != len(item.questions)):
+        return None
+    return supports_of(story, item.questions[number], number)
+
+
 def train_keys(item: Item, question: Question) -> Mapping[str, Sequence[str]]:
     """Return the keys that the train split must have: the whole story, and the visible lines with the question."""
     if not isinstance(item.scene, Story):

@@ -77,6 +77,9 @@ class Babi(World):
     def supports(self, scene: Any, number: int) -> tuple[int, ...]:
         return scene.supports[number] if scene.supports is not None and number < len(scene.supports) else ()
 
+    def supporting_lines(self, item: Item, number: int) -> tuple[int, ...] | None:
+        return facets.supports_in(item, number)
+
     def functions(self, spec: BabiSpec) -> FunctionTable:
         return function_table(spec.language)
 

@@ -13,7 +13,7 @@ from generation.engine.formats.sidecar_writer import SUMS, write_about, write_fa
 from generation.engine.items import Item, Question
 from generation.engine.program import to_json
 from generation.engine.reading.sidecar_reader import BESIDE
-from generation.engine.worlds.babi.facets import supports_of
+from generation.engine.worlds.babi.facets import supports_in
 from generation.engine.worlds.babi.formats import file_names
 from generation.engine.worlds.babi.formats.story_files import RawQuestion, write_story
 from generation.engine.worlds.babi.spec import BabiSpec
@@ -123,7 +123,7 @@ class _Split:
         scope = count if asked.scope is None else asked.scope
         if not is_released(self.split) or asked.answer is None:
             return RawQuestion(asked.text, "", (), scope, "")
-        facts = _supports(item, number) or ()
+        facts = supports_in(item, number) or ()
         return RawQuestion(asked.text, asked.answer.spelling or asked.answer.text, facts, scope, "")
 
     def _record(self, task: int, item: Item) -> dict[str, Any]:
@@ -145,17 +145,6 @@ class _Split:
         if question.answer is not None and not is_released(self.split):
             found["answer"] = question.answer.spelling or question.answer.text
         return found
-
-
-def _supports(item: Item, number: int) -> tuple[int, ...] | None:
-    """Return a question's supporting facts, or None if they are unknown.
-
-    Published facts are stored for all questions of a story. If some questions were left out, the match is unknown.
-    """
-    story = item.scene
-    if not isinstance(story, Story) or (story.supports is not None and len(story.supports) != len(item.questions)):
-        return None
-    return supports_of(story, item.questions[number], number)
 
 
 def task_of(entry: ExportItem) -> int:
