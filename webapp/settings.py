@@ -70,6 +70,11 @@ VARIABLES = (
               "`make blender` installs it. A relative path starts at the folder of manage.py.",
     ),
     Variable(
+        name="TRAINING_PYTHON", kind="path", default=None, shown=".venv-torch/bin/python", group=PLACE,
+        about="The Python that trains networks, with PyTorch. `make torch` installs it. If the site's own Python has "
+              "PyTorch, it is used instead. A relative path starts at the folder of manage.py.",
+    ),
+    Variable(
         name="PUBLIC_URL", kind="text", default="", group=SITE, fits=is_site,
         expected="http(s)://host or http(s)://host:port",
         about="The address that people type, for example https://horsesense.example.org. Allowed hosts, trusted "
@@ -188,6 +193,15 @@ VARIABLES = (
               "and two connections to the database.",
     ),
     Variable(
+        name="TRAINING_THREADS", kind="whole number", default=None, shown="half of the processors", group=SPEED,
+        least=1,
+        about="Number of threads of the process that trains a method. One training runs at a time on each machine.",
+    ),
+    Variable(
+        name="TRAINING_HOURS", kind="number", default=24.0, group=SPEED, least=0,
+        about="Hours after which a training is stopped. It can be continued from its page.",
+    ),
+    Variable(
         name="STOP_SECONDS", kind="whole number", default=50, group=SPEED, least=1,
         about="How long processes may take to stop; then they are killed. Background processes release their jobs. "
               "A container or a service has to wait longer before it kills the site: 60 seconds in "
@@ -247,6 +261,7 @@ env = Environment(VARIABLES)
 VAR_DIR = resolve(env["VAR_DIR"], base=BASE_DIR)
 MEDIA_ROOT = resolve(env["MEDIA_ROOT"] or VAR_DIR / "media", base=BASE_DIR)
 NUMBA_CACHE_DIR = resolve(env["NUMBA_CACHE_DIR"] or VAR_DIR / "numba", base=BASE_DIR)
+TRAINING_PYTHON = locate(env["TRAINING_PYTHON"] or ".venv-torch/bin/python", base=BASE_DIR)
 BLENDER_PYTHON = locate(env["BLENDER_PYTHON"] or ".venv-blender/bin/python", base=BASE_DIR)
 os.environ["NUMBA_CACHE_DIR"] = str(NUMBA_CACHE_DIR)  # numba reads this variable once, when it is first imported
 
@@ -447,6 +462,8 @@ STOP_SECONDS: int = env["STOP_SECONDS"]
 PROCESSORS = os.cpu_count() or 1
 GENERATION_PROCESSES: int = env["GENERATION_PROCESSES"] or min(2, PROCESSORS)  # for each `process generation`
 MACHINE_PROCESSES: int = env["GENERATION_PROCESSES"] or PROCESSORS  # if the machine runs only this site
+TRAINING_THREADS: int = env["TRAINING_THREADS"] or max(1, PROCESSORS // 2)
+TRAINING_HOURS: float = env["TRAINING_HOURS"]
 
 # Accounts
 AUTH_USER_MODEL = "webapp.User"

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "HOME", "NUMBA_CACHE_DIR")
-ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 PATIENCE = 1.5
 HEAD = struct.Struct(">Q")  # the length of a frame in bytes, written before the frame
 WORDS = 2000  # limit of characters that are kept of a child's standard error
@@ -67,7 +67,7 @@ def run(module: str, given: bytes, *, seconds: int, memory: int, wait: float | N
             input=given,
             capture_output=True,
             cwd=ROOT,
-            env=_environment(),
+            env=clean_environment(),
             timeout=longest,
         )
     except subprocess.TimeoutExpired as error:
@@ -92,7 +92,7 @@ def frames(
             stdout=subprocess.PIPE,
             stderr=complaints,
             cwd=ROOT,
-            env=_environment() | {"TMPDIR": folder},
+            env=clean_environment() | {"TMPDIR": folder},
         )
         assert child.stdin is not None and child.stdout is not None
         try:
@@ -115,8 +115,10 @@ def _command(module: str, *, seconds: int, memory: int) -> list[str]:
     return [sys.executable, "-m", "generation.queue.sandbox", str(seconds), str(memory), module]
 
 
-def _environment() -> dict[str, str]:
-    return {name: os.environ[name] for name in KEPT if name in os.environ} | ALONE
+def clean_environment(*, threads: int = 1) -> dict[str, str]:
+    """Return the environment for a child process: no secrets of the site, and the number of threads."""
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    return kept | dict.fromkeys(THREADS, str(threads))
 
 
 def write_frame(content: bytes) -> None:

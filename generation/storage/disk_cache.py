@@ -18,7 +18,7 @@ from django.conf import settings
 
 from generation.storage import files
 
-SHELVES = ("questions",)  # subfolders whose files are entries
+SHELVES = ("questions", "examples")  # subfolders whose files and folders are entries
 ELSEWHERE = ("charts",)  # these have a separate limit, see `charts.drawing`
 HELD = "manifest.json"  # users of a folder hold a shared lock on this file in it
 

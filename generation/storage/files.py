@@ -94,6 +94,17 @@ def check_reserve() -> None:
         raise NoSpace(errno.ENOSPC, shortage)
 
 
+def check_room(folder: Path, size: int) -> None:
+    """Raise `NoSpace` unless `size` more bytes in a folder of this machine leave `DISK_RESERVE_GB` free."""
+    free = shutil.disk_usage(folder).free / GIB
+    needed = settings.DISK_RESERVE_GB + size / GIB
+    if free < needed:
+        raise NoSpace(
+            errno.ENOSPC, f"expected {needed:.1f} GB under {folder}, got {free:.1f}. Delete something, or change "
+            "DISK_RESERVE_GB",
+        )  # fmt: skip
+
+
 def put(name: str, content: bytes) -> None:
     """Store a file under exactly this name, completely or not at all. An existing file is replaced."""
     check_reserve()

@@ -17,8 +17,10 @@ class LeaderboardsConfig(AppConfig):
         from generation.storage import storage_quotas
         from webapp.leaderboards import board_lookup, deletion
         from webapp.leaderboards.disclosure import disclosure_budget, limits
+        from webapp.leaderboards.training import results
 
         storage_quotas.register("submissions", limits.use)
+        storage_quotas.register("trainings", results.storage_use)
         extension_points.register_losses("leaderboards", deletion.losses, deletion.release)
         extension_points.register_notes(
             "leaderboards", of_splits=board_lookup.remarks, of_question=board_lookup.nothing

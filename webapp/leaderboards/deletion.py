@@ -80,7 +80,7 @@ def drop_files_without_row() -> int:
     known = set(Submission.objects.exclude(file="").values_list("file", flat=True))
     known |= set(Submission.objects.exclude(findings="").values_list("findings", flat=True))
     known |= {name_of(one) for one in Submission.objects.exclude(predictions="").values_list("predictions", flat=True)}
-    gone = [name for name in _kept() if name not in known and _is_old(name)]
+    gone = [name for name in _kept() if name not in known and is_old(name)]
     for name in gone:
         files.drop(name)
     return len(gone)
@@ -96,7 +96,8 @@ def _kept() -> Iterator[str]:
                 yield from (f"{folder}/{inner}/{name}" for name in default_storage.listdir(f"{folder}/{inner}")[1])
 
 
-def _is_old(name: str) -> bool:
+def is_old(name: str) -> bool:
+    """Return whether a stored file is so old that its row would exist by now."""
     try:
         changed: datetime = default_storage.get_modified_time(name)
     except OSError:

@@ -13,6 +13,7 @@ from generation.models import Upload
 from generation.storage import disk_cache, files
 from webapp.api.files import questions_file
 from webapp.leaderboards import deletion
+from webapp.leaderboards.training import running
 from webapp.models import LoginLink
 
 
@@ -24,6 +25,7 @@ def tidy_up() -> None:
     files.drop_abandoned()
     ingestion.drop_forgotten_uploads()
     deletion.drop_files_without_row()
+    running.drop_unused()
     questions_file.drop_unused()
     disk_cache.make_room()
     drawing.make_room(most=drawing.MOST_BYTES)

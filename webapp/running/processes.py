@@ -11,6 +11,7 @@ from webapp.running.supervise import SupervisedProcess
 KEEP_ALIVE = 15  # seconds that a connection stays open for its next request: longer than most pauses of readers
 WORKER = "webapp.serving.web_worker.BufferedWorker"  # in this worker, a slow connection does not block a thread
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+DEFAULT_PROCESSES = 3  # one of them may be busy with a training for hours
 GENERATION_NICENESS = 10  # low priority, so that pages stay fast while datasets are generated
 
 
@@ -57,7 +58,7 @@ def command(name: str, *, bind: str = "", processes: int | None = None) -> list[
     arguments = {
         "web": web_command(bind),
         "generation": worker_command(GENERATION, processes or settings.GENERATION_PROCESSES),
-        "default": worker_command(DEFAULT, 2),
+        "default": worker_command(DEFAULT, DEFAULT_PROCESSES),
         "beat": beat_command(),
     }
     return [sys.executable, "-m", *arguments[name]]

@@ -3,7 +3,8 @@
 It runs without a database and without secrets: `python -m generation.engine.learners.training_process FOLDER`. The
 folder has `order.json`, the examples in `train`, `val` and one folder for each name of the order's `predict`. The
 program prints one JSON object a line: progress, and at the end `{"done": {...}}` or `{"error": {...}}`. If it is killed
-and started again, it continues after the last complete epoch.
+and started again, it continues after the last complete epoch. With `--tied` it ends when its standard input is closed,
+which happens when the program that started it is killed.
 
 It writes `model.safetensors`, `model.json`, and a file `predictions-NAME.jsonl` for each name, each with one object a
 line: `answer`, which is a number that is not rounded if the method gives one, and `boxes` if it counts regions.
@@ -12,6 +13,7 @@ line: `answer`, which is a number that is not rounded if the method gives one, a
 import json
 import os
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -101,15 +103,24 @@ def _prepare_torch(threads: int, device: str) -> None:
     torch.set_default_device("cuda" if usable else "cpu")
 
 
+def _end_with_input() -> None:
+    """Wait until the standard input is closed, and end this process."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
 def main() -> int:
     """Carry out the order of the folder that the command line names; return 0, or 2 after an error for users."""
+    if "--tied" in sys.argv[2:]:
+        threading.Thread(target=_end_with_input, daemon=True).start()
     try:
         done = run(Path(sys.argv[1]))
     except EngineError as error:
         print_line({"error": {"kind": type(error).__name__, "message": str(error)}})
         return 2
     except OSError as error:
-        print_line({"error": {"kind": "OSError", "message": f"Expected to read and write {sys.argv[1]}, got: {error}"}})
+        message = f"Expected to read and write {sys.argv[1]}, got: {error}"
+        print_line({"error": {"kind": "OSError", "message": message, "errno": error.errno}})
         return 2
     print_line({"done": done})
     return 0

@@ -31,8 +31,8 @@ class TrainingQuerySet(AbstractJobQuerySet["Training"]):
 class Training(AbstractJob):
     """An order to train a method, and what is known about it so far.
 
-    `method` is a name of `generation.engine.learners.METHODS`. Waiting and running: `progress` has the last report of the
-    process that trains. Done: the model is stored, and there is a submission for each split of `tests`.
+    `method` is a name of `generation.engine.learners.METHODS`. Waiting and running: `progress` has the last report of
+    the process that trains. Done: the model is stored, and there is a submission for each split of `tests`.
     """
 
     class Size(models.TextChoices):

@@ -1,7 +1,6 @@
 """`manage.py submit`: submits a file of predictions, scores it at once, and prints the scores."""
 
 import json
-import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +19,6 @@ from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.models import User
 
 NUMBERS = {"train_size": "different training examples", "examples_seen": "training examples in all, repeats included"}
-PAUSE = 0.5  # seconds between two checks whether another process has scored a submission
 
 
 class Command(PlainCommand):
@@ -63,7 +61,8 @@ class Command(PlainCommand):
                 method.delete()
             raise CommandError(str(refusal), returncode=BAD_INPUT) from refusal
         for submission in submissions:
-            _scored(submission)
+            if not scoring.score_now(submission):
+                raise CommandError(f"Expected a score within the hour, got none: {submission}.", returncode=FAILED)
         found = [one for one in submissions if one.is_scored]
         if found:
             self.stdout.write(_report(target, found, as_json=options["json"]))
@@ -104,18 +103,6 @@ def _owner(name: str, account: str | None) -> User:
 def _received(order: Order, path: Path) -> list[Submission]:
     with path.open("rb") as file:
         return uploads.receive(order.method.owner, order, file, path.name).submissions
-
-
-def _scored(submission: Submission) -> None:
-    """Score a submission here, or wait if another process has already claimed it."""
-    scoring.RUNNER.run_now(submission)
-    deadline = time.monotonic() + scoring.LONGEST
-    submission.refresh_from_db()
-    while submission.is_under_way:
-        if time.monotonic() > deadline:
-            raise CommandError(f"Expected a score within the hour, got none: {submission}.", returncode=FAILED)
-        time.sleep(PAUSE)
-        submission.refresh_from_db()
 
 
 def _report(target: Split | Suite, found: Sequence[Submission], *, as_json: bool) -> str:

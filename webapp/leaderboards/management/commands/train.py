@@ -1,0 +1,210 @@
+"""`manage.py train`: trains a method on a split, submits its answers to others, and prints their accuracy."""
+
+import json
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.urls import reverse
+from tqdm import tqdm
+
+from generation.durations import duration
+from generation.engine.errors import BadTraining
+from generation.engine.learners import METHODS
+from generation.making.process_pool import stoppable
+from generation.management.console import BAD_INPUT, FAILED, GO_ON, INTERRUPTED, PlainCommand
+from webapp.leaderboards.disclosure.visibility import Outcome, outcome_json, outcomes_of
+from webapp.leaderboards.models import Submission, Training
+from webapp.leaderboards.training import orders, running
+from webapp.leaderboards.training.orders import TrainingOrder
+from webapp.leaderboards.training.progress import describe
+from webapp.models import User
+
+BAR = "{desc} {percentage:3.0f}% |{bar:20}| {elapsed}"
+LARGEST_CONFIG = 100_000  # bytes
+State = Training.State
+
+
+class Command(PlainCommand):
+    help = (
+        "Train a method on a split, submit its answers to other splits, and print their accuracy. The methods, and what "
+        "each sees, are under /docs/training/."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("method", metavar="METHOD", help=", ".join(METHODS))
+        parser.add_argument("--on", metavar="DATASET/SPLIT", required=True, help="what it learns from")
+        parser.add_argument("--val", metavar="DATASET/SPLIT", required=True, help="by which it chooses when to stop")
+        parser.add_argument(
+            "--test", metavar="DATASET/SPLIT", required=True, action="append",
+            help="what it answers; may be given several times",
+        )  # fmt: skip
+        parser.add_argument("--seed", type=_whole_number, default=0, metavar="N", help="of all random numbers")
+        parser.add_argument(
+            "--config", type=Path, metavar="FILE", help="JSON with settings that replace the usual ones"
+        )
+        parser.add_argument(
+            "--size", choices=Training.Size.values, default=Training.Size.PAPER,
+            help="paper: the settings of the paper; mini: trains in minutes",
+        )  # fmt: skip
+        parser.add_argument("--device", choices=Training.Device.values, default=Training.Device.AUTO)
+        parser.add_argument("--name", default="", metavar="NAME", help="the method's name on boards")
+        parser.add_argument("--owner", metavar="ACCOUNT", help="whose method it is, where that isn't clear")
+        parser.add_argument("--resume", action="store_true", help="go on with a training that was stopped")
+        parser.add_argument("--json", action="store_true", help="one JSON document")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Train, submit and score. After Ctrl-C it can be resumed."""
+        training = self._training(self._order(options), resume=options["resume"])
+        if training.state != State.DONE:
+            training = self._run(training)
+        submissions = list(training.submissions.select_related("method__owner", "split__dataset", "split__parent"))
+        self.stdout.write(_report(training, submissions, as_json=options["json"]))
+        refused = [f"{one.split}: {one.message}" for one in submissions if not one.is_scored]
+        if refused:
+            raise CommandError(" ".join(refused), returncode=FAILED)
+
+    def _order(self, options: dict[str, Any]) -> TrainingOrder:
+        return TrainingOrder(
+            method=options["method"],
+            owner=_owner(options["owner"]),
+            train=self.find_split(options["on"]),
+            val=self.find_split(options["val"]),
+            tests=tuple(self.find_split(name) for name in options["test"]),
+            config=_config(options["config"]),
+            size=options["size"],
+            seed=options["seed"],
+            device=options["device"],
+            name=options["name"],
+        )
+
+    def _training(self, order: TrainingOrder, *, resume: bool) -> Training:
+        """Return a new training, or the one to go on with."""
+        found = orders.find(order) if resume else None
+        if found is None:
+            if resume:
+                self.stderr.write("There is no such training to go on with: a new one begins.", str)
+            return orders.create(order)
+        if found.can_continue:
+            orders.check(order)
+            orders.resume(found)
+        return found
+
+    def _run(self, training: Training) -> Training:
+        """Train until the training is done; raise `CommandError` if it is not."""
+        try:
+            with stoppable(), TrainingBar() as bar:
+                training = running.run_here(training, say=bar.show)
+        except KeyboardInterrupt:
+            orders.cancel(training)
+            if not self.from_command_line:
+                raise
+            raise CommandError(f"Stopped. What is trained is kept. {GO_ON}", returncode=INTERRUPTED) from None
+        except running.TrainingWaits as waits:
+            orders.cancel(training)
+            raise CommandError(f"{waits} What is trained is kept. {GO_ON}", returncode=FAILED) from waits
+        if training.state != State.DONE:
+            reason = training.message or f"{training} was {training.state} meanwhile."
+            raise CommandError(f"{reason} {GO_ON}", returncode=FAILED)
+        return training
+
+
+class TrainingBar:
+    """A progress bar on standard error. If that is a file, only changes are written."""
+
+    def __init__(self) -> None:
+        self.bar = tqdm(total=1.0, bar_format=BAR)
+        self.shown = ""
+
+    def __enter__(self) -> "TrainingBar":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.bar.close()
+
+    def show(self, training: Training) -> None:
+        about = describe(training)
+        if about.line != self.shown or sys.stderr.isatty():
+            self.bar.n = about.share
+            self.bar.set_description_str(about.line)
+        self.shown = about.line
+
+
+def _whole_number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > orders.LARGEST_SEED:
+        raise ArgumentTypeError(f"expected a whole number from 0 to {orders.LARGEST_SEED:,}, got {text[:20]!r}")
+    return int(text)
+
+
+def _owner(account: str | None) -> User:
+    """Return the account that owns the method: the named one, or the only administrator."""
+    if account is not None:
+        found = User.objects.filter(username=account).first()
+        if found is None:
+            raise CommandError(f"Expected an account, got {account!r}.", returncode=BAD_INPUT)
+        return found
+    owners = list(User.objects.filter(is_superuser=True)[:2])
+    if len(owners) != 1:
+        came = "several" if owners else "none"
+        raise CommandError(
+            f"Expected one administrator who can own the method, got {came}: say --owner ACCOUNT.", returncode=BAD_INPUT
+        )
+    return owners[0]
+
+
+def _config(path: Path | None) -> dict[str, Any]:
+    """Return the settings of a file; raise `BadTraining` if it is not a JSON object."""
+    if path is None:
+        return {}
+    try:
+        if path.stat().st_size > LARGEST_CONFIG:
+            raise BadTraining(f"Expected at most {LARGEST_CONFIG:,} bytes of settings, got more.", where=str(path))
+        return orders.config_of(path.read_text(encoding="utf-8"), where=str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadTraining(f"Expected a file with settings as JSON, got: {error}", where=str(path)) from error
+
+
+def _report(training: Training, submissions: Sequence[Submission], *, as_json: bool) -> str:
+    """Return what the owner may see of the results, as text or as one JSON document."""
+    outcomes = [(one, outcomes_of(training.owner, one)) for one in submissions if one.is_scored]
+    if as_json:
+        return json.dumps(_json(training, outcomes), indent=2)
+    learned = f"{training.parameters or 0:,} learned numbers, {training.examples_seen or 0:,} examples seen"
+    lines = [f"{training.name}: {learned}, {duration(training.seconds)}. {training.get_absolute_url()}"]
+    for one, found in outcomes:
+        board = reverse("board", args=[one.split.dataset.slug, one.split.name])
+        lines += [
+            f"{one.split}: {found[0].figure.n:,} questions",
+            f"  accuracy  {found[0].figure.text}",
+            f"  board     {board}",
+        ]
+    return "\n".join(lines)
+
+
+def _json(training: Training, outcomes: Sequence[tuple[Submission, list[Outcome]]]) -> dict[str, Any]:
+    return {
+        "training": training.pk,
+        "method": training.name,
+        "page": training.get_absolute_url(),
+        "seed": training.seed,
+        "parameters": training.parameters,
+        "examples_seen": training.examples_seen,
+        "seconds": round(training.seconds, 1),
+        "code_version": training.code_version,
+        "scores": [_score_json(one, found[0]) for one, found in outcomes],
+    }
+
+
+def _score_json(submission: Submission, outcome: Outcome) -> dict[str, Any]:
+    score = outcome.score
+    return {
+        "split": str(submission.split),
+        "submission": submission.pk,
+        "board": reverse("board", args=[submission.split.dataset.slug, submission.split.name]),
+        "n": outcome.figure.n,
+        "accuracy": outcome.figure.share if score is None else score.accuracy,
+        "disclosure": outcome_json(outcome) if score is None else None,
+    }

@@ -1,0 +1,255 @@
+"""Orders of trainings: checking, creating, finding, cancelling and continuing them."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast, get_args
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from generation.access import What, is_withheld, may_see
+from generation.engine.errors import BadTraining
+from generation.engine.learners import find_learner
+from generation.engine.learners.base import Learner, LearnerConfig, SizeName
+from generation.models import Split
+from generation.queue import leases
+from generation.splits.query_string import shorten
+from generation.storage.split_index import SplitIndex
+from webapp.leaderboards import uploads
+from webapp.leaderboards.models import Method, Training
+from webapp.leaderboards.training import examples, process
+from webapp.models import User
+
+LARGEST_SEED = 2**31 - 1
+LONGEST_NAME = 100  # characters
+MOST_UNDER_WAY = 20  # trainings of an account that wait or run; staff have no limit
+State = Training.State
+
+
+class TrainingOrder(NamedTuple):
+    """What to train, on what, and which splits to answer.
+
+    Attributes
+    ----------
+    method : str
+        A name of `generation.engine.learners.METHODS`.
+    owner : User
+        The owner of the training, and of the method on boards.
+    train, val : Split
+        The splits from which the method learns, and by which it chooses when to stop. Their answers must be open.
+    tests : tuple of Split
+        The splits that it answers. Their answers may be withheld.
+    config : mapping
+        The settings that differ from those of the size.
+    size : str
+        `mini` or `paper`.
+    seed : int
+    device : str
+        `auto`, `cpu` or `cuda`.
+    name : str
+        The name on boards; empty for the usual one.
+    """
+
+    method: str
+    owner: User
+    train: Split
+    val: Split
+    tests: tuple[Split, ...]
+    config: Mapping[str, Any] = {}
+    size: str = "paper"
+    seed: int = 0
+    device: str = "auto"
+    name: str = ""
+
+
+def order_of(training: Training) -> TrainingOrder:
+    return TrainingOrder(
+        method=training.method,
+        owner=training.owner,
+        train=training.train,
+        val=training.val,
+        tests=tuple(training.test_splits),
+        config=training.config_data,
+        size=training.size,
+        seed=training.seed,
+        device=training.device,
+        name=training.name,
+    )
+
+
+# Checking
+
+
+def check(order: TrainingOrder) -> None:
+    """Raise `BadTraining` if an order is wrong or not allowed, or if its predictions could not be submitted now."""
+    check_content(order)
+    for split in order.tests:
+        _check_submission(order, split)
+    under_way = Training.objects.under_way().filter(owner=order.owner).count()
+    if under_way >= MOST_UNDER_WAY and not order.owner.is_staff:
+        raise BadTraining(
+            f"Expected at most {MOST_UNDER_WAY} trainings that wait or run, got one more. Cancel some, or wait."
+        )
+
+
+def check_content(order: TrainingOrder) -> None:
+    """Raise `BadTraining` if the settings or the splits of an order are wrong, or if the owner may not use them."""
+    learner = find_learner(order.method)
+    read_config(order)
+    process.python_for(order.method)
+    if not 0 <= order.seed <= LARGEST_SEED:
+        raise BadTraining(f"Expected a whole number from 0 to {LARGEST_SEED:,}, got {order.seed:,}.", where="seed")
+    if order.device not in Training.Device.values:
+        raise BadTraining(f"Expected one of {', '.join(Training.Device.values)}, got {order.device!r}.", where="device")
+    if not order.tests or len({split.pk for split in order.tests}) < len(order.tests):
+        raise BadTraining("Expected one or several different splits, got none or the same twice.", where="test")
+    for role, split in (("train", order.train), ("val", order.val)):
+        _check_learned(order, learner, split, role=role)
+    for split in order.tests:
+        _check_answered(order, learner, split)
+    _check_name(order, learner)
+
+
+def read_config(order: TrainingOrder) -> LearnerConfig:
+    """Return all settings of an order; raise `BadTraining` naming a wrong one."""
+    if order.size not in get_args(SizeName):
+        raise BadTraining(f"Expected one of {', '.join(get_args(SizeName))}, got {order.size!r}.", where="size")
+    return find_learner(order.method).read_config(order.config, size=cast(SizeName, order.size))
+
+
+def config_of(text: str, *, where: str) -> dict[str, Any]:
+    """Return settings from JSON; raise `BadTraining` if it is not an object."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadTraining(f"Expected settings as JSON, got: {error}", where=where) from error
+    if not isinstance(found, dict):
+        raise BadTraining("Expected settings as a JSON object, got something else.", where=where)
+    return found
+
+
+def name_of(order: TrainingOrder) -> str:
+    return order.name or find_learner(order.method).label
+
+
+def _check_learned(order: TrainingOrder, learner: type[Learner], split: Split, *, role: str) -> None:
+    """Check a split from which the method learns."""
+    _check_seen(order, split, role=role, kinds=(What.QUESTION, What.ANSWER))
+    if is_withheld(split):
+        raise BadTraining(
+            f"Expected a split whose answers are open, got {split}, whose answers are withheld: a method that learned "
+            "from them would repeat them on boards.",
+            where=role,
+        )
+    if not split.questions or _has_unknown_answers(split):
+        raise BadTraining(f"Expected a split whose answers are all known, got {split}.", where=role)
+    lacking = examples.lacking(learner, split, is_training=True)
+    if lacking:
+        raise BadTraining(f"Expected a split with {lacking}, which {learner.label} needs, got {split}.", where=role)
+
+
+def _check_answered(order: TrainingOrder, learner: type[Learner], split: Split) -> None:
+    """Check a split that the method answers."""
+    _check_seen(order, split, role="test", kinds=(What.QUESTION,))
+    hidden = [part for part in ("programs", "regions") if getattr(learner.needs, part)]
+    if is_withheld(split) and hidden:
+        raise BadTraining(
+            f"Expected a split whose answers are open, got {split}: {learner.label} needs {' and '.join(hidden)}, "
+            "which are withheld together with the answers.",
+            where="test",
+        )
+    lacking = examples.lacking(learner, split, is_training=False)
+    if lacking:
+        raise BadTraining(f"Expected a split with {lacking}, which {learner.label} needs, got {split}.", where="test")
+
+
+def _check_seen(order: TrainingOrder, split: Split, *, role: str, kinds: tuple[What, ...]) -> None:
+    needs = find_learner(order.method).needs
+    more = {"images": What.IMAGE, "stories": What.STORY, "programs": What.PROGRAM, "regions": What.SCENE}
+    needed = [*kinds, *(what for part, what in more.items() if getattr(needs, part))]
+    if not split.is_complete:
+        raise BadTraining(f"Expected a complete split, got {split}, which is {split.get_state_display()}.", where=role)
+    if role != "test" and is_withheld(split):  # has a message of its own
+        needed = [What.QUESTION]
+    if role == "test" and is_withheld(split):
+        needed = [what for what in needed if what not in (What.PROGRAM, What.SCENE)]
+    hidden = [what.label for what in needed if not may_see(order.owner, split, what)]
+    if hidden:
+        raise BadTraining(f"Expected a split whose {hidden[0]} {order.owner} may see, got {split}.", where=role)
+
+
+def _has_unknown_answers(split: Split) -> bool:
+    index = SplitIndex.open(split)
+    return bool((index.answers >= len(index.answer_values)).any())
+
+
+def _check_name(order: TrainingOrder, learner: type[Learner]) -> None:
+    name = name_of(order)
+    if not name.isprintable() or not 0 < len(name.strip()) <= LONGEST_NAME:
+        raise BadTraining(f"Expected a name of at most {LONGEST_NAME} characters, got {shorten(name)}.", where="name")
+    taken = Method.objects.filter(owner=order.owner, name=name).exclude(made=Method.Made.TRAINED)
+    if taken.exists():
+        raise BadTraining(
+            f"Expected a name for a method that is trained here, got {name!r}, which another method of {order.owner} "
+            "has. Choose another name.",
+            where="name",
+        )
+
+
+def _check_submission(order: TrainingOrder, split: Split) -> None:
+    """Check that the owner may submit predictions for a split now."""
+    method = Method(owner=order.owner, name=name_of(order))
+    try:
+        uploads.check(order.owner, uploads.Order(method, split, run=str(order.seed), trained_on=order.train))
+        uploads.check_limits(order.owner, split)
+    except uploads.UploadRefused as error:
+        raise BadTraining(str(error), where=f"test {split}") from error
+
+
+# Creating and finding
+
+
+def create(order: TrainingOrder) -> Training:
+    """Return a new training, which waits; raise `BadTraining` if the order is wrong or not allowed."""
+    check(order)
+    with transaction.atomic():
+        training = Training.objects.create(**_fields(order))
+        training.tests.set(order.tests)
+    return training
+
+
+def find(order: TrainingOrder) -> Training | None:
+    """Return the latest training with the same order, or None."""
+    tests = {split.pk for split in order.tests}
+    same: QuerySet[Training] = Training.objects.for_list().filter(**_fields(order))
+    return next((one for one in same if {split.pk for split in one.test_splits} == tests), None)
+
+
+def _fields(order: TrainingOrder) -> dict[str, Any]:
+    return {
+        "method": order.method,
+        "owner": order.owner,
+        "train": order.train,
+        "val": order.val,
+        "config": json.dumps(dict(order.config), sort_keys=True),
+        "size": order.size,
+        "seed": order.seed,
+        "device": order.device,
+        "name": name_of(order),
+    }
+
+
+# Cancelling and continuing
+
+
+def cancel(training: Training) -> bool:
+    """Cancel a training that waits or runs; return whether this call did it. What was trained is kept."""
+    unfinished = Training.objects.under_way().filter(pk=training.pk)
+    return unfinished.update(state=State.CANCELLED, **leases.FREE, finished=Now()) == 1
+
+
+def resume(training: Training) -> bool:
+    """Set a training that failed or was cancelled to waiting; return whether this call did it."""
+    stopped = Training.objects.filter(pk=training.pk, state__in=[State.FAILED, State.CANCELLED])
+    return stopped.start_over(finished=None) == 1

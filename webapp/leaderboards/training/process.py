@@ -1,0 +1,151 @@
+"""The child process that trains: which Python runs it, its environment, and the lines that it prints.
+
+It has neither the database nor the site's secrets. It ends when this process ends, because its standard input is then
+closed. A lock of its folder, which it inherits, keeps another process from training in the same folder.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any
+
+from django.conf import settings
+
+from generation.engine.errors import BadTraining, NoTorch
+from generation.engine.learners import is_network
+from generation.queue import sandbox
+
+PROGRAM = "generation.engine.learners.training_process"
+LOG = "process.log"  # standard error of the program
+LAST_WORDS = 1500  # characters of it in a message
+POLL = 0.5  # seconds between two calls of `check`
+PATIENCE = 30.0  # seconds to wait until an earlier program has left the folder
+NICENESS = "10"  # pages and scores stay fast
+GPU = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
+Line = Mapping[str, Any]
+
+
+class ProcessEnded(Exception):
+    """The program that trains ended without a result, because of an error in it or because it was killed."""
+
+
+def python_for(method: str) -> str:
+    """Return the Python that trains a method; raise `NoTorch` if it is a network and no Python has PyTorch."""
+    if not is_network(method) or find_spec("torch") is not None:
+        return sys.executable
+    if not settings.TRAINING_PYTHON.exists():
+        raise NoTorch(
+            f"Expected PyTorch, which {method} needs, got none: there is no {settings.TRAINING_PYTHON}. Install it: "
+            "make torch. Or name another Python in TRAINING_PYTHON."
+        )
+    return str(settings.TRAINING_PYTHON)
+
+
+@contextmanager
+def locked(folder: Path, *, check: Callable[[], None]) -> Iterator[IO[bytes]]:
+    """Yield an open file whose lock keeps other processes out of the folder; raise `BadTraining` if one stays in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("ab") as file:
+        end = time.monotonic() + PATIENCE
+        while not _lock(file):
+            check()
+            if time.monotonic() > end:
+                raise BadTraining("Expected a folder that no process uses, got one in use.", where=str(folder))
+            time.sleep(POLL)
+        yield file
+
+
+def _lock(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def run(folder: Path, lock: IO[bytes], *, method: str, threads: int, check: Callable[[], None]) -> Iterator[Line]:
+    """Run the program in a folder with an order, and yield the objects that it prints; the last one has `done`.
+
+    `check` is called every half second. An exception from it kills the program.
+
+    Raises
+    ------
+    BadTraining
+        With the program's own message, if it refuses the order.
+    OSError
+        If it could not read or write a file, for example because the disk is full.
+    ProcessEnded
+        If it ended without a result.
+    """
+    command = ["nice", "-n", NICENESS, python_for(method), "-m", PROGRAM, str(folder), "--tied"]
+    kept = {name: os.environ[name] for name in GPU if name in os.environ}
+    with (folder / LOG).open("wb") as complaints:
+        child = subprocess.Popen(  # noqa: S603 - our own module
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            cwd=settings.BASE_DIR,
+            env=sandbox.clean_environment(threads=threads) | kept,
+            pass_fds=[lock.fileno()],
+            start_new_session=True,  # Ctrl-C reaches this process alone, which then decides
+        )
+    assert child.stdin is not None and child.stdout is not None
+    try:
+        for line in _lines(child.stdout, check):
+            _check_line(line)
+            yield line
+            if "done" in line:
+                return
+        child.wait()
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        child.stdin.close()
+        child.stdout.close()
+    raise ProcessEnded(_last_words(folder, child.returncode))
+
+
+def _lines(output: IO[bytes], check: Callable[[], None]) -> Iterator[Line]:
+    """Yield the objects of the lines as they arrive, and call `check` in between."""
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(output, selectors.EVENT_READ)
+        while True:
+            check()
+            if not selector.select(POLL):
+                continue
+            piece = os.read(output.fileno(), 1 << 16)
+            if not piece:
+                return
+            *whole, rest = (rest + piece).split(b"\n")
+            yield from map(json.loads, whole)
+
+
+def _check_line(line: Line) -> None:
+    """Raise the error that a line reports, if any."""
+    error = line.get("error")
+    if error is None:
+        return
+    if error["kind"] == "OSError":
+        raise OSError(error.get("errno") or errno.EIO, error["message"])
+    raise (NoTorch if error["kind"] == "NoTorch" else BadTraining)(error["message"])
+
+
+def _last_words(folder: Path, code: int) -> str:
+    said = (folder / LOG).read_text(errors="replace").strip()[-LAST_WORDS:]
+    if code < 0:
+        name = signal.Signals(-code).name
+        return f"the program that trains was ended by the signal {name}. Too little memory may be the reason. {said}"
+    return f"the program that trains ended with status {code}: {said.splitlines()[-1] if said else 'it said nothing'}"

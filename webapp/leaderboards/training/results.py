@@ -1,0 +1,183 @@
+"""What a training leaves: the stored model, and submissions of its predictions."""
+
+import gzip
+import hashlib
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db.models import Count, Sum
+
+from generation import __version__
+from generation.engine import ENGINE_VERSION
+from generation.engine.errors import BadTraining
+from generation.engine.learners import find_learner
+from generation.engine.learners.model_files import ABOUT
+from generation.engine.learners.training_process import MODEL
+from generation.engine.predictions import ExpectedAnswers
+from generation.models import Split
+from generation.reports.scoring import expected_of
+from generation.storage import files, storage_quotas
+from webapp.leaderboards import uploads
+from webapp.leaderboards.deletion import is_old
+from webapp.leaderboards.models import Method, Submission, Training
+from webapp.leaderboards.training.orders import order_of, read_config
+
+FOLDER = "models"
+LEVEL = 4  # compression of uploads
+
+
+class StoredModel(NamedTuple):
+    """A stored model: the name of its file of weights, its digest, and the bytes of both files."""
+
+    name: str
+    digest: str
+    size: int
+
+
+def store_model(training: Training, folder: Path) -> StoredModel:
+    """Store the two files of a model; raise `BadTraining` if the owner's account has no room for them."""
+    weights, about = folder / MODEL, (folder / MODEL).with_suffix(ABOUT)
+    content = weights.read_bytes()
+    size = len(content) + about.stat().st_size
+    try:
+        storage_quotas.check(training.owner, size)
+    except storage_quotas.AccountFull as error:
+        raise BadTraining(str(error), where="model") from error
+    digest = hashlib.sha256(content).hexdigest()
+    name = f"{FOLDER}/{training.pk}-{digest[:16]}{weights.suffix}"
+    files.put(name, content)
+    files.put(about_name(name), about.read_bytes())
+    return StoredModel(name, digest, size)
+
+
+def about_name(name: str) -> str:
+    """Return the name of the JSON file beside a file of weights."""
+    return str(Path(name).with_suffix(ABOUT))
+
+
+def drop_model(training: Training) -> None:
+    if training.model:
+        files.drop(training.model)
+        files.drop(about_name(training.model))
+
+
+def drop_models_without_row() -> int:
+    """Delete old files of models that no training names, which a crash may leave; return their number."""
+    known: set[str] = set()
+    for name in Training.objects.exclude(model="").values_list("model", flat=True):
+        known |= {name, about_name(name)}
+    with suppress(FileNotFoundError):
+        names = [f"{FOLDER}/{name}" for name in default_storage.listdir(FOLDER)[1] if not name.startswith(".")]
+        gone = [name for name in names if name not in known and is_old(name)]
+        for name in gone:
+            files.drop(name)
+        return len(gone)
+    return 0
+
+
+def storage_use(user: Any) -> storage_quotas.Use:
+    """Return the storage that the models of an account use."""
+    found = Training.objects.filter(owner=user.pk).exclude(model="")
+    total = found.aggregate(number=Count("pk"), size=Sum("model_size"))
+    return storage_quotas.Use("Trained models", total["number"], total["size"] or 0, "Delete trainings on their pages.")
+
+
+# Submissions
+
+
+def submit(training: Training, folder: Path, *, examples_seen: int, check: Callable[[], None]) -> list[Submission]:
+    """Return the submissions of all predictions of a training. Those that exist are not made again.
+
+    Raises
+    ------
+    BadTraining
+        If one is refused.
+    NoSpace
+        If the disk is full.
+    """
+    method, is_new = Method.objects.get_or_create(owner=training.owner, name=training.name, defaults=_about(training))
+    submissions = []
+    try:
+        for split in training.test_splits:
+            check()
+            path = write_upload(split, folder / f"predictions-{folder_name(split)}.jsonl")
+            order = uploads.Order(
+                method,
+                split,
+                run=str(training.seed),
+                trained_on=training.train,
+                train_size=training.train.questions,
+                examples_seen=examples_seen or None,
+                key=f"training-{training.pk}-{split.pk}",
+                training=training,
+            )
+            with path.open("rb") as file:
+                submissions += uploads.receive(training.owner, order, file, path.name).submissions
+            path.unlink()
+    except uploads.UploadRefused as refusal:
+        if refusal.code == "disk_full":
+            files.check_reserve()
+        raise BadTraining(str(refusal), where="submission") from refusal
+    finally:
+        if is_new and not submissions:
+            Method.objects.filter(pk=method.pk, submissions=None).delete()
+    return submissions
+
+
+def folder_name(split: Split) -> str:
+    """Return the name of a split that is answered, in the folder of a training."""
+    return f"test-{split.pk}"
+
+
+def _about(training: Training) -> dict[str, Any]:
+    """Return the fields of a new method."""
+    learner = find_learner(training.method)
+    changed = training.config_data
+    settings_text = json.dumps(read_config(order_of(training)).model_dump(mode="json"), sort_keys=True)
+    lines = [
+        f"{learner.label}, trained on this site: `manage.py train {training.method} --size {training.size}`"
+        f"{' with changed settings' if changed else ''}. Source: {learner.source}.",
+        f"Settings: `{settings_text}`",
+    ]
+    return {"made": Method.Made.TRAINED, "description": "\n\n".join(lines)}
+
+
+def write_upload(split: Split, path: Path) -> Path:
+    """Write predictions of the process that trained as a compressed upload, and return its path."""
+    expected = expected_of(split)
+    upload = path.with_name(f"{path.name}.gz")
+    with path.open(encoding="utf-8") as lines, gzip.open(upload, "wt", compresslevel=LEVEL, encoding="utf-8") as file:
+        for row in _rows(expected, (json.loads(line) for line in lines)):
+            file.write(json.dumps(row) + "\n")
+    return upload
+
+
+def _rows(expected: ExpectedAnswers, predictions: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an upload. Boxes, which are shares of the picture, become pixels."""
+    for number, one in enumerate(predictions):
+        row: dict[str, Any] = {"question_id": number, "answer": one["answer"]}
+        if one.get("boxes") is not None and expected.sizes is not None and expected.sizes[number].all():
+            width, height = expected.sizes[number].tolist()
+            row["boxes"] = [[x1 * width, y1 * height, x2 * width, y2 * height] for x1, y1, x2, y2, _ in one["boxes"]]
+            row["scores"] = [score for *_, score in one["boxes"]]
+        yield row
+
+
+@cache
+def code_version() -> str:
+    """Return the version of the code: release, engine, and the git commit if it is known."""
+    command = ["git", "-C", str(settings.BASE_DIR), "rev-parse", "--short=12", "HEAD"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        commit = ""
+    else:
+        commit = f", commit {found.stdout.strip()}"
+    return f"{__version__}, engine {ENGINE_VERSION}{commit}"

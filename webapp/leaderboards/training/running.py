@@ -1,0 +1,298 @@
+"""Runs trainings: as background jobs, one at a time on each machine, or in the process of a command.
+
+The folder of a training below `VAR_DIR` has its order, links to examples, checkpoints and predictions. If the process
+is killed, the next one on the same machine continues after the last complete epoch. On another machine, or after a
+change of the code, the training starts again.
+"""
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+
+from generation.durations import duration
+from generation.engine.errors import BadTraining
+from generation.engine.learners import find_learner
+from generation.engine.learners.model_files import write_whole
+from generation.engine.learners.training_process import ORDER
+from generation.queue import graceful_shutdown, leases, runner
+from generation.queue.runner import nothing
+from generation.storage import files
+from webapp.leaderboards import scoring
+from webapp.leaderboards.models import Training
+from webapp.leaderboards.training import examples, orders, process, results
+from webapp.leaderboards.training.process import Line
+from webapp.leaderboards.training.results import folder_name
+
+NOTED = 1.0  # seconds between two updates of the row
+POLL = 0.5  # seconds between two looks at a training of another process
+GRACE = 600.0  # seconds after the limit until a training counts as hung
+KEPT_DAYS = 30  # for how long the folder of a training that failed or was cancelled is kept
+State = Training.State
+Say = Callable[[Training], object]
+
+
+def home() -> Path:
+    return Path(settings.VAR_DIR, "trainings")
+
+
+def folder_of(training: Training) -> Path:
+    return home() / str(training.pk)
+
+
+# One training
+
+
+def run(training: Training, lease: leases.Lease, *, say: Say = nothing) -> None:
+    """Train, store the model and submit the predictions, under the lease of the training.
+
+    `say` is called with the training after each change of its progress.
+    """
+    order = orders.order_of(training)
+    orders.check_content(order)
+    watch = TrainingWatch(training, lease, say)
+    folder = folder_of(training)
+    with process.locked(folder, check=watch.check) as lock, ExitStack() as stack:
+        _prepare(training, folder, watch, stack)
+        watch.note(phase="start")
+        lines = process.run(folder, lock, method=order.method, threads=settings.TRAINING_THREADS, check=watch.check)
+        for line in lines:
+            watch.read(line)
+        watch.note(phase="submit", force=True)
+        _finish(training, folder, watch)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _prepare(training: Training, folder: Path, watch: "TrainingWatch", stack: ExitStack) -> None:
+    """Write the order and link the examples. What an earlier run left is kept if its order was the same."""
+    order = orders.order_of(training)
+    learner, config = find_learner(order.method), orders.read_config(order)
+    named = {"train": order.train, "val": order.val, **{folder_name(split): split for split in order.tests}}
+    wanted = {
+        name: examples.examples_order(learner, config, split, is_training=name in ("train", "val"))
+        for name, split in named.items()
+    }
+    content = {
+        "method": order.method,
+        "config": config.model_dump(mode="json"),
+        "seed": order.seed,
+        "device": order.device,
+        "threads": settings.TRAINING_THREADS,
+        "predict": [folder_name(split) for split in order.tests],
+        "examples": {name: one.key for name, one in wanted.items()},
+        "code": results.code_version(),
+    }
+    _start_over_unless_same(folder, json.dumps(content, sort_keys=True).encode())
+    for name, one in wanted.items():
+        watch.note(phase="examples", split=str(one.split))
+        link = folder / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(stack.enter_context(examples.prepared(one, check=watch.check)))
+
+
+def _start_over_unless_same(folder: Path, content: bytes) -> None:
+    """Empty the folder, except for its lock, if its order is another one, and write the order."""
+    path = folder / ORDER
+    if path.exists() and path.read_bytes() == content:
+        return
+    for entry in folder.iterdir():
+        if entry.name != "lock":
+            entry.unlink() if entry.is_symlink() else files.drop_entry(entry)
+    files.check_room(folder, 0)
+    write_whole(path, content)
+
+
+def _finish(training: Training, folder: Path, watch: "TrainingWatch") -> None:
+    """Store the model, submit the predictions, and mark the training as done."""
+    stored = results.store_model(training, folder)
+    seen = int(watch.done["examples_seen"])
+    results.submit(training, folder, examples_seen=seen, check=watch.check)
+    with transaction.atomic():
+        watch.note(
+            phase="done",
+            force=True,
+            parameters=int(watch.done["parameters"]),
+            examples_seen=seen,
+            code_version=results.code_version(),
+            model=stored.name,
+            model_digest=stored.digest,
+            model_size=stored.size,
+        )
+        leases.finish(training)
+    scoring.RUNNER.wake()
+
+
+class TrainingWatch:
+    """Follows the process that trains: writes its progress to the row, and stops it when it must stop.
+
+    Attributes
+    ----------
+    done : Line
+        What the process reported at its end; empty before.
+    """
+
+    def __init__(self, training: Training, lease: leases.Lease, say: Say) -> None:
+        self.training, self.lease, self.say = training, lease, say
+        self.begun = self.noted = time.monotonic()
+        self.before = training.seconds
+        self.first_epoch: int | None = None
+        self.done: Line = {}
+        self.progress: dict[str, Any] = {}
+        self.history: list[list[Any]] = json.loads(training.history)
+
+    def check(self) -> None:
+        """Raise an error if the training must stop: it was cancelled, this process must stop, or the time is over."""
+        self.lease.check()
+        hours = settings.TRAINING_HOURS
+        if time.monotonic() - self.begun > hours * 3600:
+            raise BadTraining(
+                f"Expected a training that ends within {duration(hours * 3600)}, got one that takes longer. What is "
+                "trained is kept: continue it, or change TRAINING_HOURS."
+            )
+        if time.monotonic() - self.noted >= NOTED:
+            self.note()
+
+    def read(self, line: Line) -> None:
+        """Take over what the process printed."""
+        if "progress" in line:
+            self._read_progress(line["progress"])
+        elif "predicting" in line:
+            name = line["predicting"]
+            split = next(split for split in self.training.test_splits if folder_name(split) == name)
+            self.note(phase="answers", split=str(split))
+        elif "done" in line:
+            self.done = line["done"]
+
+    def _read_progress(self, progress: dict[str, Any]) -> None:
+        epoch = int(progress["epoch"])
+        if self.first_epoch is None:
+            self.first_epoch = epoch - 1
+        each = progress["seconds"] / max(1, epoch - self.first_epoch)
+        left = each * max(0, int(progress["epochs"]) - epoch)
+        self.history = [row for row in self.history if row[0] < epoch]
+        self.history.append([epoch, progress["loss"], progress["val_accuracy"]])
+        self.note(phase="train", force=epoch == 1, **{"split": "", **progress, "left": left})
+
+    def note(self, *, force: bool = False, **values: Any) -> None:
+        """Add values to the progress, and write them to the row if the last time was `NOTED` seconds ago.
+
+        Values that are fields of the row are written to it. Raises `LeaseLost` if the training was cancelled.
+        """
+        fields = {name: values.pop(name) for name in list(values) if name in RESULTS}
+        is_new_phase = "phase" in values and values["phase"] != self.progress.get("phase")
+        self.progress |= values
+        if not (force or is_new_phase or fields or time.monotonic() - self.noted >= NOTED):
+            return
+        self.noted = time.monotonic()
+        fields |= {
+            "progress": json.dumps(self.progress),
+            "history": json.dumps(self.history),
+            "seconds": self.before + time.monotonic() - self.begun,
+        }
+        if Training.objects.held(self.training).update(**fields) != 1:
+            raise leases.LeaseLost(f"{self.training} is somebody else's now, or was cancelled.")
+        for name, value in fields.items():
+            setattr(self.training, name, value)
+        self.say(self.training)
+
+
+RESULTS = {"parameters", "examples_seen", "code_version", "model", "model_digest", "model_size"}
+
+
+# Background jobs
+
+
+def _claim_next() -> Training | None:
+    """Claim and return the next training; None if there is none, or if one runs on this machine."""
+    here = Training.objects.filter(state=State.RUNNING, lease__gte=Now(), worker__startswith=f"{leases.host_name()}:")
+    return None if here.exists() else RUNNER.claim_first(RUNNER.rows.claimable())
+
+
+RUNNER = runner.register(
+    runner.Runner(
+        name="trainings",
+        model=Training,
+        perform=run,
+        seconds=lambda training: settings.TRAINING_HOURS * 3600 + GRACE,
+        task="webapp.leaderboards.tasks.train",
+        related=("owner", "train__dataset", "train__parent", "val__dataset", "val__parent"),
+        claim_next=_claim_next,
+    )
+)
+
+
+# In the process of a command
+
+
+class TrainingWaits(Exception):
+    """A training cannot go on now, because disk, database or storage are unavailable."""
+
+
+def run_here(training: Training, *, say: Say = nothing) -> Training:
+    """Train in this process until the training has ended, and score its submissions; return it as it is then.
+
+    If another process has claimed it, follow that one. `say` is called with the training when its progress changes.
+
+    Raises
+    ------
+    TrainingWaits
+        If it cannot go on now. It still waits.
+    KeyboardInterrupt
+        If this process was asked to stop.
+    """
+    here = replace(RUNNER, perform=partial(run, say=say))
+    while True:
+        ours = RUNNER.rows.get(pk=training.pk)
+        here.run_now(ours)
+        found = Training.objects.for_list().filter(pk=training.pk).first()
+        if found is None:
+            raise BadTraining("Expected a training, but it was deleted.", where=str(training))
+        if graceful_shutdown.is_asked():
+            raise KeyboardInterrupt
+        if not found.is_under_way:
+            break
+        if found.state == State.WAITING and found.waits:
+            raise TrainingWaits(found.waiting_note)
+        say(found)
+        time.sleep(POLL)
+    for submission in found.submissions.select_related("method", "split__dataset", "split__parent"):
+        scoring.score_now(submission)
+    return found
+
+
+# Folders and models that are no longer needed
+
+
+def delete(training: Training) -> None:
+    """Cancel and delete a training with its model and folder. Its submissions stay."""
+    orders.cancel(training)
+    training.refresh_from_db()
+    results.drop_model(training)
+    pk = training.pk
+    training.delete()
+    shutil.rmtree(home() / str(pk), ignore_errors=True)
+
+
+def drop_unused() -> int:
+    """Delete folders of this machine whose training is done, gone or old, and models without a row; return the number.
+
+    The folder of a training that may still be continued is kept for `KEPT_DAYS`.
+    """
+    kept = {str(pk) for pk in Training.objects.exclude(state=State.DONE).values_list("pk", flat=True)}
+    dropped = 0
+    for folder in home().glob("*"):
+        is_old = time.time() - folder.stat().st_mtime > KEPT_DAYS * 86_400
+        is_young = time.time() - folder.stat().st_mtime < 3600
+        if (folder.name not in kept and not is_young) or is_old:
+            shutil.rmtree(folder, ignore_errors=True)
+            dropped += 1
+    return dropped + results.drop_models_without_row()
