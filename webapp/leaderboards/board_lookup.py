@@ -17,7 +17,7 @@ from generation.extension_points import Link, Note
 from generation.models import Dataset, Split
 from generation.views.access_checks import find_split as any_split
 from webapp.leaderboards.disclosure.visibility import figure_of
-from webapp.leaderboards.models import Disclosure, Method, Score, Submission, Suite
+from webapp.leaderboards.models import Disclosure, Method, Score, Submission, Suite, Training
 
 HIDDEN = "a private split"
 
@@ -41,6 +41,7 @@ def trained_on(user: Any, submission: Submission) -> str:
 LONGEST_SLUG = 200  # characters of a name in a query
 NO_METHOD = "There is no such method, or it isn't public."
 NO_SUBMISSION = "There is no such submission, or it isn't public."
+NO_TRAINING = "There is no such training, or it isn't yours."
 NO_SUITE = "There is no such suite."
 NO_BOARD = "There is no such split, or it isn't complete yet."
 
@@ -98,6 +99,19 @@ def find_own_submission(user: Any, number: int) -> Submission:
     if not owns(user, found):
         raise Http404(NO_SUBMISSION)
     return found
+
+
+def find_training(user: Any, number: int) -> Training:
+    """Return a training of this account, if it may still see the questions; staff may see all. Raise `Http404`."""
+    found = Training.objects.visible_to(user).for_list().filter(pk=number).first()
+    if found is None or not may_see(user, found.train, What.QUESTION) or not may_see(user, found.val, What.QUESTION):
+        raise Http404(NO_TRAINING)
+    return found
+
+
+def trainings_for(user: Any) -> QuerySet[Training]:
+    """Return the trainings that a list shows this account, without those of datasets that it may no longer open."""
+    return Training.objects.visible_to(user).for_list().filter(train__dataset__in=Dataset.objects.visible_to(user))
 
 
 def owns(user: Any, submission: Submission) -> bool:

@@ -10,14 +10,14 @@ from datetime import datetime, timedelta
 
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from generation.access import is_withheld
 from generation.charts.drawing import drop_drawings
 from generation.models import Dataset, Split
 from generation.storage import files
-from webapp.leaderboards.models import Method, RemovedSubmissions, Submission, Suite, SuiteMember
+from webapp.leaderboards.models import Method, RemovedSubmissions, Submission, Suite, SuiteMember, Training
 from webapp.leaderboards.stored_predictions import FOLDER as PREDICTIONS
 from webapp.leaderboards.stored_predictions import name_of
 from webapp.leaderboards.uploads import FOLDER as UPLOADS
@@ -115,6 +115,8 @@ def losses(splits: QuerySet[Split]) -> Iterator[str]:
             f"{_counted(count, 'submission')} of {_counted(methods, 'method')} by {_counted(owners, 'account')}, with "
             "their scores. The pages of the methods will say that they were removed."
         )
+    if count := _trainings(splits).count():
+        yield f"{_counted(count, 'training')} with the trained models. Submissions to other datasets stay."
     if count := Suite.objects.filter(members__split__in=splits).distinct().count():
         yield f"A column of {_counted(count, 'suite')}."
     if count := _trained(splits).count():
@@ -132,6 +134,7 @@ def release(splits: QuerySet[Split]) -> None:
     RemovedSubmissions.objects.bulk_create(
         [RemovedSubmissions(method_id=method, submissions=count) for method, count in counts]
     )
+    _trainings(splits).delete()  # a running one notices it
     _sent(splits).delete()  # housekeeping deletes their files
     for suite in Suite.objects.filter(members__split__in=splits).distinct():
         drop_drawings(suite.chart_folder)
@@ -150,6 +153,10 @@ def _sent(splits: QuerySet[Split]) -> QuerySet[Submission]:
 
 def _trained(splits: QuerySet[Split]) -> QuerySet[Submission]:
     return Submission.objects.filter(trained_on__in=splits).exclude(split__in=splits)
+
+
+def _trainings(splits: QuerySet[Split]) -> QuerySet[Training]:
+    return Training.objects.filter(Q(train__in=splits) | Q(val__in=splits))
 
 
 def _counted(count: int, noun: str) -> str:

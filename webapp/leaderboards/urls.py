@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from webapp.leaderboards.views import boards, disclosure, methods, submissions, suites
+from webapp.leaderboards.views import boards, disclosure, methods, submissions, suites, trainings
 from webapp.leaderboards.views.analysis import (
     accuracy_over_k,
     comparing,
@@ -58,6 +58,14 @@ urlpatterns = [
     path("methods/<position:number>/publish/", methods.method_publish, name="method_publish"),
     path("methods/<position:number>/hide/", methods.method_hide, name="method_hide"),
     path("methods/<position:number>/delete/", methods.method_delete, name="method_delete"),
+    path("trainings/", trainings.trainings, name="trainings"),
+    path("trainings/new/", trainings.training_new, name="training_new"),
+    path("trainings/<position:number>/", trainings.training, name="training"),
+    path("trainings/<position:number>/progress/", trainings.training_progress, name="training_progress"),
+    path("trainings/<position:number>/model.<slug:kind>", trainings.training_model, name="training_model"),
+    path("trainings/<position:number>/cancel/", trainings.training_cancel, name="training_cancel"),
+    path("trainings/<position:number>/continue/", trainings.training_continue, name="training_continue"),
+    path("trainings/<position:number>/delete/", trainings.training_delete, name="training_delete"),
     path("submissions/", submissions.submissions, name="submissions"),
     path("submissions/new/", submissions.submission_new, name="submission_new"),
     path("submissions/<position:number>/", submissions.submission, name="submission"),

@@ -8,11 +8,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from generation.access import What, is_withheld, may_see
+from generation.access import What, is_researcher, is_withheld, may_see, owns
 from generation.engine.errors import BadTraining
 from generation.engine.learners import find_learner
 from generation.engine.learners.base import Learner, LearnerConfig, SizeName
-from generation.models import Split
+from generation.models import Dataset, Split
 from generation.queue import leases
 from generation.splits.query_string import shorten
 from generation.storage.split_index import SplitIndex
@@ -76,6 +76,11 @@ def order_of(training: Training) -> TrainingOrder:
         device=training.device,
         name=training.name,
     )
+
+
+def may_train(user: Any, dataset: Dataset) -> bool:
+    """Return whether pages offer trainings on a dataset: to staff, and to researchers who own it."""
+    return owns(user, dataset) and is_researcher(user)
 
 
 # Checking

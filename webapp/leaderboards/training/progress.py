@@ -14,6 +14,10 @@ class TrainingProgress(NamedTuple):
     share: float
     line: str
 
+    @property
+    def percent(self) -> int:
+        return int(100 * self.share)
+
 
 def describe(training: Training) -> TrainingProgress:
     """Return how far a training is. It may stop earlier than at its last epoch."""
@@ -47,10 +51,31 @@ def _epoch_line(data: dict[str, float]) -> str:
     return ", ".join(parts)
 
 
-def epoch_rows(training: Training) -> list[tuple[int, float | None, float | None]]:
+class EpochRow(NamedTuple):
+    """An epoch of the table: its number, the mean loss, and the accuracy on the validation split in percent."""
+
+    epoch: int
+    loss: str
+    accuracy: str
+
+
+def epoch_rows(training: Training) -> list[EpochRow]:
     """Return at most `ROWS` of the epochs so far, evenly spread, with the first and the last one."""
     rows = training.epochs
-    if len(rows) <= ROWS:
-        return rows
-    chosen = sorted({round(at * (len(rows) - 1) / (ROWS - 1)) for at in range(ROWS)})
-    return [rows[at] for at in chosen]
+    if len(rows) > ROWS:
+        rows = [rows[at] for at in sorted({round(at * (len(rows) - 1) / (ROWS - 1)) for at in range(ROWS)})]
+    return [EpochRow(epoch, _or_dash(loss, "{:.3f}"), _in_percent(accuracy)) for epoch, loss, accuracy in rows]
+
+
+def best_accuracy(training: Training) -> str:
+    """Return the highest accuracy on the validation split so far, in percent; empty if there is none."""
+    known = [accuracy for _, _, accuracy in training.epochs if accuracy is not None]
+    return _in_percent(max(known)) if known else ""
+
+
+def _in_percent(share: float | None) -> str:
+    return _or_dash(None if share is None else 100 * share, "{:.1f}")
+
+
+def _or_dash(value: float | None, form: str) -> str:
+    return "–" if value is None else form.format(value)

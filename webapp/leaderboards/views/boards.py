@@ -18,6 +18,7 @@ from webapp.leaderboards.boards import ACCURACY, ASKED, Board, BoardRequest, boa
 from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.entries import BEST, CHOICES
 from webapp.leaderboards.models import Method, Submission, Suite
+from webapp.leaderboards.training.orders import may_train
 
 A_PAGE = 40
 BAD, ABSENT = 400, 404
@@ -52,6 +53,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "is_open": found.is_open,
         "has_metrics": bool(found.metrics),
         "owns": owns(request.user, split.dataset),
+        "may_train": may_train(request.user, split.dataset),
         "plan": None if found.is_open else disclosure_budget.plan_of(split),
         "is_named": may_mention(request.user, split.dataset),
         "wanted": wanted,

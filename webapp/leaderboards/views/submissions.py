@@ -1,5 +1,6 @@
 """Views of submissions: the upload form, a submission's page with its progress, and its files."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from generation.access import Visitor, accounts_only, is_withheld, may_see_exact_figures, takes_uploads
+from generation.durations import duration
 from generation.engine.predictions import template
 from generation.engine.scoring.figures import TOO_FEW, Figure
 from generation.models import Split
@@ -43,6 +45,7 @@ from webapp.leaderboards.disclosure.visibility import facets_for, outcomes_of
 from webapp.leaderboards.entries import find_entry, reweighted_by, reweighted_figure
 from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.models import Method, Submission, Suite
+from webapp.leaderboards.training import orders
 from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.leaderboards.views.analysis.board_selection import contenders_of
 
@@ -150,9 +153,22 @@ def submission(request: HttpRequest, number: int) -> HttpResponse:
         **_outcomes(request.user, found),
         "plan": disclosure_budget.plan_of(found.split) if is_withheld(found.split) else None,
         "trained_on": trained_on(request.user, found),
+        **_trained(found),
         **_summary(request.user, found),
     }
     return render(request, "leaderboards/submission.html", context)
+
+
+def _trained(found: Submission) -> dict[str, Any]:
+    """Return what is known about the training that made a submission; empty for other submissions."""
+    training = found.training
+    if training is None:
+        return {}
+    return {
+        "trained": training,
+        "trained_in": duration(training.seconds),
+        "trained_settings": json.dumps(orders.read_config(orders.order_of(training)).model_dump(mode="json")),
+    }
 
 
 def _outcomes(user: Visitor, found: Submission) -> dict[str, Any]:

@@ -30,8 +30,8 @@ State = Training.State
 
 class Command(PlainCommand):
     help = (
-        "Train a method on a split, submit its answers to other splits, and print their accuracy. The methods, and what "
-        "each sees, are under /docs/training/."
+        "Train a method on a split, submit its answers to other splits, and print their accuracy. "
+        "/docs/training/ describes the methods."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -43,9 +43,7 @@ class Command(PlainCommand):
             help="what it answers; may be given several times",
         )  # fmt: skip
         parser.add_argument("--seed", type=_whole_number, default=0, metavar="N", help="of all random numbers")
-        parser.add_argument(
-            "--config", type=Path, metavar="FILE", help="JSON with settings that replace the usual ones"
-        )
+        parser.add_argument("--config", type=Path, metavar="FILE", help="JSON: settings that replace the usual")
         parser.add_argument(
             "--size", choices=Training.Size.values, default=Training.Size.PAPER,
             help="paper: the settings of the paper; mini: trains in minutes",

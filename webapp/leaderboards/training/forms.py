@@ -1,0 +1,111 @@
+"""The form that orders a training on a dataset."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from generation.access import is_withheld
+from generation.engine.errors import BadTraining
+from generation.engine.learners import METHODS, find_learner
+from generation.engine.learners.base import Learner
+from generation.models import Split
+from webapp.leaderboards.models import Training
+from webapp.leaderboards.training import examples, orders
+from webapp.leaderboards.training.orders import LARGEST_SEED, LONGEST_NAME, TrainingOrder
+
+LONGEST_CONFIG = 20_000  # characters
+SEEN = {
+    "images": "the picture",
+    "stories": "the story",
+    "regions": "boxes of objects",
+    "programs": "the program",
+    "supports": "supporting lines while it learns",
+}
+
+
+def describe(learner: type[Learner]) -> str:
+    """Say what a method sees beside the question."""
+    seen = ["the question", *(words for part, words in SEEN.items() if getattr(learner.needs, part))]
+    return f"{', '.join(seen[:-1])} and {seen[-1]}" if len(seen) > 1 else "the question only"
+
+
+def fitting(split: Split) -> list[type[Learner]]:
+    """Return the methods that can be trained on a split like this one."""
+    lacking: dict[object, str] = {}
+    found = []
+    for learner in map(find_learner, METHODS):
+        if learner.needs not in lacking:
+            lacking[learner.needs] = examples.lacking(learner, split, is_training=True)
+        if not lacking[learner.needs]:
+            found.append(learner)
+    return found
+
+
+class TrainingForm(forms.Form):
+    """The method, its splits of one dataset, and its settings."""
+
+    method = forms.ChoiceField()
+    train = forms.ChoiceField(label="Train on", help_text="The split from which the method learns.")
+    val = forms.ChoiceField(
+        label="Stop by", help_text="The split by whose accuracy the method chooses when to stop, and among settings."
+    )
+    tests = forms.MultipleChoiceField(
+        label="Answer",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="The splits whose questions are answered and scored. Their answers may be withheld.",
+        error_messages={"required": "Expected at least one split to answer, got none."},
+    )
+    size = forms.ChoiceField(choices=Training.Size.choices, initial=Training.Size.MINI, label="Settings")
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=LARGEST_SEED,
+        initial=0,
+        help_text="Another seed is another run of the same method. The same seed gives the same answers again.",
+    )
+    name = forms.CharField(
+        label="Name on boards",
+        required=False,
+        max_length=LONGEST_NAME,
+        help_text="Empty: the usual name of the method.",
+    )
+    config = forms.CharField(
+        label="Changed settings",
+        required=False,
+        max_length=LONGEST_CONFIG,
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+        help_text='JSON, for example {"epochs": 5}. <a href="/docs/training/">All settings</a>',
+    )
+
+    def __init__(self, *args: Any, splits: Sequence[Split], learners: Sequence[type[Learner]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.splits = {split.name: split for split in splits}
+        learned = [(split.name, split.name) for split in splits if not is_withheld(split)]
+        choices = {
+            "method": [(learner.name, learner.label) for learner in learners],
+            "train": learned,
+            "val": learned,
+            "tests": [(split.name, _described(split)) for split in splits],
+        }
+        for name, values in choices.items():
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = values
+
+    def clean_config(self) -> dict[str, Any]:
+        """Return the changed settings."""
+        text = str(self.cleaned_data["config"]).strip()
+        try:
+            return orders.config_of(text, where="settings") if text else {}
+        except BadTraining as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def order(self, owner: Any) -> TrainingOrder:
+        data = dict(self.cleaned_data)
+        tests = tuple(self.splits[name] for name in data.pop("tests"))
+        train, val = (self.splits[data.pop(name)] for name in ("train", "val"))
+        return TrainingOrder(owner=owner, train=train, val=val, tests=tests, **data)
+
+
+def _described(split: Split) -> str:
+    return f"{split.name}, whose answers are withheld" if is_withheld(split) else split.name
