@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,10 +73,12 @@ def _lock(file: IO[bytes]) -> bool:
     return True
 
 
-def run(folder: Path, lock: IO[bytes], *, method: str, threads: int, check: Callable[[], None]) -> Iterator[Line]:
+def run(
+    folder: Path, lock: IO[bytes], *, method: str, threads: int, check: Callable[[], None]
+) -> Generator[Line, None, None]:
     """Run the program in a folder with an order, and yield the objects that it prints; the last one has `done`.
 
-    `check` is called every half second. An exception from it kills the program.
+    `check` is called every half second. An exception from it kills the program, and so does closing the generator.
 
     Raises
     ------

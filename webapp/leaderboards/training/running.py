@@ -9,7 +9,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -64,9 +64,10 @@ def run(training: Training, lease: leases.Lease, *, say: Say = nothing) -> None:
     with process.locked(folder, check=watch.check) as lock, ExitStack() as stack:
         _prepare(training, folder, watch, stack)
         watch.note(phase="start")
-        lines = process.run(folder, lock, method=order.method, threads=settings.TRAINING_THREADS, check=watch.check)
-        for line in lines:
-            watch.read(line)
+        program = process.run(folder, lock, method=order.method, threads=settings.TRAINING_THREADS, check=watch.check)
+        with closing(program) as lines:  # ends the program at once, whatever happens
+            for line in lines:
+                watch.read(line)
         watch.note(phase="submit", force=True)
         _finish(training, folder, watch)
     shutil.rmtree(folder, ignore_errors=True)
@@ -251,8 +252,10 @@ def run_here(training: Training, *, say: Say = nothing) -> Training:
     """
     here = replace(RUNNER, perform=partial(run, say=say))
     while True:
-        ours = RUNNER.rows.get(pk=training.pk)
-        here.run_now(ours)
+        RUNNER.recover()  # a process that was killed may hold it
+        ours = RUNNER.rows.filter(pk=training.pk).first()
+        if ours is not None:
+            here.run_now(ours)
         found = Training.objects.for_list().filter(pk=training.pk).first()
         if found is None:
             raise BadTraining("Expected a training, but it was deleted.", where=str(training))
