@@ -39,7 +39,8 @@ from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.api import authentication
 from webapp.api.files import questions_file
 from webapp.leaderboards import baselines, scoring
-from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission, Suite, SuiteMember
+from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission, Suite, SuiteMember, Training
+from webapp.leaderboards.training.results import about_name
 from webapp.models import User
 
 STUDY = "riddle0001"
@@ -181,6 +182,7 @@ def site(secret: str) -> Iterator[None]:
         for name in ("train", "test"):
             _publish_human_baseline("riddles", name)
         _make_submissions("riddles", "test")
+        _make_training("riddles")
         _stop_clocks()
         yield
         transaction.set_rollback(True)
@@ -367,6 +369,19 @@ def _make_submissions(slug: str, name: str) -> None:
     )
     for ordinal, one in enumerate(split.dataset.splits.filter(parent=None)):
         SuiteMember.objects.create(suite=suite, split=one, ordinal=ordinal, label=one.name, k=ordinal + 1)
+
+
+def _make_training(slug: str) -> None:
+    """Make a training of the owner that failed, with a primary key that is in addresses, and a file as its model."""
+    train, test = (Split.objects.get(dataset__slug=slug, name=name) for name in ("train", "test"))
+    owner, model = User.objects.get(username="owner"), "models/3-riddles.safetensors"
+    row = Training.objects.create(
+        pk=3, method="nearest-question", name="Nearest question", owner=owner, train=train, val=train, state="failed",
+        message="Expected more questions, got few.", history="[[1, null, 0.5]]", model=model,
+    )  # fmt: skip
+    row.tests.set([test])
+    for name in (model, about_name(model)):
+        files.put(name, b"numbers")
 
 
 def _number_from_one() -> None:

@@ -1,8 +1,9 @@
 """The documentation: Markdown files in docs/, which are rendered as sanitised HTML and listed in an index."""
 
 import html
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -12,8 +13,11 @@ import nh3
 from django.conf import settings
 from PIL import Image
 
+from generation.engine.learners import METHODS, find_learner, is_network
+from webapp.leaderboards.training.methods import describe
+
 FOLDER = Path(__file__).with_name("docs")
-GENERATED = "<!-- generated: settings -->"
+GENERATED = re.compile(r"^<!-- generated: (settings|methods) -->$", re.MULTILINE)
 USUAL_SITE = "http://127.0.0.1:8000"  # the site's address in the files; pages show the real one
 
 # The pages in reading order, grouped by purpose. The first heading of a file is the title of its page.
@@ -25,7 +29,7 @@ GROUPS = {
         *("simtown", "counting", "import", "worlds", "stream", "blender"),
     ),
     "Study": ("studies",),
-    "Compare": ("leaderboards", "predictions", "asking", "reading-boards", "metrics"),
+    "Compare": ("leaderboards", "predictions", "training", "reading-boards", "metrics"),
     "Run": ("running", "settings", "operating", "backups", "files", "performance"),
     "Develop": ("architecture",),
 }
@@ -103,7 +107,9 @@ def page(name: str) -> DocumentationPage:
 
 
 def source(name: str) -> str:
-    return (FOLDER / f"{name}.md").read_text(encoding="utf-8").replace(GENERATED, settings_table())
+    """Return the Markdown of a page, with the tables that are made from the code."""
+    tables = {"settings": settings_table, "methods": methods_table}
+    return GENERATED.sub(lambda mark: tables[mark[1]](), (FOLDER / f"{name}.md").read_text(encoding="utf-8"))
 
 
 def title_of(text: str) -> str:
@@ -156,3 +162,20 @@ def settings_table() -> str:
         ]
         parts.append("")
     return "\n".join(parts)
+
+
+def methods_table() -> str:
+    """Return the table of methods that can be trained as Markdown, each with its settings."""
+    rows = ["| Method | Name on boards | Sees | Source | Settings | With `--size mini` |", "|---|---|---|---|---|---|"]
+    for learner in map(find_learner, METHODS):
+        paper = learner.read_config({}).model_dump(mode="json")
+        mini = learner.read_config({}, size="mini").model_dump(mode="json")
+        changed = {name: value for name, value in mini.items() if value != paper[name]}
+        network = " (needs PyTorch)" if is_network(learner.name) else ""
+        cells = [f"`{learner.name}`{network}", learner.label, describe(learner), learner.source]
+        rows.append(f"| {' | '.join([*cells, _settings_text(paper), _settings_text(changed)])} |")
+    return "\n".join(rows)
+
+
+def _settings_text(config: Mapping[str, object]) -> str:
+    return ", ".join(f"`{name}` {json.dumps(value)}" for name, value in config.items()) or "–"

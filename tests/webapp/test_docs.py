@@ -37,6 +37,7 @@ WITHOUT_PICTURE = {
     "metrics",
     "settings",
     "stream",
+    "training",
     "verify",
 }
 AT_THE_ROOT = ("README", "CONTRIBUTING")

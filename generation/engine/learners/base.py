@@ -117,6 +117,8 @@ class Learner(ABC):
     mini : mapping
         The settings of the size `mini`, which trains in minutes on two cores; those of `paper` are the defaults.
     needs : Needs
+    uses : Needs
+        The parts that it also uses if the examples have them.
     """
 
     name: ClassVar[str]
@@ -125,6 +127,7 @@ class Learner(ABC):
     config_model: ClassVar[type[LearnerConfig]] = LearnerConfig
     mini: ClassVar[Mapping[str, Any]] = {}
     needs: ClassVar[Needs] = Needs()
+    uses: ClassVar[Needs] = Needs()
 
     def __init__(self, config: LearnerConfig, *, seed: int) -> None:
         self.config = config

@@ -264,5 +264,5 @@ def test_pages_need_few_queries(browser: Client, waiting: Training, django_asser
 
 
 def test_deleting_a_dataset_says_that_trainings_are_deleted(browser: Client, waiting: Training) -> None:
-    page = text_of(browser.get("/datasets/scored/delete/"))
+    page = text_of(browser.get("/datasets/scored/edit/delete/"))
     assert "1 training with the trained models" in page

@@ -14,7 +14,7 @@ from tests import riddle_site
 from tests.crawl import Reply, Request, routes
 from tests.riddle_site import SECRETS, STRANGERS, CheckKey, Crawled
 from tests.webapp.conftest import Crawls
-from webapp.leaderboards.models import Score, Submission
+from webapp.leaderboards.models import Score, Submission, Training
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
@@ -36,7 +36,7 @@ ABOUT_NO_DATASET |= {"own_account", "token_new", "token_revoke", "sign_in_links"
 ABOUT_NO_DATASET |= {"api:openapi-json", "api:openapi-view", "api:api-root", "api:account"}
 # Methods belong to their owners and show nothing of a dataset. Submissions are shown after a check of their split.
 ABOUT_NO_DATASET |= {"method_new", "method_edit", "method_publish", "method_hide", "method_delete", "methods"}
-ABOUT_NO_DATASET |= {"submissions", "suites", "suite_new", "suite_edit", "suite_delete"}
+ABOUT_NO_DATASET |= {"submissions", "trainings", "suites", "suite_new", "suite_edit", "suite_delete"}
 ABOUT_NO_DATASET |= {"api:methods", "api:method", "api:new_method", "api:submissions", "api:submit", "api:suites"}
 # Participants have no account. They may see the questions given to them, by the secret in the address and by tokens.
 ABOUT_NO_DATASET |= {
@@ -89,8 +89,15 @@ FIELDS = {
     Submission: {
         **dict.fromkeys(("id", "split", "method", "run", "trained_on", "train_size", "examples_seen", "note"), PUBLIC),
         **dict.fromkeys((*JOB, "batch", "size", "kept", "format", "outside", "filename"), PUBLIC),
-        **dict.fromkeys(("trained_on_name", "trained_on_listed"), PUBLIC),  # see `training`
+        **dict.fromkeys(("trained_on_name", "trained_on_listed", "training"), PUBLIC),  # see `training`
         **dict.fromkeys(("file", "digest", "predictions", "findings", "message"), What.PER_QUESTION_RESULT),
+    },
+    # Only owners of trainings and staff see them. Parameters, time and settings are shown on pages of submissions.
+    Training: {
+        **dict.fromkeys(("id", "method", "owner", "train", "val", "config", "size", "seed", "device", "name"), PUBLIC),
+        **dict.fromkeys(("seconds", "parameters", "examples_seen", "code_version", *JOB[:-1]), PUBLIC),
+        **dict.fromkeys(("progress", "history", "message"), What.PER_QUESTION_RESULT),
+        **dict.fromkeys(("model", "model_digest", "model_size"), What.ANSWER),
     },
     Score: {
         **dict.fromkeys(("id", "submission", "split", "n", "made"), PUBLIC),

@@ -80,7 +80,7 @@ def examples_order(learner: type[Learner], config: LearnerConfig, split: Split, 
     return ExamplesOrder(
         split=split,
         answers=is_training,
-        stories=needs.stories,
+        stories=needs.stories or learner.uses.stories,
         supports=needs.supports and is_training,
         programs=needs.programs and not is_withheld(split),
         regions=needs.regions and not is_withheld(split),

@@ -7,39 +7,13 @@ from django import forms
 
 from generation.access import is_withheld
 from generation.engine.errors import BadTraining
-from generation.engine.learners import METHODS, find_learner
 from generation.engine.learners.base import Learner
 from generation.models import Split
 from webapp.leaderboards.models import Training
-from webapp.leaderboards.training import examples, orders
+from webapp.leaderboards.training import orders
 from webapp.leaderboards.training.orders import LARGEST_SEED, LONGEST_NAME, TrainingOrder
 
 LONGEST_CONFIG = 20_000  # characters
-SEEN = {
-    "images": "the picture",
-    "stories": "the story",
-    "regions": "boxes of objects",
-    "programs": "the program",
-    "supports": "supporting lines while it learns",
-}
-
-
-def describe(learner: type[Learner]) -> str:
-    """Say what a method sees beside the question."""
-    seen = ["the question", *(words for part, words in SEEN.items() if getattr(learner.needs, part))]
-    return f"{', '.join(seen[:-1])} and {seen[-1]}" if len(seen) > 1 else "the question only"
-
-
-def fitting(split: Split) -> list[type[Learner]]:
-    """Return the methods that can be trained on a split like this one."""
-    lacking: dict[object, str] = {}
-    found = []
-    for learner in map(find_learner, METHODS):
-        if learner.needs not in lacking:
-            lacking[learner.needs] = examples.lacking(learner, split, is_training=True)
-        if not lacking[learner.needs]:
-            found.append(learner)
-    return found
 
 
 class TrainingForm(forms.Form):

@@ -20,7 +20,7 @@ from generation.storage import files
 from generation.views.access_checks import find_dataset
 from webapp.leaderboards.board_lookup import find_training, trainings_for, with_figures
 from webapp.leaderboards.models import Training
-from webapp.leaderboards.training import forms, orders, results, running
+from webapp.leaderboards.training import methods, orders, results, running
 from webapp.leaderboards.training.forms import TrainingForm
 from webapp.leaderboards.training.progress import best_accuracy, describe, epoch_rows
 
@@ -57,7 +57,7 @@ def training_new(request: HttpRequest) -> HttpResponse:
     if not learned:
         message = "Expected a split whose answers are open to train on, got none."
         return render(request, "generation/refused.html", {"dataset": dataset, "message": message}, status=CONFLICT)
-    learners = forms.fitting(learned[0])
+    learners = methods.fitting(learned[0])
     data = request.POST if request.method == "POST" else None
     form = TrainingForm(data, splits=splits, learners=learners, initial=_initial(splits, learned, name))
     if data is not None and form.is_valid():
@@ -84,7 +84,7 @@ def _initial(splits: list[Split], learned: list[Split], name: str) -> dict[str, 
 
 
 def _described(learners: list[Any]) -> list[dict[str, str]]:
-    return [{"label": one.label, "sees": forms.describe(one), "source": one.source} for one in learners]
+    return [{"label": one.label, "sees": methods.describe(one), "source": one.source} for one in learners]
 
 
 @login_required

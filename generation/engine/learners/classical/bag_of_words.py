@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from generation.engine.language.token_vocabulary import Vocabulary, split_words
-from generation.engine.learners.base import Arrays, LearnerConfig, Prediction, Reporter, TrainedByEpochs
+from generation.engine.learners.base import Arrays, LearnerConfig, Needs, Prediction, Reporter, TrainedByEpochs
 from generation.engine.learners.classical.adam import Adam, Weights
 from generation.engine.learners.epochs import EpochLearner, batches_of
 from generation.engine.learners.examples import Examples
@@ -68,6 +68,7 @@ class BagOfWords(EpochLearner):
     name = "bag-of-words"
     label = "Bag of words"
     source = "Zhou et al. 2015, Simple Baseline for Visual Question Answering, the row BOW"
+    uses = Needs(stories=True)
     config_model: ClassVar[type[LearnerConfig]] = BagOfWordsConfig
     mini: ClassVar[Mapping[str, Any]] = {"epochs": 30, "patience": 5}
     config: BagOfWordsConfig

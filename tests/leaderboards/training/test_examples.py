@@ -1,0 +1,208 @@
+"""Folders of examples: everything that a method may see of a stored split, and nothing else."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from generation.engine.learners.base import LearnerConfig, Needs
+from generation.engine.learners.examples import Examples, read_examples
+from generation.making import dataset_jobs
+from generation.models import Dataset, Question, Scene, Split
+from generation.splits.split_recipes import read_recipe
+from generation.storage import disk_cache, files
+from tests.generation import small
+from tests.leaderboards.training import toys
+from webapp.leaderboards.training import examples
+from webapp.leaderboards.training.examples import ExamplesOrder
+
+pytestmark = pytest.mark.django_db
+
+
+class Sized(LearnerConfig):
+    """Settings of a method that sees pictures."""
+
+    height: int = 20
+    width: int = 30
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+def split_of(dataset: Dataset, name: str) -> Split:
+    return Split.objects.for_browse().get(dataset=dataset, name=name)
+
+
+def examples_of(split: Split, needs: Needs, *, is_training: bool = True) -> Examples:
+    """Return the examples of a split for a method with these needs."""
+    learner = type("Needy", (toys.Toy,), {"needs": needs, "uses": Needs()})
+    order = examples.examples_order(learner, Sized(), split, is_training=is_training)
+    with examples.prepared(order, check=nothing) as folder:
+        return read_examples(folder)
+
+
+@pytest.fixture
+def shapes(db: None) -> Dataset:
+    """Give a small dataset with pictures; the answers of its test split are withheld."""
+    return small.made("shapes")
+
+
+def test_texts_types_answers_and_programs_are_those_of_the_rows(shapes: Dataset) -> None:
+    train = split_of(shapes, "train")
+    found = examples_of(train, Needs(programs=True))
+    rows = list(Question.objects.filter(split=train).order_by("position").select_related("scene"))
+    assert found.name == "shapes/train" and found.texts == tuple(row.text for row in rows)
+    assert found.kinds == tuple(row.kind for row in rows) and found.answers == tuple(row.answer for row in rows)
+    assert found.programs == tuple(row.steps for row in rows)
+    assert found.items.tolist() == [row.scene.position for row in rows]
+    assert set(found.answers or ()) <= set(found.vocabulary)
+    assert (found.images, found.regions, found.stories, found.most_counted) == (None, None, None, None)
+
+
+def test_nothing_that_tells_answers_is_given_of_a_withheld_split(shapes: Dataset) -> None:
+    test = split_of(shapes, "test")
+    found = examples_of(test, Needs(programs=True, regions=True, supports=True, images=True), is_training=False)
+    assert len(found) == test.questions and found.images is not None
+    assert (found.answers, found.programs, found.supports, found.regions) == (None, None, None, None)
+
+
+def test_answers_are_not_given_of_an_open_split_that_is_only_answered(shapes: Dataset) -> None:
+    found = examples_of(split_of(shapes, "val"), Needs(programs=True), is_training=False)
+    assert found.answers is None and found.programs is not None
+
+
+def slowly_scaled(pixels: NDArray[np.uint8], height: int, width: int) -> NDArray[np.float64]:
+    """Return the mean of the pixels under each smaller pixel; the sizes must divide."""
+    down, across = pixels.shape[0] // height, pixels.shape[1] // width
+    found = np.zeros((height, width, 3))
+    for row in range(height):
+        for column in range(width):
+            part = pixels[row * down : (row + 1) * down, column * across : (column + 1) * across]
+            found[row, column] = part.reshape(-1, 3).astype(float).mean(axis=0)
+    return found
+
+
+def test_pictures_are_scaled_by_the_mean_of_their_pixels(shapes: Dataset) -> None:
+    train = split_of(shapes, "train")
+    found = examples_of(train, Needs(images=True))
+    assert found.images is not None and found.images.shape == (4, 20, 30, 3)
+    for scene in Scene.objects.filter(split=train):
+        with Image.open(io.BytesIO(files.get(scene.image))) as image:
+            pixels = np.asarray(image.convert("RGB"))
+        assert np.abs(found.images[scene.position] - slowly_scaled(pixels, 20, 30)).max() <= 1
+
+
+def test_a_picture_that_gets_larger_keeps_its_edges_and_its_own_size_stays() -> None:
+    image = Image.fromarray(np.arange(48, dtype=np.uint8).reshape(4, 4, 3))
+    assert np.array_equal(examples.scaled(image, (4, 4)), np.asarray(image))
+    larger = examples.scaled(image, (8, 8))
+    assert larger.shape == (8, 8, 3) and abs(int(larger[0, 0, 0]) - 0) <= 1 and abs(int(larger[-1, -1, 2]) - 47) <= 1
+
+
+def test_regions_are_the_boxes_of_visible_pixels(shapes: Dataset) -> None:
+    train = split_of(shapes, "train")
+    found = examples_of(train, Needs(regions=True)).regions
+    assert found is not None
+    world, spec = shapes.get_world(), train.read_spec()
+    for stored in examples._stored_items(train, nothing):
+        ids = small.read_ids(stored.scene)
+        height, width = ids.shape
+        labels = {element.id: element.label for element in world.elements(spec, stored.item)}
+        place = found.of_item(stored.scene.position)
+        expected = {}
+        for value in sorted(set(ids.ravel().tolist()) - {0}):
+            rows, columns = np.nonzero(ids == value)
+            box = [columns.min() / width, rows.min() / height, (columns.max() + 1) / width, (rows.max() + 1) / height]
+            expected[value - 1] = box
+        assert found.ids[place].tolist() == list(expected)
+        assert np.allclose(found.boxes[place], np.array(list(expected.values())), atol=1e-6)
+        assert list(found.labels[place]) == [labels[number] for number in expected]
+
+
+def test_regions_without_object_ids_come_from_the_scene(shapes: Dataset) -> None:
+    train = split_of(shapes, "train")
+    with_ids = examples_of(train, Needs(regions=True)).regions
+    Scene.objects.filter(split=train).update(ids_image="")
+    disk_cache.remove(next((disk_cache.folder() / examples.SHELF).iterdir()))
+    found = examples_of(train, Needs(regions=True)).regions
+    assert with_ids is not None and found is not None
+    assert with_ids.ids.tolist() == found.ids.tolist() and np.allclose(with_ids.boxes, found.boxes, atol=1e-6)
+
+
+def test_stories_and_supporting_lines_end_where_the_question_is_asked(db: None) -> None:
+    made = dataset_jobs.start(
+        {"world": "babi", "title": "Tales", "splits": {"train": {"questions": 5}, "test": {"questions": 5}}},
+        slug="tales", visibility="public",
+    )  # fmt: skip
+    dataset_jobs.work(dataset=made)
+    found = examples_of(split_of(made, "train"), Needs(stories=True, supports=True))
+    rows = Question.objects.filter(split__dataset=made, split__name="train").order_by("position")
+    assert found.stories is not None and found.supports is not None
+    for row, story, supports in zip(rows, found.stories, found.supports, strict=True):
+        assert len(story) == row.scope and all(0 <= line < len(story) for line in supports)
+    assert {len(supports) for supports in found.supports} >= {1, 2, 3}
+    answered = examples_of(split_of(made, "test"), Needs(stories=True, supports=True), is_training=False)
+    assert answered.stories is not None and answered.supports is None
+
+
+def test_a_question_set_has_its_own_questions_and_their_scenes(shapes: Dataset) -> None:
+    train = split_of(shapes, "train")
+    recipe = read_recipe({"parent": "train", "filter": "", "sample": 5, "seed": 1})
+    part = dataset_jobs.derive(train, name="part", recipe=recipe)
+    part = split_of(shapes, "part")
+    found = examples_of(part, Needs(images=True))
+    whole = examples_of(train, Needs(images=True))
+    assert len(found) == 5 and found.images is not None and len(found.images) == part.scenes
+    for at, text in enumerate(found.texts):
+        [place] = [number for number, other in enumerate(whole.texts) if other == text]
+        assert whole.images is not None and found.answers is not None and whole.answers is not None
+        assert np.array_equal(found.images[found.items[at]], whole.images[whole.items[place]])
+        assert found.answers[at] == whole.answers[place]
+
+
+def test_methods_with_the_same_needs_share_a_folder(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    train = split_of(shapes, "train")
+    first = examples_of(train, Needs(images=True))
+    monkeypatch.setattr(examples, "_write", lambda *_, **__: pytest.fail("written again"))
+    assert np.array_equal(first.images, examples_of(train, Needs(images=True)).images)  # type: ignore[arg-type]
+
+
+def test_every_difference_makes_another_folder(shapes: Dataset) -> None:
+    train = split_of(shapes, "train")
+    plain = ExamplesOrder(train, True, True, True, True, True, (20, 30))
+    others = [plain._replace(**{name: False}) for name in ("answers", "stories", "supports", "programs", "regions")]
+    others += [plain._replace(size=None), plain._replace(size=(30, 20)), plain._replace(split=split_of(shapes, "val"))]
+    assert len({one.key for one in [plain, *others]}) == 9
+
+
+def test_a_folder_that_was_not_finished_leaves_nothing(shapes: Dataset) -> None:
+    order = ExamplesOrder(split_of(shapes, "train"), True, False, False, False, False, (20, 30))
+
+    def stop() -> None:
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"), examples.prepared(order, check=stop):
+        pass
+    assert list((disk_cache.folder() / examples.SHELF).iterdir()) == []
+
+
+def test_a_picture_that_is_missing_is_one_message(shapes: Dataset) -> None:
+    train = split_of(shapes, "train")
+    files.drop(Scene.objects.filter(split=train, position=2).get().image)
+    with pytest.raises(Exception, match=r"shapes/train scene 2: Expected the picture of every scene"):
+        examples_of(train, Needs(images=True))
+
+
+def test_a_full_disk_is_noticed_before_anything_is_written(shapes: Dataset, settings: Any, tmp_path: Path) -> None:
+    files.check_room(tmp_path, 0)
+    with pytest.raises(files.NoSpace, match="GB under"):
+        files.check_room(tmp_path, 2**60)
+    settings.DISK_RESERVE_GB = 1e9
+    with pytest.raises(files.NoSpace):
+        examples_of(split_of(shapes, "train"), Needs(images=True))
+    assert list((disk_cache.folder() / examples.SHELF).iterdir()) == []

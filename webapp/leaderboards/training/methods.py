@@ -1,0 +1,33 @@
+"""What methods that can be trained see, and which fit a split."""
+
+from generation.engine.learners import METHODS, find_learner
+from generation.engine.learners.base import Learner
+from generation.models import Split
+from webapp.leaderboards.training import examples
+
+SEEN = {
+    "images": "the picture",
+    "stories": "the story",
+    "regions": "boxes of objects",
+    "programs": "the program",
+    "supports": "supporting lines while it learns",
+}
+
+
+def describe(learner: type[Learner]) -> str:
+    """Say what a method sees beside the question."""
+    seen = ["the question", *(words for part, words in SEEN.items() if getattr(learner.needs, part))]
+    seen += [f"{words} if there is one" for part, words in SEEN.items() if getattr(learner.uses, part)]
+    return f"{', '.join(seen[:-1])} and {seen[-1]}" if len(seen) > 1 else "the question only"
+
+
+def fitting(split: Split) -> list[type[Learner]]:
+    """Return the methods that can be trained on a split like this one."""
+    lacking: dict[object, str] = {}
+    found = []
+    for learner in map(find_learner, METHODS):
+        if learner.needs not in lacking:
+            lacking[learner.needs] = examples.lacking(learner, split, is_training=True)
+        if not lacking[learner.needs]:
+            found.append(learner)
+    return found
