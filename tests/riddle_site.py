@@ -172,7 +172,8 @@ def site(secret: str) -> Iterator[None]:
         _number_from_one()
         for name in ("member", "researcher", "owner"):
             User.objects.create_user(name, f"{name}@example.org", "x", date_joined=A_MOMENT)
-        User.objects.get(username="researcher").groups.add(Group.objects.get_or_create(name=RESEARCHERS)[0])
+        for name in ("researcher", "owner"):
+            User.objects.get(username=name).groups.add(Group.objects.get_or_create(name=RESEARCHERS)[0])
         _make_complete_dataset("riddles", secret)
         _make_complete_dataset("hidden", secret, visibility=Dataset.Visibility.PRIVATE, withheld=False)
         _make_failed_dataset("broken", secret)

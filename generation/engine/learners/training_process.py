@@ -89,7 +89,7 @@ def write_predictions(path: Path, predictions: Sequence[Prediction]) -> None:
 
 def _prepare_torch(threads: int, device: str) -> None:
     """Import PyTorch before any network is imported, with results that repeat."""
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    os.environ.update(CUBLAS_WORKSPACE_CONFIG=":4096:8")
     try:
         import torch
         import torch.nn.functional

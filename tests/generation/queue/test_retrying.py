@@ -237,6 +237,7 @@ TASKS = {
     "shortcut reports": "generation.tasks.report",
     "skipped-step reports": "generation.tasks.ablate",
     "submissions": "webapp.leaderboards.tasks.score",
+    "trainings": "webapp.leaderboards.tasks.train",
 }
 
 
