@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from webapp.leaderboards.views import boards, disclosure, methods, submissions, suites, trainings
+from webapp.leaderboards.views import boards, disclosure, findings, methods, submissions, suites
 from webapp.leaderboards.views.analysis import (
     accuracy_over_k,
     comparing,
@@ -41,6 +41,9 @@ urlpatterns = [
     path(f"{BOARD}/metrics/", metrics.metrics, name="board_metrics"),
     path(f"{BOARD}/metrics.<str:kind>", metrics.metrics_file, name="board_metrics_file"),
     path(f"{BOARD}/steps/", skipped_steps.steps, name="board_steps"),
+    path("findings/", findings.findings, name="findings"),
+    path("findings/<slug:name>/", findings.finding, name="finding"),
+    path("findings/<slug:name>/<slug:size>.json", findings.finding_file, name="finding_file"),
     path("suites/", suites.suites, name="suites"),
     path("suites/new/", suites.suite_new, name="suite_new"),
     path("suites/<slug:slug>/", suites.suite, name="suite"),

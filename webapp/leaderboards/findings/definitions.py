@@ -1,0 +1,358 @@
+"""Definitions of findings: one JSON file for each, read by a strict model.
+
+A definition has tables, of the paper's figures and ours, statements about the figures, and two sizes. A size has the
+datasets to make and the methods to train. A figure is named by its table, row and column: `types/lstm/exist`.
+
+A JSON object with a key `each`, for example `{"each": {"k": [5, 15]}, "name": "k{k}", ...}`, stands for several
+objects: one for each combination of the values, in which `{k}` is replaced by the value.
+"""
+
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from generation.engine.content_hash import digest
+from generation.engine.errors import EngineError
+from generation.engine.learners.base import SizeName
+from generation.engine.scoring.counts.metrics import METRICS
+from generation.engine.scoring.statements import Inequality
+from generation.engine.spec import Frozen, read
+
+FOLDER = Path(__file__).parent / "definitions"
+SIZES: tuple[SizeName, ...] = ("mini", "paper")
+BASELINE, GUESSES = "baseline", "guesses"  # kinds of rows that are not trained
+ACCURACY = "accuracy"
+COLUMN, ROW = "{column}", "{row}"  # in a row's training and split: the name of the cell's column
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,59}$")]
+SplitPath = Annotated[str, StringConstraints(pattern=r"^[a-z0-9{][a-z0-9{}_-]*/[a-zA-Z0-9{][a-zA-Z0-9{}_-]*$")]
+
+
+class BadFinding(EngineError):
+    """A definition or a record of a finding is wrong, or there is none with this name."""
+
+
+class DerivedSet(Frozen):
+    """A question set of a dataset; `recipe` is that of `manage.py derive`, without the parent."""
+
+    name: str
+    parent: str
+    recipe: dict[str, Any]
+
+
+class ShiftedCounts(Frozen):
+    """The question sets of a count shift, called `train-odd-even-90` and so on."""
+
+    kept: Literal["odd", "even"]
+    removed: float = Field(ge=0, le=100)
+
+
+class FindingDataset(Frozen):
+    """A dataset to make: its spec, over a preset, and the question sets that are derived from it."""
+
+    name: Name
+    spec: dict[str, Any]
+    images: bool = True
+    sets: tuple[DerivedSet, ...] = ()
+    shifts: tuple[ShiftedCounts, ...] = ()
+
+
+class FindingTraining(Frozen):
+    """A method to train, once for each seed. Splits are named `dataset/split`, where datasets are those of the size."""
+
+    name: Name
+    method: str
+    label: str
+    train: SplitPath
+    val: SplitPath
+    tests: tuple[SplitPath, ...] = Field(min_length=1)
+    config: dict[str, Any] = Field(default_factory=dict)
+    seeds: tuple[int, ...] = Field((0,), min_length=1)
+
+
+class FindingSize(Frozen):
+    """What one size of a finding makes and trains."""
+
+    about: str
+    datasets: tuple[FindingDataset, ...] = Field(min_length=1)
+    trainings: tuple[FindingTraining, ...] = ()
+
+
+class TableRow(Frozen):
+    """A row of a table: a training, a baseline of the site, or guesses.
+
+    Attributes
+    ----------
+    name, label : str
+    of : str
+        The name of a training; `baseline/KIND`; or `guesses/DATASET/SPLIT`, which are answers drawn at random
+        from those of a split. `{column}` stands for the column's name.
+    on : str
+        The split, if it is not that of the column; `{column}` as in `of`.
+    """
+
+    name: Name
+    label: str
+    of: str
+    on: SplitPath | None = None
+
+
+class TableColumn(Frozen):
+    """A column of a table: a figure on some questions of a split.
+
+    Attributes
+    ----------
+    name, label : str
+    on : str
+        The split; `{row}` stands for the row's name. Empty if each row names it.
+    slice : str
+        The questions, as in the address of the split's page; empty for all.
+    metric : str
+        `accuracy`, or a name in `generation.engine.scoring.counts.metrics.METRICS`.
+    at : float or None
+        The place on the axis, if the table is drawn as lines.
+    """
+
+    name: Name
+    label: str
+    on: SplitPath | None = None
+    slice: str = ""
+    metric: str = ACCURACY
+    at: float | None = None
+
+    @model_validator(mode="after")
+    def _has_metric(self) -> Self:
+        if self.metric not in (ACCURACY, *METRICS):
+            raise ValueError(f"Expected one of {', '.join((ACCURACY, *METRICS))}, got {self.metric}")
+        return self
+
+
+class FindingCell(NamedTuple):
+    """A figure of a table, with its split and what it is a figure of."""
+
+    key: str
+    row: TableRow
+    column: TableColumn
+
+    @property
+    def of(self) -> str:
+        return self.row.of.replace(COLUMN, self.column.name)
+
+    @property
+    def kind(self) -> str:
+        """Return `BASELINE`, `GUESSES`, or an empty text for a training."""
+        first = self.of.partition("/")[0]
+        return first if first in (BASELINE, GUESSES) else ""
+
+    @property
+    def source(self) -> str:
+        """Return the kind of the baseline, or the split from which guesses are drawn."""
+        return self.of.partition("/")[2]
+
+    @property
+    def on(self) -> str:
+        return (self.row.on or self.column.on or "").replace(COLUMN, self.column.name).replace(ROW, self.row.name)
+
+
+class FindingTable(Frozen):
+    """A table or figure of the paper, and the same of ours.
+
+    Attributes
+    ----------
+    name, title : str
+    source : str
+        The place in the paper, for example `table 3`.
+    note : str
+        What a reader should know about the paper's figures.
+    chart : str
+        `bars` or `lines`; for lines, each column has its place on the axis.
+    axis : str
+        The title of the axis of a chart with lines.
+    rows, columns : tuple
+    paper : mapping of str to tuple of float or None
+        The paper's figures by row, one for each column, as shares of 1; None where the paper has no number. A row
+        without numbers is left out.
+    sizes : tuple of str
+        The sizes of the finding that have this table.
+    """
+
+    name: Name
+    title: str
+    source: str
+    note: str = ""
+    chart: Literal["bars", "lines"] = "bars"
+    axis: str = ""
+    rows: tuple[TableRow, ...] = Field(min_length=1)
+    columns: tuple[TableColumn, ...] = Field(min_length=1)
+    paper: dict[str, tuple[float | None, ...]] = Field(default_factory=dict)
+    sizes: tuple[SizeName, ...] = SIZES
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        _check_unique("rows", [row.name for row in self.rows])
+        _check_unique("columns", [column.name for column in self.columns])
+        for row, figures in self.paper.items():
+            if row not in {one.name for one in self.rows} or len(figures) != len(self.columns):
+                raise ValueError(f"Expected {len(self.columns)} figures of a row of the table for {row!r}")
+        if self.chart == "lines" and any(column.at is None for column in self.columns):
+            raise ValueError("Expected `at` of each column for a chart with lines")
+        for cell in self.cells():
+            if not cell.on:
+                raise ValueError(f"Expected a split for {cell.key}, got none")
+        return self
+
+    def key(self, row: TableRow, column: TableColumn) -> str:
+        """Return the name of a figure."""
+        return f"{self.name}/{row.name}/{column.name}"
+
+    def cells(self) -> Iterator[FindingCell]:
+        """Yield the figures, row by row."""
+        for row, column in itertools.product(self.rows, self.columns):
+            yield FindingCell(self.key(row, column), row, column)
+
+    def paper_figure(self, row: TableRow, at: int) -> float | None:
+        """Return the paper's figure in a row and the column at a place, or None."""
+        figures = self.paper.get(row.name)
+        return None if figures is None else figures[at]
+
+
+class FindingStatement(Inequality):
+    """A statement of a finding, in words and as bounds of a sum of figures."""
+
+    says: str
+    sizes: tuple[SizeName, ...] = SIZES
+
+
+class Definition(Frozen):
+    """A finding.
+
+    Attributes
+    ----------
+    title, paper, about : str
+        `paper` is the citation. `about` is what the paper found, in a few sentences.
+    link : str
+        The address of the paper.
+    tables, statements : tuple
+    sizes : mapping of str to FindingSize
+    """
+
+    title: str
+    paper: str
+    link: str
+    about: str
+    tables: tuple[FindingTable, ...] = Field(min_length=1)
+    statements: tuple[FindingStatement, ...] = Field(min_length=1)
+    sizes: dict[SizeName, FindingSize] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        _check_unique("tables", [table.name for table in self.tables])
+        for size, made in self.sizes.items():
+            trainings = [one.name for one in made.trainings]
+            _check_unique(f"trainings of {size}", trainings)
+            _check_unique(f"datasets of {size}", [one.name for one in made.datasets])
+            cells = {cell.key: cell for table in self.tables_of(size) for cell in table.cells()}
+            for one in made.trainings:
+                for split in (one.train, one.val, *one.tests):
+                    _check_dataset(split, made, where=f"training {one.name} of {size}")
+            for cell in cells.values():
+                _check_dataset(cell.on, made, where=f"{cell.key} in {size}")
+                if cell.kind == GUESSES:
+                    _check_dataset(cell.source, made, where=f"{cell.key} in {size}")
+                if not cell.kind and cell.of not in trainings:
+                    raise ValueError(f"Expected a training of {size} for {cell.key}, got {cell.of!r}")
+            for statement in self.statements_of(size):
+                unknown = sorted(statement.weights.keys() - cells.keys())
+                if unknown:
+                    raise ValueError(f"Expected figures of the tables, got {unknown[0]!r} in {statement.says!r}")
+        return self
+
+    def tables_of(self, size: SizeName) -> list[FindingTable]:
+        """Return the tables of a size."""
+        return [table for table in self.tables if size in table.sizes]
+
+    def statements_of(self, size: SizeName) -> list[FindingStatement]:
+        """Return the statements of a size."""
+        return [one for one in self.statements if size in one.sizes]
+
+    def digest(self, size: SizeName) -> str:
+        """Return the SHA-256 of all that decides what a run of this size makes, trains and states."""
+        made = self.sizes[size].model_dump(mode="json")
+        tables = [table.model_dump(mode="json", exclude={"paper", "note"}) for table in self.tables_of(size)]
+        statements = [one.model_dump(mode="json") for one in self.statements_of(size)]
+        return digest({"made": made, "tables": tables, "statements": statements})
+
+
+def _check_unique(what: str, names: Sequence[str]) -> None:
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise ValueError(f"Expected {what} with different names, got {repeated!r} twice")
+
+
+def _check_dataset(split: str, made: FindingSize, *, where: str) -> None:
+    known = [one.name for one in made.datasets]
+    if split.partition("/")[0] not in known:
+        raise ValueError(f"Expected a split of {', '.join(known)}, got {split!r} ({where})")
+
+
+def command_of(name: str, size: SizeName) -> str:
+    """Return the command that runs a finding."""
+    return f"python manage.py finding {name} --size {size}"
+
+
+# Reading
+
+
+def names() -> list[str]:
+    """Return the names of all findings, in order."""
+    return sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+@cache
+def load(name: str) -> Definition:
+    """Return the definition of a finding; raise `BadFinding` with the names that exist."""
+    if name not in names():
+        raise BadFinding(f"Expected one of {', '.join(names()) or 'none yet'}, got {name!r}.", where="finding")
+    return read_definition(json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")), where=name)
+
+
+def read_definition(data: Mapping[str, Any], *, where: str = "") -> Definition:
+    """Return the definition that some JSON data has, after `each` is expanded; raise `BadSpec`."""
+    return read(Definition, expanded(data), where=where)
+
+
+def expanded(data: Any) -> Any:
+    """Return JSON data in which each object with `each` in a list, or as a value, stands for several."""
+    if isinstance(data, list):
+        return [one for entry in data for one in _several(entry)]
+    if isinstance(data, Mapping):
+        return {key: expanded(value) for key, value in data.items()}
+    return data
+
+
+def _several(entry: Any) -> Iterable[Any]:
+    if not (isinstance(entry, Mapping) and "each" in entry):
+        return [expanded(entry)]
+    rest = {key: value for key, value in entry.items() if key != "each"}
+    every = [dict(zip(entry["each"], values, strict=True)) for values in itertools.product(*entry["each"].values())]
+    return [one for values in every for one in _several(_filled(rest, values))]
+
+
+def _filled(data: Any, values: Mapping[str, Any]) -> Any:
+    """Return JSON data with the values in place of their names; a text that is only a name becomes the value itself."""
+    if isinstance(data, list):
+        return [_filled(one, values) for one in data]
+    if isinstance(data, Mapping):
+        return {_filled(key, values): _filled(value, values) for key, value in data.items()}
+    if not isinstance(data, str):
+        return data
+    whole = re.fullmatch(r"\{(\w+)\}", data)
+    if whole and whole[1] in values:
+        return values[whole[1]]
+    return re.sub(r"\{(\w+)\}", lambda found: str(values.get(found[1], found[0])), data)

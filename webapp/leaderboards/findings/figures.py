@@ -1,0 +1,83 @@
+"""Figures of findings: from the stored predictions of trainings and baselines, with what their intervals need."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.scoring.score import NONE, right_of
+from generation.engine.scoring.statements import Measurement, measure_share, measure_terms
+from generation.models import Split
+from generation.reports.count_metrics import terms_of
+from generation.reports.scoring import truth_of
+from generation.splits.split_recipes import BadRecipe, Chooser
+from generation.storage.split_index import SplitIndex
+from webapp.leaderboards import stored_predictions
+from webapp.leaderboards.findings.definitions import ACCURACY, BadFinding, TableColumn
+from webapp.leaderboards.metrics import load_predictions
+from webapp.leaderboards.models import Submission
+
+
+class FigureReader:
+    """Reads the figures of one split. Figures of a question set are paired with those of its parent.
+
+    Parameters
+    ----------
+    split : Split
+        A complete split with its dataset and parent.
+    """
+
+    def __init__(self, split: Split) -> None:
+        self.split, self.index = split, SplitIndex.open(split)
+        self.truth = truth_of(self.index)
+        positions = self.index.positions
+        self.positions = np.arange(self.index.n) if positions is None else np.asarray(positions, np.int64)
+        self.pool = str(split.source)
+
+    def chosen(self, column: TableColumn) -> NDArray[np.bool_]:
+        """Return which questions a column is about, shape (questions,); raise `BadFinding` if there are none."""
+        try:
+            query = Chooser(self.split, self.index).read_filter(column.slice)
+        except BadRecipe as error:
+            raise BadFinding(error.reason, where=f"{self.split}: slice") from error
+        found = np.zeros(self.index.n, np.bool_)
+        found[self.index.find(query.filters, query.each_word).positions] = True
+        found &= self.truth != NONE
+        if not found.any():
+            raise BadFinding(f"Expected questions with {column.slice!r}, got none.", where=str(self.split))
+        return found
+
+    def of_submissions(self, runs: Mapping[str, Submission], column: TableColumn) -> Measurement:
+        """Return the figure of some runs by their names; raise `BadFinding` if it is not defined."""
+        among = self.chosen(column)
+        if column.metric == ACCURACY:
+            codes = [stored_predictions.codes_for(one, self.split) for one in runs.values()]
+            return self._share([right_of(one, self.truth) for one in codes], tuple(runs), among)
+        terms = {
+            name: terms_of(self.split, *load_predictions(self.split, one.predictions)) for name, one in runs.items()
+        }
+        lacking = next((name for name, one in terms.items() if column.metric not in one), None)
+        if lacking is None:
+            named = {name: one[column.metric] for name, one in terms.items()}
+            found = measure_terms(named, among, pool=self.pool, positions=self.positions)
+            if found is not None:
+                return found
+        raise BadFinding(f"Expected predictions with {column.metric}, got some without.", where=str(self.split))
+
+    def of_guesses(self, source: Split, column: TableColumn) -> Measurement:
+        """Return the expected accuracy of answers that are drawn at random from those of a split."""
+        index = SplitIndex.open(source)
+        answers = truth_of(index)
+        counts = np.bincount(answers[answers >= 0], minlength=len(index.answer_values))
+        shares = dict(zip(index.answer_values, counts / max(1, counts.sum()), strict=True))
+        table = np.array([*(shares.get(value, 0.0) for value in self.index.answer_values), 0.0])
+        return self._share([table[self.truth]], (f"guesses of {source}",), self.chosen(column))
+
+    def _share(
+        self,
+        rights: Sequence[NDArray[np.floating] | NDArray[np.bool_]],
+        runs: tuple[str, ...],
+        among: NDArray[np.bool_],
+    ) -> Measurement:
+        scores = np.stack([np.asarray(one, np.float64)[among] for one in rights])
+        return measure_share(scores, runs=runs, pool=self.pool, positions=self.positions[among])

@@ -1,0 +1,175 @@
+"""The content of the pages of findings: tables with the paper's figures beside ours, and statements in words."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from generation.engine.learners.base import SizeName
+from generation.engine.scoring.counts.metrics import METRICS
+from generation.engine.scoring.figures import points
+from generation.engine.scoring.statements import HowItEnded
+from webapp.leaderboards.findings import definitions, records
+from webapp.leaderboards.findings.definitions import ACCURACY, SIZES, Definition, FindingTable, TableColumn, TableRow
+from webapp.leaderboards.findings.records import FindingRecord, RecordedFigure, RecordedStatement
+
+PERCENT, OBJECTS = "%", "objects"
+OUTCOMES = {HowItEnded.HELD: "good", HowItEnded.NOT_HELD: "bad", HowItEnded.UNDECIDED: "warn"}  # classes of chips
+WIDEST = 6  # columns of a table on a page; if there are more, its columns become rows
+
+
+class FigureView(NamedTuple):
+    """A figure here and the paper's as texts; each is empty if it is not known."""
+
+    here: str
+    interval: str
+    n: int
+    runs: int
+    paper: str
+
+
+class LineView(NamedTuple):
+    """A line of a table on a page."""
+
+    label: str
+    figures: list[FigureView]
+
+
+class TableView(NamedTuple):
+    """A table on a page. The columns of a wide table are lines here."""
+
+    table: FindingTable
+    unit: str
+    heads: list[str]
+    lines: list[LineView]
+
+    @property
+    def is_share(self) -> bool:
+        """Return whether all figures are shares."""
+        return self.unit == PERCENT
+
+
+class StatementView(NamedTuple):
+    """A statement on a page: what it demands, what was found, and the outcome in words with a class of its chip."""
+
+    says: str
+    demand: str
+    found: str
+    outcome: str
+    chip: str
+
+
+class SizeSummary(NamedTuple):
+    """A size of a finding in the list: its record, if there is one, and how many statements ended each way."""
+
+    size: SizeName
+    record: FindingRecord | None
+    counts: list[tuple[int, str, str]]
+
+
+class FindingSummary(NamedTuple):
+    """A finding in the list."""
+
+    name: str
+    definition: Definition
+    sizes: list[SizeSummary]
+
+
+def summaries() -> list[FindingSummary]:
+    """Return all findings with what is recorded of each."""
+    return [FindingSummary(name, found, _sizes(name, found)) for name in definitions.names() for found in [load(name)]]
+
+
+def load(name: str) -> Definition:
+    """Return the definition of a finding; raise `BadFinding` if there is none with this name."""
+    return definitions.load(name)
+
+
+def _sizes(name: str, definition: Definition) -> list[SizeSummary]:
+    return [summary_of(name, size) for size in SIZES if size in definition.sizes]
+
+
+def summary_of(name: str, size: SizeName) -> SizeSummary:
+    """Return what is recorded of one size of a finding."""
+    record = records.latest(name, size)
+    counts = [] if record is None else [(record.count(one), one.value, chip) for one, chip in OUTCOMES.items()]
+    return SizeSummary(size, record, [one for one in counts if one[0]])
+
+
+# Tables
+
+
+def tables_of(definition: Definition, size: SizeName, record: FindingRecord | None) -> list[TableView]:
+    """Return the tables of a size, with the figures of its record if there is one."""
+    figures = {} if record is None else record.figures
+    return [_table(table, figures) for table in definition.tables_of(size)]
+
+
+def _table(table: FindingTable, figures: dict[str, RecordedFigure]) -> TableView:
+    columns = list(enumerate(table.columns))
+    if len(columns) > WIDEST:
+        lines = [LineView(one.label, [_figure(table, row, at, figures) for row in table.rows]) for at, one in columns]
+        return TableView(table, _unit(table.columns), [row.label for row in table.rows], lines)
+    lines = [LineView(row.label, [_figure(table, row, at, figures) for at, _ in columns]) for row in table.rows]
+    return TableView(table, _unit(table.columns), [column.label for column in table.columns], lines)
+
+
+def _figure(table: FindingTable, row: TableRow, at: int, figures: dict[str, RecordedFigure]) -> FigureView:
+    column = table.columns[at]
+    found, paper = figures.get(table.key(row, column)), table.paper_figure(row, at)
+    unit = _unit([column])
+    told = "" if paper is None else number_text(paper, unit=unit)
+    if found is None:
+        return FigureView("", "", 0, 0, told)
+    low, high = (number_text(end, unit=unit) for end in (found.low, found.high))
+    return FigureView(number_text(found.value, unit=unit), f"{low}–{high}", found.n, len(found.runs), told)
+
+
+def _unit(columns: Sequence[TableColumn]) -> str:
+    units = {PERCENT if one.metric == ACCURACY else METRICS[one.metric].unit for one in columns}
+    return PERCENT if units == {PERCENT} else OBJECTS
+
+
+def number_text(number: float, *, unit: str) -> str:
+    """Return a figure as text without its unit: a share in percent."""
+    return (points(number) if unit == PERCENT else f"{number:.2f}").replace("-", "−")
+
+
+# Statements
+
+
+def statements_of(definition: Definition, size: SizeName, record: FindingRecord | None) -> list[StatementView]:
+    """Return the statements of a size, with their outcomes if there is a record of these statements."""
+    known = {} if record is None else {one.says: one for one in record.statements}
+    units = {cell.key: _unit([cell.column]) for table in definition.tables_of(size) for cell in table.cells()}
+    return [
+        _statement(one.says, one.bounds, known.get(one.says), unit=_unit_of(units[name] for name in one.weights))
+        for one in definition.statements_of(size)
+    ]
+
+
+def _unit_of(units: Collection[str]) -> str:
+    return PERCENT if set(units) == {PERCENT} else OBJECTS
+
+
+def _statement(says: str, bounds: tuple[float, float], found: RecordedStatement | None, *, unit: str) -> StatementView:
+    demand = demand_text(bounds, unit=unit)
+    if found is None:
+        return StatementView(says, demand, "", "not recorded", "")
+    low, high = (number_text(end, unit=unit) for end in (found.low, found.high))
+    text = f"{number_text(found.value, unit=unit)} ({low} to {high})"
+    return StatementView(says, demand, text, found.outcome.value, OUTCOMES[found.outcome])
+
+
+def demand_text(bounds: tuple[float, float], *, unit: str) -> str:
+    """Return the bounds of a statement in words, in percentage points or objects."""
+    low, high = (number_text(end, unit=unit) for end in bounds)
+    if bounds[0] == float("-inf"):
+        return f"at most {high}"
+    return f"at least {low}" if bounds[1] == float("inf") else f"{low} to {high}"
+
+
+def duration_text(seconds: float) -> str:
+    """Return a duration in hours, minutes or seconds."""
+    minutes = round(seconds / 60)
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,222 @@
+"""Records of findings: what a run made, its figures, and which statements hold.
+
+The repository has a record of each finding and size that was run for it, in `records/`. A site's own runs are in
+`VAR_DIR/findings/`. The journal of a run, which has the seconds of each step that is done, is in the same folder.
+"""
+
+import json
+import os
+import platform
+from collections.abc import Iterator
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from generation import __version__
+from generation.engine import ENGINE_VERSION
+from generation.engine.errors import BadSpec
+from generation.engine.learners.base import SizeName
+from generation.engine.learners.model_files import write_whole
+from generation.engine.scoring.figures import rounded
+from generation.engine.scoring.statements import HowItEnded, Measurement, interval_of_sum
+from generation.engine.spec import Frozen, read
+from webapp.leaderboards.findings.definitions import BadFinding
+
+FOLDER = Path(__file__).parent / "records"
+PACKAGES = ("numpy", "numba", "torch")
+CPU_INFO = Path("/proc/cpuinfo")
+
+
+class RecordedFigure(Frozen):
+    """A figure with its 95 % interval, its number of questions, and the figure of each run."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    runs: tuple[float, ...]
+
+
+class RecordedStatement(Frozen):
+    """A statement with the sum of its figures, the 95 % interval of the sum, and whether it holds."""
+
+    says: str
+    at_least: float | None
+    at_most: float | None
+    value: float
+    low: float
+    high: float
+    outcome: HowItEnded
+
+
+class RecordedDataset(Frozen):
+    """A dataset that a run made: its content hash, and the questions and content hash of each split that was used."""
+
+    name: str
+    slug: str
+    content_hash: str
+    splits: dict[str, tuple[int, str]]
+
+
+class RecordedTraining(Frozen):
+    """A training of a run."""
+
+    name: str
+    method: str
+    label: str
+    seed: int
+    seconds: float
+    parameters: int | None
+    examples_seen: int | None
+
+
+class FindingRecord(Frozen):
+    """All that a run of a finding records.
+
+    Attributes
+    ----------
+    finding, size : str
+    definition : str
+        The digest of the definition; see `Definition.digest`.
+    date : str
+        The time at which the run ended, in ISO 8601.
+    command : str
+    seconds : float
+        The sum of the seconds of all steps.
+    machine, versions : mapping of str to str
+    datasets, trainings, statements : tuple
+    figures : mapping of str to RecordedFigure
+        By the name `table/row/column`.
+    """
+
+    finding: str
+    size: SizeName
+    definition: str
+    date: str
+    command: str
+    seconds: float
+    machine: dict[str, str]
+    versions: dict[str, str]
+    datasets: tuple[RecordedDataset, ...]
+    trainings: tuple[RecordedTraining, ...]
+    figures: dict[str, RecordedFigure]
+    statements: tuple[RecordedStatement, ...]
+
+    @property
+    def ended(self) -> datetime:
+        """Return the time at which the run ended."""
+        return datetime.fromisoformat(self.date)
+
+    def count(self, outcome: HowItEnded) -> int:
+        """Return the number of statements with an outcome."""
+        return sum(one.outcome == outcome for one in self.statements)
+
+
+def recorded(measured: Measurement) -> RecordedFigure:
+    """Return a figure as it is recorded."""
+    low, high = interval_of_sum([(1.0, measured)])
+    runs = tuple(rounded(float(value)) for value in measured.values)
+    return RecordedFigure(value=rounded(measured.value), low=rounded(low), high=rounded(high), n=measured.n, runs=runs)
+
+
+def describe_machine() -> dict[str, str]:
+    """Return the system, the processor and the number of cores of this machine."""
+    lines = CPU_INFO.read_text(encoding="utf-8").splitlines() if CPU_INFO.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": names[0] if names else platform.processor() or "unknown",
+        "cores": str(os.cpu_count() or 1),
+    }
+
+
+def describe_versions() -> dict[str, str]:
+    """Return the versions of this program, of Python, and of the packages that decide figures."""
+    found = {"horsesense": __version__, "engine": ENGINE_VERSION, "python": platform.python_version()}
+    return found | dict(_installed())
+
+
+def _installed() -> Iterator[tuple[str, str]]:
+    for name in PACKAGES:
+        try:
+            yield name, metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+
+
+# Files
+
+
+def own_folder() -> Path:
+    """Return the folder of this site's runs."""
+    return Path(settings.VAR_DIR) / "findings"
+
+
+def path_of(finding: str, size: SizeName, *, folder: Path) -> Path:
+    """Return the file of a record."""
+    return folder / f"{finding}-{size}.json"
+
+
+def write(record: FindingRecord, *, folder: Path) -> Path:
+    """Write a record and return its file."""
+    path = path_of(record.finding, record.size, folder=folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False)
+    write_whole(path, f"{text}\n".encode())
+    return path
+
+
+def read_record(path: Path) -> FindingRecord | None:
+    """Return a record, or None without a file; raise `BadFinding` if the file is damaged."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return read(FindingRecord, data)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, BadSpec) as error:
+        raise BadFinding(f"Expected the record of a finding, got: {error}", where=path.name) from error
+
+
+def latest(finding: str, size: SizeName) -> FindingRecord | None:
+    """Return the later one of the repository's record and of this site's own record; None if there is none."""
+    found = [read_record(path_of(finding, size, folder=folder)) for folder in (FOLDER, own_folder())]
+    return max((one for one in found if one is not None), key=lambda one: one.ended, default=None)
+
+
+class Journal:
+    """The seconds of the steps of a run that are done. It is a file, so a run that was killed goes on after it.
+
+    Parameters
+    ----------
+    path : Path
+    definition : str
+        The digest of the definition. The journal of another definition is not used.
+    """
+
+    def __init__(self, path: Path, *, definition: str) -> None:
+        self.path, self.definition = path, definition
+        self.seconds: dict[str, float] = {}
+        data = self._read()
+        if data.get("definition") == definition:
+            self.seconds = {str(name): float(seconds) for name, seconds in data["seconds"].items()}
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) and isinstance(found.get("seconds"), dict) else {}
+
+    def note(self, step: str, seconds: float) -> None:
+        """Add seconds to a step, and write the file."""
+        self.seconds[step] = round(self.seconds.get(step, 0.0) + seconds, 3)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        content = {"definition": self.definition, "seconds": self.seconds}
+        write_whole(self.path, json.dumps(content, indent=1).encode())
+
+    def forget(self) -> None:
+        """Delete the file."""
+        self.path.unlink(missing_ok=True)

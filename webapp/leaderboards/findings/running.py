@@ -1,0 +1,336 @@
+"""Running a finding: steps that can be done again, so that a run that was killed goes on and records the same.
+
+The steps make each dataset with its question sets, train each method, and score the baselines that tables need. A step
+that finds its work done, in the database, does nothing. At the end, the figures are read, the statements are judged,
+and the record is written.
+"""
+
+import functools
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from django.utils import timezone
+
+from generation.engine.learners.base import SizeName
+from generation.engine.scoring.statements import Judgement, Measurement, judge
+from generation.making import dataset_jobs
+from generation.models import Dataset, Split
+from generation.models.jobs import AbstractJob
+from generation.queue.runner import Runner
+from generation.specs import loading
+from generation.splits.count_shifts import CountShift
+from generation.splits.split_recipes import read_recipe
+from webapp.leaderboards import baselines, scoring
+from webapp.leaderboards.findings import records
+from webapp.leaderboards.findings.definitions import (
+    BASELINE,
+    GUESSES,
+    BadFinding,
+    Definition,
+    FindingCell,
+    FindingDataset,
+    FindingStatement,
+    FindingTraining,
+    command_of,
+    load,
+)
+from webapp.leaderboards.findings.figures import FigureReader
+from webapp.leaderboards.findings.records import FindingRecord, Journal
+from webapp.leaderboards.models import Submission, Training
+from webapp.leaderboards.training import orders
+from webapp.leaderboards.training import running as training_jobs
+
+State = Submission.State
+PAUSE = 0.5  # seconds between two attempts to claim a job
+MAKE = "make"  # the kind of the steps that make datasets
+
+
+class FindingStep(NamedTuple):
+    """A step of a run: its name in the journal, its kind, for the time that is left, and what it does."""
+
+    name: str
+    kind: str
+    perform: Callable[[], object]
+
+
+class FindingRun:
+    """A run of one size of a finding.
+
+    Parameters
+    ----------
+    name : str
+    size : str
+    owner : User
+        The account that owns the trainings and their methods.
+    make : callable
+        Makes a dataset whose jobs wait; by default in this process.
+    definition : Definition or None
+        Another definition than the one of this name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        size: SizeName,
+        *,
+        owner: Any,
+        make: Callable[[Dataset], object] | None = None,
+        definition: Definition | None = None,
+    ) -> None:
+        self.name, self.size, self.owner = name, size, owner
+        self.definition = load(name) if definition is None else definition
+        if size not in self.definition.sizes:
+            raise BadFinding(f"Expected one of {', '.join(self.definition.sizes)}, got {size!r}.", where="--size")
+        self.made = self.definition.sizes[size]
+        self.make = make or _make_here
+        path = records.own_folder() / f"{name}-{size}.journal.json"
+        self.journal = Journal(path, definition=self.definition.digest(size))
+
+    # Steps
+
+    @cached_property
+    def steps(self) -> list[FindingStep]:
+        """Return all steps, in order."""
+        return [*self._dataset_steps(), *self._training_steps(), *self._baseline_steps()]
+
+    def _dataset_steps(self) -> Iterator[FindingStep]:
+        for one in self.made.datasets:
+            yield FindingStep(f"make {one.name}", MAKE, functools.partial(self.make_dataset, one))
+
+    def _training_steps(self) -> Iterator[FindingStep]:
+        for one in self.made.trainings:
+            for seed in one.seeds:
+                name = f"train {one.name}, seed {seed}"
+                yield FindingStep(name, one.method, functools.partial(self.train, one, seed))
+
+    def _baseline_steps(self) -> Iterator[FindingStep]:
+        needed = dict.fromkeys((cell.source, cell.on) for cell in self.cells if cell.kind == BASELINE)
+        for kind, split in needed:
+            perform = functools.partial(self.score_baseline, kind, split)
+            yield FindingStep(f"score {kind} on {split}", BASELINE, perform)
+
+    def perform(self, step: FindingStep) -> float:
+        """Do a step, and return its seconds, those of earlier attempts included."""
+        begun = time.monotonic()
+        try:
+            step.perform()
+        finally:
+            self.journal.note(step.name, time.monotonic() - begun)
+        return self.journal.seconds[step.name]
+
+    def seconds_left(self, done: int) -> float | None:
+        """Return the seconds that the steps after the first `done` probably take; None if that is not known yet."""
+        spent = defaultdict[str, list[float]](list)
+        for step in self.steps[:done]:
+            spent[step.kind].append(self.journal.seconds.get(step.name, 0.0))
+        every = [seconds for found in spent.values() for seconds in found]
+        if not every:
+            return None
+        means = {kind: sum(found) / len(found) for kind, found in spent.items()}
+        trained = [mean for kind, mean in means.items() if kind not in (MAKE, BASELINE)]
+        usual = max(trained, default=None)
+        left = [means.get(step.kind, usual) for step in self.steps[done:]]
+        return sum(one for one in left if one is not None) if None not in left else None
+
+    # Datasets
+
+    def slug_of(self, name: str) -> str:
+        """Return the name of a dataset on the site."""
+        return f"{self.name}-{self.size}-{name}"[:60]
+
+    def make_dataset(self, one: FindingDataset) -> Dataset:
+        """Make a dataset and its question sets, unless they exist; go on with one that is not complete."""
+        slug = self.slug_of(one.name)
+        source = loading.gather_spec(one.spec, name=one.name, folder=records.FOLDER)
+        data = loading.change(source.data, files=source.files)
+        dataset = Dataset.objects.filter(slug=slug).first()
+        if dataset is None:
+            visibility = Dataset.Visibility.PUBLIC
+            dataset = dataset_jobs.start(
+                data, slug=slug, files=source.files, visibility=visibility, images=one.images, owner=self.owner
+            )
+        elif dataset.spec_data != data:
+            raise BadFinding(
+                "Expected a dataset with the spec of the finding, got one with another spec. Delete it: "
+                f"python manage.py delete {slug}",
+                where=slug,
+            )
+        if dataset.state != Dataset.State.COMPLETE:
+            dataset_jobs.resume(dataset)
+            self.make(dataset)
+            dataset.refresh_from_db()
+        if dataset.state != Dataset.State.COMPLETE:
+            raise BadFinding(f"Expected a complete dataset, got: {dataset.error or dataset.state}", where=slug)
+        self._derive(dataset, one)
+        return dataset
+
+    def _derive(self, dataset: Dataset, one: FindingDataset) -> None:
+        """Make the question sets of a dataset that do not exist yet."""
+        for shift in one.shifts:
+            wanted = CountShift(shift.kept, shift.removed, grouped_by=dataset.get_world().count_groups)
+            if not dataset.splits.filter(name=f"test-{wanted.name}").exists():
+                dataset_jobs.shift_counts(dataset, wanted)
+        known = set(dataset.splits.values_list("name", flat=True))
+        for derived in one.sets:
+            if derived.name not in known:
+                parent = self._split(dataset.slug, derived.parent)
+                recipe = read_recipe({"parent": derived.parent, **derived.recipe})
+                dataset_jobs.derive(parent, name=derived.name, recipe=recipe)
+        for split in dataset.splits.exclude(state=Split.State.COMPLETE):
+            for job in split.jobs.all():
+                dataset_jobs.RUNNER.run_now(job)
+
+    def split_of(self, path: str) -> Split:
+        """Return the split that a definition calls `dataset/split`; raise `BadFinding` if it is not complete."""
+        name, _, split = path.partition("/")
+        return self._split(self.slug_of(name), split)
+
+    def _split(self, slug: str, name: str) -> Split:
+        found = Split.objects.for_browse().filter(dataset__slug=slug, name=name).first()
+        if found is None or not found.is_complete:
+            raise BadFinding(f"Expected a complete split, got {'none' if found is None else found.state}.", where=name)
+        return found
+
+    # Trainings and baselines
+
+    def train(self, one: FindingTraining, seed: int) -> Training:
+        """Train a method with one seed, and submit its predictions, unless that is done."""
+        order = self._order(one, seed)
+        found = orders.find(order) or orders.create(order)
+        orders.continue_(found)
+        _run_job(training_jobs.RUNNER, found)
+        if found.state != State.DONE:
+            reason = found.message or f"it is {found.state}"
+            raise BadFinding(f"Expected a training that ends, got: {reason}", where=f"{one.name}, seed {seed}")
+        return found
+
+    def _order(self, one: FindingTraining, seed: int) -> orders.TrainingOrder:
+        tests = tuple(self.split_of(path) for path in one.tests)
+        return orders.TrainingOrder(
+            method=one.method,
+            owner=self.owner,
+            train=self.split_of(one.train),
+            val=self.split_of(one.val),
+            tests=tests,
+            config=one.config,
+            size=self.size,
+            seed=seed,
+            name=one.label,
+        )
+
+    def score_baseline(self, kind: str, path: str) -> Submission:
+        """Score a baseline of the site on a split, or on its parent, unless that is done."""
+        split, method = self.split_of(path), baselines.method_of(kind)
+        has_own = split.reference is not None and split.reference.is_derived and kind in baselines.kinds_of(split)
+        target = split if has_own else split.source
+        found = Submission.objects.filter(method=method, split=target).first()
+        if found is None:
+            fitted = baselines.fitted_on(target, kind)
+            found = Submission.objects.create(method=method, split=target, trained_on=fitted, priority=baselines.LOW)
+        _run_job(scoring.RUNNER, found)
+        if found.state != State.DONE:
+            raise BadFinding(f"Expected a score, got: {found.message or found.state}", where=f"{kind} on {path}")
+        return found
+
+    # Figures, statements, record
+
+    @cached_property
+    def cells(self) -> list[FindingCell]:
+        """Return the figures of all tables of this size."""
+        return [cell for table in self.definition.tables_of(self.size) for cell in table.cells()]
+
+    def read_figures(self) -> dict[str, Measurement]:
+        """Return all figures by their names."""
+        readers = {path: FigureReader(self.split_of(path)) for path in dict.fromkeys(cell.on for cell in self.cells)}
+        return {cell.key: self._figure(cell, readers[cell.on]) for cell in self.cells}
+
+    def _figure(self, cell: FindingCell, reader: FigureReader) -> Measurement:
+        if cell.kind == GUESSES:
+            return reader.of_guesses(self.split_of(cell.source), cell.column)
+        if cell.kind == BASELINE:
+            return reader.of_submissions({cell.of: self.score_baseline(cell.source, cell.on)}, cell.column)
+        [one] = [training for training in self.made.trainings if training.name == cell.of]
+        runs = {f"{one.name}, seed {seed}": self._submission(one, seed, reader.split) for seed in one.seeds}
+        return reader.of_submissions(runs, cell.column)
+
+    def _submission(self, one: FindingTraining, seed: int, split: Split) -> Submission:
+        training = orders.find(self._order(one, seed))
+        answered = Submission.objects.scored().filter(training=training, split__in=[split.pk, split.source.pk])
+        found = answered.select_related("split__dataset").order_by("-pk").first()
+        if training is None or found is None:
+            raise BadFinding(f"Expected predictions on {split}, got none. Add it to tests.", where=one.name)
+        return found
+
+    def judge(self, figures: Mapping[str, Measurement]) -> list[tuple[FindingStatement, Judgement]]:
+        """Return the statements of this size with their outcomes."""
+        return [(one, judge(one, figures)) for one in self.definition.statements_of(self.size)]
+
+    def record(self) -> FindingRecord:
+        """Return the record of a run whose steps are done."""
+        figures = self.read_figures()
+        return FindingRecord(
+            finding=self.name,
+            size=self.size,
+            definition=self.definition.digest(self.size),
+            date=timezone.now().isoformat(timespec="seconds"),
+            command=command_of(self.name, self.size),
+            seconds=round(sum(self.journal.seconds.get(step.name, 0.0) for step in self.steps), 1),
+            machine=records.describe_machine(),
+            versions=records.describe_versions(),
+            datasets=tuple(self._recorded_dataset(one) for one in self.made.datasets),
+            trainings=tuple(self._recorded_training(one, seed) for one in self.made.trainings for seed in one.seeds),
+            figures={name: records.recorded(one) for name, one in figures.items()},
+            statements=tuple(_recorded_statement(one, found) for one, found in self.judge(figures)),
+        )
+
+    def _recorded_dataset(self, one: FindingDataset) -> records.RecordedDataset:
+        dataset = Dataset.objects.get(slug=self.slug_of(one.name))
+        splits = dataset.splits.order_by("ordinal").values_list("name", "questions", "fingerprint")
+        return records.RecordedDataset(
+            name=one.name,
+            slug=dataset.slug,
+            content_hash=dataset.fingerprint,
+            splits={name: (questions, fingerprint) for name, questions, fingerprint in splits},
+        )
+
+    def _recorded_training(self, one: FindingTraining, seed: int) -> records.RecordedTraining:
+        training = orders.find(self._order(one, seed))
+        assert training is not None
+        return records.RecordedTraining(
+            name=one.name,
+            method=one.method,
+            label=one.label,
+            seed=seed,
+            seconds=round(training.seconds, 1),
+            parameters=training.parameters,
+            examples_seen=training.examples_seen,
+        )
+
+
+def _run_job(runner: Runner[Any], job: AbstractJob) -> None:
+    """Run a job here, or wait if another process has claimed it. The lease of a process that was killed ends soon."""
+    job.refresh_from_db()
+    while job.state in (State.WAITING, State.RUNNING):
+        if not runner.run_now(job):
+            runner.recover()
+            time.sleep(PAUSE)
+        job.refresh_from_db()
+
+
+def _make_here(dataset: Dataset) -> None:
+    dataset_jobs.work(dataset=dataset)
+
+
+def _recorded_statement(one: FindingStatement, found: Judgement) -> records.RecordedStatement:
+    return records.RecordedStatement(
+        says=one.says,
+        at_least=one.at_least,
+        at_most=one.at_most,
+        value=records.rounded(found.value),
+        low=records.rounded(found.interval.low),
+        high=records.rounded(found.interval.high),
+        outcome=found.outcome,
+    )

@@ -1,0 +1,119 @@
+"""`manage.py finding`: makes the data of a paper's finding, trains, checks its statements, and records the figures."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+
+from generation.engine.scoring.statements import HowItEnded
+from generation.making.process_pool import KeepDying, Pool, stoppable
+from generation.making.progress import progress_of
+from generation.making.warmup import warm_world
+from generation.management.console import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand
+from generation.models import Dataset
+from webapp.leaderboards.findings import definitions, pages, records
+from webapp.leaderboards.findings.definitions import SIZES, command_of
+from webapp.leaderboards.findings.running import FindingRun
+from webapp.models import User
+
+SIGNS = {HowItEnded.HELD: "held", HowItEnded.NOT_HELD: "NOT HELD", HowItEnded.UNDECIDED: "undecided"}
+
+
+class Command(PlainCommand):
+    help = "Make a paper's finding again: data, trainings, scores, statements, record. Without a name, list findings."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", nargs="?", metavar="NAME", help="a finding; without it, all are listed")
+        parser.add_argument("--size", choices=SIZES, default="mini", help="default: mini")
+        parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
+        parser.add_argument("--owner", metavar="ACCOUNT", help="who owns the trainings; default: the only superuser")
+        parser.add_argument(
+            "--workers", type=int, metavar="N", help="processes that make data; default: one a processor"
+        )
+        parser.add_argument(
+            "--record", action="store_true", help="write the record into the repository as well, to be committed"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """List the findings, or run one. After Ctrl-C it can be resumed."""
+        if options["name"] is None:
+            self._list()
+            return
+        run = FindingRun(options["name"], options["size"], owner=_owner(options["owner"]))
+        workers = options["workers"] or settings.MACHINE_PROCESSES
+        if workers > 1:
+            run.make = lambda dataset: self._make(dataset, workers=workers)
+        if run.journal.seconds and not options["resume"]:
+            raise CommandError(
+                "Expected no run of this finding, got one that was begun. Go on with it, or record it again: --resume.",
+                returncode=BAD_INPUT,
+            )
+        try:
+            with stoppable():
+                self._run(run)
+        except KeyboardInterrupt as stopped:
+            if not self.from_command_line:
+                raise
+            again = f"{command_of(run.name, run.size)} --resume"
+            raise CommandError(f"Stopped. What is done is kept. Go on: {again}", returncode=INTERRUPTED) from stopped
+        self._record(run, in_repository=options["record"])
+
+    def _list(self) -> None:
+        for one in pages.summaries():
+            sizes = []
+            for size, _, counts in one.sizes:
+                told = ", ".join(f"{number} {outcome}" for number, outcome, _ in counts) or "not recorded"
+                sizes.append(f"{size}: {told}")
+            self.stdout.write(f"{one.name}  {one.definition.title}\n  {'; '.join(sizes)}")
+        if not definitions.names():
+            self.stdout.write("There is no finding yet.")
+
+    def _run(self, run: FindingRun) -> None:
+        for number, step in enumerate(run.steps):
+            left = run.seconds_left(number)
+            about = "" if left is None else f"; about {pages.duration_text(left)} left"
+            self.stderr.write(f"[{number + 1}/{len(run.steps)}] {step.name}{about}", str)
+            seconds = run.perform(step)
+            self.stderr.write(f"    {pages.duration_text(seconds)}", str)
+
+    def _make(self, dataset: Dataset, *, workers: int) -> None:
+        """Make a dataset by several processes, as `manage.py generate` does, and show how far it is."""
+        warm_world(dataset.world, draws=dataset.with_images)
+        pool, shown = Pool(dataset, size=workers), [-1]
+
+        def show() -> None:
+            percent = int(10 * progress_of(dataset).share) * 10
+            if percent != shown[0]:
+                shown[0] = percent
+                self.stderr.write(f"    {dataset.slug}: {percent} %", str)
+
+        try:
+            pool.watch(show=show)
+        except KeepDying as error:
+            raise CommandError(f"{error} What is made is kept; go on: --resume", returncode=FAILED) from error
+        finally:
+            pool.stop()
+
+    def _record(self, run: FindingRun, *, in_repository: bool) -> None:
+        record = run.record()
+        folders = [records.own_folder(), *([records.FOLDER] if in_repository else [])]
+        for folder in folders:
+            self.stderr.write(f"Recorded: {records.write(record, folder=folder)}", str)
+        for one in record.statements:
+            self.stdout.write(
+                f"{SIGNS[one.outcome]:<10} {one.value:+.3f} ({one.low:+.3f} to {one.high:+.3f})  {one.says}"
+            )
+
+
+def _owner(account: str | None) -> User:
+    """Return the account that owns the trainings: the named one, or the only superuser."""
+    if account is not None:
+        found = list(User.objects.filter(username=account))
+    else:
+        found = list(User.objects.filter(is_superuser=True)[:2])
+    if len(found) != 1:
+        came = "none" if not found else "several"
+        wanted = f"an account {account!r}" if account is not None else "one superuser"
+        raise CommandError(f"Expected {wanted}, got {came}: say --owner ACCOUNT.", returncode=BAD_INPUT)
+    return found[0]

@@ -1,0 +1,103 @@
+"""Views of findings: the list, and the page of a finding with its record as a file."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from generation.charts.vega import OF_THE_PAGE, WIDE
+from generation.engine.learners.base import SizeName
+from generation.models import Dataset
+from generation.splits.query_string import BadAddress, QueryString, shorten
+from webapp.leaderboards.analysis import downloads
+from webapp.leaderboards.findings import pages, records
+from webapp.leaderboards.findings.chart import about_marks, left_out, spec_of
+from webapp.leaderboards.findings.definitions import BadFinding, Definition, command_of
+from webapp.leaderboards.findings.records import FindingRecord
+from webapp.leaderboards.views.analysis.board_selection import drawings_of
+
+CHARTS = "findings."  # the folder of charts; no dataset has a name with a dot
+SIZE = "size"
+
+
+@require_safe
+def findings(request: HttpRequest) -> HttpResponse:
+    return render(request, "leaderboards/findings.html", {"findings": pages.summaries()})
+
+
+@require_safe
+def finding(request: HttpRequest, name: str) -> HttpResponse:
+    """Return a finding at one size: `?size=paper`; by default at the first size that is recorded."""
+    definition = _find(name)
+    sizes = [pages.summary_of(name, size) for size in definition.sizes]
+    try:
+        chosen = _chosen(request, definition, sizes)
+    except BadAddress as error:
+        return render(request, "generation/refused.html", {"message": str(error)}, status=400)
+    record = chosen.record
+    tables = pages.tables_of(definition, chosen.size, record)
+    figures = {} if record is None else record.figures
+    specs = [spec_of(one.table, figures, is_share=one.is_share, colors=OF_THE_PAGE) for one in tables]
+    drawn = drawings_of(f"{CHARTS}{name}", specs, wide=WIDE)
+    context = {
+        "name": name,
+        "definition": definition,
+        "sizes": sizes,
+        "size": chosen.size,
+        "about_size": definition.sizes[chosen.size].about,
+        "record": record,
+        "counts": chosen.counts,
+        "is_outdated": record is not None and record.definition != definition.digest(chosen.size),
+        "tables": [
+            {"view": one, "drawing": drawing, "marks": about_marks(one.table), "left_out": left_out(one.table)}
+            for one, drawing in zip(tables, drawn, strict=True)
+        ],
+        "statements": pages.statements_of(definition, chosen.size, record),
+        "duration": "" if record is None else pages.duration_text(record.seconds),
+        "trainings": [] if record is None else _trainings(record),
+        "here": _slugs_here(request, record),
+        "command": command_of(name, chosen.size),
+    }
+    return render(request, "leaderboards/finding.html", context)
+
+
+@require_safe
+def finding_file(request: HttpRequest, name: str, size: SizeName) -> HttpResponse:
+    """Return the record of a size as JSON."""
+    definition = _find(name)
+    record = records.latest(name, size) if size in definition.sizes else None
+    if record is None:
+        message = f"Expected a size with a record, got {shorten(size)}."
+        return render(request, "generation/refused.html", {"message": message}, status=404)
+    content = record.model_dump_json(indent=1).encode()
+    return downloads.private_file(content, content_type="application/json", name=f"{name}-{size}.json")
+
+
+def _find(name: str) -> Definition:
+    try:
+        return pages.load(name)
+    except BadFinding as error:
+        raise Http404(str(error)) from error
+
+
+def _chosen(request: HttpRequest, definition: Definition, sizes: list[pages.SizeSummary]) -> pages.SizeSummary:
+    """Return the size that the address names; raise `BadAddress` for an unknown one."""
+    asked = QueryString.of(request)
+    asked.check_names((SIZE,))
+    wanted = asked.value(SIZE)
+    if not wanted:
+        return next((one for one in sizes if one.record is not None), sizes[0])
+    found = next((one for one in sizes if one.size == wanted), None)
+    if found is None:
+        raise BadAddress(f"Expected one of {', '.join(definition.sizes)} for size, got {shorten(wanted)}.")
+    return found
+
+
+def _trainings(record: FindingRecord) -> list[tuple[records.RecordedTraining, str]]:
+    return [(one, pages.duration_text(one.seconds)) for one in record.trainings]
+
+
+def _slugs_here(request: HttpRequest, record: FindingRecord | None) -> set[str]:
+    """Return the names of the record's datasets that this site has, with the same content, and the visitor may see."""
+    wanted = {} if record is None else {one.slug: one.content_hash for one in record.datasets}
+    rows = Dataset.objects.visible_to(request.user).filter(slug__in=wanted)
+    return {slug for slug, found in rows.values_list("slug", "fingerprint") if wanted[slug] == found}
