@@ -42,12 +42,15 @@ class Inequality(Frozen):
     ----------
     plus, minus : tuple of str
         Names of figures. A name may occur several times.
+    divisor : int
+        The number by which the sum is divided, for a difference of means.
     at_least, at_most : float or None
         The bounds, of which one may be missing. Both together say that the sum is near a number.
     """
 
     plus: tuple[str, ...] = Field(min_length=1)
     minus: tuple[str, ...] = ()
+    divisor: int = Field(1, ge=1)
     at_least: float | None = None
     at_most: float | None = None
 
@@ -67,10 +70,10 @@ class Inequality(Frozen):
         return Interval(low, math.inf if self.at_most is None else self.at_most)
 
     @property
-    def weights(self) -> dict[str, int]:
-        """Return how often each figure counts, negative for `minus`."""
+    def weights(self) -> dict[str, float]:
+        """Return the weight of each figure in the sum, negative for `minus`."""
         names = dict.fromkeys((*self.plus, *self.minus))
-        return {name: self.plus.count(name) - self.minus.count(name) for name in names}
+        return {name: (self.plus.count(name) - self.minus.count(name)) / self.divisor for name in names}
 
 
 @dataclass(frozen=True, eq=False)

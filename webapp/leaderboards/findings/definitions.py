@@ -3,8 +3,9 @@
 A definition has tables, of the paper's figures and ours, statements about the figures, and two sizes. A size has the
 datasets to make and the methods to train. A figure is named by its table, row and column: `types/lstm/exist`.
 
-A JSON object with a key `each`, for example `{"each": {"k": [5, 15]}, "name": "k{k}", ...}`, stands for several
-objects: one for each combination of the values, in which `{k}` is replaced by the value.
+In a list, an object with a key `each`, for example `{"each": {"k": [5, 15]}, "name": "k{k}", ...}`, stands for several
+objects: one for each combination of the values, in which `{k}` is replaced by the value. With a key `value` and no
+other, it stands for several values of that key. A name in place of the values is that of a list in `lists`.
 """
 
 import itertools
@@ -13,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -29,6 +31,8 @@ SIZES: tuple[SizeName, ...] = ("mini", "paper")
 BASELINE, GUESSES = "baseline", "guesses"  # kinds of rows that are not trained
 ACCURACY = "accuracy"
 COLUMN, ROW = "{column}", "{row}"  # in a row's training and split: the name of the cell's column
+
+NO_LISTS: Mapping[str, Sequence[Any]] = MappingProxyType({})
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,59}$")]
 SplitPath = Annotated[str, StringConstraints(pattern=r"^[a-z0-9{][a-z0-9{}_-]*/[a-zA-Z0-9{][a-zA-Z0-9{}_-]*$")]
@@ -237,14 +241,14 @@ class Definition(Frozen):
     title, paper, about : str
         `paper` is the citation. `about` is what the paper found, in a few sentences.
     link : str
-        The address of the paper.
+        The address of the paper; empty if there is none.
     tables, statements : tuple
     sizes : mapping of str to FindingSize
     """
 
     title: str
     paper: str
-    link: str
+    link: str = ""
     about: str
     tables: tuple[FindingTable, ...] = Field(min_length=1)
     statements: tuple[FindingStatement, ...] = Field(min_length=1)
@@ -324,24 +328,27 @@ def load(name: str) -> Definition:
 
 def read_definition(data: Mapping[str, Any], *, where: str = "") -> Definition:
     """Return the definition that some JSON data has, after `each` is expanded; raise `BadSpec`."""
-    return read(Definition, expanded(data), where=where)
+    lists = data.get("lists", {})
+    return read(Definition, expanded({name: one for name, one in data.items() if name != "lists"}, lists), where=where)
 
 
-def expanded(data: Any) -> Any:
-    """Return JSON data in which each object with `each` in a list, or as a value, stands for several."""
+def expanded(data: Any, lists: Mapping[str, Sequence[Any]] = NO_LISTS) -> Any:
+    """Return JSON data in which each object with `each` in a list stands for several."""
     if isinstance(data, list):
-        return [one for entry in data for one in _several(entry)]
+        return [one for entry in data for one in _several(entry, lists)]
     if isinstance(data, Mapping):
-        return {key: expanded(value) for key, value in data.items()}
+        return {key: expanded(value, lists) for key, value in data.items()}
     return data
 
 
-def _several(entry: Any) -> Iterable[Any]:
+def _several(entry: Any, lists: Mapping[str, Sequence[Any]]) -> Iterable[Any]:
     if not (isinstance(entry, Mapping) and "each" in entry):
-        return [expanded(entry)]
+        return [expanded(entry, lists)]
     rest = {key: value for key, value in entry.items() if key != "each"}
-    every = [dict(zip(entry["each"], values, strict=True)) for values in itertools.product(*entry["each"].values())]
-    return [one for values in every for one in _several(_filled(rest, values))]
+    values = [lists[one] if isinstance(one, str) else one for one in entry["each"].values()]
+    every = [dict(zip(entry["each"], some, strict=True)) for some in itertools.product(*values)]
+    found = [_filled(rest, some) for some in every]
+    return [expanded(one["value"] if one.keys() == {"value"} else one, lists) for one in found]
 
 
 def _filled(data: Any, values: Mapping[str, Any]) -> Any:

@@ -1,6 +1,6 @@
 """The content of the pages of findings: tables with the paper's figures beside ours, and statements in words."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from generation.engine.learners.base import SizeName
@@ -146,7 +146,7 @@ def statements_of(definition: Definition, size: SizeName, record: FindingRecord 
     ]
 
 
-def _unit_of(units: Collection[str]) -> str:
+def _unit_of(units: Iterable[str]) -> str:
     return PERCENT if set(units) == {PERCENT} else OBJECTS
 
 
@@ -165,11 +165,3 @@ def demand_text(bounds: tuple[float, float], *, unit: str) -> str:
     if bounds[0] == float("-inf"):
         return f"at most {high}"
     return f"at least {low}" if bounds[1] == float("inf") else f"{low} to {high}"
-
-
-def duration_text(seconds: float) -> str:
-    """Return a duration in hours, minutes or seconds."""
-    minutes = round(seconds / 60)
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

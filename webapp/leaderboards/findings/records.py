@@ -7,6 +7,7 @@ The repository has a record of each finding and size that was run for it, in `re
 import json
 import os
 import platform
+import sys
 from collections.abc import Iterator
 from datetime import datetime
 from importlib import metadata
@@ -16,7 +17,6 @@ from typing import Any
 from django.conf import settings
 
 from generation import __version__
-from generation.engine import ENGINE_VERSION
 from generation.engine.errors import BadSpec
 from generation.engine.learners.base import SizeName
 from generation.engine.learners.model_files import write_whole
@@ -24,6 +24,7 @@ from generation.engine.scoring.figures import rounded
 from generation.engine.scoring.statements import HowItEnded, Measurement, interval_of_sum
 from generation.engine.spec import Frozen, read
 from webapp.leaderboards.findings.definitions import BadFinding
+from webapp.leaderboards.training.results import code_version
 
 FOLDER = Path(__file__).parent / "records"
 PACKAGES = ("numpy", "numba", "torch")
@@ -135,16 +136,18 @@ def describe_machine() -> dict[str, str]:
 
 def describe_versions() -> dict[str, str]:
     """Return the versions of this program, of Python, and of the packages that decide figures."""
-    found = {"horsesense": __version__, "engine": ENGINE_VERSION, "python": platform.python_version()}
+    found = {"horsesense": __version__, "code": code_version(), "python": platform.python_version()}
     return found | dict(_installed())
 
 
 def _installed() -> Iterator[tuple[str, str]]:
+    """Yield the packages of this Python and of the one that trains networks, with their versions."""
+    home = Path(settings.TRAINING_PYTHON).parent.parent
+    folders = [*sys.path, *map(str, home.glob("lib/python*/site-packages"))]
     for name in PACKAGES:
-        try:
-            yield name, metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
+        known = list(metadata.distributions(name=name, path=folders))
+        if known:
+            yield name, known[0].version
 
 
 # Files

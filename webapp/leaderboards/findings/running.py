@@ -18,8 +18,7 @@ from generation.engine.learners.base import SizeName
 from generation.engine.scoring.statements import Judgement, Measurement, judge
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
-from generation.models.jobs import AbstractJob
-from generation.queue.runner import Runner
+from generation.queue.runner import nothing
 from generation.specs import loading
 from generation.splits.count_shifts import CountShift
 from generation.splits.split_recipes import read_recipe
@@ -41,10 +40,9 @@ from webapp.leaderboards.findings.figures import FigureReader
 from webapp.leaderboards.findings.records import FindingRecord, Journal
 from webapp.leaderboards.models import Submission, Training
 from webapp.leaderboards.training import orders
-from webapp.leaderboards.training import running as training_jobs
+from webapp.leaderboards.training.running import run_here
 
 State = Submission.State
-PAUSE = 0.5  # seconds between two attempts to claim a job
 MAKE = "make"  # the kind of the steps that make datasets
 
 
@@ -67,6 +65,8 @@ class FindingRun:
         The account that owns the trainings and their methods.
     make : callable
         Makes a dataset whose jobs wait; by default in this process.
+    say : callable
+        Called with a training when its progress changes.
     definition : Definition or None
         Another definition than the one of this name.
     """
@@ -78,6 +78,7 @@ class FindingRun:
         *,
         owner: Any,
         make: Callable[[Dataset], object] | None = None,
+        say: Callable[[Training], object] = nothing,
         definition: Definition | None = None,
     ) -> None:
         self.name, self.size, self.owner = name, size, owner
@@ -85,7 +86,7 @@ class FindingRun:
         if size not in self.definition.sizes:
             raise BadFinding(f"Expected one of {', '.join(self.definition.sizes)}, got {size!r}.", where="--size")
         self.made = self.definition.sizes[size]
-        self.make = make or _make_here
+        self.make, self.say = make or _make_here, say
         path = records.own_folder() / f"{name}-{size}.journal.json"
         self.journal = Journal(path, definition=self.definition.digest(size))
 
@@ -200,11 +201,13 @@ class FindingRun:
         """Train a method with one seed, and submit its predictions, unless that is done."""
         order = self._order(one, seed)
         found = orders.find(order) or orders.create(order)
-        orders.continue_(found)
-        _run_job(training_jobs.RUNNER, found)
+        orders.resume(found)
         if found.state != State.DONE:
-            reason = found.message or f"it is {found.state}"
-            raise BadFinding(f"Expected a training that ends, got: {reason}", where=f"{one.name}, seed {seed}")
+            found = run_here(found, say=self.say)
+        refused = [submission.message for submission in found.submissions.all() if not submission.is_scored]
+        if found.state != State.DONE or refused:
+            reason = (refused or [found.message])[0] or f"it is {found.state}"
+            raise BadFinding(f"Expected a training with scores, got: {reason}", where=f"{one.name}, seed {seed}")
         return found
 
     def _order(self, one: FindingTraining, seed: int) -> orders.TrainingOrder:
@@ -230,7 +233,8 @@ class FindingRun:
         if found is None:
             fitted = baselines.fitted_on(target, kind)
             found = Submission.objects.create(method=method, split=target, trained_on=fitted, priority=baselines.LOW)
-        _run_job(scoring.RUNNER, found)
+        scoring.score_now(found)
+        found.refresh_from_db()
         if found.state != State.DONE:
             raise BadFinding(f"Expected a score, got: {found.message or found.state}", where=f"{kind} on {path}")
         return found
@@ -308,16 +312,6 @@ class FindingRun:
             parameters=training.parameters,
             examples_seen=training.examples_seen,
         )
-
-
-def _run_job(runner: Runner[Any], job: AbstractJob) -> None:
-    """Run a job here, or wait if another process has claimed it. The lease of a process that was killed ends soon."""
-    job.refresh_from_db()
-    while job.state in (State.WAITING, State.RUNNING):
-        if not runner.run_now(job):
-            runner.recover()
-            time.sleep(PAUSE)
-        job.refresh_from_db()
 
 
 def _make_here(dataset: Dataset) -> None:

@@ -5,6 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from generation.charts.vega import OF_THE_PAGE, WIDE
+from generation.durations import duration
 from generation.engine.learners.base import SizeName
 from generation.models import Dataset
 from generation.splits.query_string import BadAddress, QueryString, shorten
@@ -52,7 +53,7 @@ def finding(request: HttpRequest, name: str) -> HttpResponse:
             for one, drawing in zip(tables, drawn, strict=True)
         ],
         "statements": pages.statements_of(definition, chosen.size, record),
-        "duration": "" if record is None else pages.duration_text(record.seconds),
+        "duration": "" if record is None else duration(record.seconds),
         "trainings": [] if record is None else _trainings(record),
         "here": _slugs_here(request, record),
         "command": command_of(name, chosen.size),
@@ -93,7 +94,7 @@ def _chosen(request: HttpRequest, definition: Definition, sizes: list[pages.Size
 
 
 def _trainings(record: FindingRecord) -> list[tuple[records.RecordedTraining, str]]:
-    return [(one, pages.duration_text(one.seconds)) for one in record.trainings]
+    return [(one, duration(one.seconds)) for one in record.trainings]
 
 
 def _slugs_here(request: HttpRequest, record: FindingRecord | None) -> set[str]:

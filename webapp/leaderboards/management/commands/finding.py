@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from generation.durations import duration
 from generation.engine.scoring.statements import HowItEnded
 from generation.making.process_pool import KeepDying, Pool, stoppable
 from generation.making.progress import progress_of
@@ -15,6 +16,9 @@ from generation.models import Dataset
 from webapp.leaderboards.findings import definitions, pages, records
 from webapp.leaderboards.findings.definitions import SIZES, command_of
 from webapp.leaderboards.findings.running import FindingRun
+from webapp.leaderboards.models import Training
+from webapp.leaderboards.training.progress import describe
+from webapp.leaderboards.training.running import TrainingWaits
 from webapp.models import User
 
 SIGNS = {HowItEnded.HELD: "held", HowItEnded.NOT_HELD: "NOT HELD", HowItEnded.UNDECIDED: "undecided"}
@@ -22,6 +26,8 @@ SIGNS = {HowItEnded.HELD: "held", HowItEnded.NOT_HELD: "NOT HELD", HowItEnded.UN
 
 class Command(PlainCommand):
     help = "Make a paper's finding again: data, trainings, scores, statements, record. Without a name, list findings."
+
+    said = ""  # the last line about a training
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", nargs="?", metavar="NAME", help="a finding; without it, all are listed")
@@ -41,6 +47,7 @@ class Command(PlainCommand):
             self._list()
             return
         run = FindingRun(options["name"], options["size"], owner=_owner(options["owner"]))
+        run.say = self._say_training
         workers = options["workers"] or settings.MACHINE_PROCESSES
         if workers > 1:
             run.make = lambda dataset: self._make(dataset, workers=workers)
@@ -57,6 +64,8 @@ class Command(PlainCommand):
                 raise
             again = f"{command_of(run.name, run.size)} --resume"
             raise CommandError(f"Stopped. What is done is kept. Go on: {again}", returncode=INTERRUPTED) from stopped
+        except TrainingWaits as waits:
+            raise CommandError(f"{waits} What is done is kept; go on: --resume", returncode=FAILED) from waits
         self._record(run, in_repository=options["record"])
 
     def _list(self) -> None:
@@ -72,10 +81,16 @@ class Command(PlainCommand):
     def _run(self, run: FindingRun) -> None:
         for number, step in enumerate(run.steps):
             left = run.seconds_left(number)
-            about = "" if left is None else f"; about {pages.duration_text(left)} left"
+            about = "" if left is None else f"; about {duration(left)} left"
             self.stderr.write(f"[{number + 1}/{len(run.steps)}] {step.name}{about}", str)
             seconds = run.perform(step)
-            self.stderr.write(f"    {pages.duration_text(seconds)}", str)
+            self.stderr.write(f"    {duration(seconds)}", str)
+
+    def _say_training(self, training: Training) -> None:
+        line = describe(training).line
+        if line != self.said:
+            self.said = line
+            self.stderr.write(f"    {line}", str)
 
     def _make(self, dataset: Dataset, *, workers: int) -> None:
         """Make a dataset by several processes, as `manage.py generate` does, and show how far it is."""
