@@ -131,10 +131,9 @@ class FindingRun:
         if not every:
             return None
         means = {kind: sum(found) / len(found) for kind, found in spent.items()}
-        trained = [mean for kind, mean in means.items() if kind not in (MAKE, BASELINE)]
-        usual = max(trained, default=None)
-        left = [means.get(step.kind, usual) for step in self.steps[done:]]
-        return sum(one for one in left if one is not None) if None not in left else None
+        usual = max((mean for kind, mean in means.items() if kind not in (MAKE, BASELINE)), default=None)
+        left = [means.get(step.kind, 0.0 if step.kind == BASELINE else usual) for step in self.steps[done:]]
+        return None if None in left else sum(one or 0.0 for one in left)
 
     # Datasets
 

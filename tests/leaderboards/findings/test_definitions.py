@@ -1,0 +1,211 @@
+"""Definitions of findings: specs can be read, methods exist, slices are facets; and `each` stands for several."""
+
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation.engine.errors import BadSpec
+from generation.engine.learners import find_learner
+from generation.engine.learners.base import SizeName
+from generation.engine.spec import RESERVED_SPLITS, BaseSpec
+from generation.engine.worlds import get_world
+from generation.models.datasets import SLUG_PATTERN
+from generation.specs import loading
+from generation.splits.count_shifts import CountShift
+from generation.splits.query_string import read_query
+from generation.splits.split_recipes import pairs_of_filter, read_recipe
+from tests.leaderboards.findings.made_findings import SMALL, small_definition
+from webapp.leaderboards import baselines
+from webapp.leaderboards.findings import definitions, records
+from webapp.leaderboards.findings.definitions import (
+    BASELINE,
+    FOLDER,
+    GUESSES,
+    BadFinding,
+    Definition,
+    FindingDataset,
+    FindingSize,
+    expanded,
+    load,
+    names,
+    read_definition,
+)
+
+EVERY = [(name, size) for name in names() for size in load(name).sizes]
+LONGEST_SLUG = 60
+
+
+@pytest.fixture(params=EVERY, ids=["-".join(one) for one in EVERY])
+def one(request: pytest.FixtureRequest) -> tuple[str, SizeName, Definition, FindingSize]:
+    name, size = request.param
+    definition = load(name)
+    return name, size, definition, definition.sizes[size]
+
+
+def spec_of(dataset: FindingDataset) -> BaseSpec:
+    source = loading.gather_spec(dataset.spec, name=dataset.name, folder=records.FOLDER)
+    data = loading.change(source.data, files=source.files)
+    spec: BaseSpec = get_world(loading.world_of(data)).read_spec(data, files=source.files)
+    return spec
+
+
+def splits_of(dataset: FindingDataset) -> set[str]:
+    shifts = [CountShift(one.kept, one.removed).name for one in dataset.shifts]
+    made = set(spec_of(dataset).splits)
+    shifted = {f"{split}-{name}" for name in shifts for split in made}
+    return made | shifted | {one.name for one in dataset.sets}
+
+
+def test_the_findings_of_five_papers_have_two_sizes_each() -> None:
+    assert len(names()) == 5
+    assert len(EVERY) == 10
+
+
+def test_specs_recipes_and_names_are_valid(one: tuple[str, SizeName, Definition, FindingSize]) -> None:
+    name, size, _, made = one
+    for dataset in made.datasets:
+        slug = f"{name}-{size}-{dataset.name}"
+        assert re.fullmatch(SLUG_PATTERN, slug) and len(slug) <= LONGEST_SLUG
+        known = set(spec_of(dataset).splits)
+        for derived in dataset.sets:
+            assert derived.parent in known and derived.name not in RESERVED_SPLITS
+            read_recipe({"parent": derived.parent, **derived.recipe})
+        assert len({derived.name for derived in dataset.sets} | known) == len(dataset.sets) + len(known)
+
+
+def test_splits_exist(one: tuple[str, SizeName, Definition, FindingSize]) -> None:
+    _, size, definition, made = one
+    known = {f"{dataset.name}/{split}" for dataset in made.datasets for split in splits_of(dataset)}
+    cells = [cell for table in definition.tables_of(size) for cell in table.cells()]
+    wanted = {path for each in made.trainings for path in (each.train, each.val, *each.tests)}
+    wanted |= {cell.on for cell in cells} | {cell.source for cell in cells if cell.kind == GUESSES}
+    assert sorted(wanted - known) == []
+
+
+def test_trainings_answer_what_tables_show(one: tuple[str, SizeName, Definition, FindingSize]) -> None:
+    """A figure on a question set may come from answers to its parent."""
+    _, size, definition, made = one
+    parents = {
+        f"{dataset.name}/{derived.name}": f"{dataset.name}/{derived.parent}"
+        for dataset in made.datasets
+        for derived in dataset.sets
+    }
+    answered = {each.name: set(each.tests) for each in made.trainings}
+    shown = [cell for table in definition.tables_of(size) for cell in table.cells() if not cell.kind]
+    lacking = [cell.key for cell in shown if not answered[cell.of] & {cell.on, parents.get(cell.on)}]
+    assert lacking == []
+    assert answered.keys() == {cell.of for cell in shown}, "every training is shown in a table"
+
+
+def test_methods_and_settings_exist(one: tuple[str, SizeName, Definition, FindingSize]) -> None:
+    _, size, _, made = one
+    for each in made.trainings:
+        find_learner(each.method).read_config(each.config, size=size)
+
+
+def test_slices_are_facets_and_baselines_exist(one: tuple[str, SizeName, Definition, FindingSize]) -> None:
+    _, size, definition, made = one
+    specs = {dataset.name: spec_of(dataset) for dataset in made.datasets}
+    for cell in (cell for table in definition.tables_of(size) for cell in table.cells()):
+        spec = specs[cell.on.partition("/")[0]]
+        read_query(pairs_of_filter(cell.column.slice), facets=get_world(spec.world).facets(spec))
+        assert cell.kind != BASELINE or baselines.about_of(cell.source) is not None
+
+
+def test_the_papers_shares_are_between_0_and_1(one: tuple[str, SizeName, Definition, FindingSize]) -> None:
+    _, size, definition, _ = one
+    for table in definition.tables_of(size):
+        for row, (at, column) in itertools.product(table.rows, enumerate(table.columns)):
+            figure = table.paper_figure(row, at)
+            assert figure is None or 0 <= figure <= (5 if column.metric == "rmse" else 1)
+
+
+def test_every_statement_is_a_sentence_and_no_two_are_the_same(
+    one: tuple[str, SizeName, Definition, FindingSize],
+) -> None:
+    _, size, definition, _ = one
+    says = [each.says for each in definition.statements_of(size)]
+    assert len(set(says)) == len(says)
+    assert all(re.fullmatch(r"[A-Z].*\.", text) for text in says)
+
+
+# Reading
+
+
+def test_an_unknown_finding_is_one_message_with_the_known_names() -> None:
+    with pytest.raises(BadFinding, match="clevr-diagnosis"):
+        load("nothing")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("statements", 0, "plus"), ["all/words/none"], "figures of the tables, got 'all/words/none'"),
+        (("tables", 0, "rows", 0, "of"), "other", "a training of mini for all/words/all, got 'other'"),
+        (("tables", 0, "columns", 0, "on"), "shops/test", "a split of shapes, got 'shops/test'"),
+        (("tables", 0, "paper"), {"words": [0.5]}, "Expected 3 figures of a row"),
+        (("tables", 0, "columns", 1, "name"), "all", "columns with different names"),
+        (("tables", 0, "columns", 1, "metric"), "beauty", "rmse"),
+        (("tables", 0, "chart"), "lines", "Expected `at` of each column"),
+        (("sizes", "mini", "trainings", 0, "train"), "shops/train", "a split of shapes, got 'shops/train'"),
+        (("sizes", "huge"), {}, "huge"),
+    ],
+)
+def test_a_wrong_definition_is_one_message(path: tuple[Any, ...], value: Any, message: str) -> None:
+    data = json.loads(json.dumps(SMALL))
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(BadSpec, match=re.escape(message)):
+        read_definition(data)
+
+
+def test_the_digest_changes_with_what_is_stated_but_not_with_the_papers_figures() -> None:
+    digest = small_definition().digest("mini")
+    statements = [{**SMALL["statements"][0], "at_least": 0.1}, *SMALL["statements"][1:]]
+    assert small_definition(statements=statements).digest("mini") != digest
+    table = {**SMALL["tables"][0], "paper": {}, "note": "other"}
+    assert small_definition(tables=[table], about="other").digest("mini") == digest
+
+
+# `each`
+
+
+def slow_expansion(template: str, each: dict[str, list[int]]) -> Iterator[str]:
+    """Yield the texts of a template, by one loop for each name."""
+    if not each:
+        yield template
+        return
+    [first, *rest] = each
+    for value in each[first]:
+        left = {name: each[name] for name in rest}
+        yield from slow_expansion(template.replace("{" + first + "}", str(value)), left)
+
+
+@given(st.dictionaries(st.sampled_from("abc"), st.lists(st.integers(0, 99), max_size=3), min_size=1))
+def test_each_stands_for_every_combination_in_order(each: dict[str, list[int]]) -> None:
+    template = "-".join("{" + name + "}" for name in each) + "-{column}"
+    found = expanded([{"each": each, "name": template, "rest": [{"deep": template}]}])
+    assert [one["name"] for one in found] == list(slow_expansion(template, each))
+    assert [one["rest"][0]["deep"] for one in found] == [one["name"] for one in found]
+
+
+def test_a_text_that_is_only_a_name_becomes_the_value() -> None:
+    assert expanded([{"each": {"n": [5]}, "first": "{n}", "name": "n{n}"}]) == [{"first": 5, "name": "n5"}]
+
+
+def test_each_with_a_value_stands_for_values_and_may_name_a_list() -> None:
+    assert expanded(["a", {"each": {"k": "some"}, "value": "x{k}"}], {"some": [1, 2]}) == ["a", "x1", "x2"]
+
+
+def test_files_have_no_unknown_keys_and_end_with_a_line_break() -> None:
+    for path in definitions.FOLDER.glob("*"):
+        assert path.suffix == ".json" and path.read_text(encoding="utf-8").endswith("}\n")
+    assert FOLDER.is_dir()

@@ -1,0 +1,165 @@
+"""A small finding from its data to its record: once, twice, and after a run that was killed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from generation.engine.scoring.statements import HowItEnded
+from generation.making import dataset_jobs
+from generation.models import Dataset, Split
+from tests.leaderboards.findings.made_findings import SMALL, small_definition
+from webapp.leaderboards.entries import entries_of
+from webapp.leaderboards.findings import records
+from webapp.leaderboards.findings.definitions import BadFinding
+from webapp.leaderboards.findings.records import FindingRecord
+from webapp.leaderboards.findings.running import FindingRun
+from webapp.leaderboards.models import Score, Submission, Training
+from webapp.models import User
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+class Killed(BaseException):
+    """Stands for a signal that ends a run."""
+
+
+@pytest.fixture
+def owner() -> User:
+    """Give the account that owns trainings."""
+    return User.objects.create_superuser("chief", password="x")
+
+
+def run_all(run: FindingRun) -> FindingRecord:
+    """Do all steps, and return the record."""
+    for step in run.steps:
+        run.perform(step)
+    return run.record()
+
+
+def content_of(record: FindingRecord) -> dict[str, object]:
+    """Return what two runs of a finding must have in common: all but dates, seconds and names on the site."""
+    data = record.model_dump(exclude={"finding", "date", "seconds", "command"})
+    for one in data["datasets"]:
+        del one["slug"]
+    for one in data["trainings"]:
+        del one["seconds"]
+    return data
+
+
+def test_a_small_finding_runs_from_its_data_to_its_record(owner: User, own_records: Path) -> None:
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    record = run_all(run)
+    assert [step.kind for step in run.steps] == ["make", "bag-of-words", "bag-of-words", *["baseline"] * 4]
+    test = Split.objects.get(dataset__slug="small-mini-shapes", name="test")
+    assert record.datasets[0].splits["test"] == (test.questions, test.fingerprint)
+    assert record.datasets[0].splits["test-part"][0] == 40
+    found = record.figures["all/words/all"]
+    scores = Score.objects.filter(split=test, submission__training__isnull=False).order_by("submission__run")
+    assert found.n == test.questions and len(found.runs) == 2
+    assert found.runs == pytest.approx([score.right / score.n for score in scores], abs=1e-6)
+    assert found.low < found.value < found.high
+    chance = Score.objects.get(split=test, submission__method__baseline="chance")
+    assert record.figures["all/chance/all"].value == pytest.approx(chance.right / chance.n, abs=1e-6)
+    outcomes = {one.says: one.outcome for one in record.statements}
+    assert outcomes["Words are perfect."] == HowItEnded.NOT_HELD
+    assert outcomes["Chance is chance."] == HowItEnded.HELD
+    assert {entry.name for entry in entries_of(owner, test)} >= {"Bag of words", "Chance", "Q-type mode"}
+    assert records.read_record(records.write(record, folder=own_records)) == record
+
+
+def test_a_second_run_does_nothing_and_records_the_same(owner: User) -> None:
+    first = run_all(FindingRun("small", "mini", owner=owner, definition=small_definition()))
+    counts = [model.objects.count() for model in (Dataset, Split, Training, Submission)]  # type: ignore[attr-defined]
+    second = run_all(FindingRun("small", "mini", owner=owner, definition=small_definition()))
+    assert content_of(second) == content_of(first)
+    assert [model.objects.count() for model in (Dataset, Split, Training, Submission)] == counts  # type: ignore[attr-defined]
+
+
+def kill_while_making(run: FindingRun) -> None:
+    """Kill a run after a few jobs of its dataset."""
+
+    def make(dataset: Dataset) -> None:
+        left: Iterator[bool] = iter([True, True, False])
+        dataset_jobs.work(dataset=dataset, keep_going=lambda: next(left))
+        raise Killed
+
+    run.make = make
+    run_all(run)
+
+
+def kill_while_training(run: FindingRun) -> None:
+    """Kill a run when its second training begins."""
+    calls: list[Training] = []
+
+    def say(training: Training) -> None:
+        calls.append(training)
+        if training.seed == 1:
+            raise Killed
+
+    run.say = say
+    run_all(run)
+
+
+@pytest.mark.parametrize("kill", [kill_while_making, kill_while_training])
+def test_a_run_that_was_killed_goes_on_and_records_the_same(kill: object, owner: User) -> None:
+    assert callable(kill)
+    whole = run_all(FindingRun("whole", "mini", owner=owner, definition=small_definition()))
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    with pytest.raises(Killed):
+        kill(run)
+    assert run.journal.seconds
+    again = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    assert again.journal.seconds == run.journal.seconds
+    assert content_of(run_all(again)) == content_of(whole)
+
+
+def test_the_seconds_of_all_attempts_add_up(owner: User) -> None:
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    [step, *_] = run.steps
+    first = run.perform(step)
+    assert run.perform(step) > first
+    assert FindingRun("small", "mini", owner=owner, definition=small_definition()).journal.seconds == {
+        step.name: run.journal.seconds[step.name]
+    }
+
+
+def test_the_journal_of_another_definition_is_not_used(owner: User) -> None:
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    run.journal.note("make shapes", 5.0)
+    other = small_definition(statements=SMALL["statements"][:1])
+    assert FindingRun("small", "mini", owner=owner, definition=other).journal.seconds == {}
+
+
+def test_the_time_left_is_that_of_steps_of_the_same_kind(owner: User) -> None:
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    assert run.seconds_left(0) is None
+    run.journal.seconds = {"make shapes": 5.0, "train words, seed 0": 30.0, "train words, seed 1": 50.0}
+    assert run.seconds_left(1) is None, "no training is done"
+    assert run.seconds_left(2) == pytest.approx(30)
+    assert run.seconds_left(len(run.steps)) == 0
+
+
+def test_a_dataset_with_another_spec_is_one_message(owner: User) -> None:
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    run.perform(run.steps[0])
+    sizes = {"mini": {**SMALL["sizes"]["mini"]}}
+    [shapes] = sizes["mini"]["datasets"]
+    sizes["mini"]["datasets"] = [{**shapes, "spec": {**shapes["spec"], "seed": 5}}]
+    other = FindingRun("small", "mini", owner=owner, definition=small_definition(sizes=sizes))
+    with pytest.raises(BadFinding, match=r"manage\.py delete small-mini-shapes"):
+        other.perform(other.steps[0])
+
+
+def test_a_size_that_a_finding_does_not_have_is_one_message(owner: User) -> None:
+    with pytest.raises(BadFinding, match="Expected one of mini, got 'paper'"):
+        FindingRun("small", "paper", owner=owner, definition=small_definition())
+
+
+def test_a_damaged_record_is_one_message(own_records: Path) -> None:
+    own_records.mkdir()
+    path = records.path_of("small", "mini", folder=own_records)
+    assert records.read_record(path) is None
+    path.write_text('{"finding": 5}', encoding="utf-8")
+    with pytest.raises(BadFinding, match=r"small-mini\.json"):
+        records.read_record(path)
