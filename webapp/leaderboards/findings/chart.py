@@ -1,6 +1,6 @@
 """Chart of a finding's table: bars or lines are the figures here, with intervals; ticks or dashes are the paper's."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from generation.charts.vega import (
@@ -22,6 +22,7 @@ from webapp.leaderboards.findings.records import RecordedFigure
 ROOM = 3  # extra pixels of a bar's thickness, because an interval is drawn on it
 DRAWN = 5  # rows or columns with a colour: there are as many colours
 TALLER = 1.4
+LABELS = 170  # pixels of the longest label of a bar
 PAPER, HERE = "paper", "here"
 
 Figures = Mapping[str, RecordedFigure]
@@ -46,7 +47,7 @@ def spec_of(
     values = list(_values(table, figures))
     if not values:
         return None
-    legend = list(dict.fromkeys(value["color"] for value in values))
+    legend, places = (list(dict.fromkeys(value[name] for value in values)) for name in ("color", "place"))
     figure = {"type": "quantitative", "title": None, "axis": {"format": SHARES if is_share else COUNTS, "tickCount": 4}}
     shown = {**figure, "title": "accuracy"} if is_share else figure
     color = {
@@ -57,7 +58,7 @@ def spec_of(
     }
     spec = {
         "data": {"values": values},
-        **(_bars(shown, color, colors) if table.chart == "bars" else _lines(table, shown, color)),
+        **(_bars(shown, color, colors, places=places) if table.chart == "bars" else _lines(table, shown, color)),
         "width": WIDTH,
         "height": HEIGHT * TALLER if table.chart == "lines" else {"step": ROOM + THICKNESS.get(len(legend), THINNEST)},
         **frame_of(colors),
@@ -101,9 +102,12 @@ def _values(table: FindingTable, figures: Figures) -> Iterator[dict[str, Any]]:
                 yield {**place, "at": column.at, **numbers, "said": f"{row.label}, {column.label}: {said}"}
 
 
-def _bars(figure: dict[str, Any], color: dict[str, Any], colors: SvgPalette) -> dict[str, Any]:
-    place = {"field": "place", "type": "ordinal", "sort": None, "title": None}
-    offset = {"field": "color", "type": "nominal", "sort": None}
+def _bars(
+    figure: dict[str, Any], color: dict[str, Any], colors: SvgPalette, *, places: Sequence[str]
+) -> dict[str, Any]:
+    axis = {"labelLimit": LABELS}
+    place = {"field": "place", "type": "ordinal", "sort": places, "title": None, "axis": axis}
+    offset = {"field": "color", "type": "nominal", "sort": color["scale"]["domain"]}
     described = {"description": {"field": "said", "type": "nominal"}}
     bars = {"mark": "bar", "encoding": {"x": {"field": HERE, **figure}, "color": color, **described}}
     rule = {"type": "rule", "color": colors.soft, "strokeWidth": 1}

@@ -1,17 +1,25 @@
 """The content of the pages of findings: tables with the paper's figures beside ours, and statements in words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from generation.engine.learners.base import SizeName
 from generation.engine.scoring.counts.metrics import METRICS
 from generation.engine.scoring.figures import points
-from generation.engine.scoring.statements import HowItEnded
+from generation.engine.scoring.statements import HowItEnded, Inequality
 from webapp.leaderboards.findings import definitions, records
-from webapp.leaderboards.findings.definitions import ACCURACY, SIZES, Definition, FindingTable, TableColumn, TableRow
+from webapp.leaderboards.findings.definitions import (
+    ACCURACY,
+    SIZES,
+    Definition,
+    FindingStatement,
+    FindingTable,
+    TableColumn,
+    TableRow,
+)
 from webapp.leaderboards.findings.records import FindingRecord, RecordedFigure, RecordedStatement
 
-PERCENT, OBJECTS = "%", "objects"
+PERCENT, POINTS, OBJECTS = "%", "points", "objects"
 OUTCOMES = {HowItEnded.HELD: "good", HowItEnded.NOT_HELD: "bad", HowItEnded.UNDECIDED: "warn"}  # classes of chips
 WIDEST = 6  # columns of a table on a page; if there are more, its columns become rows
 
@@ -40,6 +48,11 @@ class TableView(NamedTuple):
     unit: str
     heads: list[str]
     lines: list[LineView]
+
+    @property
+    def has_figures(self) -> bool:
+        """Return whether the paper or a record has a figure."""
+        return any(one.here or one.paper for line in self.lines for one in line.figures)
 
     @property
     def is_share(self) -> bool:
@@ -139,29 +152,27 @@ def number_text(number: float, *, unit: str) -> str:
 def statements_of(definition: Definition, size: SizeName, record: FindingRecord | None) -> list[StatementView]:
     """Return the statements of a size, with their outcomes if there is a record of these statements."""
     known = {} if record is None else {one.says: one for one in record.statements}
-    units = {cell.key: _unit([cell.column]) for table in definition.tables_of(size) for cell in table.cells()}
+    columns = {cell.key: cell.column for table in definition.tables_of(size) for cell in table.cells()}
     return [
-        _statement(one.says, one.bounds, known.get(one.says), unit=_unit_of(units[name] for name in one.weights))
+        _statement(one, known.get(one.says), unit=_unit([columns[name] for name in one.weights]))
         for one in definition.statements_of(size)
     ]
 
 
-def _unit_of(units: Iterable[str]) -> str:
-    return PERCENT if set(units) == {PERCENT} else OBJECTS
-
-
-def _statement(says: str, bounds: tuple[float, float], found: RecordedStatement | None, *, unit: str) -> StatementView:
-    demand = demand_text(bounds, unit=unit)
+def _statement(one: FindingStatement, found: RecordedStatement | None, *, unit: str) -> StatementView:
+    demand = demand_text(one, unit=unit)
     if found is None:
-        return StatementView(says, demand, "", "not recorded", "")
+        return StatementView(one.says, demand, "", "not recorded", "")
     low, high = (number_text(end, unit=unit) for end in (found.low, found.high))
     text = f"{number_text(found.value, unit=unit)} ({low} to {high})"
-    return StatementView(says, demand, text, found.outcome.value, OUTCOMES[found.outcome])
+    return StatementView(one.says, demand, text, found.outcome.value, OUTCOMES[found.outcome])
 
 
-def demand_text(bounds: tuple[float, float], *, unit: str) -> str:
-    """Return the bounds of a statement in words, in percentage points or objects."""
-    low, high = (number_text(end, unit=unit) for end in bounds)
-    if bounds[0] == float("-inf"):
-        return f"at most {high}"
-    return f"at least {low}" if bounds[1] == float("inf") else f"{low} to {high}"
+def demand_text(one: Inequality, *, unit: str) -> str:
+    """Return the bounds of a statement in words: of a share in percent, of a difference of shares in points."""
+    name = unit if unit != PERCENT or not one.minus else POINTS
+    scale = 100 if unit == PERCENT else 1
+    low, high = (f"{round(scale * end, 6):g}".replace("-", "−") for end in one.bounds)
+    if one.at_least is None:
+        return f"at most {high} {name}"
+    return f"at least {low} {name}" if one.at_most is None else f"{low} to {high} {name}"

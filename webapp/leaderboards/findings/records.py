@@ -16,7 +16,6 @@ from typing import Any
 
 from django.conf import settings
 
-from generation import __version__
 from generation.engine.errors import BadSpec
 from generation.engine.learners.base import SizeName
 from generation.engine.learners.model_files import write_whole
@@ -136,7 +135,7 @@ def describe_machine() -> dict[str, str]:
 
 def describe_versions() -> dict[str, str]:
     """Return the versions of this program, of Python, and of the packages that decide figures."""
-    found = {"horsesense": __version__, "code": code_version(), "python": platform.python_version()}
+    found = {"horsesense": code_version(), "python": platform.python_version()}
     return found | dict(_installed())
 
 
