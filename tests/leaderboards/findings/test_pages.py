@@ -1,0 +1,191 @@
+"""The pages of findings: for everybody, without and with a record, with bad addresses, and with few queries."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from generation.engine.scoring.statements import Inequality
+from generation.models import Dataset
+from tests.generation import small
+from tests.leaderboards.findings.made_findings import record_of
+from webapp.leaderboards.findings import pages, records
+from webapp.leaderboards.findings.chart import spec_of
+from webapp.leaderboards.findings.definitions import load, names
+from webapp.leaderboards.findings.pages import demand_text, number_text
+from webapp.leaderboards.findings.records import FindingRecord
+
+pytestmark = pytest.mark.django_db
+
+NAME = "clevr-diagnosis"
+
+
+@pytest.fixture
+def record(own_records: Path) -> FindingRecord:
+    """Give a record of a finding whose figures are made up."""
+    made = record_of(NAME, "mini", load(NAME))
+    records.write(made, folder=own_records)
+    return made
+
+
+def text_of(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200, address
+    return response.content.decode()
+
+
+def test_everybody_sees_the_list_with_every_finding(client: Client) -> None:
+    page = text_of(client, "/findings/")
+    assert all(f'href="/findings/{name}/"' in page for name in names())
+    assert page.count("not recorded") == 2 * len(names())
+    assert 'href="/findings/"' in text_of(client, "/leaderboards/")
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_finding_without_a_record_shows_the_paper_and_the_command(client: Client, name: str) -> None:
+    page = text_of(client, f"/findings/{name}/")
+    assert "Not recorded yet" in page
+    assert f"python manage.py finding {name} --size mini" in page
+    assert page.count('<th scope="row">') >= len(load(name).statements_of("mini"))
+    assert 'class="chip good"' not in page
+
+
+def test_a_record_is_shown_in_words_and_beside_the_paper(client: Client, record: FindingRecord) -> None:
+    page = text_of(client, f"/findings/{NAME}/")
+    for outcome in ("held", "not held", "undecided"):
+        assert re.search(rf">{outcome}</span>", page), outcome
+    assert re.search(r"<b>50\.0</b>.*?40\.0–60\.0.*?paper 60\.0", page, re.DOTALL)
+    assert "abababababababab" in page and record.machine["processor"] in page
+    assert "definition has changed" not in page
+    listed = text_of(client, "/findings/")
+    assert f"{len(record.statements) // 3} held" in listed and "2 Jan 2030" in listed
+
+
+def test_a_record_of_an_older_definition_says_so(client: Client, record: FindingRecord, own_records: Path) -> None:
+    older = record.model_copy(update={"definition": "0" * 64, "statements": record.statements[1:]})
+    records.write(older, folder=own_records)
+    page = text_of(client, f"/findings/{NAME}/")
+    assert "definition has changed" in page
+    assert page.count(">not recorded</span>") == 2, "one statement, and the other size"
+
+
+def test_the_newer_one_of_two_records_counts(record: FindingRecord, own_records: Path) -> None:
+    older = record.model_copy(update={"date": "2029-01-01T00:00:00+00:00"})
+    records.write(older, folder=records.FOLDER)
+    assert records.latest(NAME, "mini") == record
+    records.write(record.model_copy(update={"date": "2031-01-01T00:00:00+00:00"}), folder=records.FOLDER)
+    found = records.latest(NAME, "mini")
+    assert found is not None and found.date.startswith("2031")
+
+
+def test_the_size_is_in_the_address(client: Client, record: FindingRecord) -> None:
+    page = text_of(client, f"/findings/{NAME}/?size=paper")
+    assert "Not recorded yet" in page and "--size paper" in page
+
+
+def test_datasets_with_the_same_content_are_links(client: Client, record: FindingRecord, own_records: Path) -> None:
+    made = small.made("shapes", with_images=False)
+
+    def is_linked(content_hash: str, visibility: str) -> bool:
+        Dataset.objects.filter(pk=made.pk).update(visibility=visibility)
+        [dataset] = record.datasets
+        changed = dataset.model_copy(update={"content_hash": content_hash})
+        records.write(record.model_copy(update={"datasets": (changed,)}), folder=own_records)
+        page = text_of(client, f"/findings/{NAME}/")
+        return 'href="/datasets/shapes/"' in page and 'href="/leaderboards/shapes/test/"' in page
+
+    assert is_linked(made.fingerprint, "public")
+    assert not is_linked("0" * 64, "public")
+    assert not is_linked(made.fingerprint, "private")
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("/findings/nothing/", 404),
+        (f"/findings/{NAME}/?size=huge", 400),
+        (f"/findings/{NAME}/?colour=red", 400),
+        (f"/findings/{NAME}/paper.json", 404),
+        (f"/findings/{NAME}/huge.json", 404),
+        ("/findings/nothing/mini.json", 404),
+    ],
+)
+def test_a_bad_address_is_refused(client: Client, record: FindingRecord, address: str, status: int) -> None:
+    assert client.get(address).status_code == status
+
+
+@pytest.mark.parametrize("address", ["/findings/", f"/findings/{NAME}/", f"/findings/{NAME}/mini.json"])
+def test_a_wrong_verb_is_refused(client: Client, address: str) -> None:
+    assert client.post(address).status_code == 405
+    assert client.delete(address).status_code == 405
+
+
+def test_the_record_is_a_file(client: Client, record: FindingRecord) -> None:
+    response = client.get(f"/findings/{NAME}/mini.json")
+    assert response["Content-Type"] == "application/json"
+    assert json.loads(response.content) == record.model_dump(mode="json")
+
+
+def test_pages_need_few_queries(client: Client, record: FindingRecord) -> None:
+    for address, most in (("/findings/", 0), (f"/findings/{NAME}/", 1)):
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            client.get(address)
+        assert len(queries) <= most, address
+
+
+# Parts of pages
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_table_has_all_its_figures_on_the_page(name: str) -> None:
+    definition = load(name)
+    record = record_of(name, "mini", definition)
+    views = pages.tables_of(definition, "mini", record)
+    assert len(views) == len(definition.tables_of("mini"))
+    for view in views:
+        figures = [one for line in view.lines for one in line.figures]
+        assert len(figures) == len(view.table.rows) * len(view.table.columns)
+        assert all(one.here and one.n == 1000 for one in figures)
+        assert sum(bool(one.paper) for one in figures) == sum(
+            figure is not None for row in view.table.paper.values() for figure in row
+        )
+        assert all(len(line.figures) == len(view.heads) for line in view.lines)
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_chart_draws_both_figures_of_each_place(name: str) -> None:
+    definition = load(name)
+    record = record_of(name, "mini", definition)
+    for table in definition.tables_of("mini"):
+        spec = spec_of(table, record.figures, is_share=True)
+        assert spec is not None
+        values = spec["data"]["values"]
+        assert len({(one["color"], one["place"]) for one in values}) == len(values)
+        assert all(one["here"] == 0.5 for one in values)
+        has_paper = any(figure is not None for row in table.paper.values() for figure in row)
+        assert any("paper" in one for one in values) == has_paper
+        without = spec_of(table, {}, is_share=True)
+        assert (without is not None) == has_paper
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"at_least": 0.0, "minus": ("b",)}, "at least 0 points"),
+        ({"at_least": -0.05, "minus": ("b",)}, "at least −5 points"),
+        ({"at_most": 0.95}, "at most 95 %"),
+        ({"at_least": 0.283, "at_most": 0.383}, "28.3 to 38.3 %"),
+    ],
+)
+def test_bounds_are_in_words(changes: dict[str, object], text: str) -> None:
+    assert demand_text(Inequality.model_validate({"plus": ("a",), **changes}), unit="%") == text
+
+
+def test_numbers_have_the_digits_of_their_unit() -> None:
+    assert [number_text(-0.123, unit="%"), number_text(1.234, unit="objects")] == ["−12.3", "1.23"]
