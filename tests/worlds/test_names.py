@@ -10,7 +10,8 @@ from generation.engine.worlds import REGISTRY
 ROOT = Path(__file__).parents[2]
 SOURCES = ("generation", "annotations", "webapp", "static")
 KINDS = {".py", ".html", ".js", ".css", ".txt", ".json"}
-MAY = ("generation/engine/worlds/__init__.py", "webapp/documentation.py", "webapp/docs/")
+FINDINGS = ("webapp/leaderboards/findings/definitions/", "webapp/leaderboards/findings/records/")  # of papers
+MAY = ("generation/engine/worlds/__init__.py", "webapp/documentation.py", "webapp/docs/", *FINDINGS)
 WORDS = {"counting"}  # names that are usual words are names only after `world`
 FIRST = "clevr"  # the demo dataset and the first published files belong to this world
 

@@ -73,7 +73,7 @@ def about_marks(table: FindingTable) -> str:
     """Say what the marks of a table's chart are."""
     if table.chart == "lines":
         return "Lines with points: here, with 95 % intervals." + (" Dashed: the paper." if table.paper else "")
-    return "Bars: here, with 95 % intervals." + (" Dark ticks: the paper." if table.paper else "")
+    return "Bars: here, with 95 % intervals." + (" Ticks: the paper." if table.paper else "")
 
 
 def left_out(table: FindingTable) -> str:
