@@ -34,6 +34,7 @@ WITHOUT_PICTURE = {
     "counting",
     "export-formats",
     "files",
+    "findings",
     "metrics",
     "settings",
     "stream",
