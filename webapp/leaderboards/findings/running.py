@@ -201,8 +201,11 @@ class FindingRun:
         order = self._order(one, seed)
         found = orders.find(order) or orders.create(order)
         orders.resume(found)
-        if found.state != State.DONE:
+        try:
             found = run_here(found, say=self.say)
+        except BaseException:
+            orders.cancel(found)  # until it is resumed, no background process should go on with it
+            raise
         refused = [submission.message for submission in found.submissions.all() if not submission.is_scored]
         if found.state != State.DONE or refused:
             reason = (refused or [found.message])[0] or f"it is {found.state}"

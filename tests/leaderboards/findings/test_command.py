@@ -1,0 +1,88 @@
+"""The command `finding`: its list, its refusals, a run with a record, and a run that goes on."""
+
+import io
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from tests.leaderboards.findings.made_findings import record_of, small_definition
+from webapp.leaderboards.findings import definitions, records, running
+from webapp.leaderboards.findings.running import FindingRun
+from webapp.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner() -> User:
+    """Give the only superuser."""
+    return User.objects.create_superuser("chief", password="x")
+
+
+@pytest.fixture
+def small_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make `small` the name of the small finding."""
+    monkeypatch.setattr(running, "load", lambda name: small_definition())
+
+
+def run(*arguments: str) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    call_command("finding", *arguments, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def test_without_a_name_findings_are_listed_with_their_outcomes(own_records: Path) -> None:
+    [first, *_] = definitions.names()
+    records.write(record_of(first, "mini", definitions.load(first)), folder=own_records)
+    out, _ = run()
+    assert [line.split()[0] for line in out.splitlines() if not line.startswith(" ")] == definitions.names()
+    assert "1 held" not in out and "paper: not recorded" in out and "undecided" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nothing",), "clevr-diagnosis.*got 'nothing'"),
+        (("clevr-diagnosis", "--owner", "nobody"), "an account 'nobody', got none: say --owner ACCOUNT"),
+        (("clevr-diagnosis",), "one superuser, got none: say --owner ACCOUNT"),
+    ],
+)
+def test_bad_input_is_one_message_and_leaves_nothing(
+    arguments: tuple[str, ...], message: str, own_records: Path
+) -> None:
+    if "nothing" in arguments:
+        User.objects.create_superuser("chief", password="x")
+    with pytest.raises(CommandError, match=message) as refusal:
+        run(*arguments)
+    assert refusal.value.returncode == 2
+    assert not own_records.exists()
+
+
+@pytest.mark.slow
+def test_a_run_shows_steps_and_outcomes_and_writes_the_record(
+    owner: User, small_finding: None, own_records: Path
+) -> None:
+    out, err = run("small", "--workers", "1", "--record")
+    assert "[1/7] make shapes" in err and "[7/7] score type on shapes/test-part" in err
+    assert "epoch" in err and " left" in err
+    assert "NOT HELD" in out and len(out.splitlines()) == 3
+    assert records.read_record(own_records / "small-mini.json") == records.read_record(
+        records.FOLDER / "small-mini.json"
+    )
+    with pytest.raises(CommandError, match="--resume"):
+        run("small", "--workers", "1")
+    again, _ = run("small", "--workers", "1", "--resume")
+    assert again == out
+
+
+@pytest.mark.slow
+def test_a_run_that_was_stopped_goes_on_only_with_resume(owner: User, small_finding: None, own_records: Path) -> None:
+    begun = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    begun.perform(begun.steps[0])
+    with pytest.raises(CommandError, match="one that was begun"):
+        run("small", "--workers", "1")
+    run("small", "--workers", "1", "--resume")
+    record = records.read_record(own_records / "small-mini.json")
+    assert record is not None and record.seconds > begun.journal.seconds["make shapes"]
