@@ -89,7 +89,7 @@ COUNTING = {
     "dropped": 0.0,
     "repeated": 0.0,
 }
-ADDING = {**COUNTING, "fusion": 24, "attention": 16}
+ADDING = {**COUNTING, "fusion": 24, "attention": 16, "false_boxes": 0, "decay_from": 1000}
 PAIRING = {**COUNTING, "channels": [8, 8], "patches": 2, "pair": 24, "dropout": 0.0}
 TRIALS: dict[str, Trial] = {
     "lstm": Trial(texts_alone, ANSWERING),
@@ -112,8 +112,8 @@ TRIALS: dict[str, Trial] = {
     "counter": Trial(made_examples.counts, {**COUNTING, "fusion": 24, "pieces": 8, "dropout": 0.0}),
     "rcn": Trial(made_examples.counts, PAIRING),
     "rcn-regression": Trial(made_examples.counts, PAIRING),
-    "scn": Trial(made_examples.counts, {**ADDING, "entropy": 0.1, "entropy_from": 20, "decay_from": 1000}),
-    "scn-without-entropy": Trial(made_examples.counts, {**ADDING, "decay_from": 1000}),
+    "scn": Trial(made_examples.counts, {**ADDING, "entropy": 0.1, "entropy_from": 60}),
+    "scn-without-entropy": Trial(made_examples.counts, ADDING),
 }
 
 

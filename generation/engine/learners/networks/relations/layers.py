@@ -13,11 +13,14 @@ from generation.engine.learners.networks.picture_learner import SharedPictureCon
 
 HIDDEN = (128, 100, 50, 25, 25, 4)  # units of the perceptron's layers
 
-MINI: Mapping[str, Any] = {"batch": 32, "epochs": 40, "patience": 20}
+MINI: Mapping[str, Any] = {"batch": 32, "epochs": 15, "patience": 15}
 
 
 class VerifierConfig(SharedPictureConfig):
     """The settings of both networks. The paper gives neither the size of pictures nor the dropout: these are ours.
+
+    The size `mini` has smaller batches: the answers get better only after the boxes are found, which takes about 500
+    steps. With batches of 128 and 2,000 examples, early stopping would end the training before that.
 
     Attributes
     ----------
