@@ -120,7 +120,7 @@ def _state(request: HttpRequest, found: Training) -> dict[str, Any]:
         "about": describe(found),
         "epochs": epoch_rows(found),
         "best": best_accuracy(found),
-        **describe_waiting(DEFAULT, waits=found.is_under_way),
+        **describe_waiting(DEFAULT, waits=found.state == Training.State.WAITING),
     }
 
 
