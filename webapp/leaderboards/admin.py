@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import Field, URLField
 
 from annotations.admin import ReadOnlyAdmin
-from webapp.leaderboards.models import Method, Submission, Suite
+from webapp.leaderboards.models import Method, Submission, Suite, Training
 
 
 @admin.register(Method)
@@ -24,6 +24,14 @@ class SubmissionAdmin(ReadOnlyAdmin):
     list_select_related = ("method", "split__dataset")
     list_filter = ("state", "format")
     search_fields = ("method__name", "split__dataset__slug", "digest")
+
+
+@admin.register(Training)
+class TrainingAdmin(ReadOnlyAdmin):
+    list_display = ("__str__", "state", "seed", "owner", "created", "finished", "message")
+    list_select_related = ("owner", "train__dataset")
+    list_filter = ("state", "method")
+    search_fields = ("name", "owner__username", "train__dataset__slug")
 
 
 @admin.register(Suite)

@@ -132,7 +132,16 @@ def _lines(output: IO[bytes], check: Callable[[], None]) -> Iterator[Line]:
             if not piece:
                 return
             *whole, rest = (rest + piece).split(b"\n")
-            yield from map(json.loads, whole)
+            yield from filter(None, map(_read, whole))
+
+
+def _read(line: bytes) -> Line | None:
+    """Return the object of a line; None for anything else, which a library may print."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _check_line(line: Line) -> None:
@@ -141,7 +150,7 @@ def _check_line(line: Line) -> None:
     if error is None:
         return
     if error["kind"] == "OSError":
-        raise OSError(error.get("errno") or errno.EIO, error["message"])
+        raise OSError(error.get("errno") or errno.EINVAL, error["message"])
     raise (NoTorch if error["kind"] == "NoTorch" else BadTraining)(error["message"])
 
 
