@@ -107,7 +107,7 @@ def page(name: str) -> DocumentationPage:
 
 
 def source(name: str) -> str:
-    """Return the Markdown of a page, with the tables that are made from the code."""
+    # Some pages have tables that are made from the code.
     tables = {"settings": settings_table, "methods": methods_table}
     return GENERATED.sub(lambda mark: tables[mark[1]](), (FOLDER / f"{name}.md").read_text(encoding="utf-8"))
 

@@ -142,7 +142,7 @@ def _asking(sql: str, values: Sequence[Any]) -> Iterator[Any]:
 
 
 def _postgres_cursor() -> Any:
-    """Return a cursor of psycopg, because a cursor of Django writes the values into the SQL."""
+    # A cursor of Django would write the values into the SQL.
     from psycopg import Cursor  # sites with SQLite do not need it, and loading it takes 35 ms
 
     return Cursor(connection.connection)

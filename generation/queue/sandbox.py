@@ -116,7 +116,7 @@ def _command(module: str, *, seconds: int, memory: int) -> list[str]:
 
 
 def clean_environment(*, threads: int = 1) -> dict[str, str]:
-    """Return the environment for a child process: no secrets of the site, and the number of threads."""
+    # Without the secrets of the site.
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     return kept | dict.fromkeys(THREADS, str(threads))
 

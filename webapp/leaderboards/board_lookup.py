@@ -112,7 +112,7 @@ def find_training(user: Any, number: int) -> Training:
 
 
 def trainings_for(user: Any) -> QuerySet[Training]:
-    """Return the trainings that a list shows this account, without those of datasets that it may no longer open."""
+    # Without trainings on datasets that the account may no longer open.
     return Training.objects.visible_to(user).for_list().filter(train__dataset__in=Dataset.objects.visible_to(user))
 
 

@@ -27,7 +27,7 @@ class LearnerConfig(Frozen):
     """The settings that every learner has."""
 
 
-class Progress(NamedTuple):
+class EpochProgress(NamedTuple):
     """How far a training is.
 
     Attributes
@@ -50,10 +50,10 @@ class Progress(NamedTuple):
     examples_seen: int
 
 
-class Reporter(Protocol):
+class TrainingReporter(Protocol):
     """What a learner calls while it is trained."""
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, progress: EpochProgress) -> None:
         """Note the progress after an epoch. It may raise an error to stop the training."""
 
     def check(self) -> None:
@@ -63,7 +63,7 @@ class Reporter(Protocol):
 class SilentReporter:
     """A reporter that does nothing."""
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, progress: EpochProgress) -> None:
         """Do nothing."""
 
     def check(self) -> None:
@@ -87,7 +87,7 @@ class Prediction(NamedTuple):
     number: float | None = None
 
 
-class Needs(NamedTuple):
+class NeededParts(NamedTuple):
     """The parts of examples that a learner needs beside texts and answers."""
 
     images: bool = False
@@ -116,8 +116,8 @@ class Learner(ABC):
     config_model : type of LearnerConfig
     mini : mapping
         The settings of the size `mini`, which trains in minutes on two cores; those of `paper` are the defaults.
-    needs : Needs
-    uses : Needs
+    needs : NeededParts
+    uses : NeededParts
         The parts that it also uses if the examples have them.
     """
 
@@ -126,8 +126,8 @@ class Learner(ABC):
     source: ClassVar[str]
     config_model: ClassVar[type[LearnerConfig]] = LearnerConfig
     mini: ClassVar[Mapping[str, Any]] = {}
-    needs: ClassVar[Needs] = Needs()
-    uses: ClassVar[Needs] = Needs()
+    needs: ClassVar[NeededParts] = NeededParts()
+    uses: ClassVar[NeededParts] = NeededParts()
 
     def __init__(self, config: LearnerConfig, *, seed: int) -> None:
         self.config = config
@@ -154,7 +154,7 @@ class Learner(ABC):
 
         Supporting lines are needed only of training examples, because no prediction may use them.
         """
-        needed_parts = [part for part in Needs._fields if getattr(cls.needs, part)]
+        needed_parts = [part for part in NeededParts._fields if getattr(cls.needs, part)]
         lacking = [part for part in needed_parts if not examples.has(part) and (is_training or part != "supports")]
         if lacking:
             needed = " and ".join(lacking)
@@ -171,14 +171,14 @@ class Learner(ABC):
             raise BadTraining("Expected training and validation examples with answers, got none.", where=train.name)
 
     @abstractmethod
-    def fit(self, train: Examples, val: Examples, *, report: Reporter, checkpoint: Path | None = None) -> None:
+    def fit(self, train: Examples, val: Examples, *, report: TrainingReporter, checkpoint: Path | None = None) -> None:
         """Train on `train`. Methods that stop early or choose among settings use their accuracy on `val`.
 
         Parameters
         ----------
         train, val : Examples
             Both with answers.
-        report : Reporter
+        report : TrainingReporter
         checkpoint : Path or None
             A folder in which the state after the last epoch is kept. If it has the state of an interrupted training,
             the training continues there, and ends with the same weights.

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from generation.engine.errors import BadTraining
 from generation.engine.learners.base import (
     Arrays,
+    EpochProgress,
     Learner,
     LearnerConfig,
-    Progress,
-    Reporter,
     TrainedByEpochs,
+    TrainingReporter,
     accuracy,
 )
 from generation.engine.learners.examples import Examples
@@ -40,7 +40,7 @@ class EpochLearner(Learner):
         """Make the initial weights, and whatever else depends on the training examples, such as the list of words."""
 
     @abstractmethod
-    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: Reporter) -> float:
+    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
         """Pass through the training examples once, and return the mean loss.
 
         Parameters
@@ -50,7 +50,7 @@ class EpochLearner(Learner):
             The random numbers of this epoch.
         epoch : int
             Counted from 0.
-        report : Reporter
+        report : TrainingReporter
             `check` must be called every few seconds.
         """
 
@@ -61,7 +61,7 @@ class EpochLearner(Learner):
     def restore_training(self, arrays: Arrays) -> None:
         """Take over what `training_state` returned."""
 
-    def fit(self, train: Examples, val: Examples, *, report: Reporter, checkpoint: Path | None = None) -> None:
+    def fit(self, train: Examples, val: Examples, *, report: TrainingReporter, checkpoint: Path | None = None) -> None:
         """Train until `patience` epochs bring no gain on `val`, and keep the weights of the best epoch."""
         self.check_training(train, val)
         history = History() if checkpoint is None else History.read(checkpoint)
@@ -82,7 +82,7 @@ class EpochLearner(Learner):
             if checkpoint is not None:
                 self._keep(checkpoint, history, best)
             epochs = (history.epochs, self.config.epochs)
-            report.progress(Progress(*epochs, loss, share, history.best, self.examples_seen))
+            report.progress(EpochProgress(*epochs, loss, share, history.best, self.examples_seen))
         assert best is not None
         self.restore(*best)
 

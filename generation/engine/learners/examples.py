@@ -93,7 +93,7 @@ class Examples:
         return len(self.texts)
 
     def has(self, part: str) -> bool:
-        """Return whether the examples have a part, by its name in `generation.engine.learners.base.Needs`."""
+        """Return whether the examples have a part, by its name in `generation.engine.learners.base.NeededParts`."""
         return self.most_counted is not None if part == "counts" else getattr(self, part) is not None
 
     @property

@@ -21,7 +21,7 @@ from typing import Any
 
 from generation.engine.errors import EngineError, NoTorch
 from generation.engine.learners import find_learner, is_network
-from generation.engine.learners.base import Learner, Prediction, Progress
+from generation.engine.learners.base import EpochProgress, Learner, Prediction
 from generation.engine.learners.examples import read_examples
 from generation.engine.learners.model_files import write_whole
 
@@ -36,7 +36,7 @@ class PrintingReporter:
         self.begun = time.monotonic()
         self.printed = 0.0
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, progress: EpochProgress) -> None:
         """Print the progress and the seconds since the start."""
         print_line({"progress": {**progress._asdict(), "seconds": round(time.monotonic() - self.begun, 3)}})
 

@@ -17,7 +17,7 @@ import numpy as np
 from safetensors.numpy import load, save
 
 from generation.engine.errors import BadTraining
-from generation.engine.learners.base import Learner, Progress, SilentReporter, accuracy
+from generation.engine.learners.base import EpochProgress, Learner, SilentReporter, accuracy
 from generation.engine.learners.epochs import EpochLearner
 from generation.engine.learners.examples import Examples
 
@@ -36,7 +36,7 @@ class Interrupted(Exception):
 class InterruptingReporter(SilentReporter):
     """Stops a training after its first epoch."""
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, progress: EpochProgress) -> None:
         raise Interrupted
 
 
@@ -226,7 +226,7 @@ class _EpochsReporter(SilentReporter):
     def __init__(self) -> None:
         self.seen: list[int] = []
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, progress: EpochProgress) -> None:
         self.seen.append(progress.epoch)
 
 

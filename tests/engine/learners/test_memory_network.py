@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from generation.engine.learners.base import SilentReporter
 from generation.engine.learners.classical.memory_network import MemoryNetwork, loss_of
-from generation.engine.learners.classical.memory_network_steps import Asked, Network, Sentences, embed, scores_of
+from generation.engine.learners.classical.memory_network_steps import Asked, EncodedSentences, Network, embed, scores_of
 from tests.engine.learners import made_examples
 from tests.engine.learners.conformance import answers_of, train
 from tests.engine.learners.gradients import assert_gradients
@@ -24,7 +24,7 @@ class Drawn(NamedTuple):
     """A network with random weights, and random questions."""
 
     network: Network
-    sentences: Sentences
+    sentences: EncodedSentences
     asked: Asked
     answers: NDArray[np.int64]
     codes: NDArray[np.int64]
@@ -37,7 +37,7 @@ class Drawn(NamedTuple):
 def drawn(seed: int, *, n: int = 3) -> Drawn:
     chance = np.random.Generator(np.random.PCG64(seed))
     lengths = chance.integers(0, 5, size=6)
-    sentences = Sentences(np.cumsum([0, *lengths]), chance.integers(WORDS, size=int(lengths.sum())))
+    sentences = EncodedSentences(np.cumsum([0, *lengths]), chance.integers(WORDS, size=int(lengths.sum())))
     asked = Asked(
         chance.integers(6, size=n),
         chance.integers(6, size=(n, MEMORY)),
@@ -49,7 +49,7 @@ def drawn(seed: int, *, n: int = 3) -> Drawn:
     return Drawn(network, sentences, asked, np.array([1, 4, 6]), chance.integers(3, size=n))
 
 
-def sentence_of(sentences: Sentences, number: int, table: Floats) -> Floats:
+def sentence_of(sentences: EncodedSentences, number: int, table: Floats) -> Floats:
     """Return the sum of `l * embedding` over the words of a sentence, with `l` as the paper writes it."""
     words = sentences.words[sentences.starts[number] : sentences.starts[number + 1]]
     j = np.arange(1, len(words) + 1)[:, None]

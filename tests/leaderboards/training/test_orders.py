@@ -6,7 +6,7 @@ import pytest
 
 from generation.engine.errors import BadTraining, NoTorch
 from generation.engine.learners import NETWORKS
-from generation.engine.learners.base import Needs
+from generation.engine.learners.base import NeededParts
 from generation.models import Dataset, Split
 from tests.leaderboards.training import toys
 from webapp.leaderboards.models import Method, Training
@@ -67,7 +67,7 @@ def test_nothing_learns_from_withheld_answers_whoever_asks(order: TrainingOrder,
 def test_a_method_that_needs_programs_does_not_answer_a_withheld_split(
     order: TrainingOrder, withheld: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(toys.Toy, "needs", Needs(programs=True))
+    monkeypatch.setattr(toys.Toy, "needs", NeededParts(programs=True))
     orders.check(order)
     assert "needs programs, which are withheld" in refused(order._replace(tests=(withheld,)))
 
@@ -75,15 +75,15 @@ def test_a_method_that_needs_programs_does_not_answer_a_withheld_split(
 @pytest.mark.parametrize(
     ("needs", "words"),
     [
-        (Needs(images=True), "Expected a split with pictures"),
-        (Needs(stories=True), "Expected a split with stories"),
-        (Needs(supports=True), "Expected a split with supporting lines"),
-        (Needs(counts=True), "Expected a split with numbers as answers"),
-        (Needs(regions=True), "Expected a split with boxes of objects"),
+        (NeededParts(images=True), "Expected a split with pictures"),
+        (NeededParts(stories=True), "Expected a split with stories"),
+        (NeededParts(supports=True), "Expected a split with supporting lines"),
+        (NeededParts(counts=True), "Expected a split with numbers as answers"),
+        (NeededParts(regions=True), "Expected a split with boxes of objects"),
     ],
 )
 def test_a_split_must_have_what_the_method_needs(
-    order: TrainingOrder, monkeypatch: pytest.MonkeyPatch, needs: Needs, words: str
+    order: TrainingOrder, monkeypatch: pytest.MonkeyPatch, needs: NeededParts, words: str
 ) -> None:
     monkeypatch.setattr(toys.Toy, "needs", needs)
     assert words in refused(order)

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from generation.engine.learners import METHODS
-from generation.engine.learners.base import Arrays, Prediction, Reporter, TrainedByEpochs
+from generation.engine.learners.base import Arrays, Prediction, TrainedByEpochs, TrainingReporter
 from generation.engine.learners.epochs import EpochLearner
 from generation.engine.learners.examples import Examples
 
@@ -37,7 +37,7 @@ class Toy(EpochLearner):
         self.vocabulary = train.vocabulary
         self.weights = np.zeros(50)
 
-    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: Reporter) -> float:
+    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
         end = time.monotonic() + self.config.pause
         while True:
             report.check()

@@ -15,7 +15,6 @@ from generation.models.jobs import AbstractJob, AbstractJobQuerySet
 
 class TrainingQuerySet(AbstractJobQuerySet["Training"]):
     def visible_to(self, user: Any) -> Self:
-        """Return the trainings of an account; staff see all."""
         if not user.is_authenticated:
             return self.none()
         return self if user.is_staff else self.filter(owner=user.pk)
@@ -36,14 +35,10 @@ class Training(AbstractJob):
     """
 
     class Size(models.TextChoices):
-        """The settings from which an order starts."""
-
         MINI = "mini", "mini: trains in minutes"
         PAPER = "paper", "paper: the settings of the paper"
 
     class Device(models.TextChoices):
-        """Where networks are trained."""
-
         AUTO = "auto", "a GPU if there is one"
         CPU = "cpu", "the processor"
         CUDA = "cuda", "a GPU"
@@ -106,7 +101,6 @@ class Training(AbstractJob):
 
     @cached_property
     def epochs(self) -> list[tuple[int, float | None, float | None]]:
-        """Return number, loss and accuracy on val of each epoch so far."""
         return [(epoch, loss, accuracy) for epoch, loss, accuracy in json.loads(self.history)]
 
     @cached_property

@@ -62,13 +62,11 @@ class ExamplesOrder(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Return a name that determines the content of the folder."""
         parts = [VERSION, ENGINE_VERSION, str(self.split), self.split.fingerprint, *self[1:]]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @property
     def bytes(self) -> int:
-        """Return about how many bytes the folder needs."""
         pixels = 3 * self.size[0] * self.size[1] * self.split.scenes if self.size is not None else 0
         return pixels + QUESTION_BYTES * self.split.questions
 

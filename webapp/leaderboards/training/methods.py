@@ -15,7 +15,6 @@ SEEN = {
 
 
 def describe(learner: type[Learner]) -> str:
-    """Say what a method sees beside the question."""
     seen = ["the question", *(words for part, words in SEEN.items() if getattr(learner.needs, part))]
     seen += [f"{words} if there is one" for part, words in SEEN.items() if getattr(learner.uses, part)]
     return f"{', '.join(seen[:-1])} and {seen[-1]}" if len(seen) > 1 else "the question only"

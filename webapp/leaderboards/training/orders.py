@@ -79,7 +79,6 @@ def order_of(training: Training) -> TrainingOrder:
 
 
 def may_train(user: Any, dataset: Dataset) -> bool:
-    """Return whether pages offer trainings on a dataset: to staff, and to researchers who own it."""
     return owns(user, dataset) and is_researcher(user)
 
 
@@ -117,7 +116,6 @@ def check_content(order: TrainingOrder) -> None:
 
 
 def read_config(order: TrainingOrder) -> LearnerConfig:
-    """Return all settings of an order; raise `BadTraining` naming a wrong one."""
     if order.size not in get_args(SizeName):
         raise BadTraining(f"Expected one of {', '.join(get_args(SizeName))}, got {order.size!r}.", where="size")
     return find_learner(order.method).read_config(order.config, size=cast(SizeName, order.size))
@@ -225,7 +223,6 @@ def create(order: TrainingOrder) -> Training:
 
 
 def find(order: TrainingOrder) -> Training | None:
-    """Return the latest training with the same order, or None."""
     tests = {split.pk for split in order.tests}
     same: QuerySet[Training] = Training.objects.for_list().filter(**_fields(order))
     return next((one for one in same if {split.pk for split in one.test_splits} == tests), None)
@@ -249,12 +246,11 @@ def _fields(order: TrainingOrder) -> dict[str, Any]:
 
 
 def cancel(training: Training) -> bool:
-    """Cancel a training that waits or runs; return whether this call did it. What was trained is kept."""
+    # What was trained is kept.
     unfinished = Training.objects.under_way().filter(pk=training.pk)
     return unfinished.update(state=State.CANCELLED, **leases.FREE, finished=Now()) == 1
 
 
 def resume(training: Training) -> bool:
-    """Set a training that failed or was cancelled to waiting; return whether this call did it."""
     stopped = Training.objects.filter(pk=training.pk, state__in=[State.FAILED, State.CANCELLED])
     return stopped.start_over(finished=None) == 1

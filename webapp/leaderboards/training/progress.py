@@ -52,8 +52,6 @@ def _epoch_line(data: dict[str, float]) -> str:
 
 
 class EpochRow(NamedTuple):
-    """An epoch of the table: its number, the mean loss, and the accuracy on the validation split in percent."""
-
     epoch: int
     loss: str
     accuracy: str
@@ -68,7 +66,6 @@ def epoch_rows(training: Training) -> list[EpochRow]:
 
 
 def best_accuracy(training: Training) -> str:
-    """Return the highest accuracy on the validation split so far, in percent; empty if there is none."""
     known = [accuracy for _, _, accuracy in training.epochs if accuracy is not None]
     return _in_percent(max(known)) if known else ""
 

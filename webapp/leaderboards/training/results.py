@@ -34,8 +34,6 @@ LEVEL = 4  # compression of uploads
 
 
 class StoredModel(NamedTuple):
-    """A stored model: the name of its file of weights, its digest, and the bytes of both files."""
-
     name: str
     digest: str
     size: int
@@ -58,7 +56,6 @@ def store_model(training: Training, folder: Path) -> StoredModel:
 
 
 def about_name(name: str) -> str:
-    """Return the name of the JSON file beside a file of weights."""
     return str(Path(name).with_suffix(ABOUT))
 
 
@@ -83,7 +80,6 @@ def drop_models_without_row() -> int:
 
 
 def storage_use(user: Any) -> storage_quotas.Use:
-    """Return the storage that the models of an account use."""
     found = Training.objects.filter(owner=user.pk).exclude(model="")
     total = found.aggregate(number=Count("pk"), size=Sum("model_size"))
     return storage_quotas.Use("Trained models", total["number"], total["size"] or 0, "Delete trainings on their pages.")
@@ -92,8 +88,11 @@ def storage_use(user: Any) -> storage_quotas.Use:
 # Submissions
 
 
-def submit(training: Training, folder: Path, *, examples_seen: int, check: Callable[[], None]) -> list[Submission]:
+def submit(training: Training, folder: Path, *, check: Callable[[], None]) -> list[Submission]:
     """Return the submissions of all predictions of a training. Those that exist are not made again.
+
+    They do not declare the examples seen: early stopping gives each seed another number, and boards show the mean only
+    of runs with the same numbers. The training has it.
 
     Raises
     ------
@@ -114,7 +113,6 @@ def submit(training: Training, folder: Path, *, examples_seen: int, check: Calla
                 run=str(training.seed),
                 trained_on=training.train,
                 train_size=training.train.questions,
-                examples_seen=examples_seen or None,
                 key=f"training-{training.pk}-{split.pk}",
                 training=training,
             )
@@ -132,7 +130,6 @@ def submit(training: Training, folder: Path, *, examples_seen: int, check: Calla
 
 
 def folder_name(split: Split) -> str:
-    """Return the name of a split that is answered, in the folder of a training."""
     return f"test-{split.pk}"
 
 

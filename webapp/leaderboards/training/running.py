@@ -115,14 +115,13 @@ def _start_over_unless_same(folder: Path, content: bytes) -> None:
 def _finish(training: Training, folder: Path, watch: "TrainingWatch") -> None:
     """Store the model, submit the predictions, and mark the training as done."""
     stored = results.store_model(training, folder)
-    seen = int(watch.done["examples_seen"])
-    results.submit(training, folder, examples_seen=seen, check=watch.check)
+    results.submit(training, folder, check=watch.check)
     with transaction.atomic():
         watch.note(
             phase="done",
             force=True,
             parameters=int(watch.done["parameters"]),
-            examples_seen=seen,
+            examples_seen=int(watch.done["examples_seen"]),
             code_version=results.code_version(),
             model=stored.name,
             model_digest=stored.digest,
@@ -213,7 +212,7 @@ RESULTS = {"parameters", "examples_seen", "code_version", "model", "model_digest
 
 
 def _claim_next() -> Training | None:
-    """Claim and return the next training; None if there is none, or if one runs on this machine."""
+    # One training at a time on each machine.
     here = Training.objects.filter(state=State.RUNNING, lease__gte=Now(), worker__startswith=f"{leases.host_name()}:")
     return None if here.exists() else RUNNER.claim_first(RUNNER.rows.claimable())
 

@@ -35,7 +35,6 @@ KINDS = ("safetensors", "json")
 @never_cache
 @require_safe
 def trainings(request: HttpRequest) -> HttpResponse:
-    """Return the list of the visitor's trainings, the latest first; staff see all."""
     page = Paginator(trainings_for(request.user), A_PAGE).get_page(request.GET.get("page"))
     rows = [(one, describe(one)) for one in page.object_list if may_see(request.user, one.train, What.QUESTION)]
     return render(request, "leaderboards/trainings.html", {"page": page, "rows": rows})

@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from generation.engine.language.token_vocabulary import Vocabulary, split_words
-from generation.engine.learners.base import Arrays, LearnerConfig, Needs, Prediction, Reporter, TrainedByEpochs
+from generation.engine.learners.base import (
+    Arrays,
+    LearnerConfig,
+    NeededParts,
+    Prediction,
+    TrainedByEpochs,
+    TrainingReporter,
+)
 from generation.engine.learners.classical.adam import Adam, Weights
 from generation.engine.learners.epochs import EpochLearner, batches_of
 from generation.engine.learners.examples import Examples
@@ -68,7 +75,7 @@ class BagOfWords(EpochLearner):
     name = "bag-of-words"
     label = "Bag of words"
     source = "Zhou et al. 2015, Simple Baseline for Visual Question Answering, the row BOW"
-    uses = Needs(stories=True)
+    uses = NeededParts(stories=True)
     config_model: ClassVar[type[LearnerConfig]] = BagOfWordsConfig
     mini: ClassVar[Mapping[str, Any]] = {"epochs": 30, "patience": 5}
     config: BagOfWordsConfig
@@ -83,7 +90,7 @@ class BagOfWords(EpochLearner):
         self.adam = Adam(self.weights, learning_rate=self.config.learning_rate)
         self.read = self._read(train)
 
-    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: Reporter) -> float:
+    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
         """Pass through the training examples once, and return the mean loss."""
         words, codes, total = self.read, train.codes, 0.0
         for rows in batches_of(len(train), self.config.batch, chance):

@@ -16,11 +16,18 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from generation.engine.language.token_vocabulary import split_words
-from generation.engine.learners.base import Arrays, LearnerConfig, Needs, Prediction, Reporter, TrainedByEpochs
+from generation.engine.learners.base import (
+    Arrays,
+    LearnerConfig,
+    NeededParts,
+    Prediction,
+    TrainedByEpochs,
+    TrainingReporter,
+)
 from generation.engine.learners.classical.memory_network_steps import (
     Asked,
+    EncodedSentences,
     Network,
-    Sentences,
     add_gradients,
     embed,
     scores_of,
@@ -85,7 +92,7 @@ class Readings:
     ----------
     rows : array (n,) of int64
         Their positions among all examples.
-    sentences : Sentences
+    sentences : EncodedSentences
     asked : Asked
     codes : array (n,) of int64
         The place of each answer among those of the group; -1 for others, or if answers are not known.
@@ -103,7 +110,7 @@ class Readings:
             lines[at, : len(latest)] = [known.setdefault(line, len(known)) for line in latest]
         words = [[group.words[word] for word in split_words(text) if word in group.words] for text in known]
         starts = np.cumsum([0, *map(len, words)], dtype=np.int64)
-        self.sentences = Sentences(starts, np.array([word for some in words for word in some], np.int64))
+        self.sentences = EncodedSentences(starts, np.array([word for some in words for word in some], np.int64))
         times = np.broadcast_to(np.arange(memory), lines.shape)
         self.asked = Asked(questions, lines, counts, times)
         self.codes = np.full(len(rows), -1, np.int64)
@@ -182,7 +189,7 @@ class MemoryNetwork(EpochLearner):
     source = "Sukhbaatar et al. 2015, End-To-End Memory Networks, sections 2 and 4"
     config_model: ClassVar[type[LearnerConfig]] = MemoryNetworkConfig
     mini: ClassVar[Mapping[str, Any]] = {"starts": 3}
-    needs: ClassVar[Needs] = Needs(stories=True)
+    needs: ClassVar[NeededParts] = NeededParts(stories=True)
     config: MemoryNetworkConfig
     groups: dict[str, Group]
 
@@ -206,7 +213,7 @@ class MemoryNetwork(EpochLearner):
     def _read(self, group: Group, examples: Examples, rows: Ints) -> Readings:
         return Readings(group, examples, rows, memory=self.config.memory)
 
-    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: Reporter) -> float:
+    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
         """Pass through the training examples once with each network, and return the mean loss of the best ones."""
         self.is_linear = epoch < self.config.linear_epochs
         total = 0.0
@@ -224,7 +231,7 @@ class MemoryNetwork(EpochLearner):
         chance: np.random.Generator,
         *,
         epoch: int,
-        report: Reporter,
+        report: TrainingReporter,
     ) -> float:
         """Change a network by one pass through its examples, and return the mean loss."""
         rate, total = self.rate(epoch), 0.0
@@ -308,14 +315,14 @@ class MemoryNetwork(EpochLearner):
 
 
 def loss_of(
-    network: Network, sentences: Sentences, asked: Asked, used: Ints, answers: Ints, codes: Ints, is_linear: bool
+    network: Network, sentences: EncodedSentences, asked: Asked, used: Ints, answers: Ints, codes: Ints, is_linear: bool
 ) -> tuple[float, Network]:
     """Return the sum of the cross-entropies of some questions, and its gradient by all weights.
 
     Parameters
     ----------
     network : Network
-    sentences : Sentences
+    sentences : EncodedSentences
     asked : Asked
     used : array of int64
         The sentences that occur in `asked`, each once.

@@ -29,8 +29,8 @@ class Network(NamedTuple):
     times: Floats
 
 
-class Sentences(NamedTuple):
-    """Sentences as numbers of words.
+class EncodedSentences(NamedTuple):
+    """EncodedSentences as numbers of words.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Asked(NamedTuple):
 
 
 @njit(cache=True)
-def embed(sentences: Sentences, used: Ints, words: Floats) -> Floats:
+def embed(sentences: EncodedSentences, used: Ints, words: Floats) -> Floats:
     """Return the embeddings `(hops + 1, sentences, size)` of the sentences `used`; those of others are 0.
 
     References
@@ -86,7 +86,7 @@ def embed(sentences: Sentences, used: Ints, words: Floats) -> Floats:
 
 
 @njit(cache=True)
-def spread(sentences: Sentences, used: Ints, change: Floats, gradient: Floats) -> None:
+def spread(sentences: EncodedSentences, used: Ints, change: Floats, gradient: Floats) -> None:
     """Add the gradients `change` of the embeddings of sentences to the gradients of the words."""
     tables, _, size = gradient.shape
     for one in used:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from generation.engine.language.token_vocabulary import split_words
-from generation.engine.learners.base import Arrays, Prediction, Reporter
+from generation.engine.learners.base import Arrays, Prediction, TrainingReporter
 from generation.engine.learners.direct import DirectLearner
 from generation.engine.learners.examples import Examples
 from generation.engine.scoring.nearest_questions import Bags, KnownQuestions, bags_of
@@ -23,7 +23,7 @@ class NearestQuestion(DirectLearner):
     label = "Nearest question"
     source = "Jaccard 1901, the share of common words"
 
-    def learn(self, train: Examples, *, report: Reporter) -> None:
+    def learn(self, train: Examples, *, report: TrainingReporter) -> None:
         """Keep the words and the answer of each training question."""
         words = dict.fromkeys(word for text in train.texts for word in split_words(text))
         self.words = {word: code for code, word in enumerate(words)}

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.learners.base import Arrays, LearnerConfig, Needs, Prediction, Reporter
+from generation.engine.learners.base import Arrays, LearnerConfig, NeededParts, Prediction, TrainingReporter
 from generation.engine.learners.direct import DirectLearner
 from generation.engine.learners.examples import Examples
 from generation.engine.scoring.ngram_classifier import Classifier, Model, ReadQuestion, Sentences
@@ -38,12 +38,12 @@ class Ngrams(DirectLearner):
     name = "n-grams"
     label = "N-grams"
     source = "Weston et al. 2015, Towards AI-Complete Question Answering, section 5"
-    uses = Needs(stories=True)
+    uses = NeededParts(stories=True)
     config_model: ClassVar[type[LearnerConfig]] = NgramsConfig
     config: NgramsConfig
     classifier: Classifier
 
-    def learn(self, train: Examples, *, report: Reporter) -> None:
+    def learn(self, train: Examples, *, report: TrainingReporter) -> None:
         """Solve for the weights of each type of question."""
         assert train.answers is not None
         pairs = zip(self._read(train), train.answers, strict=True)

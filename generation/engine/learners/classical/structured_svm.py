@@ -21,7 +21,7 @@ from pydantic import Field
 
 from generation.engine.items import JOINT
 from generation.engine.language.token_vocabulary import split_words
-from generation.engine.learners.base import Arrays, LearnerConfig, Needs, Prediction, Reporter
+from generation.engine.learners.base import Arrays, LearnerConfig, NeededParts, Prediction, TrainingReporter
 from generation.engine.learners.classical import structured_svm_steps as steps
 from generation.engine.learners.classical.structured_svm_steps import FEATURES, Story
 from generation.engine.learners.direct import DirectLearner
@@ -158,11 +158,11 @@ class StructuredSvm(DirectLearner):
     label = "Structured SVM"
     source = "Weston et al. 2015, Towards AI-Complete Question Answering, section 5 and appendix B"
     config_model: ClassVar[type[LearnerConfig]] = StructuredSvmConfig
-    needs: ClassVar[Needs] = Needs(stories=True, supports=True)
+    needs: ClassVar[NeededParts] = NeededParts(stories=True, supports=True)
     config: StructuredSvmConfig
     models: dict[str, SvmModel]
 
-    def learn(self, train: Examples, *, report: Reporter) -> None:
+    def learn(self, train: Examples, *, report: TrainingReporter) -> None:
         """Learn both steps for each group of questions."""
         self.models = {}
         chance = np.random.Generator(np.random.PCG64(self.seed))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from generation.engine.errors import BadTraining
-from generation.engine.learners.base import LearnerConfig, Needs, Prediction
+from generation.engine.learners.base import LearnerConfig, NeededParts, Prediction
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.optional_torch import torch
 from generation.engine.learners.networks.torch_learner import PictureConfig, QuestionBatch, TorchLearner
@@ -32,7 +32,7 @@ class PictureLearner(TorchLearner):
 
     config_model: ClassVar[type[LearnerConfig]] = SharedPictureConfig
     config: Any  # a SharedPictureConfig
-    needs: ClassVar[Needs] = Needs(images=True)
+    needs: ClassVar[NeededParts] = NeededParts(images=True)
 
     def read_data(self, train: Examples) -> Mapping[str, Any]:
         """Return the height and width of the pictures."""

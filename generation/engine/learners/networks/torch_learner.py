@@ -10,7 +10,7 @@ from pydantic import Field
 
 from generation.engine.errors import BadTraining
 from generation.engine.language.token_vocabulary import Vocabulary, split_words
-from generation.engine.learners.base import Arrays, LearnerConfig, Prediction, Reporter, TrainedByEpochs
+from generation.engine.learners.base import Arrays, LearnerConfig, Prediction, TrainedByEpochs, TrainingReporter
 from generation.engine.learners.epochs import EpochLearner, batches_of
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.optional_torch import functional, nn, torch
@@ -137,7 +137,7 @@ class TorchLearner(EpochLearner):
         self.network = self.make_network().to(torch.get_default_device())
         self.optimizer = self.make_optimizer()
 
-    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: Reporter) -> float:
+    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
         """Pass through the training examples once, and return the mean loss."""
         torch.manual_seed(int(chance.integers(2**31)))  # of dropout
         self.network.train()

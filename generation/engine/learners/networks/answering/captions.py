@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from generation.engine.learners.base import LearnerConfig, Needs
+from generation.engine.learners.base import LearnerConfig, NeededParts
 from generation.engine.learners.networks.encoders import COLOURS, LayerSize, QuestionEncoder, make_classifier
 from generation.engine.learners.networks.optional_torch import nn, torch
 from generation.engine.learners.networks.picture_learner import PictureLearner, SharedPictureConfig, see_once
@@ -89,7 +89,7 @@ class FusingLearner(PictureLearner):
     source = "Kuhnle and Copestake 2017, section 5.1"
     config_model: ClassVar[type[LearnerConfig]] = PictureAndCaptionConfig
     mini: ClassVar[Mapping[str, Any]] = PICTURE_MINI
-    needs: ClassVar[Needs] = Needs(images=True)
+    needs: ClassVar[NeededParts] = NeededParts(images=True)
 
     @abstractmethod
     def make_fusion(self, world: int, caption: int) -> tuple[Any, int]:

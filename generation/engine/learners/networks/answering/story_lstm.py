@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from generation.engine.learners.base import LearnerConfig, Needs
+from generation.engine.learners.base import LearnerConfig, NeededParts
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.encoders import QuestionEncoder
 from generation.engine.learners.networks.optional_torch import nn
@@ -54,7 +54,7 @@ class StoryLstm(TorchLearner):
         "embedding": 32,
         "lines": 20,
     }
-    needs: ClassVar[Needs] = Needs(stories=True)
+    needs: ClassVar[NeededParts] = NeededParts(stories=True)
 
     def text(self, examples: Examples, row: int) -> str:
         """Return the last lines of the story and the question."""

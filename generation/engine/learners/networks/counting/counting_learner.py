@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from generation.engine.learners.base import LearnerConfig, Needs, Prediction
+from generation.engine.learners.base import LearnerConfig, NeededParts, Prediction
 from generation.engine.learners.examples import Region
 from generation.engine.learners.networks.counting.regions import RegionBatch, RegionConfig, RegionEncoder, boxes_of
 from generation.engine.learners.networks.encoders import LayerSize
@@ -56,7 +56,7 @@ class RegionLearner(PictureLearner):
 
     config_model: ClassVar[type[LearnerConfig]] = CountingConfig
     mini: ClassVar[Mapping[str, Any]] = REGION_MINI
-    needs = Needs(images=True, regions=True, counts=True)
+    needs = NeededParts(images=True, regions=True, counts=True)
     network: Any
 
     def look(self, batch: QuestionBatch) -> RegionBatch:

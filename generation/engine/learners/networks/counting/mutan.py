@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from generation.engine.learners.base import LearnerConfig, Needs
+from generation.engine.learners.base import LearnerConfig, NeededParts
 from generation.engine.learners.networks.counting.counting_learner import PAPER
 from generation.engine.learners.networks.counting.fusion import TuckerFusion
 from generation.engine.learners.networks.encoders import (
@@ -98,7 +98,7 @@ class Mutan(PictureLearner):
         "fused": 64,
         "dropout": 0.1,
     }
-    needs = Needs(images=True, counts=True)
+    needs = NeededParts(images=True, counts=True)
     config: MutanConfig
 
     def make_network(self) -> Any:

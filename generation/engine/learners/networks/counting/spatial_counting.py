@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from generation.engine.learners.base import LearnerConfig, Reporter
+from generation.engine.learners.base import LearnerConfig, TrainingReporter
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.counting.counting_learner import (
     PAPER,
@@ -142,7 +142,7 @@ class SpatialCounting(RegressionLearner):
         share = min(max(self.data["mean_count"] / self.data["mean_regions"], 0.01), 0.99)
         return SpatialCountingNetwork(self.config, words=len(self.vocabulary), share=share)
 
-    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: Reporter) -> float:
+    def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
         """Pass through the training examples with the learning rate and the weight of the entropy of this epoch."""
         self.entropy = entropy_weight(self.config, epoch)
         for group in self.optimizer.param_groups:

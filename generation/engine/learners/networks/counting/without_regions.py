@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from generation.engine.learners.base import LearnerConfig, Needs
+from generation.engine.learners.base import LearnerConfig, NeededParts
 from generation.engine.learners.networks.counting.counting_learner import PAPER
 from generation.engine.learners.networks.encoders import (
     LayerSize,
@@ -123,7 +123,7 @@ class QuestionOnly(TorchLearner):
     source = f"{PAPER}, table 1"
     config_model: ClassVar[type[LearnerConfig]] = QuestionOnlyConfig
     mini: ClassVar[Mapping[str, Any]] = TEXT_MINI
-    needs = Needs(counts=True)
+    needs = NeededParts(counts=True)
     config: QuestionOnlyConfig
 
     def make_network(self) -> Any:
@@ -139,7 +139,7 @@ class ImageOnly(PictureLearner):
     source = f"{PAPER}, table 1"
     config_model: ClassVar[type[LearnerConfig]] = ImageOnlyConfig
     mini: ClassVar[Mapping[str, Any]] = IMAGE_MINI
-    needs = Needs(images=True, counts=True)
+    needs = NeededParts(images=True, counts=True)
     config: ImageOnlyConfig
 
     def make_network(self) -> Any:
@@ -155,7 +155,7 @@ class QuestionAndImage(PictureLearner):
     source = f"{PAPER}, table 1"
     config_model: ClassVar[type[LearnerConfig]] = QuestionAndImageConfig
     mini: ClassVar[Mapping[str, Any]] = {**TEXT_MINI, **IMAGE_MINI}
-    needs = Needs(images=True, counts=True)
+    needs = NeededParts(images=True, counts=True)
     config: QuestionAndImageConfig
 
     def make_network(self) -> Any:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from generation.engine.errors import BadTraining
-from generation.engine.learners.base import LearnerConfig, Needs
+from generation.engine.learners.base import LearnerConfig, NeededParts
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.encoders import COLOURS, LayerSize
 from generation.engine.learners.networks.optional_torch import functional, nn, torch
@@ -126,7 +126,7 @@ class PredicateBoxes(PictureLearner):
     source = "Bingham et al. 2017, Characterizing how VQA models scale with the world, figures 3 and 4"
     config_model: ClassVar[type[LearnerConfig]] = PredicateBoxesConfig
     mini: ClassVar[Mapping[str, Any]] = MINI
-    needs = Needs(images=True, programs=True, regions=True)
+    needs = NeededParts(images=True, programs=True, regions=True)
     config: PredicateBoxesConfig
 
     def read_data(self, train: Examples) -> Mapping[str, Any]:
