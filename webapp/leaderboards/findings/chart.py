@@ -70,14 +70,12 @@ def spec_of(
 
 
 def about_marks(table: FindingTable) -> str:
-    """Say what the marks of a table's chart are."""
     if table.chart == "lines":
         return "Lines with points: here, with 95 % intervals." + (" Dashed: the paper." if table.paper else "")
     return "Bars: here, with 95 % intervals." + (" Ticks: the paper." if table.paper else "")
 
 
 def left_out(table: FindingTable) -> str:
-    """Say which part of a table the chart leaves out; empty if it draws all."""
     fewer = min(len(table.rows), len(table.columns)) if table.chart == "bars" else len(table.rows)
     return f"The chart shows the first {DRAWN} of {fewer}." if fewer > DRAWN else ""
 

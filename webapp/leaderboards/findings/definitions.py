@@ -43,16 +43,14 @@ class BadFinding(EngineError):
 
 
 class DerivedSet(Frozen):
-    """A question set of a dataset; `recipe` is that of `manage.py derive`, without the parent."""
-
+    # `recipe` is that of `manage.py derive`, without the parent.
     name: str
     parent: str
     recipe: dict[str, Any]
 
 
 class ShiftedCounts(Frozen):
-    """The question sets of a count shift, called `train-odd-even-90` and so on."""
-
+    # They are called `train-odd-even-90` and so on.
     kept: Literal["odd", "even"]
     removed: float = Field(ge=0, le=100)
 
@@ -81,8 +79,6 @@ class FindingTraining(Frozen):
 
 
 class FindingSize(Frozen):
-    """What one size of a finding makes and trains."""
-
     about: str
     datasets: tuple[FindingDataset, ...] = Field(min_length=1)
     trainings: tuple[FindingTraining, ...] = ()
@@ -150,13 +146,11 @@ class FindingCell(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Return `BASELINE`, `GUESSES`, or an empty text for a training."""
         first = self.of.partition("/")[0]
         return first if first in (BASELINE, GUESSES) else ""
 
     @property
     def source(self) -> str:
-        """Return the kind of the baseline, or the split from which guesses are drawn."""
         return self.of.partition("/")[2]
 
     @property
@@ -212,23 +206,18 @@ class FindingTable(Frozen):
         return self
 
     def key(self, row: TableRow, column: TableColumn) -> str:
-        """Return the name of a figure."""
         return f"{self.name}/{row.name}/{column.name}"
 
     def cells(self) -> Iterator[FindingCell]:
-        """Yield the figures, row by row."""
         for row, column in itertools.product(self.rows, self.columns):
             yield FindingCell(self.key(row, column), row, column)
 
     def paper_figure(self, row: TableRow, at: int) -> float | None:
-        """Return the paper's figure in a row and the column at a place, or None."""
         figures = self.paper.get(row.name)
         return None if figures is None else figures[at]
 
 
 class FindingStatement(Inequality):
-    """A statement of a finding, in words and as bounds of a sum of figures."""
-
     says: str
     sizes: tuple[SizeName, ...] = SIZES
 
@@ -278,11 +267,9 @@ class Definition(Frozen):
         return self
 
     def tables_of(self, size: SizeName) -> list[FindingTable]:
-        """Return the tables of a size."""
         return [table for table in self.tables if size in table.sizes]
 
     def statements_of(self, size: SizeName) -> list[FindingStatement]:
-        """Return the statements of a size."""
         return [one for one in self.statements if size in one.sizes]
 
     def digest(self, size: SizeName) -> str:
@@ -306,7 +293,6 @@ def _check_dataset(split: str, made: FindingSize, *, where: str) -> None:
 
 
 def command_of(name: str, size: SizeName) -> str:
-    """Return the command that runs a finding."""
     return f"python manage.py finding {name} --size {size}"
 
 
@@ -314,20 +300,17 @@ def command_of(name: str, size: SizeName) -> str:
 
 
 def names() -> list[str]:
-    """Return the names of all findings, in order."""
     return sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
 @cache
 def load(name: str) -> Definition:
-    """Return the definition of a finding; raise `BadFinding` with the names that exist."""
     if name not in names():
         raise BadFinding(f"Expected one of {', '.join(names()) or 'none yet'}, got {name!r}.", where="finding")
     return read_definition(json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")), where=name)
 
 
 def read_definition(data: Mapping[str, Any], *, where: str = "") -> Definition:
-    """Return the definition that some JSON data has, after `each` is expanded; raise `BadSpec`."""
     lists = data.get("lists", {})
     return read(Definition, expanded({name: one for name, one in data.items() if name != "lists"}, lists), where=where)
 

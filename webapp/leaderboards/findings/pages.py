@@ -35,8 +35,6 @@ class FigureView(NamedTuple):
 
 
 class LineView(NamedTuple):
-    """A line of a table on a page."""
-
     label: str
     figures: list[FigureView]
 
@@ -51,12 +49,10 @@ class TableView(NamedTuple):
 
     @property
     def has_figures(self) -> bool:
-        """Return whether the paper or a record has a figure."""
         return any(one.here or one.paper for line in self.lines for one in line.figures)
 
     @property
     def is_share(self) -> bool:
-        """Return whether all figures are shares."""
         return self.unit == PERCENT
 
 
@@ -71,28 +67,22 @@ class StatementView(NamedTuple):
 
 
 class SizeSummary(NamedTuple):
-    """A size of a finding in the list: its record, if there is one, and how many statements ended each way."""
-
     size: SizeName
     record: FindingRecord | None
     counts: list[tuple[int, str, str]]
 
 
 class FindingSummary(NamedTuple):
-    """A finding in the list."""
-
     name: str
     definition: Definition
     sizes: list[SizeSummary]
 
 
 def summaries() -> list[FindingSummary]:
-    """Return all findings with what is recorded of each."""
     return [FindingSummary(name, found, _sizes(name, found)) for name in definitions.names() for found in [load(name)]]
 
 
 def load(name: str) -> Definition:
-    """Return the definition of a finding; raise `BadFinding` if there is none with this name."""
     return definitions.load(name)
 
 
@@ -101,7 +91,6 @@ def _sizes(name: str, definition: Definition) -> list[SizeSummary]:
 
 
 def summary_of(name: str, size: SizeName) -> SizeSummary:
-    """Return what is recorded of one size of a finding."""
     record = records.latest(name, size)
     counts = [] if record is None else [(record.count(one), one.value, chip) for one, chip in OUTCOMES.items()]
     return SizeSummary(size, record, [one for one in counts if one[0]])
@@ -111,7 +100,6 @@ def summary_of(name: str, size: SizeName) -> SizeSummary:
 
 
 def tables_of(definition: Definition, size: SizeName, record: FindingRecord | None) -> list[TableView]:
-    """Return the tables of a size, with the figures of its record if there is one."""
     figures = {} if record is None else record.figures
     return [_table(table, figures) for table in definition.tables_of(size)]
 
@@ -142,7 +130,6 @@ def _unit(columns: Sequence[TableColumn]) -> str:
 
 
 def number_text(number: float, *, unit: str) -> str:
-    """Return a figure as text without its unit: a share in percent."""
     return (points(number) if unit == PERCENT else f"{number:.2f}").replace("-", "−")
 
 

@@ -107,16 +107,13 @@ class FindingRecord(Frozen):
 
     @property
     def ended(self) -> datetime:
-        """Return the time at which the run ended."""
         return datetime.fromisoformat(self.date)
 
     def count(self, outcome: HowItEnded) -> int:
-        """Return the number of statements with an outcome."""
         return sum(one.outcome == outcome for one in self.statements)
 
 
 def recorded(measured: Measurement) -> RecordedFigure:
-    """Return a figure as it is recorded."""
     low, high = interval_of_sum([(1.0, measured)])
     runs = tuple(rounded(float(value)) for value in measured.values)
     return RecordedFigure(value=rounded(measured.value), low=rounded(low), high=rounded(high), n=measured.n, runs=runs)
@@ -134,7 +131,6 @@ def describe_machine() -> dict[str, str]:
 
 
 def describe_versions() -> dict[str, str]:
-    """Return the versions of this program, of Python, and of the packages that decide figures."""
     found = {"horsesense": code_version(), "python": platform.python_version()}
     return found | dict(_installed())
 
@@ -153,12 +149,10 @@ def _installed() -> Iterator[tuple[str, str]]:
 
 
 def own_folder() -> Path:
-    """Return the folder of this site's runs."""
     return Path(settings.VAR_DIR) / "findings"
 
 
 def path_of(finding: str, size: SizeName, *, folder: Path) -> Path:
-    """Return the file of a record."""
     return folder / f"{finding}-{size}.json"
 
 
@@ -183,7 +177,6 @@ def read_record(path: Path) -> FindingRecord | None:
 
 
 def latest(finding: str, size: SizeName) -> FindingRecord | None:
-    """Return the later one of the repository's record and of this site's own record; None if there is none."""
     found = [read_record(path_of(finding, size, folder=folder)) for folder in (FOLDER, own_folder())]
     return max((one for one in found if one is not None), key=lambda one: one.ended, default=None)
 
@@ -220,5 +213,4 @@ class Journal:
         write_whole(self.path, json.dumps(content, indent=1).encode())
 
     def forget(self) -> None:
-        """Delete the file."""
         self.path.unlink(missing_ok=True)

@@ -47,8 +47,6 @@ MAKE = "make"  # the kind of the steps that make datasets
 
 
 class FindingStep(NamedTuple):
-    """A step of a run: its name in the journal, its kind, for the time that is left, and what it does."""
-
     name: str
     kind: str
     perform: Callable[[], object]
@@ -94,7 +92,6 @@ class FindingRun:
 
     @cached_property
     def steps(self) -> list[FindingStep]:
-        """Return all steps, in order."""
         return [*self._dataset_steps(), *self._training_steps(), *self._baseline_steps()]
 
     def _dataset_steps(self) -> Iterator[FindingStep]:
@@ -138,7 +135,6 @@ class FindingRun:
     # Datasets
 
     def slug_of(self, name: str) -> str:
-        """Return the name of a dataset on the site."""
         return f"{self.name}-{self.size}-{name}"[:60]
 
     def make_dataset(self, one: FindingDataset) -> Dataset:
@@ -184,7 +180,6 @@ class FindingRun:
                 dataset_jobs.RUNNER.run_now(job)
 
     def split_of(self, path: str) -> Split:
-        """Return the split that a definition calls `dataset/split`; raise `BadFinding` if it is not complete."""
         name, _, split = path.partition("/")
         return self._split(self.slug_of(name), split)
 
@@ -245,11 +240,9 @@ class FindingRun:
 
     @cached_property
     def cells(self) -> list[FindingCell]:
-        """Return the figures of all tables of this size."""
         return [cell for table in self.definition.tables_of(self.size) for cell in table.cells()]
 
     def read_figures(self) -> dict[str, Measurement]:
-        """Return all figures by their names."""
         readers = {path: FigureReader(self.split_of(path)) for path in dict.fromkeys(cell.on for cell in self.cells)}
         return {cell.key: self._figure(cell, readers[cell.on]) for cell in self.cells}
 
@@ -271,7 +264,6 @@ class FindingRun:
         return found
 
     def judge(self, figures: Mapping[str, Measurement]) -> list[tuple[FindingStatement, Judgement]]:
-        """Return the statements of this size with their outcomes."""
         return [(one, judge(one, figures)) for one in self.definition.statements_of(self.size)]
 
     def record(self) -> FindingRecord:

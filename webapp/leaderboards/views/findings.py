@@ -98,7 +98,6 @@ def _trainings(record: FindingRecord) -> list[tuple[records.RecordedTraining, st
 
 
 def _slugs_here(request: HttpRequest, record: FindingRecord | None) -> set[str]:
-    """Return the names of the record's datasets that this site has, with the same content, and the visitor may see."""
     wanted = {} if record is None else {one.slug: one.content_hash for one in record.datasets}
     rows = Dataset.objects.visible_to(request.user).filter(slug__in=wanted)
     return {slug for slug, found in rows.values_list("slug", "fingerprint") if wanted[slug] == found}
