@@ -115,7 +115,7 @@ class Learner(ABC):
         The paper and its section, for people.
     config_model : type of LearnerConfig
     mini : mapping
-        The settings of the size `mini`, which trains in minutes on two cores; those of `paper` are the defaults.
+        The settings of the size `mini`, for two cores without a GPU; those of `paper` are the defaults.
     needs : NeededParts
     uses : NeededParts
         The parts that it also uses if the examples have them.
@@ -198,7 +198,7 @@ class Learner(ABC):
 
     @property
     def parameters(self) -> int:
-        """Return the number of learned numbers."""
+        """Return the number of parameters that are learned."""
         return sum(array.size for array in self.state()[0].values())
 
     def save(self, path: Path) -> None:
@@ -210,7 +210,13 @@ class Learner(ABC):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Return the learner that `save` wrote to `path`; raise `BadTraining` if the files are damaged or not its."""
+        """Return the learner that `save` wrote to `path`.
+
+        Raises
+        ------
+        BadTraining
+            If the files are damaged or belong to another learner.
+        """
         arrays, about = read_model(path)
         if about.get("method") != cls.name:
             raise BadTraining(f"Expected a model of {cls.name}, got one of {about.get('method')}.", where=path.name)
@@ -239,7 +245,7 @@ class TrainedByEpochs(LearnerConfig):
     epochs : int
         The largest number of passes through the training examples.
     patience : int
-        The training stops after so many epochs without a better accuracy on the validation examples.
+        The number of epochs after which the training stops without a better accuracy on the validation examples.
     batch : int
         Examples in a step.
     learning_rate : float

@@ -132,7 +132,7 @@ ABOUT, QUESTIONS = "about.json", "questions.jsonl"
 def write_examples(folder: Path, examples: Examples) -> None:
     """Write examples to a new folder, in which `about.json` is written last.
 
-    Images that the folder already has as `images.npy` are kept: whoever has many writes them there one by one.
+    Images that the folder already has as `images.npy` are kept: a caller with many images writes them one by one.
     """
     folder.mkdir(parents=True, exist_ok=True)
     regions = examples.regions

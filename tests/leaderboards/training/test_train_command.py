@@ -193,7 +193,7 @@ def test_ctrl_c_says_how_to_go_on(site: dict[str, str], tmp_path: Path) -> None:
     stopped.send_signal(signal.SIGINT)
     said = stopped.communicate()[1].decode()
     assert stopped.returncode == 130
-    assert "Stopped. What is trained is kept. Go on: the same command, all its options, and --resume." in said
+    assert "Stopped. The training so far is kept. Go on: the same command, all its options, and --resume." in said
     resumed = manage(*order, "--seed", "2", "--resume", environment=site)
     assert resumed.returncode == 0 and "epoch 1 of" not in resumed.stderr
 

@@ -47,7 +47,7 @@ def _epoch_line(data: dict[str, float]) -> str:
     if data.get("best_val_accuracy") is not None:
         parts.append(f"best {100 * data['best_val_accuracy']:.1f} %")
     if data.get("left"):
-        parts.append(f"at most {duration(data['left'])} left")
+        parts.append(f"about {duration(data['left'])} left for all epochs")
     return ", ".join(parts)
 
 

@@ -35,7 +35,7 @@ Ints = NDArray[np.int64]
 
 
 class BagOfWordsConfig(TrainedByEpochs):
-    """The settings of the bag of words. The paper is silent about them, apart from training by small steps.
+    """The settings of the bag of words. The paper gives none of them, apart from training by small steps.
 
     Attributes
     ----------

@@ -63,7 +63,7 @@ class MemoryNetworkConfig(TrainedByEpochs):
     linear_epochs : int
         Epochs at the start in which memories are weighted without softmax, with half the learning rate.
     halve_every : int
-        The learning rate is halved after so many epochs.
+        The number of epochs after which the learning rate is halved.
     clip : float
         The largest norm of the gradient of a step.
     starts : int

@@ -30,7 +30,7 @@ class Network(NamedTuple):
 
 
 class EncodedSentences(NamedTuple):
-    """EncodedSentences as numbers of words.
+    """Sentences as numbers of words.
 
     Attributes
     ----------

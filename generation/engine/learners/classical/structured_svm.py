@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 
 
 class StructuredSvmConfig(LearnerConfig):
-    """The settings of the structured SVM. The paper is silent about them.
+    """The settings of the structured SVM. The paper does not give them.
 
     Attributes
     ----------

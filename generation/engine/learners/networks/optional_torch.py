@@ -1,6 +1,6 @@
 """PyTorch, if this program has imported it before.
 
-Names, settings and needs of networks can so be read where PyTorch is not installed, and a web process never loads it.
+So the names, settings and needs of networks can be read without PyTorch, and a web process never loads it.
 Only `generation.engine.learners.training_process` and tests import PyTorch, before they import a network.
 """
 

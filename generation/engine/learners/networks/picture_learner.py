@@ -20,7 +20,8 @@ class SharedPictureConfig(PictureConfig):
     Attributes
     ----------
     together : int
-        So many questions about the same picture are in a step together. With 1, all questions are in random order.
+        The number of questions about the same picture that are in a step together. With 1, all questions are in
+        random order.
         Each picture of a step is seen once, so a larger number makes training faster.
     """
 

@@ -206,7 +206,7 @@ class TorchLearner(EpochLearner):
 
     @property
     def parameters(self) -> int:
-        """Return the number of learned numbers."""
+        """Return the number of parameters that are learned."""
         return sum(weights.numel() for weights in self.network.parameters())
 
     def state(self) -> tuple[Arrays, Mapping[str, Any]]:

@@ -36,21 +36,32 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("method", metavar="METHOD", help=", ".join(METHODS))
-        parser.add_argument("--on", metavar="DATASET/SPLIT", required=True, help="what it learns from")
-        parser.add_argument("--val", metavar="DATASET/SPLIT", required=True, help="by which it chooses when to stop")
+        parser.add_argument("--on", metavar="DATASET/SPLIT", required=True, help="training split")
+        parser.add_argument(
+            "--val", metavar="DATASET/SPLIT", required=True, help="validation split, for early stopping"
+        )
         parser.add_argument(
             "--test", metavar="DATASET/SPLIT", required=True, action="append",
-            help="what it answers; may be given several times",
+            help="split to answer; can be given several times",
         )  # fmt: skip
-        parser.add_argument("--seed", type=_whole_number, default=0, metavar="N", help="of all random numbers")
-        parser.add_argument("--config", type=Path, metavar="FILE", help="JSON: settings that replace the usual")
+        parser.add_argument(
+            "--seed", type=_whole_number, default=0, metavar="N", help="seed of all random numbers; default: 0"
+        )
+        parser.add_argument("--config", type=Path, metavar="FILE", help="JSON file with settings to change")
         parser.add_argument(
             "--size", choices=Training.Size.values, default=Training.Size.PAPER,
-            help="paper: the settings of the paper; mini: trains in minutes",
+            help="paper: the settings of the paper; mini: smaller ones, for two processors without a GPU",
         )  # fmt: skip
-        parser.add_argument("--device", choices=Training.Device.values, default=Training.Device.AUTO)
+        parser.add_argument(
+            "--device",
+            choices=Training.Device.values,
+            default=Training.Device.AUTO,
+            help="auto uses a GPU if there is one",
+        )
         parser.add_argument("--name", default="", metavar="NAME", help="the method's name on boards")
-        parser.add_argument("--owner", metavar="ACCOUNT", help="whose method it is, where that isn't clear")
+        parser.add_argument(
+            "--owner", metavar="ACCOUNT", help="account that owns the method; default: the only administrator"
+        )
         parser.add_argument("--resume", action="store_true", help="go on with a training that was stopped")
         parser.add_argument("--json", action="store_true", help="one JSON document")
 
@@ -100,10 +111,10 @@ class Command(PlainCommand):
             orders.cancel(training)
             if not self.from_command_line:
                 raise
-            raise CommandError(f"Stopped. What is trained is kept. {GO_ON}", returncode=INTERRUPTED) from None
+            raise CommandError(f"Stopped. The training so far is kept. {GO_ON}", returncode=INTERRUPTED) from None
         except running.TrainingWaits as waits:
             orders.cancel(training)
-            raise CommandError(f"{waits} What is trained is kept. {GO_ON}", returncode=FAILED) from waits
+            raise CommandError(f"{waits} The training so far is kept. {GO_ON}", returncode=FAILED) from waits
         if training.state != State.DONE:
             reason = training.message or f"{training} was {training.state} meanwhile."
             raise CommandError(f"{reason} {GO_ON}", returncode=FAILED)
@@ -148,7 +159,8 @@ def _owner(account: str | None) -> User:
     if len(owners) != 1:
         came = "several" if owners else "none"
         raise CommandError(
-            f"Expected one administrator who can own the method, got {came}: say --owner ACCOUNT.", returncode=BAD_INPUT
+            f"Expected one administrator who can own the method, got {came}: name one with --owner ACCOUNT.",
+            returncode=BAD_INPUT,
         )
     return owners[0]
 
@@ -170,7 +182,7 @@ def _report(training: Training, submissions: Sequence[Submission], *, as_json: b
     outcomes = [(one, outcomes_of(training.owner, one)) for one in submissions if one.is_scored]
     if as_json:
         return json.dumps(_json(training, outcomes), indent=2)
-    learned = f"{training.parameters or 0:,} learned numbers, {training.examples_seen or 0:,} examples seen"
+    learned = f"{training.parameters or 0:,} parameters, {training.examples_seen or 0:,} examples seen"
     lines = [f"{training.name}: {learned}, {duration(training.seconds)}. {training.get_absolute_url()}"]
     for one, found in outcomes:
         board = reverse("board", args=[one.split.dataset.slug, one.split.name])

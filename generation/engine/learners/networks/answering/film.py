@@ -92,7 +92,7 @@ class Film(PictureLearner):
 
 
 class ConditionedNetwork(nn.Module):
-    """Reads, sees by what it read, and returns the scores of all answers."""
+    """Encodes the question, conditions the picture features on it, and returns the scores of all answers."""
 
     def __init__(self, config: FilmConfig, *, words: int, answers: int) -> None:
         super().__init__()

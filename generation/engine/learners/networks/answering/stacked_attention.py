@@ -39,7 +39,7 @@ class StackedAttentionConfig(PictureAndQuestionConfig):
 
 
 class StackedAttention(PictureLearner):
-    """Looks at some places of the picture, then again by what it saw."""
+    """Attends to the picture several times; each time uses the result of the one before."""
 
     name = "cnn-lstm-sa"
     label = "CNN+LSTM+SA"

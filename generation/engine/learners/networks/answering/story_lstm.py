@@ -29,7 +29,7 @@ class StoryLstmConfig(NetworkConfig):
     units, layers : int
         The size of a state of the LSTM, and its layers.
     lines : int
-        So many last lines of a story are read.
+        The number of last lines of a story that are read.
     """
 
     clip: float = Field(10.0, ge=0, le=1000)

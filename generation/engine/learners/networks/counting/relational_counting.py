@@ -35,14 +35,14 @@ PAIR = 2 * CORNERS + 3  # numbers that say where two boxes are
 
 
 class RelationalCountingConfig(CountingConfig):
-    """The settings of RCN. Of sizes, the paper that compares the networks gives none: they are ours.
+    """The settings of RCN. The paper that compares the networks gives no sizes; these are ours.
 
     Attributes
     ----------
     channels : tuple of int
         The filters of the convolutions whose places are the patches of the background.
     patches : int
-        There are so many patches in a row and in a column.
+        The number of patches in a row and in a column.
     pair : int
         Units in both layers that describe a pair.
     hidden, dropout : int, float
