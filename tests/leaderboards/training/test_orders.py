@@ -9,7 +9,7 @@ from generation.engine.learners import NETWORKS
 from generation.engine.learners.base import NeededParts
 from generation.models import Dataset, Split
 from tests.leaderboards.training import toys
-from webapp.leaderboards.models import Method, Training
+from webapp.leaderboards.models import Method, Submission, Training
 from webapp.leaderboards.training import orders, process
 from webapp.leaderboards.training.orders import TrainingOrder
 from webapp.models import User
@@ -142,3 +142,36 @@ def test_the_latest_training_with_the_same_order_is_found(order: TrainingOrder, 
     assert orders.find(order) == made[1]
     assert orders.find(order._replace(seed=6)) is None
     assert orders.find(order._replace(config={"epochs": 2})) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"config": {"epochs": 2}}, "Expected the config {}"),
+        ({"size": "paper"}, "Expected the size mini"),
+        ({"method": "nearest-question", "size": "paper"}, "Expected the method toy and the size mini"),
+    ],
+)
+def test_other_settings_need_another_name_on_the_same_split(
+    order: TrainingOrder, withheld: Split, change: dict[str, Any], words: str
+) -> None:
+    first = orders.create(order._replace(name="Mine"))
+    other = order._replace(name="Mine", seed=6, **change)
+    with pytest.raises(BadTraining, match="--name") as caught:
+        orders.create(other._replace(tests=(withheld, *order.tests)))
+    assert words in str(caught.value) and f"training {first.pk}" in str(caught.value)
+    orders.create(other._replace(name="Another"))
+    orders.create(other._replace(tests=(withheld,)))
+    orders.create(order._replace(name="Mine", seed=6))
+
+
+def test_a_training_without_submissions_that_was_cancelled_leaves_its_name(
+    order: TrainingOrder, member: User, val: Split
+) -> None:
+    first, other = orders.create(order), order._replace(config={"epochs": 2})
+    orders.cancel(first)
+    orders.check(other)
+    method = Method.objects.create(owner=member, name="Toy", made=Method.Made.TRAINED)
+    Submission.objects.create(method=method, split=val, training=first)
+    with pytest.raises(BadTraining, match="--name"):
+        orders.check(other)

@@ -163,7 +163,9 @@ def test_a_training_is_followed_and_ends_with_its_submissions(browser: Client, w
         progress='{"phase": "train", "epoch": 1, "epochs": 3, "loss": 0.5, "val_accuracy": 0.25, "left": 60}',
     )  # fmt: skip
     part = text_of(browser.get(f"{waiting.get_absolute_url()}progress/"))
-    assert "Epoch 1 of at most 3, loss 0.500, val 25.0 %, about 60 s left for all epochs." in part and "0.500 25.0" in part
+    assert (
+        "Epoch 1 of at most 3, loss 0.500, val 25.0 %, about 60 s left for all epochs." in part and "0.500 25.0" in part
+    )
     Training.objects.filter(pk=waiting.pk).update(state=State.WAITING, token="", lease=None)
     running.RUNNER.take_turn()
     scoring.RUNNER.take_turn()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, cast, get_args
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from generation.access import What, is_researcher, is_withheld, may_see, owns
@@ -25,6 +25,7 @@ LARGEST_SEED = 2**31 - 1
 LONGEST_NAME = 100  # characters
 MOST_UNDER_WAY = 20  # trainings of an account that wait or run; staff have no limit
 State = Training.State
+STOPPED = (State.FAILED, State.CANCELLED)
 
 
 class TrainingOrder(NamedTuple):
@@ -198,6 +199,24 @@ def _check_name(order: TrainingOrder, learner: type[Learner]) -> None:
             "has. Choose another name.",
             where="name",
         )
+    _check_same_settings(order)
+
+
+def _check_same_settings(order: TrainingOrder) -> None:
+    # Boards average the submissions of one name as runs of one method.
+    mine = {"method": order.method, "size": order.size, "config": _config_text(order)}
+    same_name = Training.objects.filter(owner=order.owner, name=name_of(order), tests__in=order.tests)
+    counted = same_name.filter(~Q(state__in=STOPPED) | Q(submissions__isnull=False))
+    other = counted.exclude(**mine).order_by("pk").first()
+    if other is not None:
+        differing = [
+            f"the {field} {getattr(other, field)}" for field, own in mine.items() if getattr(other, field) != own
+        ]
+        raise BadTraining(
+            f"Expected {' and '.join(differing)}, as training {other.pk} of the name {other.name!r} has, got something "
+            "else: boards average runs of one name. Choose another name (--name).",
+            where="name",
+        )
 
 
 def _check_submission(order: TrainingOrder, split: Split) -> None:
@@ -234,12 +253,16 @@ def _fields(order: TrainingOrder) -> dict[str, Any]:
         "owner": order.owner,
         "train": order.train,
         "val": order.val,
-        "config": json.dumps(dict(order.config), sort_keys=True),
+        "config": _config_text(order),
         "size": order.size,
         "seed": order.seed,
         "device": order.device,
         "name": name_of(order),
     }
+
+
+def _config_text(order: TrainingOrder) -> str:
+    return json.dumps(dict(order.config), sort_keys=True)
 
 
 # Cancelling and continuing
