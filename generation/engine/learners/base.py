@@ -147,6 +147,8 @@ class Learner(ABC):
             return read(cls.config_model, merge(dict(cls.mini) if size == "mini" else {}, changes))
         except BadSpec as error:
             raise BadTraining(error.reason, where=f"{cls.name}: {error.where}" if error.where else cls.name) from error
+        except RecursionError as error:
+            raise BadTraining("Expected settings, got objects or lists in too many others.", where=cls.name) from error
 
     @classmethod
     def check_examples(cls, examples: Examples, *, is_training: bool = False) -> None:
