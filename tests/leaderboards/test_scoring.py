@@ -1,5 +1,6 @@
 """From a file to its score: storage, refusals, and processes that die in between."""
 
+import errno
 import io
 
 import numpy as np
@@ -160,9 +161,14 @@ def derive_question_set(split: Split, name: str, recipe: dict[str, object]) -> S
     return Split.objects.select_related("dataset", "parent").get(dataset=split.dataset, name=name)
 
 
+def waiting(method: Method, val: Split) -> Submission:
+    """Return a submission of the right answers, which waits to be scored."""
+    file = sent.as_file(sent.truth_of(val))
+    return uploads.receive(method.owner, Order(method, val), file, "a.json").submissions[0]
+
+
 def test_a_submission_whose_process_died_is_scored_by_another(method: Method, val: Split) -> None:
-    received = uploads.receive(method.owner, Order(method, val), sent.as_file(sent.truth_of(val)), "a.json")
-    row = received.submissions[0]
+    row = waiting(method, val)
     assert leases.take(row)
     host = leases.host_name()
     Submission.objects.filter(pk=row.pk).update(worker=f"{host}:999999999")
@@ -172,6 +178,35 @@ def test_a_submission_whose_process_died_is_scored_by_another(method: Method, va
     scoring.RUNNER.take_turn()
     row.refresh_from_db()
     assert row.state == Submission.State.DONE and row.scores.count() == 1
+
+
+def test_a_command_scores_what_a_process_that_died_has_left(
+    method: Method, val: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "LONGEST", 60.0)
+    row = waiting(method, val)
+    assert leases.take(row)
+    Submission.objects.filter(pk=row.pk).update(lease="2026-01-01T00:00Z")
+    assert scoring.score_now(row) and row.is_scored
+
+
+def test_a_command_tries_again_to_score_after_an_outage(
+    method: Method, val: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "FIRST_WAIT", -1.0)
+    monkeypatch.setattr(leases, "RENEWAL", 86_400.0)
+    monkeypatch.setattr(scoring, "PAUSE", 0.0)
+    monkeypatch.setattr(scoring, "LONGEST", 60.0)
+    row, store, tries = waiting(method, val), scoring.store, list[bytes]()
+
+    def full_at_first(content: bytes) -> str:
+        tries.append(content)
+        if len(tries) == 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return store(content)
+
+    monkeypatch.setattr(scoring, "store", full_at_first)
+    assert scoring.score_now(row) and row.is_scored and len(tries) == 2
 
 
 def test_scoring_twice_gives_one_score(method: Method, val: Split) -> None:

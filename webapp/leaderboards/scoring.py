@@ -24,7 +24,7 @@ from generation.engine.predictions.packed_predictions import PackedPredictions
 from generation.engine.scoring.score import OUTSIDE, score
 from generation.exchange import prediction_files
 from generation.models import Split
-from generation.queue import leases, runner
+from generation.queue import graceful_shutdown, leases, runner
 from generation.queue.transient_errors import find_outage
 from generation.reports.scoring import expected_of, slicing_of, truth_of
 from generation.storage import files
@@ -186,13 +186,19 @@ RUNNER = runner.register(
 
 
 def score_now(submission: Submission) -> bool:
-    """Score a submission here, or wait if another process has claimed it; return whether this ended in time."""
-    RUNNER.run_now(submission)
+    """Score a submission here, or wait if another process has claimed it; return whether this ended in time.
+
+    Raises `KeyboardInterrupt` if this process was asked to stop.
+    """
     deadline = time.monotonic() + LONGEST
-    submission.refresh_from_db()
-    while submission.is_under_way:
+    while True:
+        RUNNER.recover()  # a process that was killed may hold it
+        RUNNER.run_now(submission)
+        submission.refresh_from_db()
+        if not submission.is_under_way:
+            return True
+        if graceful_shutdown.is_asked():
+            raise KeyboardInterrupt
         if time.monotonic() > deadline:
             return False
         time.sleep(PAUSE)
-        submission.refresh_from_db()
-    return True
