@@ -78,8 +78,8 @@ def test_a_refused_call_leaves_no_method(val: Split, member: User, tmp_path: Pat
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (("--owner", "nobody"), "Expected an account, got 'nobody'"),
-        ((), "Expected one account that 'Fresh' can be a method of, got none: say --owner ACCOUNT"),
+        (("--owner", "nobody"), "Expected an account 'nobody', got none: say --owner ACCOUNT"),
+        ((), "Expected one superuser, got none: say --owner ACCOUNT"),
         (("--trained-on", "scored/dev", "--owner", "mira"), "Expected a split (train, val, test), got 'dev'"),
     ],
 )
@@ -91,6 +91,16 @@ def test_a_wrong_option_gets_a_message(
         call_command("submit", path, "--split", "scored/val", "--method", "Fresh", *more)
     assert says in str(refused.value) and refused.value.returncode == 2
     assert Submission.objects.count() == 0
+
+
+def test_a_method_that_several_accounts_have_needs_its_owner(
+    val: Split, member: User, admin_user: User, tmp_path: Path
+) -> None:
+    for owner in (member, admin_user):
+        Method.objects.create(owner=owner, name="Fresh")
+    path = write_file(tmp_path, sent.truth_of(val))
+    with pytest.raises(CommandError, match="Expected one owner of a method 'Fresh', got several: say --owner ACCOUNT"):
+        call_command("submit", path, "--split", "scored/val", "--method", "Fresh")
 
 
 # Suites -----------------------------------------------------------------------------------------------------

@@ -16,10 +16,10 @@ from generation.models import Dataset
 from webapp.leaderboards.findings import definitions, pages, records
 from webapp.leaderboards.findings.definitions import SIZES, command_of
 from webapp.leaderboards.findings.running import FindingRun
+from webapp.leaderboards.management.method_owner import find_owner
 from webapp.leaderboards.models import Training
 from webapp.leaderboards.training.progress import describe
 from webapp.leaderboards.training.running import TrainingWaits
-from webapp.models import User
 
 SIGNS = {HowItEnded.HELD: "held", HowItEnded.NOT_HELD: "NOT HELD", HowItEnded.UNDECIDED: "undecided"}
 
@@ -46,7 +46,7 @@ class Command(PlainCommand):
         if options["name"] is None:
             self._list()
             return
-        run = FindingRun(options["name"], options["size"], owner=_owner(options["owner"]))
+        run = FindingRun(options["name"], options["size"], owner=find_owner(options["owner"]))
         run.say = self._say_training
         workers = options["workers"] or settings.MACHINE_PROCESSES
         if workers > 1:
@@ -119,16 +119,3 @@ class Command(PlainCommand):
             self.stdout.write(
                 f"{SIGNS[one.outcome]:<10} {one.value:+.3f} ({one.low:+.3f} to {one.high:+.3f})  {one.says}"
             )
-
-
-def _owner(account: str | None) -> User:
-    """Return the account that owns the trainings: the named one, or the only superuser."""
-    if account is not None:
-        found = list(User.objects.filter(username=account))
-    else:
-        found = list(User.objects.filter(is_superuser=True)[:2])
-    if len(found) != 1:
-        came = "none" if not found else "several"
-        wanted = f"an account {account!r}" if account is not None else "one superuser"
-        raise CommandError(f"Expected {wanted}, got {came}: say --owner ACCOUNT.", returncode=BAD_INPUT)
-    return found[0]

@@ -14,9 +14,9 @@ from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from generation.models import Split
 from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.disclosure.visibility import Outcome, outcome_json, outcomes_of
+from webapp.leaderboards.management.method_owner import find_owner
 from webapp.leaderboards.models import Method, Score, Submission, Suite
 from webapp.leaderboards.uploads import Order, UploadRefused
-from webapp.models import User
 
 NUMBERS = {"train_size": "different training examples", "examples_seen": "training examples in all, repeats included"}
 
@@ -49,7 +49,7 @@ class Command(PlainCommand):
         path = Path(options["file"])
         if not path.is_file():
             raise CommandError(f"Expected a file of predictions, got none: {path}", returncode=BAD_INPUT)
-        owner = _owner(options["method"], options["owner"])
+        owner = find_owner(options["owner"], method=options["method"])
         method, is_new = Method.objects.get_or_create(
             owner=owner, name=options["method"], defaults={"made": options["made"]}
         )
@@ -81,23 +81,6 @@ def _suite(slug: str) -> Suite:
 
 def _ways() -> list[str]:
     return [made.value for made in Method.Made if made != Method.Made.HUMAN]
-
-
-def _owner(name: str, account: str | None) -> User:
-    """Return the account that owns the method: the named one, or the only possible one."""
-    if account is not None:
-        found = User.objects.filter(username=account).first()
-        if found is None:
-            raise CommandError(f"Expected an account, got {account!r}.", returncode=BAD_INPUT)
-        return found
-    owners = list(User.objects.filter(methods__name=name)[:2]) or list(User.objects.filter(is_superuser=True)[:2])
-    if len(owners) != 1:
-        came = "several" if owners else "none"
-        raise CommandError(
-            f"Expected one account that {name!r} can be a method of, got {came}: say --owner ACCOUNT.",
-            returncode=BAD_INPUT,
-        )
-    return owners[0]
 
 
 def _received(order: Order, path: Path) -> list[Submission]:

@@ -15,13 +15,13 @@ from generation.durations import duration
 from generation.engine.errors import BadTraining
 from generation.engine.learners import METHODS
 from generation.making.process_pool import stoppable
-from generation.management.console import BAD_INPUT, FAILED, GO_ON, INTERRUPTED, PlainCommand
+from generation.management.console import FAILED, GO_ON, INTERRUPTED, PlainCommand
 from webapp.leaderboards.disclosure.visibility import Outcome, outcome_json, outcomes_of
+from webapp.leaderboards.management.method_owner import find_owner
 from webapp.leaderboards.models import Submission, Training
 from webapp.leaderboards.training import orders, running
 from webapp.leaderboards.training.orders import TrainingOrder
 from webapp.leaderboards.training.progress import describe
-from webapp.models import User
 
 BAR = "{desc} {percentage:3.0f}% |{bar:20}| {elapsed}"
 LARGEST_CONFIG = 100_000  # bytes
@@ -79,7 +79,7 @@ class Command(PlainCommand):
     def _order(self, options: dict[str, Any]) -> TrainingOrder:
         return TrainingOrder(
             method=options["method"],
-            owner=_owner(options["owner"]),
+            owner=find_owner(options["owner"]),
             train=self.find_split(options["on"]),
             val=self.find_split(options["val"]),
             tests=tuple(self.find_split(name) for name in options["test"]),
@@ -97,9 +97,7 @@ class Command(PlainCommand):
             if resume:
                 self.stderr.write("There is no such training to go on with: a new one begins.", str)
             return orders.create(order)
-        if found.can_continue:
-            orders.check(order)
-            orders.resume(found)
+        orders.resume(found)
         return found
 
     def _run(self, training: Training) -> Training:
@@ -146,23 +144,6 @@ def _whole_number(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) > orders.LARGEST_SEED:
         raise ArgumentTypeError(f"expected a whole number from 0 to {orders.LARGEST_SEED:,}, got {text[:20]!r}")
     return int(text)
-
-
-def _owner(account: str | None) -> User:
-    """Return the account that owns the method: the named one, or the only administrator."""
-    if account is not None:
-        found = User.objects.filter(username=account).first()
-        if found is None:
-            raise CommandError(f"Expected an account, got {account!r}.", returncode=BAD_INPUT)
-        return found
-    owners = list(User.objects.filter(is_superuser=True)[:2])
-    if len(owners) != 1:
-        came = "several" if owners else "none"
-        raise CommandError(
-            f"Expected one administrator who can own the method, got {came}: name one with --owner ACCOUNT.",
-            returncode=BAD_INPUT,
-        )
-    return owners[0]
 
 
 def _config(path: Path | None) -> dict[str, Any]:
