@@ -1,5 +1,6 @@
 """Trainings as jobs: they train in another process, submit, and go on where they were stopped."""
 
+import fcntl
 import json
 import os
 import signal
@@ -12,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generation.engine.errors import BadTraining
 from generation.engine.learners.model_files import read_model
 from generation.models import Split
-from generation.queue import graceful_shutdown, leases
+from generation.queue import graceful_shutdown, leases, runner
 from generation.storage import files
 from webapp.leaderboards import scoring, stored_predictions
 from webapp.leaderboards.models import Method, Submission, SubmitterApproval, Training
@@ -190,6 +192,57 @@ def test_only_one_training_runs_on_a_machine(order: TrainingOrder) -> None:
     assert second.state == State.WAITING
 
 
+def test_no_other_process_looks_for_a_training_until_this_one_has_claimed(
+    order: TrainingOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, steps = orders.create(order), []
+    host, claim = leases.host_name, runner.Runner.claim_first
+
+    def note_lock(step: str) -> None:
+        with (running.home() / "claim.lock").open("ab") as file, pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        steps.append(step)
+
+    def looked() -> str:
+        if not steps:
+            note_lock("look")
+        return host()
+
+    def claimed(*args: Any) -> Any:
+        found = claim(*args)
+        note_lock("claim")
+        return found
+
+    monkeypatch.setattr(leases, "host_name", looked)
+    monkeypatch.setattr(runner.Runner, "claim_first", claimed)
+    assert running.RUNNER.claim() == made
+    assert steps == ["look", "claim"]
+
+
+def test_a_folder_that_stays_in_use_makes_the_training_try_again(
+    order: TrainingOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "PATIENCE", 0.0)
+    monkeypatch.setattr(process, "POLL", 0.0)
+    made = orders.create(order)
+    with process.locked(running.folder_of(made), check=lambda: None):
+        running.RUNNER.run_now(made)
+        made.refresh_from_db()
+        assert made.state == State.WAITING and "one in use" in made.message
+    assert running.run_here(made).state == State.DONE
+
+
+def test_a_training_that_may_no_longer_be_ordered_is_not_resumed(order: TrainingOrder) -> None:
+    made = orders.create(order)
+    orders.cancel(made)
+    Training.objects.filter(pk=made.pk).update(config='{"epoch": 1}')
+    made.refresh_from_db()
+    with pytest.raises(BadTraining, match="epoch"):
+        orders.resume(made)
+    made.refresh_from_db()
+    assert made.state == State.CANCELLED
+
+
 def test_a_withheld_split_is_answered_and_its_answers_stay_here(
     order: TrainingOrder, withheld: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,14 +301,21 @@ def test_folders_and_models_that_no_training_needs_are_dropped(order: TrainingOr
     kept, gone, young = (running.home() / name for name in (str(made.pk), "999999", "999998"))
     for folder in (kept, gone, young):
         folder.mkdir(parents=True)
+    (running.home() / "claim.lock").touch()
     files.put("models/nobody.safetensors", b"x")
     an_hour_ago = time.time() - 7200
     os.utime(gone, (an_hour_ago, an_hour_ago))
+    os.utime(running.home() / "claim.lock", (an_hour_ago, an_hour_ago))
     path = files.local_path("models/nobody.safetensors")
     assert path is not None
     os.utime(path, (an_hour_ago, an_hour_ago))
     assert running.drop_unused() == 2
     assert kept.exists() and young.exists() and not gone.exists() and not path.exists()
+
+
+def test_a_folder_that_vanishes_meanwhile_is_passed_over(order: TrainingOrder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "glob", lambda folder, pattern: iter([folder / "vanished"]))
+    assert running.drop_unused() == 0
 
 
 def test_the_process_has_neither_secrets_nor_the_database(

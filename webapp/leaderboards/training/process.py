@@ -51,16 +51,20 @@ def python_for(method: str) -> str:
     return str(settings.TRAINING_PYTHON)
 
 
+class FolderInUse(Exception):
+    """Another program still trains in the folder. It may end soon, so the training is tried again."""
+
+
 @contextmanager
 def locked(folder: Path, *, check: Callable[[], None]) -> Iterator[IO[bytes]]:
-    """Yield an open file whose lock keeps other processes out of the folder; raise `BadTraining` if one stays in it."""
+    """Yield an open file whose lock keeps other processes out of the folder; raise `FolderInUse` if one stays in it."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("ab") as file:
         end = time.monotonic() + PATIENCE
         while not _lock(file):
             check()
             if time.monotonic() > end:
-                raise BadTraining("Expected a folder that no process uses, got one in use.", where=str(folder))
+                raise FolderInUse(f"{folder}: Expected a folder that no process uses, got one in use.")
             time.sleep(POLL)
         yield file
 

@@ -5,11 +5,12 @@ is killed, the next one on the same machine continues after the last complete ep
 change of the code, the training starts again.
 """
 
+import fcntl
 import json
 import shutil
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -212,9 +213,13 @@ RESULTS = {"parameters", "examples_seen", "code_version", "model", "model_digest
 
 
 def _claim_next() -> Training | None:
-    # One training at a time on each machine.
-    here = Training.objects.filter(state=State.RUNNING, lease__gte=Now(), worker__startswith=f"{leases.host_name()}:")
-    return None if here.exists() else RUNNER.claim_first(RUNNER.rows.claimable())
+    # One training at a time on each machine. The lock keeps a second process from looking before the first has claimed.
+    home().mkdir(parents=True, exist_ok=True)
+    with (home() / "claim.lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        worker = f"{leases.host_name()}:"
+        here = Training.objects.filter(state=State.RUNNING, lease__gte=Now(), worker__startswith=worker)
+        return None if here.exists() else RUNNER.claim_first(RUNNER.rows.claimable())
 
 
 RUNNER = runner.register(
@@ -291,10 +296,10 @@ def drop_unused() -> int:
     """
     kept = {str(pk) for pk in Training.objects.exclude(state=State.DONE).values_list("pk", flat=True)}
     dropped = 0
-    for folder in home().glob("*"):
-        is_old = time.time() - folder.stat().st_mtime > KEPT_DAYS * 86_400
-        is_young = time.time() - folder.stat().st_mtime < 3600
-        if (folder.name not in kept and not is_young) or is_old:
-            shutil.rmtree(folder, ignore_errors=True)
-            dropped += 1
+    for folder in home().glob("*/"):
+        with suppress(FileNotFoundError):  # its training has ended meanwhile
+            age = time.time() - folder.stat().st_mtime
+            if age > KEPT_DAYS * 86_400 or (folder.name not in kept and age >= 3600):
+                shutil.rmtree(folder, ignore_errors=True)
+                dropped += 1
     return dropped + results.drop_models_without_row()
