@@ -1,5 +1,6 @@
 """What an order of a training may be: settings, splits, access, withheld answers, names."""
 
+import json
 from typing import Any
 
 import pytest
@@ -38,6 +39,7 @@ def test_an_order_waits(order: TrainingOrder) -> None:
         ({"config": {"epoch": 5}}, "toy: epoch"),
         ({"config": {"epochs": "many"}}, "toy: epochs"),
         ({"config": {"epochs": 0}}, "toy: epochs"),
+        ({"config": {"epochs": json.loads("[" * 500 + "]" * 500)}}, "toy: Expected settings"),
         ({"size": "large"}, "size: Expected one of mini, paper"),
         ({"seed": -1}, "seed: Expected a whole number"),
         ({"seed": 2**31}, "seed: Expected a whole number"),

@@ -96,8 +96,8 @@ def test_bad_settings_are_one_message(val: Split, member: User, tmp_path: Path, 
         ((toys.NAME, *ORDER, "--config", "/nowhere.json"), "/nowhere.json"),
         ((toys.NAME, *ORDER, "--test", "scored/nothing"), "Expected a split"),
         ((toys.NAME, *ORDER, "--test", "nothing/val"), "Expected a dataset"),
-        ((toys.NAME, *ORDER[:-1], "nobody"), "Expected an account"),
-        ((toys.NAME, *ORDER[:-2]), "say --owner"),
+        ((toys.NAME, *ORDER[:-1], "nobody"), "Expected an account 'nobody', got none: say --owner ACCOUNT"),
+        ((toys.NAME, *ORDER[:-2]), "Expected one superuser, got none: say --owner ACCOUNT"),
         ((toys.NAME, "--on", "scored/test", *ORDER[2:]), "withheld"),
     ],
 )
@@ -201,6 +201,6 @@ def test_ctrl_c_says_how_to_go_on(site: dict[str, str], tmp_path: Path) -> None:
 def test_errors_of_the_command_line_are_one_line(site: dict[str, str], tmp_path: Path) -> None:
     done = manage(*order_of(tmp_path, epochs=-1), environment=site)
     assert (done.returncode, done.stdout) == (2, "") and len(done.stderr.strip().splitlines()) == 1
-    failed = manage(*order_of(tmp_path, trouble=0), environment=site)
+    failed = manage(*order_of(tmp_path, trouble=0), "--name", "Broken", environment=site)
     last = failed.stderr.strip().splitlines()[-1]
     assert failed.returncode == 1 and "the toy breaks" in last and "--resume" in last

@@ -13,7 +13,7 @@ from generation.engine.learners import METHODS
 from generation.models import Dataset, Split
 from tests.leaderboards.training import toys
 from webapp.leaderboards import scoring
-from webapp.leaderboards.models import Submission, Training
+from webapp.leaderboards.models import Method, Submission, Training
 from webapp.leaderboards.training import orders, results, running
 from webapp.leaderboards.training.orders import TrainingOrder
 from webapp.models import User
@@ -83,6 +83,7 @@ def test_the_owner_of_a_dataset_trains_by_one_button(browser: Client, scored: Da
     assert 'href="/trainings/new/?on=scored/val">Train a baseline' in board.text
     form = browser.get("/trainings/new/?on=scored/val")
     assert form.status_code == 200 and "It sees the question only" in text_of(form)
+    assert "Validation split" in text_of(form) and "Stop by" not in text_of(form)
     chosen = re.findall(r'<option value="([^"]+)" selected', form.text)
     assert {"train", "val"} <= set(chosen)
     assert re.search(r'value="val"[^>]*checked', form.text) and not re.search(r'value="test"[^>]*checked', form.text)
@@ -181,7 +182,9 @@ def test_the_list_shows_own_trainings_and_staff_see_all(
     browser: Client, waiting: Training, admin_client: Client
 ) -> None:
     assert f'href="{waiting.get_absolute_url()}"' in browser.get("/trainings/").text
-    assert "by olga" in text_of(admin_client.get("/trainings/"))
+    everybodys = admin_client.get("/trainings/")
+    assert "by olga" in text_of(everybodys) and "<h1>Trainings</h1>" in everybodys.text
+    assert "<h1>My trainings</h1>" in browser.get("/trainings/").text
     assert "No trainings yet" in stranger("rita").get("/trainings/").text
     assert Client().get("/trainings/").status_code == 302
 
@@ -205,6 +208,42 @@ def test_a_training_is_cancelled_and_continued(browser: Client, waiting: Trainin
     assert browser.post(f"{address}continue/").status_code == 302
     waiting.refresh_from_db()
     assert waiting.state == State.WAITING
+
+
+def test_only_who_may_start_a_training_continues_it(
+    order: TrainingOrder, waiting: Training, browser: Client, admin_client: Client
+) -> None:
+    made = orders.create(order._replace(name="Mine"))
+    for one in (made, waiting):
+        orders.cancel(one)
+    client, address = signed_in(order.owner), made.get_absolute_url()
+    assert "Continue" not in client.get(address).text
+    assert client.post(f"{address}continue/").status_code == 404
+    made.refresh_from_db()
+    assert made.state == State.CANCELLED
+    assert "Continue" in browser.get(waiting.get_absolute_url()).text
+    assert admin_client.post(f"{address}continue/").status_code == 302
+
+
+def test_a_training_that_could_not_be_started_now_is_not_continued(browser: Client, waiting: Training) -> None:
+    orders.cancel(waiting)
+    Split.objects.filter(pk=waiting.train_id).update(withheld=True, secret="0f" * 16, secret_sha256="a" * 64)
+    answer = browser.post(f"{waiting.get_absolute_url()}continue/")
+    assert answer.status_code == 409 and "whose answers are open" in text_of(answer)
+    waiting.refresh_from_db()
+    assert waiting.state == State.CANCELLED
+
+
+@pytest.mark.parametrize("change", [{"config": '{"gone": 12345}'}, {"method": "gone", "config": '{"epochs": 12345}'}])
+def test_pages_stay_after_a_setting_or_method_is_gone(
+    browser: Client, waiting: Training, val: Split, change: dict[str, str]
+) -> None:
+    method = Method.objects.create(owner=waiting.owner, name="Toy", made=Method.Made.TRAINED)
+    submission = Submission.objects.create(method=method, split=val, training=waiting)
+    Training.objects.filter(pk=waiting.pk).update(**change)
+    for address in (waiting.get_absolute_url(), submission.get_absolute_url()):
+        page = browser.get(address)
+        assert page.status_code == 200 and "12345" in page.text
 
 
 def test_a_training_that_failed_shows_the_reason(browser: Client, waiting: Training) -> None:

@@ -122,6 +122,14 @@ def read_config(order: TrainingOrder) -> LearnerConfig:
     return find_learner(order.method).read_config(order.config, size=cast(SizeName, order.size))
 
 
+def settings_of(training: Training) -> dict[str, Any]:
+    """Return all settings of a training; only the changed ones if this code can no longer read them."""
+    try:
+        return read_config(order_of(training)).model_dump(mode="json")
+    except BadTraining:
+        return training.config_data
+
+
 def config_of(text: str, *, where: str) -> dict[str, Any]:
     """Return settings from JSON; raise `BadTraining` if it is not an object."""
     try:
@@ -275,5 +283,12 @@ def cancel(training: Training) -> bool:
 
 
 def resume(training: Training) -> bool:
-    stopped = Training.objects.filter(pk=training.pk, state__in=[State.FAILED, State.CANCELLED])
+    """Let a stopped training wait again; return False if it is not stopped.
+
+    Raises `BadTraining` if its order is no longer right or allowed.
+    """
+    stopped = Training.objects.filter(pk=training.pk, state__in=STOPPED)
+    if not stopped.exists():
+        return False
+    check(order_of(training))
     return stopped.start_over(finished=None) == 1

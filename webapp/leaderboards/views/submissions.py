@@ -167,7 +167,7 @@ def _trained(found: Submission) -> dict[str, Any]:
     return {
         "trained": training,
         "trained_in": duration(training.seconds),
-        "trained_settings": json.dumps(orders.read_config(orders.order_of(training)).model_dump(mode="json")),
+        "trained_settings": json.dumps(orders.settings_of(training)),
     }
 
 

@@ -96,7 +96,7 @@ def training(request: HttpRequest, number: int) -> HttpResponse:
     context = {
         **_state(request, found),
         "tests": [split for split in found.test_splits if may_see(request.user, split, What.QUESTION)],
-        "settings": orders.read_config(orders.order_of(found)).model_dump(mode="json").items(),
+        "settings": orders.settings_of(found).items(),
         "changed": found.config_data,
         "took": duration(found.seconds) if found.seconds else "",
         "rows": with_figures(request.user, submissions),
@@ -119,6 +119,7 @@ def _state(request: HttpRequest, found: Training) -> dict[str, Any]:
         "about": describe(found),
         "epochs": epoch_rows(found),
         "best": best_accuracy(found),
+        "may_continue": found.can_continue and orders.may_train(request.user, found.train.dataset),
         **describe_waiting(DEFAULT, waits=found.state == Training.State.WAITING),
     }
 
@@ -151,7 +152,13 @@ def training_cancel(request: HttpRequest, number: int) -> HttpResponse:
 def training_continue(request: HttpRequest, number: int) -> HttpResponse:
     """Continue a training that failed or was cancelled, after its last complete epoch."""
     found = find_training(request.user, number)
-    if not orders.resume(found):
+    if not orders.may_train(request.user, found.train.dataset):
+        raise Http404(NO_TRAINING)
+    try:
+        is_resumed = orders.resume(found)
+    except BadTraining as error:
+        return _refused(request, found, str(error))
+    if not is_resumed:
         return _conflict(request, found, "Expected a training that failed or was cancelled")
     running.RUNNER.wake()
     return redirect(found)
@@ -172,6 +179,9 @@ def training_delete(request: HttpRequest, number: int) -> HttpResponse:
 
 def _conflict(request: HttpRequest, found: Training, wanted: str) -> HttpResponse:
     found.refresh_from_db()
-    message = f"{wanted}, got one whose state is {found.get_state_display().lower()}."
+    return _refused(request, found, f"{wanted}, got one whose state is {found.get_state_display().lower()}.")
+
+
+def _refused(request: HttpRequest, found: Training, message: str) -> HttpResponse:
     context = {"split": found.train, "dataset": found.train.dataset, "message": message}
     return render(request, "generation/refused.html", context, status=CONFLICT)
