@@ -22,7 +22,8 @@ class TrainingForm(forms.Form):
     method = forms.ChoiceField()
     train = forms.ChoiceField(label="Train on", help_text="The split from which the method learns.")
     val = forms.ChoiceField(
-        label="Stop by", help_text="The split by whose accuracy the method chooses when to stop, and among settings."
+        label="Validation split",
+        help_text="The validation split: its accuracy decides when the training stops.",
     )
     tests = forms.MultipleChoiceField(
         label="Answer",
