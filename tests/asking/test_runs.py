@@ -172,7 +172,13 @@ def test_a_last_line_that_was_not_finished_is_cut_away(call: Call, model: ModelS
 
 def started(site: Contrary, model: ModelStub, folder: Path, *options: str) -> "subprocess.Popen[str]":
     command = [sys.executable, str(SCRIPT), *arguments(site, model, folder), "--concurrency", "4", *options]
-    return subprocess.Popen(command, env={"PATH": os.environ["PATH"]}, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        env={"PATH": os.environ["PATH"]},
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore Ctrl-C
+    )
 
 
 @pytest.mark.slow
@@ -202,8 +208,7 @@ def test_ctrl_c_waits_for_the_requests_on_their_way(site: Contrary, model: Model
         model.wait_for(10 + 4)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
-        while "Stopping" not in process.stderr.readline():
-            pass
+        assert any("Stopping" in line for line in process.stderr)
         model.released.set()
         assert "--resume goes on" in process.stderr.read()
     assert process.returncode == 130
