@@ -111,11 +111,7 @@ def _bars(
     rule = {"type": "rule", "color": colors.soft, "strokeWidth": 1}
     intervals = {"mark": rule, "encoding": {"x": {"field": "low", **figure}, "x2": {"field": "high"}}}
     tick = {"type": "tick", "color": colors.ink, "thickness": 2}
-    ticks = {
-        "mark": tick,
-        "encoding": {"x": {"field": PAPER, **figure}, "color": {**color, "legend": None}, **described},
-    }
-    ticks["encoding"] = {"x": {"field": PAPER, **figure}, **described}
+    ticks = {"mark": tick, "encoding": {"x": {"field": PAPER, **figure}, **described}}
     return {"encoding": {"y": place, "yOffset": offset}, "layer": [bars, intervals, ticks]}
 
 

@@ -7,7 +7,7 @@ from generation.engine.learners.base import SizeName
 from generation.engine.scoring.counts.metrics import METRICS
 from generation.engine.scoring.figures import points
 from generation.engine.scoring.statements import HowItEnded, Inequality
-from webapp.leaderboards.findings import definitions, records
+from webapp.leaderboards.findings import records
 from webapp.leaderboards.findings.definitions import (
     ACCURACY,
     SIZES,
@@ -16,6 +16,8 @@ from webapp.leaderboards.findings.definitions import (
     FindingTable,
     TableColumn,
     TableRow,
+    load,
+    names,
 )
 from webapp.leaderboards.findings.records import FindingRecord, RecordedFigure, RecordedStatement
 
@@ -79,11 +81,7 @@ class FindingSummary(NamedTuple):
 
 
 def summaries() -> list[FindingSummary]:
-    return [FindingSummary(name, found, _sizes(name, found)) for name in definitions.names() for found in [load(name)]]
-
-
-def load(name: str) -> Definition:
-    return definitions.load(name)
+    return [FindingSummary(name, found, _sizes(name, found)) for name in names() for found in [load(name)]]
 
 
 def _sizes(name: str, definition: Definition) -> list[SizeSummary]:

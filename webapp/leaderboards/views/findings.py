@@ -12,7 +12,7 @@ from generation.splits.query_string import BadAddress, QueryString, shorten
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.findings import pages, records
 from webapp.leaderboards.findings.chart import about_marks, left_out, spec_of
-from webapp.leaderboards.findings.definitions import BadFinding, Definition, command_of
+from webapp.leaderboards.findings.definitions import BadFinding, Definition, command_of, load
 from webapp.leaderboards.findings.records import FindingRecord
 from webapp.leaderboards.views.analysis.board_selection import drawings_of
 
@@ -75,7 +75,7 @@ def finding_file(request: HttpRequest, name: str, size: SizeName) -> HttpRespons
 
 def _find(name: str) -> Definition:
     try:
-        return pages.load(name)
+        return load(name)
     except BadFinding as error:
         raise Http404(str(error)) from error
 
