@@ -4,14 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from generation.engine.scoring.statements import HowItEnded
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
-from tests.leaderboards.findings.made_findings import SMALL, small_definition
+from generation.splits.split_recipes import read_recipe
+from tests.leaderboards.findings.made_findings import SMALL, SPLITS, small_definition
 from webapp.leaderboards.entries import entries_of
 from webapp.leaderboards.findings import records
-from webapp.leaderboards.findings.definitions import BadFinding
+from webapp.leaderboards.findings.definitions import BadFinding, Definition
 from webapp.leaderboards.findings.records import FindingRecord
 from webapp.leaderboards.findings.running import FindingRun
 from webapp.leaderboards.models import Score, Submission, Training
@@ -28,6 +30,13 @@ class Killed(BaseException):
 def owner() -> User:
     """Give the account that owns trainings."""
     return User.objects.create_superuser("chief", password="x")
+
+
+def definition_with(**changes: object) -> Definition:
+    """Return the small finding with a changed dataset."""
+    mini = SMALL["sizes"]["mini"]
+    [shapes] = mini["datasets"]
+    return small_definition(sizes={"mini": {**mini, "datasets": [{**shapes, **changes}]}})
 
 
 def run_all(run: FindingRun) -> FindingRecord:
@@ -143,12 +152,35 @@ def test_the_time_left_is_that_of_steps_of_the_same_kind(owner: User) -> None:
 def test_a_dataset_with_another_spec_is_one_message(owner: User) -> None:
     run = FindingRun("small", "mini", owner=owner, definition=small_definition())
     run.perform(run.steps[0])
-    sizes = {"mini": {**SMALL["sizes"]["mini"]}}
-    [shapes] = sizes["mini"]["datasets"]
-    sizes["mini"]["datasets"] = [{**shapes, "spec": {**shapes["spec"], "seed": 5}}]
-    other = FindingRun("small", "mini", owner=owner, definition=small_definition(sizes=sizes))
+    spec = {**SMALL["sizes"]["mini"]["datasets"][0]["spec"], "seed": 5}
+    other = FindingRun("small", "mini", owner=owner, definition=definition_with(spec=spec))
     with pytest.raises(BadFinding, match=r"manage\.py delete small-mini-shapes"):
         other.perform(other.steps[0])
+
+
+@pytest.mark.parametrize("recipe", [{"first": 30}, {"first": 40, "filter": "length=6.."}, {"sample": 40}])
+def test_a_question_set_with_another_recipe_is_one_message(recipe: dict[str, object], owner: User) -> None:
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    run.perform(run.steps[0])
+    changed = {"name": "test-part", "parent": "test", "recipe": recipe}
+    other = FindingRun("small", "mini", owner=owner, definition=definition_with(sets=[changed]))
+    with pytest.raises(BadFinding, match=r"manage\.py delete small-mini-shapes/test-part"):
+        other.perform(other.steps[0])
+    call_command("delete", "small-mini-shapes/test-part")
+    other.perform(other.steps[0])
+    assert other.split_of("shapes/test-part").recipe == read_recipe({"parent": "test", **recipe}).to_json()
+
+
+def test_a_count_shift_with_another_recipe_is_one_message(owner: User) -> None:
+    spec = {"base": "clevr-counting", "splits": {**SPLITS, "grounding": {"scenes": 2}}}
+    shifted = definition_with(spec=spec, shifts=[{"kept": "odd", "removed": 50}])
+    run = FindingRun("small", "mini", owner=owner, definition=shifted)
+    run.perform(run.steps[0])
+    run.perform(run.steps[0])
+    first = Split.objects.get(name="train-odd-even-50")
+    Split.objects.filter(pk=first.pk).update(recipe=first.recipe.replace("50", "60"))
+    with pytest.raises(BadFinding, match=r"manage\.py delete small-mini-shapes/train-odd-even-50"):
+        run.perform(run.steps[0])
 
 
 def test_a_size_that_a_finding_does_not_have_is_one_message(owner: User) -> None:

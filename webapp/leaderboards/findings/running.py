@@ -20,8 +20,9 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.queue.runner import nothing
 from generation.specs import loading
+from generation.splits import count_shifts, question_sets
 from generation.splits.count_shifts import CountShift
-from generation.splits.split_recipes import read_recipe
+from generation.splits.split_recipes import Recipe, read_recipe
 from webapp.leaderboards import baselines, scoring
 from webapp.leaderboards.findings import records
 from webapp.leaderboards.findings.definitions import (
@@ -164,16 +165,20 @@ class FindingRun:
         return dataset
 
     def _derive(self, dataset: Dataset, one: FindingDataset) -> None:
-        """Make the question sets of a dataset that do not exist yet."""
+        """Make the question sets of a dataset that do not exist yet; raise `BadFinding` for one with another recipe."""
+        known = {split.name: split for split in dataset.splits.all()}
         for shift in one.shifts:
-            wanted = CountShift(shift.kept, shift.removed, grouped_by=dataset.get_world().count_groups)
-            if not dataset.splits.filter(name=f"test-{wanted.name}").exists():
-                dataset_jobs.shift_counts(dataset, wanted)
-        known = set(dataset.splits.values_list("name", flat=True))
+            counts = CountShift(shift.kept, shift.removed, grouped_by=dataset.get_world().count_groups)
+            wanted = list(count_shifts.sets_of(dataset, counts))
+            for shifted in wanted:
+                _check_recipe(known.get(shifted.name), shifted.parent, shifted.recipe)
+            if not all(shifted.name in known for shifted in wanted):
+                dataset_jobs.shift_counts(dataset, counts)
         for derived in one.sets:
+            parent = self._split(dataset.slug, derived.parent)
+            recipe = read_recipe({"parent": derived.parent, **derived.recipe})
+            _check_recipe(known.get(derived.name), parent, recipe)
             if derived.name not in known:
-                parent = self._split(dataset.slug, derived.parent)
-                recipe = read_recipe({"parent": derived.parent, **derived.recipe})
                 dataset_jobs.derive(parent, name=derived.name, recipe=recipe)
         for split in dataset.splits.exclude(state=Split.State.COMPLETE):
             for job in split.jobs.all():
@@ -305,6 +310,16 @@ class FindingRun:
             seconds=round(training.seconds, 1),
             parameters=training.parameters,
             examples_seen=training.examples_seen,
+        )
+
+
+def _check_recipe(found: Split | None, parent: Split, recipe: Recipe) -> None:
+    """Raise `BadFinding` if a question set exists, but with another recipe than the finding's."""
+    if found is not None and found.recipe != question_sets.choose(parent, recipe).recipe.to_json():
+        raise BadFinding(
+            "Expected a question set with the recipe of the finding, got one with another recipe. Delete it: "
+            f"python manage.py delete {found}",
+            where=str(found),
         )
 
 
