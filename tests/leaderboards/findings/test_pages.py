@@ -73,6 +73,18 @@ def test_a_record_of_an_older_definition_says_so(client: Client, record: Finding
     assert page.count(">not recorded</span>") == 2, "one statement, and the other size"
 
 
+def test_a_training_by_other_code_than_the_record_says_which(
+    client: Client, record: FindingRecord, own_records: Path
+) -> None:
+    def page_with(code_version: str) -> str:
+        trainings = (record.trainings[0].model_copy(update={"code_version": code_version}),)
+        records.write(record.model_copy(update={"trainings": trainings}), folder=own_records)
+        return text_of(client, f"/findings/{NAME}/")
+
+    assert "code: 0.1, engine 1" in page_with("0.1, engine 1")
+    assert "code: " not in page_with(record.versions["horsesense"])
+
+
 def test_the_newer_one_of_two_records_counts(record: FindingRecord, own_records: Path) -> None:
     older = record.model_copy(update={"date": "2029-01-01T00:00:00+00:00"})
     records.write(older, folder=records.FOLDER)

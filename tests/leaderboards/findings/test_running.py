@@ -17,6 +17,7 @@ from webapp.leaderboards.findings.definitions import BadFinding, Definition
 from webapp.leaderboards.findings.records import FindingRecord
 from webapp.leaderboards.findings.running import FindingRun
 from webapp.leaderboards.models import Score, Submission, Training
+from webapp.leaderboards.training import orders
 from webapp.models import User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -83,6 +84,20 @@ def test_a_second_run_does_nothing_and_records_the_same(owner: User) -> None:
     second = run_all(FindingRun("small", "mini", owner=owner, definition=small_definition()))
     assert content_of(second) == content_of(first)
     assert [model.objects.count() for model in (Dataset, Split, Training, Submission)] == counts  # type: ignore[attr-defined]
+
+
+def test_a_training_that_is_done_counts_with_its_own_code(owner: User) -> None:
+    first = run_all(FindingRun("small", "mini", owner=owner, definition=small_definition()))
+    assert {one.code_version for one in first.trainings} == {first.versions["horsesense"]}
+    done = Training.objects.get(seed=1)
+    Training.objects.filter(pk=done.pk).update(code_version="an earlier one")
+    again = orders.create(orders.order_of(done))
+    orders.cancel(again)
+    second = run_all(FindingRun("small", "mini", owner=owner, definition=small_definition()))
+    assert [one.code_version for one in second.trainings] == [first.versions["horsesense"], "an earlier one"]
+    assert second.versions == first.versions and second.figures == first.figures
+    again.refresh_from_db()
+    assert again.state == Training.State.CANCELLED
 
 
 def kill_while_making(run: FindingRun) -> None:

@@ -62,7 +62,7 @@ class RecordedDataset(Frozen):
 
 
 class RecordedTraining(Frozen):
-    """A training of a run."""
+    """A training of a run. `code_version` is the code that trained it, which may be older than that of the record."""
 
     name: str
     method: str
@@ -71,6 +71,7 @@ class RecordedTraining(Frozen):
     seconds: float
     parameters: int | None
     examples_seen: int | None
+    code_version: str = ""
 
 
 class FindingRecord(Frozen):
@@ -87,6 +88,7 @@ class FindingRecord(Frozen):
     seconds : float
         The sum of the seconds of all steps.
     machine, versions : mapping of str to str
+        Those at `date`. A training that was done before has the version of its own code.
     datasets, trainings, statements : tuple
     figures : mapping of str to RecordedFigure
         By the name `table/row/column`.

@@ -199,7 +199,7 @@ class FindingRun:
     def train(self, one: FindingTraining, seed: int) -> Training:
         """Train a method with one seed, and submit its predictions, unless that is done."""
         order = self._order(one, seed)
-        found = orders.find(order) or orders.create(order)
+        found = orders.find(order, prefers_done=True) or orders.create(order)
         orders.resume(found)
         try:
             found = run_here(found, say=self.say)
@@ -261,7 +261,7 @@ class FindingRun:
         return reader.of_submissions(runs, cell.column)
 
     def _submission(self, one: FindingTraining, seed: int, split: Split) -> Submission:
-        training = orders.find(self._order(one, seed))
+        training = orders.find(self._order(one, seed), prefers_done=True)
         answered = Submission.objects.scored().filter(training=training, split__in=[split.pk, split.source.pk])
         found = answered.select_related("split__dataset").order_by("-pk").first()
         if training is None or found is None:
@@ -300,7 +300,7 @@ class FindingRun:
         )
 
     def _recorded_training(self, one: FindingTraining, seed: int) -> records.RecordedTraining:
-        training = orders.find(self._order(one, seed))
+        training = orders.find(self._order(one, seed), prefers_done=True)
         assert training is not None
         return records.RecordedTraining(
             name=one.name,
@@ -310,6 +310,7 @@ class FindingRun:
             seconds=round(training.seconds, 1),
             parameters=training.parameters,
             examples_seen=training.examples_seen,
+            code_version=training.code_version,
         )
 
 

@@ -249,10 +249,13 @@ def create(order: TrainingOrder) -> Training:
     return training
 
 
-def find(order: TrainingOrder) -> Training | None:
+def find(order: TrainingOrder, *, prefers_done: bool = False) -> Training | None:
+    """Return the newest training with this order, or None; one that is done comes first if that is preferred."""
     tests = {split.pk for split in order.tests}
-    same: QuerySet[Training] = Training.objects.for_list().filter(**_fields(order))
-    return next((one for one in same if {split.pk for split in one.test_splits} == tests), None)
+    rows: QuerySet[Training] = Training.objects.for_list().filter(**_fields(order))
+    same = [one for one in rows if {split.pk for split in one.test_splits} == tests]
+    done = [one for one in same if one.state == State.DONE] if prefers_done else []
+    return next(iter([*done, *same]), None)
 
 
 def _fields(order: TrainingOrder) -> dict[str, Any]:
