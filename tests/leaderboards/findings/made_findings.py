@@ -77,6 +77,9 @@ def record_of(name: str, size: SizeName, definition: Definition) -> FindingRecor
     statements = [
         RecordedStatement(
             says=one.says,
+            plus=one.plus,
+            minus=one.minus,
+            divisor=one.divisor,
             at_least=one.at_least,
             at_most=one.at_most,
             value=0.5,

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from generation.engine.scoring.statements import Inequality
+from generation.engine.scoring.statements import HowItEnded, Inequality
 from generation.models import Dataset
 from tests.generation import small
 from tests.leaderboards.findings.made_findings import record_of
@@ -70,7 +70,31 @@ def test_a_record_of_an_older_definition_says_so(client: Client, record: Finding
     records.write(older, folder=own_records)
     page = text_of(client, f"/findings/{NAME}/")
     assert "definition has changed" in page
-    assert page.count(">not recorded</span>") == 2, "one statement, and the other size"
+    assert page.count(">not recorded yet</span>") == 1
+    assert page.count(">not recorded</span>") == 1, "the other size"
+
+
+@pytest.mark.parametrize(
+    "change", [{"at_least": 0.123}, {"at_most": 7.0}, {"minus": ("a/b/c",)}, {"plus": ("a/b/c",)}, {"divisor": 17}]
+)
+def test_an_outcome_of_another_bound_or_sum_is_not_shown(
+    client: Client, record: FindingRecord, own_records: Path, change: dict[str, object]
+) -> None:
+    first, *others = record.statements
+    changed = (first.model_copy(update=change), *others)
+    records.write(record.model_copy(update={"definition": "0" * 64, "statements": changed}), folder=own_records)
+    page = text_of(client, f"/findings/{NAME}/")
+    assert "definition has changed" in page
+    assert page.count(">not recorded yet</span>") == 1
+    held = sum(one.outcome == HowItEnded.HELD for one in others)
+    assert f"{held} held" in page and f"{held} held" in text_of(client, "/findings/")
+
+
+def test_an_outcome_stays_if_only_the_words_changed(client: Client, record: FindingRecord, own_records: Path) -> None:
+    reworded = tuple(one.model_copy(update={"says": f"Reworded: {one.says}"}) for one in record.statements)
+    records.write(record.model_copy(update={"definition": "0" * 64, "statements": reworded}), folder=own_records)
+    page = text_of(client, f"/findings/{NAME}/")
+    assert ">not recorded yet</span>" not in page and ">held</span>" in page
 
 
 def test_a_training_by_other_code_than_the_record_says_which(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from generation.engine.learners.base import SizeName
 from generation.engine.scoring.counts.metrics import METRICS
-from generation.engine.scoring.figures import points
+from generation.engine.scoring.figures import Interval, points
 from generation.engine.scoring.statements import HowItEnded, Inequality
 from webapp.leaderboards.findings import records
 from webapp.leaderboards.findings.definitions import (
@@ -85,12 +85,14 @@ def summaries() -> list[FindingSummary]:
 
 
 def _sizes(name: str, definition: Definition) -> list[SizeSummary]:
-    return [summary_of(name, size) for size in SIZES if size in definition.sizes]
+    return [summary_of(name, size, definition=definition) for size in SIZES if size in definition.sizes]
 
 
-def summary_of(name: str, size: SizeName) -> SizeSummary:
+def summary_of(name: str, size: SizeName, *, definition: Definition) -> SizeSummary:
+    """Return the newest record of a size, and how many statements of the definition ended in which way."""
     record = records.latest(name, size)
-    counts = [] if record is None else [(record.count(one), one.value, chip) for one, chip in OUTCOMES.items()]
+    ended = [found.outcome for _, found in _with_outcomes(definition, size, record) if found is not None]
+    counts = [(ended.count(one), one.value, chip) for one, chip in OUTCOMES.items()]
     return SizeSummary(size, record, [one for one in counts if one[0]])
 
 
@@ -135,19 +137,30 @@ def number_text(number: float, *, unit: str) -> str:
 
 
 def statements_of(definition: Definition, size: SizeName, record: FindingRecord | None) -> list[StatementView]:
-    """Return the statements of a size, with their outcomes if there is a record of these statements."""
-    known = {} if record is None else {one.says: one for one in record.statements}
+    """Return the statements of a size, with their outcomes as far as they are recorded."""
     columns = {cell.key: cell.column for table in definition.tables_of(size) for cell in table.cells()}
     return [
-        _statement(one, known.get(one.says), unit=_unit([columns[name] for name in one.weights]))
-        for one in definition.statements_of(size)
+        _statement(one, found, unit=_unit([columns[name] for name in one.weights]))
+        for one, found in _with_outcomes(definition, size, record)
     ]
+
+
+def _with_outcomes(
+    definition: Definition, size: SizeName, record: FindingRecord | None
+) -> list[tuple[FindingStatement, RecordedStatement | None]]:
+    # An outcome is that of the recorded sum and bounds; the words of the statement may have changed since.
+    known = {} if record is None else {_demand(one): one for one in record.statements}
+    return [(one, known.get(_demand(one))) for one in definition.statements_of(size)]
+
+
+def _demand(one: Inequality) -> tuple[frozenset[tuple[str, float]], Interval]:
+    return frozenset(one.weights.items()), one.bounds
 
 
 def _statement(one: FindingStatement, found: RecordedStatement | None, *, unit: str) -> StatementView:
     demand = demand_text(one, unit=unit)
     if found is None:
-        return StatementView(one.says, demand, "", "not recorded", "")
+        return StatementView(one.says, demand, "", "not recorded yet", "")
     low, high = (number_text(end, unit=unit) for end in (found.low, found.high))
     text = f"{number_text(found.value, unit=unit)} ({low} to {high})"
     return StatementView(one.says, demand, text, found.outcome.value, OUTCOMES[found.outcome])

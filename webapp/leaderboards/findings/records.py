@@ -20,7 +20,7 @@ from generation.engine.errors import BadSpec
 from generation.engine.learners.base import SizeName
 from generation.engine.learners.model_files import write_whole
 from generation.engine.scoring.figures import rounded
-from generation.engine.scoring.statements import HowItEnded, Measurement, interval_of_sum
+from generation.engine.scoring.statements import HowItEnded, Inequality, Measurement, interval_of_sum
 from generation.engine.spec import Frozen, read
 from webapp.leaderboards.findings.definitions import BadFinding
 from webapp.leaderboards.training.results import code_version
@@ -40,12 +40,10 @@ class RecordedFigure(Frozen):
     runs: tuple[float, ...]
 
 
-class RecordedStatement(Frozen):
+class RecordedStatement(Inequality):
     """A statement with the sum of its figures, the 95 % interval of the sum, and whether it holds."""
 
     says: str
-    at_least: float | None
-    at_most: float | None
     value: float
     low: float
     high: float
@@ -110,9 +108,6 @@ class FindingRecord(Frozen):
     @property
     def ended(self) -> datetime:
         return datetime.fromisoformat(self.date)
-
-    def count(self, outcome: HowItEnded) -> int:
-        return sum(one.outcome == outcome for one in self.statements)
 
 
 def recorded(measured: Measurement) -> RecordedFigure:

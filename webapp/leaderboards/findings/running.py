@@ -331,6 +331,9 @@ def _make_here(dataset: Dataset) -> None:
 def _recorded_statement(one: FindingStatement, found: Judgement) -> records.RecordedStatement:
     return records.RecordedStatement(
         says=one.says,
+        plus=one.plus,
+        minus=one.minus,
+        divisor=one.divisor,
         at_least=one.at_least,
         at_most=one.at_most,
         value=records.rounded(found.value),

@@ -29,7 +29,7 @@ def findings(request: HttpRequest) -> HttpResponse:
 def finding(request: HttpRequest, name: str) -> HttpResponse:
     """Return a finding at one size: `?size=paper`; by default at the first size that is recorded."""
     definition = _find(name)
-    sizes = [pages.summary_of(name, size) for size in definition.sizes]
+    sizes = [pages.summary_of(name, size, definition=definition) for size in definition.sizes]
     try:
         chosen = _chosen(request, definition, sizes)
     except BadAddress as error:
