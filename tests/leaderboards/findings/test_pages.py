@@ -22,6 +22,7 @@ from webapp.leaderboards.findings.records import FindingRecord
 pytestmark = pytest.mark.django_db
 
 NAME = "clevr-diagnosis"
+REPOSITORY = records.FOLDER  # as it is before a fixture replaces it
 
 
 @pytest.fixture
@@ -116,6 +117,44 @@ def test_the_newer_one_of_two_records_counts(record: FindingRecord, own_records:
     records.write(record.model_copy(update={"date": "2031-01-01T00:00:00+00:00"}), folder=records.FOLDER)
     found = records.latest(NAME, "mini")
     assert found is not None and found.date.startswith("2031")
+
+
+DAMAGED = [
+    b"",
+    b"{",
+    b"[]",
+    b"\xff",
+    b'{"finding": 5}',
+    b"[" * 100_000,
+    *(json.dumps({"date": date}).encode() for date in ("yesterday", "2030-01-02T03:04:00")),
+]
+
+
+@pytest.mark.parametrize("content", DAMAGED, ids=range(len(DAMAGED)))
+@pytest.mark.parametrize("is_own", [True, False])
+def test_pages_work_beside_a_damaged_record(
+    client: Client, own_records: Path, caplog: pytest.LogCaptureFixture, content: bytes, is_own: bool
+) -> None:
+    good, bad = (records.FOLDER, own_records) if is_own else (own_records, records.FOLDER)
+    made = record_of(NAME, "mini", load(NAME))
+    records.write(made, folder=good)
+    path = records.path_of(NAME, "mini", folder=bad)
+    path.parent.mkdir(parents=True)
+    if content.startswith(b'{"date"'):
+        content = json.dumps(made.model_dump(mode="json") | json.loads(content)).encode()
+    path.write_bytes(content)
+    for address in ("/findings/", f"/findings/{NAME}/", f"/findings/{NAME}/mini.json"):
+        text_of(client, address)
+    assert f"{NAME}-mini.json" in caplog.text and str(bad) in caplog.text
+    assert records.latest(NAME, "mini") == made
+
+
+def test_every_record_of_the_repository_can_be_read() -> None:
+    read = [records.read_record(path) for path in sorted(REPOSITORY.glob("*.json"))]
+    assert {f"{one.finding}-{one.size}.json" for one in read if one is not None} == {
+        path.name for path in REPOSITORY.glob("*.json")
+    }
+    assert all(one is not None and one.finding in names() for one in read)
 
 
 def test_the_size_is_in_the_address(client: Client, record: FindingRecord) -> None:

@@ -5,6 +5,7 @@ The repository has a record of each finding and size that was run for it, in `re
 """
 
 import json
+import logging
 import os
 import platform
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from pydantic import field_validator
 
 from generation.engine.errors import BadSpec
 from generation.engine.learners.base import SizeName
@@ -28,6 +30,8 @@ from webapp.leaderboards.training.results import code_version
 FOLDER = Path(__file__).parent / "records"
 PACKAGES = ("numpy", "numba", "torch")
 CPU_INFO = Path("/proc/cpuinfo")
+
+log = logging.getLogger(__name__)
 
 
 class RecordedFigure(Frozen):
@@ -105,6 +109,13 @@ class FindingRecord(Frozen):
     figures: dict[str, RecordedFigure]
     statements: tuple[RecordedStatement, ...]
 
+    @field_validator("date")
+    @classmethod
+    def _has_zone(cls, date: str) -> str:
+        if datetime.fromisoformat(date).tzinfo is None:
+            raise ValueError(f"Expected a time with its zone, got {date}")
+        return date
+
     @property
     def ended(self) -> datetime:
         return datetime.fromisoformat(self.date)
@@ -169,13 +180,22 @@ def read_record(path: Path) -> FindingRecord | None:
         return read(FindingRecord, data)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, BadSpec) as error:
+    except (OSError, ValueError, RecursionError, BadSpec) as error:
         raise BadFinding(f"Expected the record of a finding, got: {error}", where=path.name) from error
 
 
 def latest(finding: str, size: SizeName) -> FindingRecord | None:
-    found = [read_record(path_of(finding, size, folder=folder)) for folder in (FOLDER, own_folder())]
+    """Return the newest record that can be read. A damaged one is logged, so that pages work without it."""
+    found = [_readable(path_of(finding, size, folder=folder)) for folder in (FOLDER, own_folder())]
     return max((one for one in found if one is not None), key=lambda one: one.ended, default=None)
+
+
+def _readable(path: Path) -> FindingRecord | None:
+    try:
+        return read_record(path)
+    except BadFinding as error:
+        log.warning("The record of a finding in %s is not used. %s", path.parent, error)
+        return None
 
 
 class Journal:
