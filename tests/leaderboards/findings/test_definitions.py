@@ -31,6 +31,7 @@ from webapp.leaderboards.findings.definitions import (
     Definition,
     FindingDataset,
     FindingSize,
+    TableColumn,
     expanded,
     load,
     names,
@@ -209,3 +210,11 @@ def test_files_have_no_unknown_keys_and_end_with_a_line_break() -> None:
     for path in definitions.FOLDER.glob("*"):
         assert path.suffix == ".json" and path.read_text(encoding="utf-8").endswith("}\n")
     assert FOLDER.is_dir()
+
+
+@pytest.mark.parametrize(
+    ("metric", "is_share"),
+    [("accuracy", True), ("groundp", True), ("mean_over_labels", True), ("rmse", False), ("relative_error", False)],
+)
+def test_a_figure_is_a_share_if_it_cannot_be_above_100_percent(metric: str, is_share: bool) -> None:
+    assert TableColumn(name="a", label="A", metric=metric).is_share == is_share

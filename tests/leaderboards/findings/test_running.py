@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from django.core.management import call_command
 
-from generation.engine.scoring.statements import HowItEnded
+from generation.engine.scoring.statements import HowItEnded, Measurement
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.splits.split_recipes import read_recipe
@@ -76,6 +77,38 @@ def test_a_small_finding_runs_from_its_data_to_its_record(owner: User, own_recor
     assert outcomes["Chance is chance."] == HowItEnded.HELD
     assert {entry.name for entry in entries_of(owner, test)} >= {"Bag of words", "Chance", "Q-type mode"}
     assert records.read_record(records.write(record, folder=own_records)) == record
+
+
+@pytest.mark.parametrize(
+    ("values", "is_share", "low", "high"),
+    [
+        ([1.0, 0.9], True, 0.30, 1.0),
+        ([0.0, 0.1], True, 0.0, 0.70),
+        ([1.0, 0.9], False, 0.30, 1.60),
+        ([0.5, 0.51], True, 0.44, 0.57),
+    ],
+)
+def test_the_interval_of_a_share_stays_between_0_and_1(
+    values: list[float], is_share: bool, low: float, high: float
+) -> None:
+    positions = np.arange(1000)
+    runs = ("a, seed 0", "a, seed 1")
+    measured = Measurement("test", positions, np.zeros(1000), 0.02, 0.02, np.array(values), runs)
+    found = records.recorded(measured, is_share=is_share)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.02)
+    assert not is_share or 0 <= found.low <= found.value <= found.high <= 1
+
+
+def test_statements_keep_their_whole_interval(owner: User) -> None:
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    runs = ("words, seed 0", "words, seed 1")
+    perfect = Measurement("test", np.arange(9), np.zeros(9), 0.02, 0.0, np.array([1.0, 0.9]), runs)
+    [(_, judged)] = [
+        (one, found)
+        for one, found in run.judge({cell.key: perfect for cell in run.cells})
+        if one.says == "Words are perfect."
+    ]
+    assert judged.interval.high > 1
 
 
 def test_a_second_run_does_nothing_and_records_the_same(owner: User) -> None:

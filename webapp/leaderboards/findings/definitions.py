@@ -30,6 +30,7 @@ FOLDER = Path(__file__).parent / "definitions"
 SIZES: tuple[SizeName, ...] = ("mini", "paper")
 BASELINE, GUESSES = "baseline", "guesses"  # kinds of rows that are not trained
 ACCURACY = "accuracy"
+UNLIMITED = ("relative_error",)  # metrics in percent that can be above 100 %
 COLUMN, ROW = "{column}", "{row}"  # in a row's training and split: the name of the cell's column
 
 NO_LISTS: Mapping[str, Sequence[Any]] = MappingProxyType({})
@@ -131,6 +132,11 @@ class TableColumn(Frozen):
         if self.metric not in (ACCURACY, *METRICS):
             raise ValueError(f"Expected one of {', '.join((ACCURACY, *METRICS))}, got {self.metric}")
         return self
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the figure is between 0 and 1."""
+        return self.metric == ACCURACY or (METRICS[self.metric].unit == "%" and self.metric not in UNLIMITED)
 
 
 class FindingCell(NamedTuple):

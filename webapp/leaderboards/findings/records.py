@@ -121,8 +121,10 @@ class FindingRecord(Frozen):
         return datetime.fromisoformat(self.date)
 
 
-def recorded(measured: Measurement) -> RecordedFigure:
+def recorded(measured: Measurement, *, is_share: bool) -> RecordedFigure:
     low, high = interval_of_sum([(1.0, measured)])
+    if is_share:  # the part of the runs can reach over the ends
+        low, high = max(0.0, low), min(1.0, high)
     runs = tuple(rounded(float(value)) for value in measured.values)
     return RecordedFigure(value=rounded(measured.value), low=rounded(low), high=rounded(high), n=measured.n, runs=runs)
 

@@ -274,6 +274,7 @@ class FindingRun:
     def record(self) -> FindingRecord:
         """Return the record of a run whose steps are done."""
         figures = self.read_figures()
+        is_share = {cell.key: cell.column.is_share for cell in self.cells}
         return FindingRecord(
             finding=self.name,
             size=self.size,
@@ -285,7 +286,7 @@ class FindingRun:
             versions=records.describe_versions(),
             datasets=tuple(self._recorded_dataset(one) for one in self.made.datasets),
             trainings=tuple(self._recorded_training(one, seed) for one in self.made.trainings for seed in one.seeds),
-            figures={name: records.recorded(one) for name, one in figures.items()},
+            figures={name: records.recorded(one, is_share=is_share[name]) for name, one in figures.items()},
             statements=tuple(_recorded_statement(one, found) for one, found in self.judge(figures)),
         )
 
