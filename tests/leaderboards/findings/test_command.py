@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -62,7 +63,7 @@ def test_bad_input_is_one_message_and_leaves_nothing(
 
 @pytest.mark.slow
 def test_a_run_shows_steps_and_outcomes_and_writes_the_record(
-    owner: User, small_finding: None, own_records: Path
+    owner: User, small_finding: None, own_records: Path, settings: Any
 ) -> None:
     out, err = run("small", "--workers", "1", "--record")
     assert "[1/7] make shapes" in err and "[7/7] score type on shapes/test-part" in err
@@ -71,10 +72,18 @@ def test_a_run_shows_steps_and_outcomes_and_writes_the_record(
     assert records.read_record(own_records / "small-mini.json") == records.read_record(
         records.FOLDER / "small-mini.json"
     )
-    with pytest.raises(CommandError, match="--resume"):
+    record = records.own("small", "mini")
+    assert record is not None
+    settings.PUBLIC_URL = "https://data.example.org"
+    with pytest.raises(CommandError, match="already recorded") as refusal:
         run("small", "--workers", "1")
+    assert f"{record.date[:10]} {record.date[11:16]} UTC" in str(refusal.value)
+    assert "https://data.example.org/findings/small/?size=mini " in str(refusal.value)
+    assert "--resume" in str(refusal.value) and "begun" not in str(refusal.value)
     again, _ = run("small", "--workers", "1", "--resume")
     assert again == out
+    second = records.own("small", "mini")
+    assert second is not None and second.seconds >= record.seconds, "the time of the first run counts"
 
 
 @pytest.mark.slow

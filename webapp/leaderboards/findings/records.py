@@ -192,6 +192,11 @@ def latest(finding: str, size: SizeName) -> FindingRecord | None:
     return max((one for one in found if one is not None), key=lambda one: one.ended, default=None)
 
 
+def own(finding: str, size: SizeName) -> FindingRecord | None:
+    """Return the record of a run on this site, or None if there is none that can be read."""
+    return _readable(path_of(finding, size, folder=own_folder()))
+
+
 def _readable(path: Path) -> FindingRecord | None:
     try:
         return read_record(path)
@@ -202,6 +207,8 @@ def _readable(path: Path) -> FindingRecord | None:
 
 class Journal:
     """The seconds of the steps of a run that are done. It is a file, so a run that was killed goes on after it.
+
+    It is kept after the run, so that a second record counts the seconds of the first run.
 
     Parameters
     ----------
@@ -230,6 +237,3 @@ class Journal:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         content = {"definition": self.definition, "seconds": self.seconds}
         write_whole(self.path, json.dumps(content, indent=1).encode())
-
-    def forget(self) -> None:
-        self.path.unlink(missing_ok=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
+from django.urls import reverse
 
 from generation.durations import duration
 from generation.engine.scoring.statements import HowItEnded
@@ -52,10 +53,7 @@ class Command(PlainCommand):
         if workers > 1:
             run.make = lambda dataset: self._make(dataset, workers=workers)
         if run.journal.seconds and not options["resume"]:
-            raise CommandError(
-                "Expected no run of this finding, got one that was begun. Go on with it, or record it again: --resume.",
-                returncode=BAD_INPUT,
-            )
+            raise CommandError(_refusal(run), returncode=BAD_INPUT)
         try:
             with stoppable():
                 self._run(run)
@@ -119,3 +117,28 @@ class Command(PlainCommand):
             self.stdout.write(
                 f"{SIGNS[one.outcome]:<10} {one.value:+.3f} ({one.low:+.3f} to {one.high:+.3f})  {one.says}"
             )
+
+
+def _refusal(run: FindingRun) -> str:
+    """Return why a run that was begun, or is already recorded, does not start again without --resume."""
+    record = records.own(run.name, run.size)
+    if record is None or record.definition != run.journal.definition:
+        return "Expected no run of this finding, got one that was begun. Go on with it: --resume."
+    page = f"{settings.PUBLIC_URL}{reverse('finding', args=[run.name])}?size={run.size}"
+    return (
+        f"Expected no run of this finding, got one that is already recorded ({record.ended:%Y-%m-%d %H:%M} UTC): "
+        f"{page} Record it again: --resume."
+    )
+
+
+def _owner(account: str | None) -> User:
+    """Return the account that owns the trainings: the named one, or the only superuser."""
+    if account is not None:
+        found = list(User.objects.filter(username=account))
+    else:
+        found = list(User.objects.filter(is_superuser=True)[:2])
+    if len(found) != 1:
+        came = "none" if not found else "several"
+        wanted = f"an account {account!r}" if account is not None else "one superuser"
+        raise CommandError(f"Expected {wanted}, got {came}: say --owner ACCOUNT.", returncode=BAD_INPUT)
+    return found[0]
