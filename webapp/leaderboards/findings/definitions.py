@@ -135,7 +135,7 @@ class TableColumn(Frozen):
 
     @property
     def is_share(self) -> bool:
-        """Whether the figure is between 0 and 1."""
+        # It is between 0 and 1.
         return self.metric == ACCURACY or (METRICS[self.metric].unit == "%" and self.metric not in UNLIMITED)
 
 

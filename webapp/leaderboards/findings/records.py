@@ -187,13 +187,12 @@ def read_record(path: Path) -> FindingRecord | None:
 
 
 def latest(finding: str, size: SizeName) -> FindingRecord | None:
-    """Return the newest record that can be read. A damaged one is logged, so that pages work without it."""
+    # A damaged record is logged, so that pages work without it.
     found = [_readable(path_of(finding, size, folder=folder)) for folder in (FOLDER, own_folder())]
     return max((one for one in found if one is not None), key=lambda one: one.ended, default=None)
 
 
 def own(finding: str, size: SizeName) -> FindingRecord | None:
-    """Return the record of a run on this site, or None if there is none that can be read."""
     return _readable(path_of(finding, size, folder=own_folder()))
 
 
