@@ -53,7 +53,7 @@ class Command(PlainCommand):
         if workers > 1:
             run.make = lambda dataset: self._make(dataset, workers=workers)
         if run.journal.seconds and not options["resume"]:
-            raise CommandError(_refusal(run), returncode=BAD_INPUT)
+            raise CommandError(self._refusal(run), returncode=BAD_INPUT)
         try:
             with stoppable():
                 self._run(run)
@@ -65,6 +65,17 @@ class Command(PlainCommand):
         except TrainingWaits as waits:
             raise CommandError(f"{waits} What is done is kept; go on: --resume", returncode=FAILED) from waits
         self._record(run, in_repository=options["record"])
+
+    def _refusal(self, run: FindingRun) -> str:
+        """Return why a run that was begun, or is already recorded, does not start again without --resume."""
+        record = records.own(run.name, run.size)
+        if record is None or record.definition != run.journal.definition:
+            return "Expected no run of this finding, got one that was begun. Go on with it: --resume."
+        page = f"{settings.PUBLIC_URL}{reverse('finding', args=[run.name])}?size={run.size}"
+        return (
+            f"Expected no run of this finding, got one that is already recorded ({record.ended:%Y-%m-%d %H:%M} UTC): "
+            f"{page} Record it again: --resume."
+        )
 
     def _list(self) -> None:
         for one in pages.summaries():
@@ -117,18 +128,6 @@ class Command(PlainCommand):
             self.stdout.write(
                 f"{SIGNS[one.outcome]:<10} {one.value:+.3f} ({one.low:+.3f} to {one.high:+.3f})  {one.says}"
             )
-
-
-def _refusal(run: FindingRun) -> str:
-    """Return why a run that was begun, or is already recorded, does not start again without --resume."""
-    record = records.own(run.name, run.size)
-    if record is None or record.definition != run.journal.definition:
-        return "Expected no run of this finding, got one that was begun. Go on with it: --resume."
-    page = f"{settings.PUBLIC_URL}{reverse('finding', args=[run.name])}?size={run.size}"
-    return (
-        f"Expected no run of this finding, got one that is already recorded ({record.ended:%Y-%m-%d %H:%M} UTC): "
-        f"{page} Record it again: --resume."
-    )
 
 
 def _owner(account: str | None) -> User:
