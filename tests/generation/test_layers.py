@@ -12,6 +12,7 @@ from django.conf import settings
 import generation
 import webapp
 from generation.engine.worlds import REGISTRY
+from tests.worlds.test_names import name_pattern
 
 ROOT = Path(settings.BASE_DIR)
 HOME = ROOT / "generation"
@@ -40,7 +41,7 @@ def words_of(path: Path, text: str) -> Iterator[str]:
 
 def names_a_world(path: Path, text: str) -> bool:
     """Return whether a file names a registered world."""
-    names = "|".join(re.escape(name) for name in REGISTRY)
+    names = "|".join(map(name_pattern, REGISTRY))
     return any(re.search(names, words, re.IGNORECASE) for words in words_of(path, text))
 
 

@@ -22,10 +22,15 @@ def sources() -> list[Path]:
     return [path for path in found if "__pycache__" not in path.parts]
 
 
+def name_pattern(name: str) -> str:
+    """Return a regular expression for a world's name. A usual word is a name only after `world`."""
+    return rf"world\w*\W{{1,4}}{name}\b" if name in WORDS else rf"(?<![a-z]){name}"
+
+
 @pytest.mark.parametrize("name", sorted(set(REGISTRY) - {FIRST}))
 def test_a_world_is_named_only_in_its_own_place(name: str) -> None:
     own = (f"generation/engine/worlds/{name}/", *MAY)
-    said = re.compile(rf"world\w*\W{{1,4}}{name}\b" if name in WORDS else rf"(?<![a-z]){name}", re.IGNORECASE)
+    said = re.compile(name_pattern(name), re.IGNORECASE)
     files = sources()
     assert len(files) > 500
     naming = {str(path.relative_to(ROOT)) for path in files if said.search(path.read_text(encoding="utf-8"))}

@@ -22,6 +22,7 @@ from generation.engine.scoring.counts.metrics import METRICS
 from generation.engine.scoring.figures import Averaged, Interval
 from generation.reports import shortcuts_page
 from generation.reports.shortcuts_page import CueScore, SplitGuesses
+from tests.leaderboards.findings.made_findings import record_of
 from tests.leaderboards.reading.grids import make_chart
 from webapp.leaderboards.analysis import slices
 from webapp.leaderboards.analysis.charts import (
@@ -38,6 +39,9 @@ from webapp.leaderboards.analysis.learning_curves import (
     FigurePoint,
     metric_cell,
 )
+from webapp.leaderboards.findings import chart
+from webapp.leaderboards.findings.definitions import load, names
+from webapp.leaderboards.findings.pages import tables_of
 from webapp.leaderboards.metrics import MetricFigure
 
 pytestmark = pytest.mark.slow
@@ -46,7 +50,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = re.compile(r"[+−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?")
 DRAWING = {
     vega, shifted_counts, shortcuts_page, slice_panels_chart, learning_curves_chart, differences_chart,
-    sample_complexity_chart,
+    sample_complexity_chart, chart,
 }  # fmt: skip
 GRIDS = [
     ((5, 15, 31, 60), (2_000, 5_000, 10_000, 20_000, 30_000, 40_000, 60_000)),
@@ -107,6 +111,17 @@ def chart_differences(*points: float, is_along: bool) -> Any:
     return differences_chart.spec_of(part, ("Mine", "Yours"), there, colors=OF_THE_PAGE)
 
 
+def finding_charts(name: str) -> dict[str, Any]:
+    """Return the charts of a finding's mini size, as if every figure were recorded."""
+    definition = load(name)
+    record = record_of(name, "mini", definition)
+    views = tables_of(definition, "mini", record)
+    return {
+        f"{name}: {view.table.title}": chart.spec_of(view.table, record.figures, is_share=view.is_share)
+        for view in views
+    }
+
+
 VIEW = ChartView("answers", "Answers", "answer", "answer")
 SPECS = {
     **{f"shares up to {top}": shares_chart(top, is_along=False) for top in HIGHEST},
@@ -124,6 +139,7 @@ SPECS = {
         for values in [(1.9, 0.7, 0.31), (0.021, 0.004), (0.5, 0.5)]
     },
     **{f"shift of {most}": shift_chart(most) for most in (2, 7, 120, 87_289)},
+    **{title: spec for name in names() for title, spec in finding_charts(name).items()},
     **{f"grid of {ks} over {sizes}": make_chart(ks, sizes) for ks, sizes in GRIDS},
     **{
         f"differences {points}, along a line: {is_along}": chart_differences(*points, is_along=is_along)
@@ -140,13 +156,18 @@ def patient(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> N
     settings.VAR_DIR = tmp_path
 
 
-def labels_of(drawing: bytes) -> Iterator[list[str]]:
-    """Yield the labels of each axis that has numbers."""
+def labels_of(drawing: bytes, *, places: set[str]) -> Iterator[list[str]]:
+    """Yield the labels of each axis that has numbers. Labels of `places` are words; long ones are cut."""
     for group in ET.fromstring(drawing).iter(f"{SVG}g"):
         if "role-axis-label" in group.get("class", ""):
             labels = ["".join(text.itertext()) for text in group.iter(f"{SVG}text")]
-            if not any(label.startswith(("value ", "nothing")) for label in labels):
+            words = ("value ", "nothing", *places)
+            if not any(label.startswith(words) or is_cut(label, places) for label in labels):
                 yield labels
+
+
+def is_cut(label: str, places: set[str]) -> bool:
+    return label.endswith("…") and any(place.startswith(label[:-1]) for place in places)
 
 
 def number_of(label: str) -> float:
@@ -157,7 +178,8 @@ def test_number_axes_have_plain_different_numbers_in_even_steps(patient: None) -
     drawn = drawings("axes", [DrawingOrder(spec) for spec in SPECS.values()])
     for name, drawing in zip(SPECS, drawn, strict=True):
         assert drawing is not None, name
-        axes = list(labels_of(drawing))
+        values = SPECS[name].get("data", {}).get("values", [])
+        axes = list(labels_of(drawing, places={value["place"] for value in values if "place" in value}))
         assert axes, name
         for labels in axes:
             assert len(labels) > 1 and all(PLAIN.fullmatch(label) for label in labels), (name, labels)
