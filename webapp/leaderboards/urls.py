@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from webapp.leaderboards.views import boards, disclosure, findings, methods, submissions, suites
+from webapp.leaderboards.views import boards, disclosure, findings, methods, submissions, suites, trainings
 from webapp.leaderboards.views.analysis import (
     accuracy_over_k,
     comparing,

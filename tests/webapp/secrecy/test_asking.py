@@ -38,7 +38,7 @@ ABOUT_NO_DATASET |= {"api:openapi-json", "api:openapi-view", "api:api-root", "ap
 ABOUT_NO_DATASET |= {"method_new", "method_edit", "method_publish", "method_hide", "method_delete", "methods"}
 # Findings show records, which are files; they link datasets that the visitor may see, as lists of datasets do.
 ABOUT_NO_DATASET |= {"findings", "finding", "finding_file"}
-ABOUT_NO_DATASET |= {"submissions", "trainings", "suites", "suite_new", "suite_edit", "suite_delete"}
+ABOUT_NO_DATASET |= {"submissions", "suites", "suite_new", "suite_edit", "suite_delete"}
 ABOUT_NO_DATASET |= {"api:methods", "api:method", "api:new_method", "api:submissions", "api:submit", "api:suites"}
 # Participants have no account. They may see the questions given to them, by the secret in the address and by tokens.
 ABOUT_NO_DATASET |= {

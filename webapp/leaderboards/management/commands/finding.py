@@ -128,16 +128,3 @@ class Command(PlainCommand):
             self.stdout.write(
                 f"{SIGNS[one.outcome]:<10} {one.value:+.3f} ({one.low:+.3f} to {one.high:+.3f})  {one.says}"
             )
-
-
-def _owner(account: str | None) -> User:
-    """Return the account that owns the trainings: the named one, or the only superuser."""
-    if account is not None:
-        found = list(User.objects.filter(username=account))
-    else:
-        found = list(User.objects.filter(is_superuser=True)[:2])
-    if len(found) != 1:
-        came = "none" if not found else "several"
-        wanted = f"an account {account!r}" if account is not None else "one superuser"
-        raise CommandError(f"Expected {wanted}, got {came}: say --owner ACCOUNT.", returncode=BAD_INPUT)
-    return found[0]
