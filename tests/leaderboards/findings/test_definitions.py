@@ -14,7 +14,7 @@ from generation.engine.errors import BadSpec
 from generation.engine.learners import find_learner
 from generation.engine.learners.base import SizeName
 from generation.engine.spec import RESERVED_SPLITS, BaseSpec
-from generation.engine.worlds import get_world
+from generation.engine.worlds import get_maker, get_world
 from generation.models.datasets import SLUG_PATTERN
 from generation.specs import loading
 from generation.splits.count_shifts import CountShift
@@ -54,6 +54,17 @@ def spec_of(dataset: FindingDataset) -> BaseSpec:
     data = loading.change(source.data, files=source.files)
     spec: BaseSpec = get_world(loading.world_of(data)).read_spec(data, files=source.files)
     return spec
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", names())
+def test_scenes_of_the_mini_size_can_be_made(name: str) -> None:
+    for dataset in load(name).sizes["mini"].datasets:
+        spec = spec_of(dataset)
+        maker = get_maker(spec.world)
+        for split in spec.splits:
+            made = itertools.islice(maker.make(spec, split, maker.plan(spec, split)[0]), 3)
+            assert all(item.questions for item in made)
 
 
 def splits_of(dataset: FindingDataset) -> set[str]:
