@@ -84,7 +84,7 @@ class ModelHandler(BaseHTTPRequestHandler):
             trouble = status(404, {"error": {"message": f"no {self.path}"}})
         if trouble is None:
             time.sleep(stub.delay)
-            trouble = said(stub.reply(asked.prompt, asked.picture))
+            trouble = reply_with(stub.reply(asked.prompt, asked.picture))
         with stub.changed:
             stub.inside -= 1
         trouble(self)
@@ -121,7 +121,7 @@ def status(code: int, body: Any = None, headers: Mapping[str, str] = NO_HEADERS)
     return lambda handler: handler.send(code, content, headers)
 
 
-def said(content: Any, *, finish: Any = "stop", **more: Any) -> Trouble:
+def reply_with(content: Any, *, finish: Any = "stop", **more: Any) -> Trouble:
     """Return a chat completion with this content; `more` are further fields of the message."""
     message = {"role": "assistant", "content": content, **more}
     body = {

@@ -10,7 +10,7 @@ import pytest
 
 from tests.asking import colour_site
 from tests.asking.conftest import NOW, Call, PatientClock, answers, records, truth
-from tests.asking.model_stub import ModelStub, Trouble, cut, cut_chunks, drop, hang, said, status
+from tests.asking.model_stub import ModelStub, Trouble, cut, cut_chunks, drop, hang, reply_with, status
 from tests.webapp.contrary import Contrary
 
 
@@ -53,7 +53,7 @@ def test_the_server_says_how_long_to_wait(
         status(500), status(502, b"<html>Bad gateway</html>"), status(504), status(408), drop, cut, cut_chunks,
         status(200, b"<html>Sign in</html>"), status(200, b""), status(200, b"[" * 100_000), status(200, b"9" * 9000),
         status(200, {"choices": []}), status(200, {"error": {"message": "overloaded", "code": 502}}),
-        status(200, {"choices": [{"message": None}]}), status(200, [1]), said("yes", finish="error"),
+        status(200, {"choices": [{"message": None}]}), status(200, [1]), reply_with("yes", finish="error"),
     ],
 )  # fmt: skip
 def test_other_failures_are_repeated_after_pauses_that_grow(
@@ -181,7 +181,7 @@ def test_hostile_replies_end_harmlessly_on_the_terminal(
     name: str, call: Call, site: Contrary, model: ModelStub, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     colour_site.fill(site, 1)
-    model.troubles.append(said(HOSTILE[name], reasoning_details=json.loads("[" * 600 + "]" * 600)))
+    model.troubles.append(reply_with(HOSTILE[name], reasoning_details=json.loads("[" * 600 + "]" * 600)))
     assert call() == 0
     out, err = capsys.readouterr()
     assert len(out + err) < 1500 and all(one.isprintable() or one == "\n" for one in out + err)
@@ -200,7 +200,7 @@ def test_a_reply_that_is_not_utf_8_is_read_as_far_as_it_can_be(call: Call, model
 
 def test_a_reply_without_an_end_is_a_failure(call: Call, script: Any, model: ModelStub, monkeypatch: Any) -> None:
     monkeypatch.setattr(script, "LARGEST_REPLY", 100_000)
-    model.troubles.append(said("red" * 100_000))
+    model.troubles.append(reply_with("red" * 100_000))
     assert call("--retries", "0") == 1
 
 
@@ -219,14 +219,14 @@ def test_a_strange_usage_does_no_harm(usage: Any, call: Call, site: Contrary, mo
 
 def test_the_content_may_be_a_list_of_parts(call: Call, model: ModelStub, folder: Path) -> None:
     parts = [{"type": "thinking", "text": "green"}, {"type": "text", "text": "It is"}, {"type": "text", "text": " red"}]
-    model.troubles.append(said(parts))
+    model.troubles.append(reply_with(parts))
     assert call() == 0
     assert records(folder)[0]["reply"] == "It is red"
 
 
 def test_a_connection_that_the_server_has_closed_is_opened_again(call: Call, model: ModelStub, folder: Path) -> None:
     def leave(handler: Any) -> None:
-        said("It is red.")(handler)
+        reply_with("It is red.")(handler)
         handler.close_connection = True
 
     model.troubles.append(leave)

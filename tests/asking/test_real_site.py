@@ -13,7 +13,7 @@ from generation.models import Dataset, Split
 from generation.splits.split_recipes import read_recipe
 from generation.storage.pictures import picture_bytes
 from tests.asking.conftest import PatientClock, answers, records
-from tests.asking.model_stub import ModelStub, Pixels, said, serving
+from tests.asking.model_stub import ModelStub, Pixels, reply_with, serving
 from tests.generation import small
 from webapp.leaderboards import scoring
 from webapp.leaderboards.models import Method, Submission
@@ -90,7 +90,7 @@ def test_answers_to_real_questions_are_submitted_and_scored(
     assert ask("shapes/val", "--submit") == 2  # no such method yet: nothing was asked
     assert "Expected the number or name of one of your methods" in capsys.readouterr().err and not model.asked
     Method.objects.create(name="Oracle", owner=owner)
-    model.troubles.extend([said("yes", finish="length"), said("I can't tell.")])
+    model.troubles.extend([reply_with("yes", finish="length"), reply_with("I can't tell.")])
     assert ask("shapes/val", "--submit", "--run", "1") == 0
     truth = list(val.question_set.order_by("position").values_list("answer", flat=True))
     assert answers(folder) == [None, None, *truth[2:]]

@@ -18,7 +18,7 @@ from django.test import Client
 
 from tests.asking import colour_site
 from tests.asking.conftest import KEY, SCRIPT, Call, PatientClock, answers, arguments, records, truth
-from tests.asking.model_stub import MODEL, ModelStub, said, status
+from tests.asking.model_stub import MODEL, ModelStub, reply_with, status
 from tests.webapp.contrary import TOKEN, Contrary
 
 
@@ -58,7 +58,7 @@ def test_every_question_is_asked_with_its_own_picture_and_the_replies_are_read(
 
 
 def test_an_attempt_is_stored_with_all_that_it_needs_to_be_checked(call: Call, model: ModelStub, folder: Path) -> None:
-    model.troubles.append(said("It is red.", reasoning_content="I look.", reasoning_details=[{"text": "red"}]))
+    model.troubles.append(reply_with("It is red.", reasoning_content="I look.", reasoning_details=[{"text": "red"}]))
     assert call("--sample", "8", "--seed", "7") == 0
     first = records(folder)[0]
     assert (first["question"], first["state"], first["reply"]) == (0, "answered", "It is red.")
@@ -79,9 +79,9 @@ def test_keys_come_from_the_environment_and_are_stored_and_printed_nowhere(
 ) -> None:
     model.troubles.extend(
         [
-            said(f"red {KEY}", reasoning=f"my key is {KEY}", **{KEY: 1}),
+            reply_with(f"red {KEY}", reasoning=f"my key is {KEY}", **{KEY: 1}),
             status(500, {"error": {"message": f"wrong key {KEY}", "code": KEY}}),
-            said(f"neither {KEY} nor {TOKEN}x"),
+            reply_with(f"neither {KEY} nor {TOKEN}x"),
         ]
     )
     assert call() == 0
@@ -118,14 +118,14 @@ def test_replies_that_are_no_answers_never_become_one(
 ) -> None:
     model.troubles.extend(
         [
-            said("The colour is red", finish="length"),
-            said("yes", finish="content_filter"),
-            said(None, reasoning="It is green."),
-            said(None, refusal="I can't see pictures."),
-            said("  \n"),
+            reply_with("The colour is red", finish="length"),
+            reply_with("yes", finish="content_filter"),
+            reply_with(None, reasoning="It is green."),
+            reply_with(None, refusal="I can't see pictures."),
+            reply_with("  \n"),
             status(400, {"error": {"code": "content_filter", "message": "no"}}),
-            said("red or green"),
-            said("", finish="tool_calls"),
+            reply_with("red or green"),
+            reply_with("", finish="tool_calls"),
         ]
     )
     assert call("--retries", "0") == 1
@@ -141,7 +141,7 @@ def test_replies_that_are_no_answers_never_become_one(
 
 
 def test_resuming_asks_only_for_what_is_missing(call: Call, model: ModelStub, folder: Path) -> None:
-    model.troubles.extend([said("", finish="length"), status(502), said(None)])
+    model.troubles.extend([reply_with("", finish="length"), status(502), reply_with(None)])
     assert call("--retries", "0") == 1
     assert call("--retries", "0", "--resume") == 0
     assert [one["question"] for one in records(folder)] == [*range(8), 1]
@@ -216,7 +216,7 @@ def test_ctrl_c_waits_for_the_requests_on_their_way(site: Contrary, model: Model
 
 
 def test_the_options_are_listed_and_a_letter_is_an_answer(call: Call, model: ModelStub, folder: Path) -> None:
-    model.troubles.append(said("(A) green"))  # contradicts itself: A is red
+    model.troubles.append(reply_with("(A) green"))  # contradicts itself: A is red
     assert call("--form", "options") == 0
     assert model.asked[1].prompt == (
         "Is it red?\nAnswer yes or no.\nOptions:\nA. yes\nB. no\nAnswer with the letter of the right option."
@@ -228,7 +228,9 @@ def test_the_options_are_listed_and_a_letter_is_an_answer(call: Call, model: Mod
 def test_circular_asks_every_rotation_and_wants_the_same_answer_to_all(
     call: Call, model: ModelStub, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model.troubles.extend([said("A"), said("A"), said("A"), said("A"), said("B", finish="length")])
+    model.troubles.extend(
+        [reply_with("A"), reply_with("A"), reply_with("A"), reply_with("A"), reply_with("B", finish="length")]
+    )
     assert call("--form", "circular") == 0
     assert len(model.asked) == 4 * 3 + 4 * 2
     asked = [one.prompt.splitlines()[3:6] for one in model.asked[:3]]
@@ -274,7 +276,7 @@ def test_some_questions_are_asked_twice_and_the_agreement_is_reported(
     call: Call, model: ModelStub, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call() == 0
-    model.troubles.extend([said("red or green, yes or no"), said("", finish="length")])
+    model.troubles.extend([reply_with("red or green, yes or no"), reply_with("", finish="length")])
     right = model.reply
     wrong = {"What": "yes", "Is i": "red"}
     model.reply = lambda prompt, image: wrong[prompt[:4]] if len(model.asked) == 11 else right(prompt, image)
@@ -332,7 +334,7 @@ def test_answers_are_submitted_and_missing_ones_are_sent_as_null(
     call: Call, site: Contrary, model: ModelStub, clock: PatientClock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site.answers |= {SUBMISSIONS: [{"checked": []}, SENT], str(SENT["url"]): [FOUND, FOUND, DONE]}
-    model.troubles.extend([said("yes", finish="length"), said("no idea, red or green")])
+    model.troubles.extend([reply_with("yes", finish="length"), reply_with("no idea, red or green")])
     assert call("--submit", "--method", "Eye", "--run", "1") == 0
     checked, sent = [one for one in site.asked if one.method == "POST"]
     assert checked.fields["dry_run"] == b"1" and "dry_run" not in sent.fields

@@ -33,7 +33,7 @@ class Square(NamedTuple):
     column: int
 
 
-class Asked(NamedTuple):
+class SquareQuestion(NamedTuple):
     """A question about squares."""
 
     squares: Sequence[Square]
@@ -93,7 +93,7 @@ def stories(n: int) -> Examples:
     )
 
 
-def _about_colours(chance: Random, number: int) -> Asked:
+def _about_colours(chance: Random, number: int) -> SquareQuestion:
     places = [(int(chance.integers(4)), column) for column in (int(chance.integers(2)), int(chance.integers(2, 4)))]
     names = [_one(chance, COLOURS) for _ in places]
     squares = [Square(f"{name} square", COLOURS[name], *at) for name, at in zip(names, places, strict=True)]
@@ -101,14 +101,14 @@ def _about_colours(chance: Random, number: int) -> Asked:
         asked = _one(chance, COLOURS)
         program = (Step("scene"), Step("filter_color", (0,), (asked,)), Step("exist", (1,)))
         answer = "yes" if asked in names else "no"
-        return Asked(squares, f"Is there a {asked} square?", "exist", program, answer)
+        return SquareQuestion(squares, f"Is there a {asked} square?", "exist", program, answer)
     side = int(chance.integers(2))
     word = ("left", "right")[side]
     program = (Step("scene"), Step("filter_side", (0,), (word,)), Step("query_color", (1,)))
-    return Asked(squares, f"What colour is the {word} square?", "query_color", program, names[side])
+    return SquareQuestion(squares, f"What colour is the {word} square?", "query_color", program, names[side])
 
 
-def _about_number(chance: Random) -> Asked:
+def _about_number(chance: Random) -> SquareQuestion:
     asked = _one(chance, COLOURS)
     wanted, others = int(chance.integers(MOST_COUNTED + 1)), int(chance.integers(4))
     rest = [name for name in COLOURS if name != asked]
@@ -118,10 +118,10 @@ def _about_number(chance: Random) -> Asked:
         Square(f"{name} square", COLOURS[name], *divmod(int(at), 4)) for name, at in zip(names, cells, strict=True)
     ]
     program = (Step("scene"), Step("filter_color", (0,), (asked,)), Step("count", (1,)))
-    return Asked(squares, f"How many {asked} squares are there?", "count", program, str(wanted))
+    return SquareQuestion(squares, f"How many {asked} squares are there?", "count", program, str(wanted))
 
 
-def _about_relation(chance: Random) -> Asked:
+def _about_relation(chance: Random) -> SquareQuestion:
     names = [list(VEHICLES)[at] for at in chance.permutation(len(VEHICLES))[:2]]
     rows, columns = chance.permutation(4)[:2], chance.permutation(4)[:2]
     squares = [Square(name, VEHICLES[name], int(rows[at]), int(columns[at])) for at, name in enumerate(names)]
@@ -141,11 +141,11 @@ def _about_relation(chance: Random) -> Asked:
         Step("exist", (3,)),
     )
     text = f"Is the {subject.label} {RELATIONS[relation]} the {other.label}?"
-    return Asked(squares, text, relation, program, "yes" if holds[relation] else "no")
+    return SquareQuestion(squares, text, relation, program, "yes" if holds[relation] else "no")
 
 
 def _with_pictures(
-    name: str, asked: Sequence[Asked], vocabulary: tuple[str, ...], *, most_counted: int | None = None
+    name: str, asked: Sequence[SquareQuestion], vocabulary: tuple[str, ...], *, most_counted: int | None = None
 ) -> Examples:
     return Examples(
         name=name,

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from generation.engine.learners.base import SilentReporter
 from generation.engine.learners.classical.memory_network import MemoryNetwork, loss_of
-from generation.engine.learners.classical.memory_network_steps import Asked, EncodedSentences, Network, embed, scores_of
+from generation.engine.learners.classical.memory_network_steps import (
+    EncodedSentences,
+    Network,
+    StoryQuestions,
+    embed,
+    scores_of,
+)
 from tests.engine.learners import made_examples
 from tests.engine.learners.conformance import answers_of, train
 from tests.engine.learners.gradients import assert_gradients
@@ -25,7 +31,7 @@ class Drawn(NamedTuple):
 
     network: Network
     sentences: EncodedSentences
-    asked: Asked
+    asked: StoryQuestions
     answers: NDArray[np.int64]
     codes: NDArray[np.int64]
 
@@ -38,7 +44,7 @@ def drawn(seed: int, *, n: int = 3) -> Drawn:
     chance = np.random.Generator(np.random.PCG64(seed))
     lengths = chance.integers(0, 5, size=6)
     sentences = EncodedSentences(np.cumsum([0, *lengths]), chance.integers(WORDS, size=int(lengths.sum())))
-    asked = Asked(
+    asked = StoryQuestions(
         chance.integers(6, size=n),
         chance.integers(6, size=(n, MEMORY)),
         chance.integers(0, MEMORY + 1, size=n),

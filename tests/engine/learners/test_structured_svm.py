@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from generation.engine.learners.classical import structured_svm_steps as steps
 from generation.engine.learners.classical.structured_svm import StructuredSvm, model_of, names_of, resolved
-from generation.engine.learners.classical.structured_svm_steps import FEATURES, Found, Story, empty_features
+from generation.engine.learners.classical.structured_svm_steps import FEATURES, FeatureBuffer, Story, empty_features
 from tests.engine.learners import made_examples
 from tests.engine.learners.conformance import train
 
@@ -31,13 +31,13 @@ def drawn(seed: int) -> tuple[Story, Floats]:
     return story, chance.normal(size=FEATURES)
 
 
-def features_of(story: Story, lines: tuple[int, ...]) -> Found:
+def features_of(story: Story, lines: tuple[int, ...]) -> FeatureBuffer:
     found = empty_features()
     steps.add_lines(story, np.array(lines, np.int64), found)
     return found
 
 
-def sum_of(weights: Floats, found: Found) -> float:
+def sum_of(weights: Floats, found: FeatureBuffer) -> float:
     filled = found.filled[0]
     return float(
         sum(weights[n] * value for n, value in zip(found.numbers[:filled], found.values[:filled], strict=True))

@@ -58,7 +58,7 @@ def test_a_split_cannot_be_answered_twice(order: TrainingOrder, val: Split) -> N
 
 
 @pytest.mark.parametrize("role", ["train", "val"])
-def test_nothing_learns_from_withheld_answers_whoever_asks(order: TrainingOrder, withheld: Split, role: str) -> None:
+def test_no_account_can_train_on_withheld_answers(order: TrainingOrder, withheld: Split, role: str) -> None:
     owner = order.owner
     owner.is_staff = True
     owner.save()

@@ -25,9 +25,9 @@ from generation.engine.learners.base import (
     TrainingReporter,
 )
 from generation.engine.learners.classical.memory_network_steps import (
-    Asked,
     EncodedSentences,
     Network,
+    StoryQuestions,
     add_gradients,
     embed,
     scores_of,
@@ -93,7 +93,7 @@ class Readings:
     rows : array (n,) of int64
         Their positions among all examples.
     sentences : EncodedSentences
-    asked : Asked
+    asked : StoryQuestions
     codes : array (n,) of int64
         The place of each answer among those of the group; -1 for others, or if answers are not known.
     """
@@ -112,18 +112,18 @@ class Readings:
         starts = np.cumsum([0, *map(len, words)], dtype=np.int64)
         self.sentences = EncodedSentences(starts, np.array([word for some in words for word in some], np.int64))
         times = np.broadcast_to(np.arange(memory), lines.shape)
-        self.asked = Asked(questions, lines, counts, times)
+        self.asked = StoryQuestions(questions, lines, counts, times)
         self.codes = np.full(len(rows), -1, np.int64)
         if examples.answers is not None:
             places = {one: code for code, one in enumerate(group.answers)}
             self.codes = np.array([places.get(examples.answers[row], -1) for row in rows], np.int64)
 
-    def chosen(self, places: Ints, times: Ints | None = None) -> tuple[Asked, Ints]:
+    def chosen(self, places: Ints, times: Ints | None = None) -> tuple[StoryQuestions, Ints]:
         """Return some of the questions, and the sentences that they use."""
         asked = self.asked
         lines, counts = asked.lines[places], asked.counts[places]
         used = np.concatenate([asked.questions[places], lines[np.arange(lines.shape[1]) < counts[:, None]]])
-        found = Asked(asked.questions[places], lines, counts, asked.times[places] if times is None else times)
+        found = StoryQuestions(asked.questions[places], lines, counts, asked.times[places] if times is None else times)
         return found, np.unique(used)
 
 
@@ -315,7 +315,13 @@ class MemoryNetwork(EpochLearner):
 
 
 def loss_of(
-    network: Network, sentences: EncodedSentences, asked: Asked, used: Ints, answers: Ints, codes: Ints, is_linear: bool
+    network: Network,
+    sentences: EncodedSentences,
+    asked: StoryQuestions,
+    used: Ints,
+    answers: Ints,
+    codes: Ints,
+    is_linear: bool,
 ) -> tuple[float, Network]:
     """Return the sum of the cross-entropies of some questions, and its gradient by all weights.
 
@@ -323,7 +329,7 @@ def loss_of(
     ----------
     network : Network
     sentences : EncodedSentences
-    asked : Asked
+    asked : StoryQuestions
     used : array of int64
         The sentences that occur in `asked`, each once.
     answers : array (answers,) of int64

@@ -43,7 +43,7 @@ class EncodedSentences(NamedTuple):
     words: Ints
 
 
-class Asked(NamedTuple):
+class StoryQuestions(NamedTuple):
     """Questions with their stories.
 
     Attributes
@@ -108,7 +108,13 @@ def _position(place: int, length: int, size: int) -> tuple[float, float]:
 
 @njit(cache=True)
 def answer(
-    network: Network, embedded: Floats, asked: Asked, row: int, is_linear: bool, states: Floats, weights: Floats
+    network: Network,
+    embedded: Floats,
+    asked: StoryQuestions,
+    row: int,
+    is_linear: bool,
+    states: Floats,
+    weights: Floats,
 ) -> None:
     """Fill the states `(hops + 1, size)` for one question, and the weights `(hops, memory)` of its lines."""
     hops, count, size = len(network.words) - 1, asked.counts[row], network.words.shape[2]
@@ -154,7 +160,7 @@ def _product(one: Floats, other: Floats) -> float:
 
 
 @njit(cache=True)
-def scores_of(network: Network, embedded: Floats, asked: Asked, answers: Ints, is_linear: bool) -> Floats:
+def scores_of(network: Network, embedded: Floats, asked: StoryQuestions, answers: Ints, is_linear: bool) -> Floats:
     """Return the scores `(n, answers)` of the answers, which are given by their words."""
     tables, size = len(network.words), network.words.shape[2]
     states, weights = np.empty((tables, size)), np.empty((tables - 1, asked.lines.shape[1]))
@@ -170,7 +176,7 @@ def scores_of(network: Network, embedded: Floats, asked: Asked, answers: Ints, i
 def add_gradients(
     network: Network,
     embedded: Floats,
-    asked: Asked,
+    asked: StoryQuestions,
     answers: Ints,
     codes: Ints,
     is_linear: bool,
@@ -217,7 +223,7 @@ def _of_answers(words: Floats, state: Floats, answers: Ints, code: int, gradient
 def _of_hop(
     network: Network,
     embedded: Floats,
-    asked: Asked,
+    asked: StoryQuestions,
     row: int,
     hop: int,
     is_linear: bool,

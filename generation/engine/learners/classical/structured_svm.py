@@ -140,7 +140,7 @@ class MeanWeights:
     def __init__(self, weights: Floats) -> None:
         self.weights, self.sums, self.room, self.steps = weights, np.zeros(FEATURES), np.zeros(FEATURES), 0
 
-    def separate(self, right: steps.Found, wrong: steps.Found, *, by: float, largest: float) -> None:
+    def separate(self, right: steps.FeatureBuffer, wrong: steps.FeatureBuffer, *, by: float, largest: float) -> None:
         """Change the weights so that `right` scores higher than `wrong` by a margin, if it does not."""
         loss = steps.score_of(self.weights, wrong) + by - steps.score_of(self.weights, right)
         if loss > 0:

@@ -49,7 +49,7 @@ class Story(NamedTuple):
     answering: Flags
 
 
-class Found(NamedTuple):
+class FeatureBuffer(NamedTuple):
     """Numbers of features with their values, of which the first `filled[0]` are valid."""
 
     numbers: Ints
@@ -57,9 +57,9 @@ class Found(NamedTuple):
     filled: Ints
 
 
-def empty_features() -> Found:
+def empty_features() -> FeatureBuffer:
     """Return room for features."""
-    return Found(np.zeros(MOST_FEATURES, np.int64), np.zeros(MOST_FEATURES), np.zeros(1, np.int64))
+    return FeatureBuffer(np.zeros(MOST_FEATURES, np.int64), np.zeros(MOST_FEATURES), np.zeros(1, np.int64))
 
 
 @njit(cache=True)
@@ -69,7 +69,7 @@ def _mix(one: Number, other: Number) -> int:
 
 
 @njit(cache=True)
-def _add(found: Found, number: Number, value: float) -> None:
+def _add(found: FeatureBuffer, number: Number, value: float) -> None:
     """Add a feature. What finds no room in a very long story is left out."""
     at = found.filled[0]
     if at < MOST_FEATURES:
@@ -134,7 +134,7 @@ def _later(story: Story, line: int, end: int, word: Number, is_alike: bool) -> i
 
 
 @njit(cache=True)
-def add_line(story: Story, line: int, found: Found) -> None:
+def add_line(story: Story, line: int, found: FeatureBuffer) -> None:
     """Add the features of a supporting line with the question."""
     words, asked, n = _line(story, line), story.question, len(story.answering)
     tokens = _tokens(story, line, False)
@@ -159,7 +159,7 @@ def add_line(story: Story, line: int, found: Found) -> None:
 
 
 @njit(cache=True)
-def add_pair(story: Story, first: int, second: int, found: Found) -> None:
+def add_pair(story: Story, first: int, second: int, found: FeatureBuffer) -> None:
     """Add the features of two supporting lines, of which `first` is earlier in the story."""
     left, right, asked = _line(story, first), _line(story, second), story.question
     masks: Number = PAIR_MASKS
@@ -183,7 +183,7 @@ def add_pair(story: Story, first: int, second: int, found: Found) -> None:
 
 
 @njit(cache=True)
-def _add_shared(story: Story, first: int, second: int, word: int, shared: int, found: Found) -> None:
+def _add_shared(story: Story, first: int, second: int, word: int, shared: int, found: FeatureBuffer) -> None:
     """Add the features of two lines with a common word."""
     left, right = _line(story, first), _line(story, second)
     _add(found, _mix(PAIR_SHARED, shared), 1.0)
@@ -200,7 +200,7 @@ def _add_shared(story: Story, first: int, second: int, word: int, shared: int, f
 
 
 @njit(cache=True)
-def add_lines(story: Story, lines: Ints, found: Found) -> None:
+def add_lines(story: Story, lines: Ints, found: FeatureBuffer) -> None:
     """Add all features of a set of lines, which must be ascending."""
     for one in range(len(lines)):
         add_line(story, lines[one], found)
@@ -210,7 +210,7 @@ def add_lines(story: Story, lines: Ints, found: Found) -> None:
 
 
 @njit(cache=True)
-def score_of(weights: Floats, found: Found) -> float:
+def score_of(weights: Floats, found: FeatureBuffer) -> float:
     """Return the sum of the weights of features."""
     total = 0.0
     for at in range(found.filled[0]):
@@ -219,7 +219,7 @@ def score_of(weights: Floats, found: Found) -> float:
 
 
 @njit(cache=True)
-def search(weights: Floats, story: Story, most: int, beam: int, gold: Ints, cost: float, found: Found) -> Ints:
+def search(weights: Floats, story: Story, most: int, beam: int, gold: Ints, cost: float, found: FeatureBuffer) -> Ints:
     """Return the set of lines with the highest score, ascending, as far as a search with a beam finds it.
 
     Parameters
@@ -234,7 +234,7 @@ def search(weights: Floats, story: Story, most: int, beam: int, gold: Ints, cost
         The right lines, which only count with a `cost`.
     cost : float
         What is added to the score of a set for each line that it has too much or too little.
-    found : Found
+    found : FeatureBuffer
         Room for features.
     """
     n = len(story.answering)
@@ -314,7 +314,7 @@ def _is_new(kept: Flags, count: int) -> bool:
 
 
 @njit(cache=True)
-def _fill(weights: Floats, story: Story, line: int, pairs: Floats, found: Found) -> None:
+def _fill(weights: Floats, story: Story, line: int, pairs: Floats, found: FeatureBuffer) -> None:
     """Fill the scores of all pairs with a line."""
     for other in range(len(pairs)):
         if other != line:
@@ -324,7 +324,9 @@ def _fill(weights: Floats, story: Story, line: int, pairs: Floats, found: Found)
 
 
 @njit(cache=True)
-def add_answer(story: Story, lines: Ints, code: int, parts: Ints, starts: Ints, members: Ints, found: Found) -> None:
+def add_answer(
+    story: Story, lines: Ints, code: int, parts: Ints, starts: Ints, members: Ints, found: FeatureBuffer
+) -> None:
     """Add the features of an answer, given its supporting lines.
 
     Parameters
@@ -338,7 +340,7 @@ def add_answer(story: Story, lines: Ints, code: int, parts: Ints, starts: Ints, 
         The words of all answers, and where those of each answer start in `parts`.
     members : array of int64
         Each word that is part of an answer, once.
-    found : Found
+    found : FeatureBuffer
     """
     asked, own = story.question, parts[starts[code] : starts[code + 1]]
     _add(found, _mix(CLASS_BIAS, code), 1.0)
@@ -361,7 +363,7 @@ def add_answer(story: Story, lines: Ints, code: int, parts: Ints, starts: Ints, 
 
 
 @njit(cache=True)
-def _add_copy(story: Story, lines: Ints, word: int, found: Found) -> None:
+def _add_copy(story: Story, lines: Ints, word: int, found: FeatureBuffer) -> None:
     """Add the features of an answer that is one word, by the supporting lines that have this word."""
     asked, is_found = story.question, False
     _add(found, _mix(COPY_ASKED, _place(asked, word)), 1.0)
@@ -388,7 +390,7 @@ def _add_copy(story: Story, lines: Ints, word: int, found: Found) -> None:
 
 
 @njit(cache=True)
-def _add_members(story: Story, lines: Ints, own: Ints, members: Ints, found: Found) -> None:
+def _add_members(story: Story, lines: Ints, own: Ints, members: Ints, found: FeatureBuffer) -> None:
     """Add the features of the words that are part of an answer or not, by the latest line that has the word."""
     for word in members:
         for one in range(len(lines) - 1, -1, -1):
@@ -403,7 +405,14 @@ def _add_members(story: Story, lines: Ints, own: Ints, members: Ints, found: Fou
 
 @njit(cache=True)
 def change(
-    weights: Floats, sums: Floats, right: Found, wrong: Found, loss: float, most: float, step: int, room: Floats
+    weights: Floats,
+    sums: Floats,
+    right: FeatureBuffer,
+    wrong: FeatureBuffer,
+    loss: float,
+    most: float,
+    step: int,
+    room: Floats,
 ) -> None:
     """Change the weights so that `right` scores higher than `wrong` by `loss` more, with a step of at most `most`.
 
@@ -428,7 +437,7 @@ def change(
 
 
 @njit(cache=True)
-def _take_out(found: Found, room: Floats) -> float:
+def _take_out(found: FeatureBuffer, room: Floats) -> float:
     """Move the entries of features from `room` to `found`, each once, and return the sum of their squares."""
     norm = 0.0
     for at in range(found.filled[0]):
@@ -440,7 +449,14 @@ def _take_out(found: Found, room: Floats) -> float:
 
 @njit(cache=True)
 def best_answer(
-    weights: Floats, story: Story, lines: Ints, parts: Ints, starts: Ints, members: Ints, code: int, found: Found
+    weights: Floats,
+    story: Story,
+    lines: Ints,
+    parts: Ints,
+    starts: Ints,
+    members: Ints,
+    code: int,
+    found: FeatureBuffer,
 ) -> int:
     """Return the answer with the highest score; those other than `code` score 1 more if `code` is not -1."""
     best, best_score = 0, -np.inf
