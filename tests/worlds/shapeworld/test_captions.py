@@ -114,7 +114,7 @@ def captions_of_preset(name: str) -> tuple[Caption | None, ...]:
     def world() -> FlatScene:
         return sample_scene(spec, random)
 
-    count = size(10_000, name=f"captions of {name}")
+    count = size(10_000, name=f"captions of {name}", least=500)
     return tuple(captioner.caption(world(), random, fits=turn % 2 == 0, other=world) for turn in range(count))
 
 

@@ -214,7 +214,7 @@ def test_every_code_is_in_range(base: str) -> None:
 
 def test_ways_are_those_that_were_drawn() -> None:
     """With four relations too, where a reversed relation may be a distance below zero."""
-    spec = sized("simtown-k15-distractor", train=proof.size(2_000), **ALL_RELATIONS)
+    spec = sized("simtown-k15-distractor", train=proof.size(2_000, least=100), **ALL_RELATIONS)
     found = Counter(facet_codes(spec, item)["way"][0] for item in make_items(spec, "train"))
     assert set(found) == set(range(len(WAYS)))
 

@@ -38,7 +38,7 @@ EVERY = pytest.mark.parametrize("base", BASES)
 
 def scenes(base: str) -> list[Item]:
     """Return items of train and test."""
-    count = proof.size(10_000 // len(BASES), name="SimTown scenes of each of six presets")
+    count = proof.size(10_000 // len(BASES), name="SimTown scenes of each of six presets", least=80)
     return [item for split in items(base, count).values() for item in split]
 
 
