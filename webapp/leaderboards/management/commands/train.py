@@ -60,7 +60,7 @@ class Command(PlainCommand):
         )
         parser.add_argument("--name", default="", metavar="NAME", help="the method's name on boards")
         parser.add_argument(
-            "--owner", metavar="ACCOUNT", help="account that owns the method; default: the only administrator"
+            "--owner", metavar="ACCOUNT", help="account that owns the method; default: the only superuser"
         )
         parser.add_argument("--resume", action="store_true", help="go on with a training that was stopped")
         parser.add_argument("--json", action="store_true", help="one JSON document")
