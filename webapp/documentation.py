@@ -14,7 +14,7 @@ from django.conf import settings
 from PIL import Image
 
 from generation.engine.learners import METHODS, find_learner, is_network
-from webapp.leaderboards.training.methods import describe
+from webapp.leaderboards.training.suitable_methods import describe
 
 FOLDER = Path(__file__).with_name("docs")
 GENERATED = re.compile(r"^<!-- generated: (settings|methods) -->$", re.MULTILINE)

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from webapp.leaderboards import scoring
-from webapp.leaderboards.training import running
+from webapp.leaderboards.training import training_jobs
 
 
 @shared_task(name="webapp.leaderboards.tasks.score")
@@ -13,4 +13,4 @@ def score() -> None:
 
 @shared_task(name="webapp.leaderboards.tasks.train")
 def train() -> None:
-    running.RUNNER.take_turn()
+    training_jobs.RUNNER.take_turn()

@@ -13,7 +13,7 @@ from generation.models import Upload
 from generation.storage import disk_cache, files
 from webapp.api.files import questions_file
 from webapp.leaderboards import deletion
-from webapp.leaderboards.training import running
+from webapp.leaderboards.training import training_jobs
 from webapp.models import LoginLink
 
 
@@ -25,7 +25,7 @@ def tidy_up() -> None:
     files.drop_abandoned()
     ingestion.drop_forgotten_uploads()
     deletion.drop_files_without_row()
-    running.drop_unused()
+    training_jobs.drop_unused()
     questions_file.drop_unused()
     disk_cache.make_room()
     drawing.make_room(most=drawing.MOST_BYTES)

@@ -239,7 +239,7 @@ def accuracy(predictions: Sequence[Prediction], examples: Examples) -> float | N
     return float(np.mean([one.answer == answer for one, answer in pairs]))
 
 
-class TrainedByEpochs(LearnerConfig):
+class EpochConfig(LearnerConfig):
     """The settings of learners that are trained by epochs.
 
     Attributes

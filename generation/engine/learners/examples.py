@@ -110,7 +110,7 @@ class Examples:
     def _places(self) -> dict[str, int]:
         return {answer: code for code, answer in enumerate(self.vocabulary)}
 
-    def chosen(self, positions: Sequence[int] | NDArray[np.integer]) -> "Examples":
+    def select(self, positions: Sequence[int] | NDArray[np.integer]) -> "Examples":
         """Return the examples at these positions, in this order. Items and their pictures are shared, not copied."""
         at = [int(position) for position in positions]
         found = {part: getattr(self, part) for part in ("texts", "kinds", *PARTS)}

@@ -27,7 +27,7 @@ STEP = 1e-6  # of a sum of terms, relative to it, for the slope of a figure
 MOST, TINY = 1e12, 1e-12  # questions, and a variance: a figure that is the same for all questions is nearly exact
 
 
-class HowItEnded(StrEnum):
+class StatementOutcome(StrEnum):
     """Whether a statement holds."""
 
     HELD = "held"
@@ -120,7 +120,7 @@ class Judgement(NamedTuple):
 
     value: float
     interval: Interval
-    outcome: HowItEnded
+    outcome: StatementOutcome
 
 
 def measure_share(
@@ -215,12 +215,12 @@ def judge(inequality: Inequality, measured: Mapping[str, Measurement], *, level:
     return Judgement(value, interval, outcome_of(interval, inequality.bounds))
 
 
-def outcome_of(interval: Interval, bounds: Interval) -> HowItEnded:
+def outcome_of(interval: Interval, bounds: Interval) -> StatementOutcome:
     """Return whether all of an interval, no part of it, or a part of it is between two bounds."""
     if bounds.low <= interval.low and interval.high <= bounds.high:
-        return HowItEnded.HELD
+        return StatementOutcome.HELD
     is_outside = interval.high < bounds.low or interval.low > bounds.high
-    return HowItEnded.NOT_HELD if is_outside else HowItEnded.UNDECIDED
+    return StatementOutcome.NOT_HELD if is_outside else StatementOutcome.UNDECIDED
 
 
 def interval_of_sum(terms: Sequence[tuple[float, Measurement]], *, level: float = LEVEL) -> Interval:

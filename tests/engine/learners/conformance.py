@@ -18,7 +18,7 @@ from safetensors.numpy import load, save
 
 from generation.engine.errors import BadTraining
 from generation.engine.learners.base import EpochProgress, Learner, SilentReporter, accuracy
-from generation.engine.learners.epochs import EpochLearner
+from generation.engine.learners.epoch_learner import EpochLearner
 from generation.engine.learners.examples import Examples
 
 Kind = type[Learner]
@@ -75,7 +75,7 @@ def gives_valid_predictions(kind: Kind, examples: Examples, settings: Settings) 
     """There is one prediction for each example, with an answer of the vocabulary and regions within the picture."""
     learner = trained(kind, examples, settings)
     for count in (0, 1, len(examples)):
-        found = learner.predict(examples.chosen(range(count)).without_answers())
+        found = learner.predict(examples.select(range(count)).without_answers())
         assert len(found) == count
         for one in found:
             assert one.answer in examples.vocabulary
@@ -86,7 +86,7 @@ def gives_valid_predictions(kind: Kind, examples: Examples, settings: Settings) 
 
 def repeats_by_its_seed(kind: Kind, examples: Examples, settings: Settings) -> None:
     """The same seed gives the same weights and the same predictions."""
-    some = examples.chosen(range(min(FEW, len(examples))))
+    some = examples.select(range(min(FEW, len(examples))))
     short = _short(kind, settings)
     one, other = (train(kind, some, short) for _ in range(2))
     _assert_same_state(one, other)
@@ -98,7 +98,7 @@ def answers_in_any_order(kind: Kind, examples: Examples, settings: Settings) -> 
     learner = trained(kind, examples, settings)
     answers = answers_of(learner, examples)
     order = np.random.Generator(np.random.PCG64(5)).permutation(len(examples))[: max(1, len(examples) - 3)]
-    assert answers_of(learner, examples.chosen(order)) == [answers[at] for at in order]
+    assert answers_of(learner, examples.select(order)) == [answers[at] for at in order]
 
 
 def reads_no_answers(kind: Kind, examples: Examples, settings: Settings) -> None:
@@ -182,12 +182,12 @@ def refuses_examples_that_lack_a_part(kind: Kind, examples: Examples, settings: 
 def refuses_no_examples(kind: Kind, examples: Examples, settings: Settings) -> None:
     """A training without examples is one error."""
     with _refused("training"):
-        train(kind, examples.chosen([]), settings)
+        train(kind, examples.select([]), settings)
 
 
 def continues_after_an_interruption(kind: Kind, examples: Examples, settings: Settings) -> None:
     """A training that stops after an epoch and is started again ends with the same weights."""
-    some, short = examples.chosen(range(min(2 * FEW, len(examples)))), _short(kind, settings)
+    some, short = examples.select(range(min(2 * FEW, len(examples)))), _short(kind, settings)
     whole = train(kind, some, short)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, "checkpoint")

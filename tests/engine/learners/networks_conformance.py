@@ -41,7 +41,7 @@ def texts_alone(n: int) -> Examples:
 def shared_pictures(n: int) -> Examples:
     """Return two questions about each picture, in mixed order."""
     examples = made_examples.pictures(n)
-    return examples.chosen([*range(1, n, 2), *range(0, n, 2)])
+    return examples.select([*range(1, n, 2), *range(0, n, 2)])
 
 
 def agreements(n: int) -> Examples:

@@ -189,7 +189,7 @@ def pictures_seen_once() -> None:
     items = np.array([2, 0, 2, 1, 0])
     images = torch.from_numpy(examples.images[items]).permute(0, 3, 1, 2).float() / 255
     see = torch.nn.Sequential(torch.nn.Conv2d(3, 2, 3), torch.nn.Flatten())
-    chosen = examples.chosen(items)
+    chosen = examples.select(items)
     batch = QuestionBatch(chosen, np.arange(5), None, None, images, None)
     slopes = []
     for found in (see_once(see, batch), see(images)):

@@ -59,7 +59,7 @@ def test_one_model_can_learn_all_types_of_questions(name: str, least: float) -> 
 
 @pytest.mark.parametrize("name", ["n-grams", "structured-svm", "memn2n"])
 def test_types_that_were_not_trained_get_an_answer(name: str) -> None:
-    known = STORIES.chosen([row for row, kind in enumerate(STORIES.kinds) if kind == "where"])
+    known = STORIES.select([row for row, kind in enumerate(STORIES.kinds) if kind == "where"])
     learner = train(find_learner(name), known, {**CASES[name].settings})
     assert {one.answer for one in learner.predict(STORIES)} <= set(STORIES.vocabulary)
 

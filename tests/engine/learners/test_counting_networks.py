@@ -16,7 +16,7 @@ from generation.engine.learners.networks.counting.spatial_counting import (
     entropy_weight,
     learning_rate,
 )
-from generation.engine.learners.networks.relations.predicate_boxes import exact_boxes, verified
+from generation.engine.learners.networks.relations.predicate_boxes import exact_boxes, read_claim
 from generation.engine.program import Step
 from tests.engine.learners import made_examples
 
@@ -100,7 +100,7 @@ def test_exact_boxes_are_those_of_subject_and_object() -> None:
     assert examples.programs is not None and examples.regions is not None
     found = exact_boxes(examples, np.arange(20))
     for row, program in enumerate(examples.programs):
-        asked = verified(program, where="here")
+        asked = read_claim(program, where="here")
         assert examples.texts[row].startswith(f"Is the {asked.subject} ")
         assert examples.texts[row].endswith(f" the {asked.other}?")
         place = examples.regions.of_item(int(examples.items[row]))
@@ -117,4 +117,4 @@ def test_the_box_of_an_absent_thing_is_zeros() -> None:
 
 def test_a_program_without_a_relation_of_two_labels_is_refused() -> None:
     with pytest.raises(BadTraining, match="two labels and one relation, got 1 values"):
-        verified((Step("scene"), Step("filter_color", (0,), ("red",)), Step("count", (1,))), where="made/train")
+        read_claim((Step("scene"), Step("filter_color", (0,), ("red",)), Step("count", (1,))), where="made/train")

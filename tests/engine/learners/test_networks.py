@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from generation.engine.errors import BadTraining, NoTorch
 from generation.engine.learners import METHODS, NETWORKS, find_learner
 from generation.engine.learners.base import SilentReporter
-from generation.engine.learners.networks.encoders import halved
+from generation.engine.learners.networks.encoders import halve
 from generation.engine.learners.networks.picture_learner import batches_by_item
 from generation.engine.learners.networks.torch_learner import TorchLearner
 from tests.engine.learners import made_examples
@@ -124,4 +124,4 @@ def test_a_layer_of_stride_two_halves_a_side_and_rounds_up(size: int, times: int
     slow = size
     for _ in range(times):
         slow = -(-slow // 2)
-    assert halved(size, times) == slow == left
+    assert halve(size, times) == slow == left

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from generation.engine.learners.classical import structured_svm_steps as steps
-from generation.engine.learners.classical.structured_svm import StructuredSvm, model_of, names_of, resolved
+from generation.engine.learners.classical.structured_svm import StructuredSvm, model_of, names_of, resolve_pronouns
 from generation.engine.learners.classical.structured_svm_steps import FEATURES, FeatureBuffer, Story, empty_features
 from tests.engine.learners import made_examples
 from tests.engine.learners.conformance import train
@@ -98,7 +98,7 @@ def test_the_mean_of_all_weights_needs_only_one_sum() -> None:
 
 def test_supporting_lines_are_found() -> None:
     examples = made_examples.stories(200)
-    known, new = examples.chosen(range(150)), examples.chosen(range(150, 200))
+    known, new = examples.select(range(150)), examples.select(range(150, 200))
     learner = train(StructuredSvm, known, {})
     assert isinstance(learner, StructuredSvm) and new.supports is not None
     for kind, model in learner.models.items():
@@ -123,15 +123,15 @@ def test_names_have_capital_letters_within_texts() -> None:
     ],
 )
 def test_pronouns_are_replaced_by_the_last_names(story: tuple[str, ...], last: tuple[str, ...]) -> None:
-    assert resolved(story, frozenset({"mary", "john"}))[-1] == last
+    assert resolve_pronouns(story, frozenset({"mary", "john"}))[-1] == last
 
 
 def test_words_that_were_not_trained_still_link_lines() -> None:
     examples = made_examples.stories(20)
     model = model_of(examples, np.arange(20))
     assert examples.stories is not None
-    [story] = model.stories(examples.chosen([0]), np.array([0]))
-    renamed = examples.chosen([0])
+    [story] = model.stories(examples.select([0]), np.array([0]))
+    renamed = examples.select([0])
     person = renamed.texts[0].split()[2 if renamed.kinds[0] == "where" else 1].strip("?")
     lines = tuple(line.replace(person, "Zoe") for line in examples.stories[0])
     other = replace(renamed, texts=(renamed.texts[0].replace(person, "Zoe"),), stories=(lines,))

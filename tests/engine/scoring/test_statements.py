@@ -12,9 +12,9 @@ from generation.engine.errors import BadSpec
 from generation.engine.scoring.figures import Averaged, Interval, difference_of, figure, wilson
 from generation.engine.scoring.question_terms import QuestionTerms, ratio, share_of
 from generation.engine.scoring.statements import (
-    HowItEnded,
     Inequality,
     Measurement,
+    StatementOutcome,
     interval_of_sum,
     judge,
     measure_share,
@@ -202,9 +202,9 @@ def test_an_interval_holds_fails_or_is_undecided(a: float, b: float, c: float, d
     grid = np.linspace(low, high, 50)
     inside = [bool(least <= one <= most) for one in grid]
     found = outcome_of(Interval(low, high), Interval(least, most))
-    if found == HowItEnded.HELD:
+    if found == StatementOutcome.HELD:
         assert all(inside)
-    elif found == HowItEnded.NOT_HELD:
+    elif found == StatementOutcome.NOT_HELD:
         assert not any(inside)
     else:
         assert low < least or high > most
@@ -215,16 +215,16 @@ def test_more_questions_decide_a_statement() -> None:
     for n in (10, 40, 4000):
         share = measured(np.tile([1.0, 1.0, 1.0, 0.0], n // 2)[np.newaxis])
         outcomes.append(judge(at_least(0.7), {"a": share}).outcome)
-    assert outcomes == [HowItEnded.UNDECIDED, HowItEnded.UNDECIDED, HowItEnded.HELD]
-    assert judge(at_least(0.8), {"a": share}).outcome == HowItEnded.NOT_HELD
+    assert outcomes == [StatementOutcome.UNDECIDED, StatementOutcome.UNDECIDED, StatementOutcome.HELD]
+    assert judge(at_least(0.8), {"a": share}).outcome == StatementOutcome.NOT_HELD
 
 
 def test_near_a_number_is_two_bounds() -> None:
     share = measured(np.tile([1.0, 0.0], 2000)[np.newaxis])
     near = Inequality(plus=("a",), at_least=0.45, at_most=0.55)
-    assert judge(near, {"a": share}).outcome == HowItEnded.HELD
+    assert judge(near, {"a": share}).outcome == StatementOutcome.HELD
     far = Inequality(plus=("a",), at_least=0.2, at_most=0.4)
-    assert judge(far, {"a": share}).outcome == HowItEnded.NOT_HELD
+    assert judge(far, {"a": share}).outcome == StatementOutcome.NOT_HELD
 
 
 def test_a_gap_that_grows_is_a_sum_of_four_figures() -> None:
@@ -236,7 +236,7 @@ def test_a_gap_that_grows_is_a_sum_of_four_figures() -> None:
     grows = Inequality(plus=("a2", "b1"), minus=("b2", "a1"), at_least=0.1)
     found = judge(grows, figures)
     assert found.value == pytest.approx(0.25, abs=0.03)
-    assert found.outcome == HowItEnded.HELD
+    assert found.outcome == StatementOutcome.HELD
     assert judge(Inequality(plus=("a1",), minus=("a1",), at_most=0.1), figures).value == 0
 
 

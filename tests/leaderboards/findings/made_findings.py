@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from generation.engine.learners.base import SizeName
-from generation.engine.scoring.statements import HowItEnded
+from generation.engine.scoring.statements import StatementOutcome
 from tests.generation import small
 from webapp.leaderboards.findings import records
 from webapp.leaderboards.findings.definitions import Definition, read_definition
@@ -73,7 +73,7 @@ def small_definition(**changes: Any) -> Definition:
 def record_of(name: str, size: SizeName, definition: Definition) -> FindingRecord:
     """Return a record in which every figure is 0.5, and statements end in turn as held, not held and undecided."""
     figure = RecordedFigure(value=0.5, low=0.4, high=0.6, n=1000, runs=(0.5,))
-    outcomes = list(HowItEnded)
+    outcomes = list(StatementOutcome)
     statements = [
         RecordedStatement(
             says=one.says,

@@ -9,8 +9,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from tests.leaderboards.findings.made_findings import record_of, small_definition
-from webapp.leaderboards.findings import definitions, records, running
-from webapp.leaderboards.findings.running import FindingRun
+from webapp.leaderboards.findings import definitions, finding_run, records
+from webapp.leaderboards.findings.finding_run import FindingRun
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ def owner() -> User:
 @pytest.fixture
 def small_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make `small` the name of the small finding."""
-    monkeypatch.setattr(running, "load", lambda name: small_definition())
+    monkeypatch.setattr(finding_run, "load", lambda name: small_definition())
 
 
 def run(*arguments: str) -> tuple[str, str]:
@@ -72,7 +72,7 @@ def test_a_run_shows_steps_and_outcomes_and_writes_the_record(
     assert records.read_record(own_records / "small-mini.json") == records.read_record(
         records.FOLDER / "small-mini.json"
     )
-    record = records.own("small", "mini")
+    record = records.load_own("small", "mini")
     assert record is not None
     settings.PUBLIC_URL = "https://data.example.org"
     with pytest.raises(CommandError, match="already recorded") as refusal:
@@ -82,7 +82,7 @@ def test_a_run_shows_steps_and_outcomes_and_writes_the_record(
     assert "--resume" in str(refusal.value) and "begun" not in str(refusal.value)
     again, _ = run("small", "--workers", "1", "--resume")
     assert again == out
-    second = records.own("small", "mini")
+    second = records.load_own("small", "mini")
     assert second is not None and second.seconds >= record.seconds, "the time of the first run counts"
 
 

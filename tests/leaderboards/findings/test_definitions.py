@@ -32,7 +32,7 @@ from webapp.leaderboards.findings.definitions import (
     FindingDataset,
     FindingSize,
     TableColumn,
-    expanded,
+    expand,
     load,
     names,
     read_definition,
@@ -204,17 +204,17 @@ def slow_expansion(template: str, each: dict[str, list[int]]) -> Iterator[str]:
 @given(st.dictionaries(st.sampled_from("abc"), st.lists(st.integers(0, 99), max_size=3), min_size=1))
 def test_each_stands_for_every_combination_in_order(each: dict[str, list[int]]) -> None:
     template = "-".join("{" + name + "}" for name in each) + "-{column}"
-    found = expanded([{"each": each, "name": template, "rest": [{"deep": template}]}])
+    found = expand([{"each": each, "name": template, "rest": [{"deep": template}]}])
     assert [one["name"] for one in found] == list(slow_expansion(template, each))
     assert [one["rest"][0]["deep"] for one in found] == [one["name"] for one in found]
 
 
 def test_a_text_that_is_only_a_name_becomes_the_value() -> None:
-    assert expanded([{"each": {"n": [5]}, "first": "{n}", "name": "n{n}"}]) == [{"first": 5, "name": "n5"}]
+    assert expand([{"each": {"n": [5]}, "first": "{n}", "name": "n{n}"}]) == [{"first": 5, "name": "n5"}]
 
 
 def test_each_with_a_value_stands_for_values_and_may_name_a_list() -> None:
-    assert expanded(["a", {"each": {"k": "some"}, "value": "x{k}"}], {"some": [1, 2]}) == ["a", "x1", "x2"]
+    assert expand(["a", {"each": {"k": "some"}, "value": "x{k}"}], {"some": [1, 2]}) == ["a", "x1", "x2"]
 
 
 def test_files_have_no_unknown_keys_and_end_with_a_line_break() -> None:

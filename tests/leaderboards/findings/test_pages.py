@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from generation.engine.scoring.statements import HowItEnded, Inequality
+from generation.engine.scoring.statements import Inequality, StatementOutcome
 from generation.models import Dataset
 from tests.generation import small
 from tests.leaderboards.findings.made_findings import record_of
@@ -87,7 +87,7 @@ def test_an_outcome_of_another_bound_or_sum_is_not_shown(
     page = text_of(client, f"/findings/{NAME}/")
     assert "definition has changed" in page
     assert page.count(">not recorded yet</span>") == 1
-    held = sum(one.outcome == HowItEnded.HELD for one in others)
+    held = sum(one.outcome == StatementOutcome.HELD for one in others)
     assert f"{held} held" in page and f"{held} held" in text_of(client, "/findings/")
 
 
@@ -113,9 +113,9 @@ def test_a_training_by_other_code_than_the_record_says_which(
 def test_the_newer_one_of_two_records_counts(record: FindingRecord, own_records: Path) -> None:
     older = record.model_copy(update={"date": "2029-01-01T00:00:00+00:00"})
     records.write(older, folder=records.FOLDER)
-    assert records.latest(NAME, "mini") == record
+    assert records.load_latest(NAME, "mini") == record
     records.write(record.model_copy(update={"date": "2031-01-01T00:00:00+00:00"}), folder=records.FOLDER)
-    found = records.latest(NAME, "mini")
+    found = records.load_latest(NAME, "mini")
     assert found is not None and found.date.startswith("2031")
 
 
@@ -146,7 +146,7 @@ def test_pages_work_beside_a_damaged_record(
     for address in ("/findings/", f"/findings/{NAME}/", f"/findings/{NAME}/mini.json"):
         text_of(client, address)
     assert f"{NAME}-mini.json" in caplog.text and str(bad) in caplog.text
-    assert records.latest(NAME, "mini") == made
+    assert records.load_latest(NAME, "mini") == made
 
 
 def test_every_record_of_the_repository_can_be_read() -> None:

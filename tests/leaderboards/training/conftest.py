@@ -10,7 +10,7 @@ from generation.models import Dataset, Split
 from generation.queue import leases
 from generation.storage import disk_cache
 from tests.leaderboards.training import toys
-from webapp.leaderboards.training import examples, process, running
+from webapp.leaderboards.training import example_folders, process, training_jobs
 from webapp.leaderboards.training.orders import TrainingOrder
 from webapp.models import User
 
@@ -23,8 +23,8 @@ def known_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setitem(METHODS, toys.NAME, "")
     toys.register()
     yield
-    shutil.rmtree(running.home(), ignore_errors=True)
-    shutil.rmtree(disk_cache.folder() / examples.SHELF, ignore_errors=True)
+    shutil.rmtree(training_jobs.home(), ignore_errors=True)
+    shutil.rmtree(disk_cache.folder() / example_folders.CACHE_FOLDER, ignore_errors=True)
 
 
 @pytest.fixture

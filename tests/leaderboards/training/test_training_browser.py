@@ -15,7 +15,7 @@ from tests.generation import small
 from tests.leaderboards.training import toys
 from webapp.leaderboards import scoring
 from webapp.leaderboards.models import Training
-from webapp.leaderboards.training import running
+from webapp.leaderboards.training import training_jobs
 from webapp.models import LoginLink, User, address_of
 
 pytestmark = pytest.mark.slow
@@ -70,7 +70,7 @@ def test_a_baseline_is_trained_by_one_button(page: Page, monkeypatch: pytest.Mon
     check_barriers(page)
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("heading", name="This training is waiting")).to_be_visible()
-    running.RUNNER.take_turn()
+    training_jobs.RUNNER.take_turn()
     scoring.RUNNER.take_turn()
     expect(page.get_by_role("heading", name="Trained", exact=True)).to_be_visible()  # without loading the page again
     expect(page.locator("table.epochs tbody tr")).to_have_count(4)

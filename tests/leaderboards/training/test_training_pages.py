@@ -14,7 +14,7 @@ from generation.models import Dataset, Split
 from tests.leaderboards.training import toys
 from webapp.leaderboards import scoring
 from webapp.leaderboards.models import Method, Submission, Training
-from webapp.leaderboards.training import orders, results, running
+from webapp.leaderboards.training import orders, results, training_jobs
 from webapp.leaderboards.training.orders import TrainingOrder
 from webapp.models import User
 
@@ -168,7 +168,7 @@ def test_a_training_is_followed_and_ends_with_its_submissions(browser: Client, w
         "Epoch 1 of at most 3, loss 0.500, val 25.0 %, about 60 s left for all epochs." in part and "0.500 25.0" in part
     )
     Training.objects.filter(pk=waiting.pk).update(state=State.WAITING, token="", lease=None)
-    running.RUNNER.take_turn()
+    training_jobs.RUNNER.take_turn()
     scoring.RUNNER.take_turn()
     [submission] = Submission.objects.filter(training=waiting)
     page = browser.get(waiting.get_absolute_url())
@@ -191,7 +191,7 @@ def test_the_list_shows_own_trainings_and_staff_see_all(
 
 def test_the_model_is_downloaded_by_its_owner(browser: Client, waiting: Training) -> None:
     assert browser.get(f"{waiting.get_absolute_url()}model.safetensors").status_code == 404
-    running.RUNNER.take_turn()
+    training_jobs.RUNNER.take_turn()
     waiting.refresh_from_db()
     weights, about = (browser.get(f"{waiting.get_absolute_url()}model.{kind}") for kind in ("safetensors", "json"))
     assert sum(len(b"".join(one.streaming_content)) for one in (weights, about)) == waiting.model_size  # type: ignore[attr-defined]

@@ -9,14 +9,14 @@ import numpy as np
 from pydantic import Field
 
 from generation.engine.learners import METHODS
-from generation.engine.learners.base import Arrays, Prediction, TrainedByEpochs, TrainingReporter
-from generation.engine.learners.epochs import EpochLearner
+from generation.engine.learners.base import Arrays, EpochConfig, Prediction, TrainingReporter
+from generation.engine.learners.epoch_learner import EpochLearner
 from generation.engine.learners.examples import Examples
 
 NAME = "toy"
 
 
-class ToyConfig(TrainedByEpochs):
+class ToyConfig(EpochConfig):
     """`pause` is how many seconds an epoch takes at least; `trouble` is the epoch in which it fails."""
 
     pause: float = Field(0.0, ge=0, le=60)

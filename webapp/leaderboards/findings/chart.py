@@ -20,7 +20,7 @@ from webapp.leaderboards.findings.definitions import FindingTable
 from webapp.leaderboards.findings.records import RecordedFigure
 
 ROOM = 3  # extra pixels of a bar's thickness, because an interval is drawn on it
-DRAWN = 5  # rows or columns with a colour: there are as many colours
+MOST_COLORS = 5  # rows or columns with a colour: there are as many colours
 TALLER = 1.4
 LABELS = 170  # pixels of the longest label of a bar
 PAPER, HERE = "paper", "here"
@@ -64,27 +64,27 @@ def spec_of(
         **frame_of(colors),
     }
     if title:
-        spec["title"] = title_of(table.title, title, about_marks(table))
+        spec["title"] = title_of(table.title, title, describe_marks(table))
         spec["padding"] = 12
     return spec
 
 
-def about_marks(table: FindingTable) -> str:
+def describe_marks(table: FindingTable) -> str:
     if table.chart == "lines":
         return "Lines with points: here, with 95 % intervals." + (" Dashed: the paper." if table.paper else "")
     return "Bars: here, with 95 % intervals." + (" Ticks: the paper." if table.paper else "")
 
 
-def left_out(table: FindingTable) -> str:
+def describe_omissions(table: FindingTable) -> str:
     fewer = min(len(table.rows), len(table.columns)) if table.chart == "bars" else len(table.rows)
-    return f"The chart shows the first {DRAWN} of {fewer}." if fewer > DRAWN else ""
+    return f"The chart shows the first {MOST_COLORS} of {fewer}." if fewer > MOST_COLORS else ""
 
 
 def _values(table: FindingTable, figures: Figures) -> Iterator[dict[str, Any]]:
     """Yield the data of each mark. Colours are of the table's rows, or of its columns if only these are few enough."""
-    by_row = table.chart == "lines" or len(table.rows) <= DRAWN or len(table.columns) > DRAWN
-    rows = table.rows[: DRAWN if by_row else None]
-    columns = table.columns[: None if by_row else DRAWN]
+    by_row = table.chart == "lines" or len(table.rows) <= MOST_COLORS or len(table.columns) > MOST_COLORS
+    rows = table.rows[: MOST_COLORS if by_row else None]
+    columns = table.columns[: None if by_row else MOST_COLORS]
     for row in rows:
         for at, column in enumerate(columns):
             place = (

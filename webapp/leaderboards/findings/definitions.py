@@ -318,34 +318,34 @@ def load(name: str) -> Definition:
 
 def read_definition(data: Mapping[str, Any], *, where: str = "") -> Definition:
     lists = data.get("lists", {})
-    return read(Definition, expanded({name: one for name, one in data.items() if name != "lists"}, lists), where=where)
+    return read(Definition, expand({name: one for name, one in data.items() if name != "lists"}, lists), where=where)
 
 
-def expanded(data: Any, lists: Mapping[str, Sequence[Any]] = NO_LISTS) -> Any:
+def expand(data: Any, lists: Mapping[str, Sequence[Any]] = NO_LISTS) -> Any:
     """Return JSON data in which each object with `each` in a list stands for several."""
     if isinstance(data, list):
-        return [one for entry in data for one in _several(entry, lists)]
+        return [one for entry in data for one in _expand_entry(entry, lists)]
     if isinstance(data, Mapping):
-        return {key: expanded(value, lists) for key, value in data.items()}
+        return {key: expand(value, lists) for key, value in data.items()}
     return data
 
 
-def _several(entry: Any, lists: Mapping[str, Sequence[Any]]) -> Iterable[Any]:
+def _expand_entry(entry: Any, lists: Mapping[str, Sequence[Any]]) -> Iterable[Any]:
     if not (isinstance(entry, Mapping) and "each" in entry):
-        return [expanded(entry, lists)]
+        return [expand(entry, lists)]
     rest = {key: value for key, value in entry.items() if key != "each"}
     values = [lists[one] if isinstance(one, str) else one for one in entry["each"].values()]
     every = [dict(zip(entry["each"], some, strict=True)) for some in itertools.product(*values)]
-    found = [_filled(rest, some) for some in every]
-    return [expanded(one["value"] if one.keys() == {"value"} else one, lists) for one in found]
+    found = [_fill_in(rest, some) for some in every]
+    return [expand(one["value"] if one.keys() == {"value"} else one, lists) for one in found]
 
 
-def _filled(data: Any, values: Mapping[str, Any]) -> Any:
+def _fill_in(data: Any, values: Mapping[str, Any]) -> Any:
     """Return JSON data with the values in place of their names; a text that is only a name becomes the value itself."""
     if isinstance(data, list):
-        return [_filled(one, values) for one in data]
+        return [_fill_in(one, values) for one in data]
     if isinstance(data, Mapping):
-        return {_filled(key, values): _filled(value, values) for key, value in data.items()}
+        return {_fill_in(key, values): _fill_in(value, values) for key, value in data.items()}
     if not isinstance(data, str):
         return data
     whole = re.fullmatch(r"\{(\w+)\}", data)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from generation.engine.learners.base import SizeName
 from generation.engine.scoring.counts.metrics import METRICS
 from generation.engine.scoring.figures import Interval, points
-from generation.engine.scoring.statements import HowItEnded, Inequality
+from generation.engine.scoring.statements import Inequality, StatementOutcome
 from webapp.leaderboards.findings import records
 from webapp.leaderboards.findings.definitions import (
     ACCURACY,
@@ -22,7 +22,11 @@ from webapp.leaderboards.findings.definitions import (
 from webapp.leaderboards.findings.records import FindingRecord, RecordedFigure, RecordedStatement
 
 PERCENT, POINTS, OBJECTS = "%", "points", "objects"
-OUTCOMES = {HowItEnded.HELD: "good", HowItEnded.NOT_HELD: "bad", HowItEnded.UNDECIDED: "warn"}  # classes of chips
+CHIPS = {
+    StatementOutcome.HELD: "good",
+    StatementOutcome.NOT_HELD: "bad",
+    StatementOutcome.UNDECIDED: "warn",
+}  # CSS classes of outcomes
 WIDEST = 6  # columns of a table on a page; if there are more, its columns become rows
 
 
@@ -90,9 +94,9 @@ def _sizes(name: str, definition: Definition) -> list[SizeSummary]:
 
 def summary_of(name: str, size: SizeName, *, definition: Definition) -> SizeSummary:
     """Return the newest record of a size, and how many statements of the definition ended in which way."""
-    record = records.latest(name, size)
+    record = records.load_latest(name, size)
     ended = [found.outcome for _, found in _with_outcomes(definition, size, record) if found is not None]
-    counts = [(ended.count(one), one.value, chip) for one, chip in OUTCOMES.items()]
+    counts = [(ended.count(one), one.value, chip) for one, chip in CHIPS.items()]
     return SizeSummary(size, record, [one for one in counts if one[0]])
 
 
@@ -163,7 +167,7 @@ def _statement(one: FindingStatement, found: RecordedStatement | None, *, unit: 
         return StatementView(one.says, demand, "", "not recorded yet", "")
     low, high = (number_text(end, unit=unit) for end in (found.low, found.high))
     text = f"{number_text(found.value, unit=unit)} ({low} to {high})"
-    return StatementView(one.says, demand, text, found.outcome.value, OUTCOMES[found.outcome])
+    return StatementView(one.says, demand, text, found.outcome.value, CHIPS[found.outcome])
 
 
 def demand_text(one: Inequality, *, unit: str) -> str:

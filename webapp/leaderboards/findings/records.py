@@ -22,7 +22,7 @@ from generation.engine.errors import BadSpec
 from generation.engine.learners.base import SizeName
 from generation.engine.learners.model_files import write_whole
 from generation.engine.scoring.figures import rounded
-from generation.engine.scoring.statements import HowItEnded, Inequality, Measurement, interval_of_sum
+from generation.engine.scoring.statements import Inequality, Measurement, StatementOutcome, interval_of_sum
 from generation.engine.spec import Frozen, read
 from webapp.leaderboards.findings.definitions import BadFinding
 from webapp.leaderboards.training.results import code_version
@@ -51,7 +51,7 @@ class RecordedStatement(Inequality):
     value: float
     low: float
     high: float
-    outcome: HowItEnded
+    outcome: StatementOutcome
 
 
 class RecordedDataset(Frozen):
@@ -121,7 +121,7 @@ class FindingRecord(Frozen):
         return datetime.fromisoformat(self.date)
 
 
-def recorded(measured: Measurement, *, is_share: bool) -> RecordedFigure:
+def record_figure(measured: Measurement, *, is_share: bool) -> RecordedFigure:
     low, high = interval_of_sum([(1.0, measured)])
     if is_share:  # the part of the runs can reach over the ends
         low, high = max(0.0, low), min(1.0, high)
@@ -186,17 +186,17 @@ def read_record(path: Path) -> FindingRecord | None:
         raise BadFinding(f"Expected the record of a finding, got: {error}", where=path.name) from error
 
 
-def latest(finding: str, size: SizeName) -> FindingRecord | None:
+def load_latest(finding: str, size: SizeName) -> FindingRecord | None:
     # A damaged record is logged, so that pages work without it.
-    found = [_readable(path_of(finding, size, folder=folder)) for folder in (FOLDER, own_folder())]
+    found = [_load(path_of(finding, size, folder=folder)) for folder in (FOLDER, own_folder())]
     return max((one for one in found if one is not None), key=lambda one: one.ended, default=None)
 
 
-def own(finding: str, size: SizeName) -> FindingRecord | None:
-    return _readable(path_of(finding, size, folder=own_folder()))
+def load_own(finding: str, size: SizeName) -> FindingRecord | None:
+    return _load(path_of(finding, size, folder=own_folder()))
 
 
-def _readable(path: Path) -> FindingRecord | None:
+def _load(path: Path) -> FindingRecord | None:
     try:
         return read_record(path)
     except BadFinding as error:

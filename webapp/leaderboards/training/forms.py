@@ -60,7 +60,7 @@ class TrainingForm(forms.Form):
             "method": [(learner.name, learner.label) for learner in learners],
             "train": learned,
             "val": learned,
-            "tests": [(split.name, _described(split)) for split in splits],
+            "tests": [(split.name, _choice_label(split)) for split in splits],
         }
         for name, values in choices.items():
             field = self.fields[name]
@@ -82,5 +82,5 @@ class TrainingForm(forms.Form):
         return TrainingOrder(owner=owner, train=train, val=val, tests=tests, **data)
 
 
-def _described(split: Split) -> str:
+def _choice_label(split: Split) -> str:
     return f"{split.name}, whose answers are withheld" if is_withheld(split) else split.name

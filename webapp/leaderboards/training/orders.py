@@ -18,7 +18,7 @@ from generation.splits.query_string import shorten
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import uploads
 from webapp.leaderboards.models import Method, Training
-from webapp.leaderboards.training import examples, process
+from webapp.leaderboards.training import example_folders, process
 from webapp.models import User
 
 LARGEST_SEED = 2**31 - 1
@@ -156,7 +156,7 @@ def _check_learned(order: TrainingOrder, learner: type[Learner], split: Split, *
         )
     if not split.questions or _has_unknown_answers(split):
         raise BadTraining(f"Expected a split whose answers are all known, got {split}.", where=role)
-    lacking = examples.lacking(learner, split, is_training=True)
+    lacking = example_folders.missing_part(learner, split, is_training=True)
     if lacking:
         raise BadTraining(f"Expected a split with {lacking}, which {learner.label} needs, got {split}.", where=role)
 
@@ -171,7 +171,7 @@ def _check_answered(order: TrainingOrder, learner: type[Learner], split: Split) 
             "which are withheld together with the answers.",
             where="test",
         )
-    lacking = examples.lacking(learner, split, is_training=False)
+    lacking = example_folders.missing_part(learner, split, is_training=False)
     if lacking:
         raise BadTraining(f"Expected a split with {lacking}, which {learner.label} needs, got {split}.", where="test")
 

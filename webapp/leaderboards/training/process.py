@@ -27,7 +27,7 @@ from generation.queue import sandbox
 
 PROGRAM = "generation.engine.learners.training_process"
 LOG = "process.log"  # standard error of the program
-LAST_WORDS = 1500  # characters of it in a message
+LOG_END = 1500  # characters of it in a message
 POLL = 0.5  # seconds between two calls of `check`
 PATIENCE = 30.0  # seconds to wait until an earlier program has left the folder
 NICENESS = "10"  # pages and scores stay fast
@@ -56,7 +56,7 @@ class FolderInUse(Exception):
 
 
 @contextmanager
-def locked(folder: Path, *, check: Callable[[], None]) -> Iterator[IO[bytes]]:
+def lock_folder(folder: Path, *, check: Callable[[], None]) -> Iterator[IO[bytes]]:
     """Yield an open file whose lock keeps other processes out of the folder; raise `FolderInUse` if one stays in it."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("ab") as file:
@@ -95,12 +95,12 @@ def run(
     """
     command = ["nice", "-n", NICENESS, python_for(method), "-m", PROGRAM, str(folder), "--tied"]
     kept = {name: os.environ[name] for name in GPU if name in os.environ}
-    with (folder / LOG).open("wb") as complaints:
+    with (folder / LOG).open("wb") as log:
         child = subprocess.Popen(  # noqa: S603 - our own module
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=complaints,
+            stderr=log,
             cwd=settings.BASE_DIR,
             env=sandbox.clean_environment(threads=threads) | kept,
             pass_fds=[lock.fileno()],
@@ -120,7 +120,7 @@ def run(
         child.wait()
         child.stdin.close()
         child.stdout.close()
-    raise ProcessEnded(_last_words(folder, child.returncode))
+    raise ProcessEnded(_describe_end(folder, child.returncode))
 
 
 def _lines(output: IO[bytes], check: Callable[[], None]) -> Iterator[Line]:
@@ -158,8 +158,8 @@ def _check_line(line: Line) -> None:
     raise (NoTorch if error["kind"] == "NoTorch" else BadTraining)(error["message"])
 
 
-def _last_words(folder: Path, code: int) -> str:
-    said = (folder / LOG).read_text(errors="replace").strip()[-LAST_WORDS:]
+def _describe_end(folder: Path, code: int) -> str:
+    said = (folder / LOG).read_text(errors="replace").strip()[-LOG_END:]
     if code < 0:
         name = signal.Signals(-code).name
         return f"the program that trains was ended by the signal {name}. Too little memory may be the reason. {said}"

@@ -11,7 +11,7 @@ from generation.models import Dataset
 from generation.splits.query_string import BadAddress, QueryString, shorten
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.findings import pages, records
-from webapp.leaderboards.findings.chart import about_marks, left_out, spec_of
+from webapp.leaderboards.findings.chart import describe_marks, describe_omissions, spec_of
 from webapp.leaderboards.findings.definitions import BadFinding, Definition, command_of, load
 from webapp.leaderboards.findings.records import FindingRecord
 from webapp.leaderboards.views.analysis.board_selection import drawings_of
@@ -49,7 +49,12 @@ def finding(request: HttpRequest, name: str) -> HttpResponse:
         "counts": chosen.counts,
         "is_outdated": record is not None and record.definition != definition.digest(chosen.size),
         "tables": [
-            {"view": one, "drawing": drawing, "marks": about_marks(one.table), "left_out": left_out(one.table)}
+            {
+                "view": one,
+                "drawing": drawing,
+                "marks": describe_marks(one.table),
+                "omissions": describe_omissions(one.table),
+            }
             for one, drawing in zip(tables, drawn, strict=True)
         ],
         "statements": pages.statements_of(definition, chosen.size, record),
@@ -65,7 +70,7 @@ def finding(request: HttpRequest, name: str) -> HttpResponse:
 def finding_file(request: HttpRequest, name: str, size: SizeName) -> HttpResponse:
     """Return the record of a size as JSON."""
     definition = _find(name)
-    record = records.latest(name, size) if size in definition.sizes else None
+    record = records.load_latest(name, size) if size in definition.sizes else None
     if record is None:
         message = f"Expected a size with a record, got {shorten(size)}."
         return render(request, "generation/refused.html", {"message": message}, status=404)

@@ -20,7 +20,7 @@ from generation.storage import files
 from generation.views.access_checks import find_dataset
 from webapp.leaderboards.board_lookup import find_training, trainings_for, with_figures
 from webapp.leaderboards.models import Training
-from webapp.leaderboards.training import methods, orders, results, running
+from webapp.leaderboards.training import orders, results, suitable_methods, training_jobs
 from webapp.leaderboards.training.forms import TrainingForm
 from webapp.leaderboards.training.progress import best_accuracy, describe, epoch_rows
 
@@ -56,7 +56,7 @@ def training_new(request: HttpRequest) -> HttpResponse:
     if not learned:
         message = "Expected a split whose answers are open to train on, got none."
         return render(request, "generation/refused.html", {"dataset": dataset, "message": message}, status=CONFLICT)
-    learners = methods.fitting(learned[0])
+    learners = suitable_methods.suitable_for(learned[0])
     data = request.POST if request.method == "POST" else None
     form = TrainingForm(data, splits=splits, learners=learners, initial=_initial(splits, learned, name))
     if data is not None and form.is_valid():
@@ -65,9 +65,9 @@ def training_new(request: HttpRequest) -> HttpResponse:
         except BadTraining as error:
             form.add_error(None, str(error))
         else:
-            running.RUNNER.wake()
+            training_jobs.RUNNER.wake()
             return redirect(training)
-    context = {"dataset": dataset, "form": form, "on": request.GET["on"], "methods": _described(learners)}
+    context = {"dataset": dataset, "form": form, "on": request.GET["on"], "methods": _method_rows(learners)}
     return render(request, "leaderboards/training_form.html", context, status=BAD if form.errors else 200)
 
 
@@ -82,8 +82,8 @@ def _initial(splits: list[Split], learned: list[Split], name: str) -> dict[str, 
     return {"train": train, "val": val, "tests": tests}
 
 
-def _described(learners: list[Any]) -> list[dict[str, str]]:
-    return [{"label": one.label, "sees": methods.describe(one), "source": one.source} for one in learners]
+def _method_rows(learners: list[Any]) -> list[dict[str, str]]:
+    return [{"label": one.label, "sees": suitable_methods.describe(one), "source": one.source} for one in learners]
 
 
 @login_required
@@ -160,7 +160,7 @@ def training_continue(request: HttpRequest, number: int) -> HttpResponse:
         return _refused(request, found, str(error))
     if not is_resumed:
         return _conflict(request, found, "Expected a training that failed or was cancelled")
-    running.RUNNER.wake()
+    training_jobs.RUNNER.wake()
     return redirect(found)
 
 
@@ -172,7 +172,7 @@ def training_delete(request: HttpRequest, number: int) -> HttpResponse:
     found = find_training(request.user, number)
     if request.method != "POST":
         return render(request, "leaderboards/training_delete.html", {"training": found, "split": found.train})
-    running.delete(found)
+    training_jobs.delete(found)
     messages.success(request, f"Training {number} is deleted.")
     return redirect("trainings")
 

@@ -18,14 +18,14 @@ from pydantic import Field
 from generation.engine.language.token_vocabulary import Vocabulary, split_words
 from generation.engine.learners.base import (
     Arrays,
+    EpochConfig,
     LearnerConfig,
     NeededParts,
     Prediction,
-    TrainedByEpochs,
     TrainingReporter,
 )
 from generation.engine.learners.classical.adam import Adam, Weights
-from generation.engine.learners.epochs import EpochLearner, batches_of
+from generation.engine.learners.epoch_learner import EpochLearner, batches_of
 from generation.engine.learners.examples import Examples
 
 BLOCK = 1000  # examples of a step in which nothing is learned
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class BagOfWordsConfig(TrainedByEpochs):
+class BagOfWordsConfig(EpochConfig):
     """The settings of the bag of words. The paper gives none of them, apart from training by small steps.
 
     Attributes
@@ -88,11 +88,11 @@ class BagOfWords(EpochLearner):
         shape = (2 * len(self.vocabulary), len(train.vocabulary))
         self.weights: Weights = {"words": np.zeros(shape), "constant": np.zeros(shape[1])}
         self.adam = Adam(self.weights, learning_rate=self.config.learning_rate)
-        self.read = self._read(train)
+        self.training_words = self._read(train)
 
     def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
         """Pass through the training examples once, and return the mean loss."""
-        words, codes, total = self.read, train.codes, 0.0
+        words, codes, total = self.training_words, train.codes, 0.0
         for rows in batches_of(len(train), self.config.batch, chance):
             report.check()
             known = rows[codes[rows] >= 0]

@@ -18,10 +18,10 @@ from pydantic import Field
 from generation.engine.language.token_vocabulary import split_words
 from generation.engine.learners.base import (
     Arrays,
+    EpochConfig,
     LearnerConfig,
     NeededParts,
     Prediction,
-    TrainedByEpochs,
     TrainingReporter,
 )
 from generation.engine.learners.classical.memory_network_steps import (
@@ -33,7 +33,7 @@ from generation.engine.learners.classical.memory_network_steps import (
     scores_of,
     spread,
 )
-from generation.engine.learners.epochs import EpochLearner, batches_of
+from generation.engine.learners.epoch_learner import EpochLearner, batches_of
 from generation.engine.learners.examples import Examples
 
 SPREAD = 0.1  # standard deviation of initial weights
@@ -42,7 +42,7 @@ ALL = ""  # the group of all questions in a joint training
 Ints = NDArray[np.int64]
 
 
-class MemoryNetworkConfig(TrainedByEpochs):
+class MemoryNetworkConfig(EpochConfig):
     """The settings of the memory network; those of a training on one task, as in the paper.
 
     The paper's joint training has `joint`, an embedding of 50, 60 epochs, and halves the rate every 15 epochs. The
@@ -85,7 +85,7 @@ class MemoryNetworkConfig(TrainedByEpochs):
     starts: int = Field(10, ge=1, le=100)
 
 
-class Readings:
+class EncodedQuestions:
     """The questions of a group as numbers.
 
     Attributes
@@ -118,7 +118,7 @@ class Readings:
             places = {one: code for code, one in enumerate(group.answers)}
             self.codes = np.array([places.get(examples.answers[row], -1) for row in rows], np.int64)
 
-    def chosen(self, places: Ints, times: Ints | None = None) -> tuple[StoryQuestions, Ints]:
+    def select(self, places: Ints, times: Ints | None = None) -> tuple[StoryQuestions, Ints]:
         """Return some of the questions, and the sentences that they use."""
         asked = self.asked
         lines, counts = asked.lines[places], asked.counts[places]
@@ -173,9 +173,9 @@ class Group:
         """Return the network with the smallest training loss."""
         return self.networks[int(self.losses.argmin())]
 
-    def guess(self, readings: Readings, *, is_linear: bool) -> list[str]:
+    def guess(self, readings: EncodedQuestions, *, is_linear: bool) -> list[str]:
         """Return the most likely answers."""
-        asked, used = readings.chosen(np.arange(len(readings.rows)))
+        asked, used = readings.select(np.arange(len(readings.rows)))
         embedded = embed(readings.sentences, used, self.best.words)
         scores = scores_of(self.best, embedded, asked, self.answer_words, is_linear)
         return [self.answers[code] for code in scores.argmax(axis=1)]
@@ -200,7 +200,7 @@ class MemoryNetwork(EpochLearner):
         self.groups = {name: Group.of(name, train, some) for name, some in rows.items()}
         for group in self.groups.values():
             group.begin(self.config, chance)
-        self.read = [self._read(self.groups[name], train, some) for name, some in rows.items()]
+        self.training_questions = [self._read(self.groups[name], train, some) for name, some in rows.items()]
         self.is_linear = self.config.linear_epochs > 0
 
     def _rows(self, examples: Examples) -> dict[str, Ints]:
@@ -210,14 +210,14 @@ class MemoryNetwork(EpochLearner):
             found.setdefault(ALL if self.config.joint else kind, []).append(row)
         return {name: np.array(rows, np.int64) for name, rows in found.items()}
 
-    def _read(self, group: Group, examples: Examples, rows: Ints) -> Readings:
-        return Readings(group, examples, rows, memory=self.config.memory)
+    def _read(self, group: Group, examples: Examples, rows: Ints) -> EncodedQuestions:
+        return EncodedQuestions(group, examples, rows, memory=self.config.memory)
 
     def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
         """Pass through the training examples once with each network, and return the mean loss of the best ones."""
         self.is_linear = epoch < self.config.linear_epochs
         total = 0.0
-        for group, readings in zip(self.groups.values(), self.read, strict=True):
+        for group, readings in zip(self.groups.values(), self.training_questions, strict=True):
             for start, network in enumerate(group.networks):
                 group.losses[start] = self._pass(group, network, readings, chance, epoch=epoch, report=report)
             total += group.losses.min() * len(readings.rows)
@@ -227,7 +227,7 @@ class MemoryNetwork(EpochLearner):
         self,
         group: Group,
         network: Network,
-        readings: Readings,
+        readings: EncodedQuestions,
         chance: np.random.Generator,
         *,
         epoch: int,
@@ -237,7 +237,7 @@ class MemoryNetwork(EpochLearner):
         rate, total = self.rate(epoch), 0.0
         for places in batches_of(len(readings.rows), self.config.batch, chance):
             report.check()
-            asked, used = readings.chosen(places, self._times(len(places), chance))
+            asked, used = readings.select(places, self._times(len(places), chance))
             codes = readings.codes[places]
             loss, gradient = loss_of(
                 network, readings.sentences, asked, used, group.answer_words, codes, self.is_linear
@@ -265,7 +265,7 @@ class MemoryNetwork(EpochLearner):
     def predict(self, examples: Examples) -> list[Prediction]:
         """Return the most likely answer to each question."""
         self.check_examples(examples)
-        found = [self.otherwise] * len(examples)
+        found = [self.default_answer] * len(examples)
         for name, rows in self._rows(examples.without_answers()).items():
             if name in self.groups:
                 readings = self._read(self.groups[name], examples.without_answers(), rows)
@@ -275,7 +275,7 @@ class MemoryNetwork(EpochLearner):
         return [Prediction(one) for one in found]
 
     @property
-    def otherwise(self) -> str:
+    def default_answer(self) -> str:
         """Return the answer to questions of an unknown type."""
         return next(iter(self.groups.values())).answers[0]
 

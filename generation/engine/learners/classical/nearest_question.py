@@ -11,12 +11,12 @@ import numpy as np
 
 from generation.engine.language.token_vocabulary import split_words
 from generation.engine.learners.base import Arrays, Prediction, TrainingReporter
-from generation.engine.learners.direct import DirectLearner
 from generation.engine.learners.examples import Examples
+from generation.engine.learners.learner_without_checkpoints import LearnerWithoutCheckpoints
 from generation.engine.scoring.nearest_questions import Bags, KnownQuestions, bags_of
 
 
-class NearestQuestion(DirectLearner):
+class NearestQuestion(LearnerWithoutCheckpoints):
     """The nearest question by the share of common words; of equally near ones the first."""
 
     name = "nearest-question"

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.learners.base import Arrays, LearnerConfig, NeededParts, Prediction, TrainingReporter
-from generation.engine.learners.direct import DirectLearner
 from generation.engine.learners.examples import Examples
+from generation.engine.learners.learner_without_checkpoints import LearnerWithoutCheckpoints
 from generation.engine.scoring.ngram_classifier import Classifier, Model, ReadQuestion, Sentences
 
 
@@ -32,7 +32,7 @@ class NgramsConfig(LearnerConfig):
     joint: bool = False
 
 
-class Ngrams(DirectLearner):
+class Ngrams(LearnerWithoutCheckpoints):
     """The n-gram classifier. It also reads questions without stories, then by their own phrases alone."""
 
     name = "n-grams"

@@ -24,8 +24,8 @@ from generation.engine.language.token_vocabulary import split_words
 from generation.engine.learners.base import Arrays, LearnerConfig, NeededParts, Prediction, TrainingReporter
 from generation.engine.learners.classical import structured_svm_steps as steps
 from generation.engine.learners.classical.structured_svm_steps import FEATURES, Story
-from generation.engine.learners.direct import DirectLearner
 from generation.engine.learners.examples import Examples
+from generation.engine.learners.learner_without_checkpoints import LearnerWithoutCheckpoints
 
 DETERMINERS = frozenset({"a", "an", "the"})
 PRONOUNS = frozenset({"he", "she", "they"})
@@ -94,7 +94,7 @@ class SvmModel:
             return read[some]
 
         for row in rows:
-            lines = [encode(some) for some in resolved(examples.stories[row], self.names)]
+            lines = [encode(some) for some in resolve_pronouns(examples.stories[row], self.names)]
             starts = np.cumsum([0, *map(len, lines)], dtype=np.int64)
             answering = np.array([not parts.isdisjoint(some.tolist()) for some in lines], np.bool_)
             flat = np.concatenate([*lines, np.zeros(0, np.int64)])
@@ -151,7 +151,7 @@ class MeanWeights:
         self.weights -= self.sums / self.steps
 
 
-class StructuredSvm(DirectLearner):
+class StructuredSvm(LearnerWithoutCheckpoints):
     """Structured SVMs, a pair for each type of question."""
 
     name = "structured-svm"
@@ -251,7 +251,7 @@ def names_of(texts: set[str]) -> set[str]:
     return names - {part for word in words if word[0].islower() for part in split_words(word)}
 
 
-def resolved(story: Sequence[str], names: frozenset[str]) -> list[tuple[str, ...]]:
+def resolve_pronouns(story: Sequence[str], names: frozenset[str]) -> list[tuple[str, ...]]:
     """Return the words of each line, in which the names of the last line that has some replace pronouns."""
     found, last = list[tuple[str, ...]](), list[str]()
     for line in story:

@@ -101,7 +101,7 @@ class PictureEncoder(nn.Module):
         super().__init__()
         pool, places = nn.AdaptiveAvgPool2d(1), 1
         if pooling == "flat":
-            pool, places = nn.Identity(), math.prod(halved(side, len(channels)) for side in picture)
+            pool, places = nn.Identity(), math.prod(halve(side, len(channels)) for side in picture)
         self.layers = nn.Sequential(Convolutions(channels), pool, nn.Flatten())
         self.size = channels[-1] * places
 
@@ -110,7 +110,7 @@ class PictureEncoder(nn.Module):
         return self.layers(images)
 
 
-def halved(size: int, times: int) -> int:
+def halve(size: int, times: int) -> int:
     """Return the height or width that `times` layers of stride 2 leave of a picture."""
     return math.ceil(size / 2**times)
 

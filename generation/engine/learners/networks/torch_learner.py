@@ -10,16 +10,16 @@ from pydantic import Field
 
 from generation.engine.errors import BadTraining
 from generation.engine.language.token_vocabulary import Vocabulary, split_words
-from generation.engine.learners.base import Arrays, LearnerConfig, Prediction, TrainedByEpochs, TrainingReporter
-from generation.engine.learners.epochs import EpochLearner, batches_of
+from generation.engine.learners.base import Arrays, EpochConfig, LearnerConfig, Prediction, TrainingReporter
+from generation.engine.learners.epoch_learner import EpochLearner, batches_of
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.optional_torch import functional, nn, torch
 
 PIXEL = 255.0
-EVALUATED = 256  # examples of a step in which nothing is learned
+PREDICTION_BATCH = 256  # examples of a step in which nothing is learned
 
 
-class NetworkConfig(TrainedByEpochs):
+class NetworkConfig(EpochConfig):
     """The settings of a network.
 
     Attributes
@@ -162,8 +162,8 @@ class TorchLearner(EpochLearner):
     def _predictions(self, examples: Examples) -> Iterator[Prediction]:
         self.network.eval()
         with torch.no_grad():
-            for start in range(0, len(examples), EVALUATED):
-                rows = np.arange(start, min(start + EVALUATED, len(examples)))
+            for start in range(0, len(examples), PREDICTION_BATCH):
+                rows = np.arange(start, min(start + PREDICTION_BATCH, len(examples)))
                 yield from self.read_answers(self.batch(examples, rows))
 
     def batch(

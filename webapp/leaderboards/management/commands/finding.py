@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 
 from generation.durations import duration
-from generation.engine.scoring.statements import HowItEnded
+from generation.engine.scoring.statements import StatementOutcome
 from generation.making.process_pool import KeepDying, Pool, stoppable
 from generation.making.progress import progress_of
 from generation.making.warmup import warm_world
@@ -16,13 +16,13 @@ from generation.management.console import BAD_INPUT, FAILED, INTERRUPTED, PlainC
 from generation.models import Dataset
 from webapp.leaderboards.findings import definitions, pages, records
 from webapp.leaderboards.findings.definitions import SIZES, command_of
-from webapp.leaderboards.findings.running import FindingRun
+from webapp.leaderboards.findings.finding_run import FindingRun
 from webapp.leaderboards.management.method_owner import find_owner
 from webapp.leaderboards.models import Training
 from webapp.leaderboards.training.progress import describe
-from webapp.leaderboards.training.running import TrainingWaits
+from webapp.leaderboards.training.training_jobs import TrainingWaits
 
-SIGNS = {HowItEnded.HELD: "held", HowItEnded.NOT_HELD: "NOT HELD", HowItEnded.UNDECIDED: "undecided"}
+SIGNS = {StatementOutcome.HELD: "held", StatementOutcome.NOT_HELD: "NOT HELD", StatementOutcome.UNDECIDED: "undecided"}
 
 
 class Command(PlainCommand):
@@ -68,7 +68,7 @@ class Command(PlainCommand):
 
     def _refusal(self, run: FindingRun) -> str:
         """Return why a run that was begun, or is already recorded, does not start again without --resume."""
-        record = records.own(run.name, run.size)
+        record = records.load_own(run.name, run.size)
         if record is None or record.definition != run.journal.definition:
             return "Expected no run of this finding, got one that was begun. Go on with it: --resume."
         page = f"{settings.PUBLIC_URL}{reverse('finding', args=[run.name])}?size={run.size}"

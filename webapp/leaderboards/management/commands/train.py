@@ -19,7 +19,7 @@ from generation.management.console import FAILED, GO_ON, INTERRUPTED, PlainComma
 from webapp.leaderboards.disclosure.visibility import Outcome, outcome_json, outcomes_of
 from webapp.leaderboards.management.method_owner import find_owner
 from webapp.leaderboards.models import Submission, Training
-from webapp.leaderboards.training import orders, running
+from webapp.leaderboards.training import orders, training_jobs
 from webapp.leaderboards.training.orders import TrainingOrder
 from webapp.leaderboards.training.progress import describe
 
@@ -104,13 +104,13 @@ class Command(PlainCommand):
         """Train until the training is done; raise `CommandError` if it is not."""
         try:
             with stoppable(), TrainingBar() as bar:
-                training = running.run_here(training, say=bar.show)
+                training = training_jobs.run_here(training, say=bar.show)
         except KeyboardInterrupt:
             orders.cancel(training)
             if not self.from_command_line:
                 raise
             raise CommandError(f"Stopped. The training so far is kept. {GO_ON}", returncode=INTERRUPTED) from None
-        except running.TrainingWaits as waits:
+        except training_jobs.TrainingWaits as waits:
             orders.cancel(training)
             raise CommandError(f"{waits} The training so far is kept. {GO_ON}", returncode=FAILED) from waits
         if training.state != State.DONE:

@@ -83,7 +83,7 @@ class CaptionLstm(TorchLearner):
         return CaptionNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
 
 
-class FusingLearner(PictureLearner):
+class FusionLearner(PictureLearner):
     """Judges caption and picture."""
 
     source = "Kuhnle and Copestake 2017, section 5.1"
@@ -101,10 +101,10 @@ class FusingLearner(PictureLearner):
         places = math.prod(side // POOLED ** len(KERNELS) for side in (rows, columns))
         fusion, size = self.make_fusion(config.channels[-1] * places, config.units)
         answers = len(self.vocabulary.answers)
-        return FusingNetwork(config, words=len(self.vocabulary), fusion=fusion, size=size, answers=answers)
+        return FusionNetwork(config, words=len(self.vocabulary), fusion=fusion, size=size, answers=answers)
 
 
-class CnnLstmMultiplied(FusingLearner):
+class CnnLstmMultiplied(FusionLearner):
     """Multiplies the features of the picture and of the caption."""
 
     name = "cnn-lstm-multiplied"
@@ -115,7 +115,7 @@ class CnnLstmMultiplied(FusingLearner):
         return Multiplication(world, caption), world
 
 
-class CnnLstmConcatenated(FusingLearner):
+class CnnLstmConcatenated(FusionLearner):
     """Joins the features of the picture and of the caption."""
 
     name = "cnn-lstm-concatenated"
@@ -139,7 +139,7 @@ class CaptionNetwork(nn.Module):
         return self.judge(self.read(batch.words, batch.lengths))
 
 
-class FusingNetwork(nn.Module):
+class FusionNetwork(nn.Module):
     """Sees a picture, reads a caption, fuses both, and returns the scores of all answers."""
 
     def __init__(self, config: PictureAndCaptionConfig, *, words: int, fusion: Any, size: int, answers: int) -> None:

@@ -53,10 +53,10 @@ class CompactBilinear(PictureLearner):
     def make_network(self) -> Any:
         """Return convolutions, an LSTM, the pooling and a perceptron."""
         sizes = {"words": len(self.vocabulary), "answers": len(self.vocabulary.answers)}
-        return PoolingNetwork(self.config, picture=self.picture_size, **sizes)
+        return CompactBilinearNetwork(self.config, picture=self.picture_size, **sizes)
 
 
-class PoolingNetwork(nn.Module):
+class CompactBilinearNetwork(nn.Module):
     """Reads, sees, pools both, and returns the scores of all answers."""
 
     def __init__(self, config: CompactBilinearConfig, *, words: int, answers: int, picture: tuple[int, int]) -> None:

@@ -88,10 +88,10 @@ class Film(PictureLearner):
 
     def make_network(self) -> Any:
         """Return convolutions, a GRU, blocks and a perceptron."""
-        return ConditionedNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
+        return FilmNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
 
 
-class ConditionedNetwork(nn.Module):
+class FilmNetwork(nn.Module):
     """Encodes the question, conditions the picture features on it, and returns the scores of all answers."""
 
     def __init__(self, config: FilmConfig, *, words: int, answers: int) -> None:
@@ -102,7 +102,7 @@ class ConditionedNetwork(nn.Module):
         self.see = nn.Sequential(
             Convolutions(config.channels), nn.Conv2d(config.channels[-1], wide, 3, padding=1), nn.ReLU()
         )
-        self.blocks = nn.ModuleList(ConditionedBlock(wide) for _ in range(config.blocks))
+        self.blocks = nn.ModuleList(FilmBlock(wide) for _ in range(config.blocks))
         self.project = nn.Sequential(
             nn.Conv2d(wide + COORDINATES, config.projection, 1),
             nn.BatchNorm2d(config.projection),
@@ -121,7 +121,7 @@ class ConditionedNetwork(nn.Module):
         return self.choose(self.project(with_coordinates(features)))
 
 
-class ConditionedBlock(nn.Module):
+class FilmBlock(nn.Module):
     """A residual block: a convolution of 1 x 1 over features and coordinates, then one of 3 x 3 that is modulated."""
 
     def __init__(self, channels: int) -> None:

@@ -78,7 +78,9 @@ class CnnLstm(PictureLearner):
         """Return convolutions, a reader of the question and a perceptron."""
         reader, size = self.make_reader()
         answers = len(self.vocabulary.answers)
-        return JoiningNetwork(self.config, reader=reader, size=size, answers=answers, picture=self.picture_size)
+        return PictureAndQuestionNetwork(
+            self.config, reader=reader, size=size, answers=answers, picture=self.picture_size
+        )
 
 
 class CnnBow(CnnLstm):
@@ -92,7 +94,7 @@ class CnnBow(CnnLstm):
         return MeanOfWords(len(self.vocabulary), embedding=self.config.embedding), self.config.embedding
 
 
-class JoiningNetwork(nn.Module):
+class PictureAndQuestionNetwork(nn.Module):
     """Joins what it sees and what it reads, and returns the scores of all answers."""
 
     def __init__(

@@ -83,10 +83,10 @@ class RelationNetwork(PictureLearner):
 
     def make_network(self) -> Any:
         """Return convolutions, an LSTM and two perceptrons."""
-        return RelatingNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
+        return PairwiseNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
 
 
-class RelatingNetwork(nn.Module):
+class PairwiseNetwork(nn.Module):
     """Sees, reads, compares pairs, and returns the scores of all answers."""
 
     def __init__(self, config: RelationConfig, *, words: int, answers: int) -> None:

@@ -56,10 +56,10 @@ class StackedAttention(PictureLearner):
 
     def make_network(self) -> Any:
         """Return convolutions, an LSTM, rounds of attention and a perceptron."""
-        return AttendingNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
+        return StackedAttentionNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
 
 
-class AttendingNetwork(nn.Module):
+class StackedAttentionNetwork(nn.Module):
     """Reads, sees, attends some rounds, and returns the scores of all answers."""
 
     def __init__(self, config: StackedAttentionConfig, *, words: int, answers: int) -> None:

@@ -79,7 +79,9 @@ class RegionLearner(PictureLearner):
         regions = self.look(batch)
         scores, counted = self.network(batch, regions)
         answers = [self.vocabulary.answers[code] for code in scores.argmax(dim=1).tolist()]
-        return [Prediction(answer, one) for answer, one in zip(answers, scored(regions, counted), strict=True)]
+        return [
+            Prediction(answer, one) for answer, one in zip(answers, regions_with_scores(regions, counted), strict=True)
+        ]
 
 
 class RegressionLearner(RegionLearner):
@@ -108,7 +110,7 @@ class RegressionLearner(RegionLearner):
         """Return the numbers, the answers to which they are rounded, and the scores of regions if there are any."""
         regions, most = self.look(batch), self.data["most"]
         numbers, counted = self.network(batch, regions)
-        found = zip(numbers.clamp(0, most).tolist(), scored(regions, counted), strict=True)
+        found = zip(numbers.clamp(0, most).tolist(), regions_with_scores(regions, counted), strict=True)
         return [Prediction(str(round(number)), one, number) for number, one in found]
 
 
@@ -118,7 +120,7 @@ def right_numbers(batch: QuestionBatch, like: Any) -> Any:
     return like.new_tensor([float(batch.examples.answers[row]) for row in batch.rows])
 
 
-def scored(regions: RegionBatch, counted: Any) -> list[tuple[tuple[Region, float], ...] | None]:
+def regions_with_scores(regions: RegionBatch, counted: Any) -> list[tuple[tuple[Region, float], ...] | None]:
     """Return the regions of each example with their scores; None for each example if there are no scores."""
     if counted is None:
         return [None] * len(regions.boxes)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from generation.engine.learners.examples import Regions
-from generation.engine.learners.networks.encoders import Convolutions, LayerSize, LayerSizes, halved
+from generation.engine.learners.networks.encoders import Convolutions, LayerSize, LayerSizes, halve
 from generation.engine.learners.networks.optional_torch import functional, nn, torch
 from generation.engine.learners.networks.picture_learner import SharedPictureConfig
 
@@ -136,7 +136,7 @@ class RegionEncoder(nn.Module):
     def __init__(self, config: RegionConfig) -> None:
         super().__init__()
         self.side = config.crop
-        flat = config.crop_channels[-1] * halved(config.crop, len(config.crop_channels)) ** 2
+        flat = config.crop_channels[-1] * halve(config.crop, len(config.crop_channels)) ** 2
         self.pixels = nn.Sequential(
             nn.BatchNorm2d(3), Convolutions(config.crop_channels), nn.Flatten(), nn.Linear(flat, config.features)
         )

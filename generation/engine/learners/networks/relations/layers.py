@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from generation.engine.learners.networks.encoders import LayerSize, halved
+from generation.engine.learners.networks.encoders import LayerSize, halve
 from generation.engine.learners.networks.optional_torch import nn
 from generation.engine.learners.networks.picture_learner import SharedPictureConfig
 
@@ -61,7 +61,7 @@ def convolutions(filters: Sequence[int], dropout: float) -> list[Any]:
 
 def flat_size(picture: tuple[int, int], filters: Sequence[int]) -> int:
     """Return how many numbers the convolutions give for a picture of this height and width."""
-    return math.prod(halved(side, len(filters)) for side in picture) * filters[-1]
+    return math.prod(halve(side, len(filters)) for side in picture) * filters[-1]
 
 
 def perceptron(inputs: int) -> Any:

@@ -52,7 +52,7 @@ class PredicateBoxesConfig(VerifierConfig):
     box_weight: float = Field(10.0, ge=0, le=10_000)
 
 
-class Verified(NamedTuple):
+class RelationClaim(NamedTuple):
     """The labels of subject and object, and the relation that a program asks for."""
 
     subject: str
@@ -60,7 +60,7 @@ class Verified(NamedTuple):
     other: str
 
 
-def verified(program: Program, *, where: str) -> Verified:
+def read_claim(program: Program, *, where: str) -> RelationClaim:
     """Return what a program asks for; raise `BadTraining` if it does not ask for one relation of two labels.
 
     The program must have three steps with one value each, in this order: the label of the object, the relation, and the
@@ -69,7 +69,7 @@ def verified(program: Program, *, where: str) -> Verified:
     values = [value for step in program for value in step.values]
     if len(values) != 3:
         raise BadTraining(f"Expected programs with two labels and one relation, got {len(values)} values.", where=where)
-    return Verified(values[2], values[1], values[0])
+    return RelationClaim(values[2], values[1], values[0])
 
 
 class BoxModule(nn.Module):
@@ -131,7 +131,7 @@ class PredicateBoxes(PictureLearner):
 
     def read_data(self, train: Examples) -> Mapping[str, Any]:
         """Return the size of pictures, all labels and all relations."""
-        asked = _asked(train, range(len(train)))
+        asked = _claims(train, range(len(train)))
         labels = sorted({label for one in asked for label in (one.subject, one.other)})
         return {
             **super().read_data(train),
@@ -160,7 +160,7 @@ class PredicateBoxes(PictureLearner):
         labels, relations = (
             {name: number for number, name in enumerate(self.data[part], 1)} for part in ("labels", "relations")
         )
-        asked = _asked(batch.examples, batch.rows)
+        asked = _claims(batch.examples, batch.rows)
         pairs = [[labels.get(one.subject, 0), labels.get(one.other, 0)] for one in asked]
         device = batch.images.device
         verbs = [relations.get(one.relation, 0) for one in asked]
@@ -170,9 +170,9 @@ class PredicateBoxes(PictureLearner):
         return both
 
 
-def _asked(examples: Examples, rows: Sequence[int] | NDArray[np.int64]) -> list[Verified]:
+def _claims(examples: Examples, rows: Sequence[int] | NDArray[np.int64]) -> list[RelationClaim]:
     assert examples.programs is not None
-    return [verified(examples.programs[row], where=examples.name) for row in rows]
+    return [read_claim(examples.programs[row], where=examples.name) for row in rows]
 
 
 def exact_boxes(examples: Examples, rows: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -182,7 +182,7 @@ def exact_boxes(examples: Examples, rows: NDArray[np.int64]) -> NDArray[np.float
     """
     assert examples.regions is not None
     found = np.zeros((len(rows), 2, BOX), np.float32)
-    for at, asked in enumerate(_asked(examples, rows)):
+    for at, asked in enumerate(_claims(examples, rows)):
         place = examples.regions.of_item(int(examples.items[rows[at]]))
         labels = examples.regions.labels[place]
         for side, label in enumerate((asked.subject, asked.other)):

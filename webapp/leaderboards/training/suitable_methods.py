@@ -3,9 +3,9 @@
 from generation.engine.learners import METHODS, find_learner
 from generation.engine.learners.base import Learner
 from generation.models import Split
-from webapp.leaderboards.training import examples
+from webapp.leaderboards.training import example_folders
 
-SEEN = {
+PART_WORDS = {
     "images": "the picture",
     "stories": "the story",
     "regions": "boxes of objects",
@@ -15,18 +15,18 @@ SEEN = {
 
 
 def describe(learner: type[Learner]) -> str:
-    seen = ["the question", *(words for part, words in SEEN.items() if getattr(learner.needs, part))]
-    seen += [f"{words} if there is one" for part, words in SEEN.items() if getattr(learner.uses, part)]
+    seen = ["the question", *(words for part, words in PART_WORDS.items() if getattr(learner.needs, part))]
+    seen += [f"{words} if there is one" for part, words in PART_WORDS.items() if getattr(learner.uses, part)]
     return f"{', '.join(seen[:-1])} and {seen[-1]}" if len(seen) > 1 else "the question only"
 
 
-def fitting(split: Split) -> list[type[Learner]]:
+def suitable_for(split: Split) -> list[type[Learner]]:
     """Return the methods that can be trained on a split like this one."""
     lacking: dict[object, str] = {}
     found = []
     for learner in map(find_learner, METHODS):
         if learner.needs not in lacking:
-            lacking[learner.needs] = examples.lacking(learner, split, is_training=True)
+            lacking[learner.needs] = example_folders.missing_part(learner, split, is_training=True)
         if not lacking[learner.needs]:
             found.append(learner)
     return found

@@ -20,7 +20,7 @@ from generation.queue import graceful_shutdown, leases, runner
 from generation.storage import files
 from webapp.leaderboards import scoring, stored_predictions
 from webapp.leaderboards.models import Method, Submission, SubmitterApproval, Training
-from webapp.leaderboards.training import orders, process, results, running
+from webapp.leaderboards.training import orders, process, results, training_jobs
 from webapp.leaderboards.training.orders import TrainingOrder
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -31,7 +31,7 @@ State = Training.State
 def trained(order: TrainingOrder) -> Training:
     """Return the training after a background process has taken its turn."""
     made = orders.create(order)
-    running.RUNNER.take_turn()
+    training_jobs.RUNNER.take_turn()
     made.refresh_from_db()
     return made
 
@@ -70,7 +70,7 @@ def test_a_training_stores_a_model_and_submits_its_answers(order: TrainingOrder,
     assert (
         "Toy, trained on this site" in submission.method.description and '"epochs": 3' in submission.method.description
     )
-    assert not running.folder_of(made).exists()
+    assert not training_jobs.folder_of(made).exists()
 
 
 def test_the_model_can_be_read_again_and_has_the_digest_of_the_row(order: TrainingOrder, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_the_model_can_be_read_again_and_has_the_digest_of_the_row(order: Traini
 def test_a_second_turn_does_nothing(order: TrainingOrder) -> None:
     made = trained(order)
     before = Training.objects.filter(pk=made.pk).values().get()
-    assert running.RUNNER.take_turn() == 0
+    assert training_jobs.RUNNER.take_turn() == 0
     assert Training.objects.filter(pk=made.pk).values().get() == before
     assert Submission.objects.filter(training=made).count() == 1
 
@@ -102,17 +102,17 @@ def test_another_seed_gives_other_answers(order: TrainingOrder) -> None:
 
 def test_a_training_whose_process_is_killed_goes_on_with_the_same_answers(order: TrainingOrder) -> None:
     longer = order._replace(config={"epochs": 6, "patience": 100, "pause": 0.3})
-    whole = answers_of(running.run_here(orders.create(longer)))
+    whole = answers_of(training_jobs.run_here(orders.create(longer)))
     pids: list[int] = []
 
     def kill(training: Training) -> None:
-        lock = running.folder_of(training) / "lock"
+        lock = training_jobs.folder_of(training) / "lock"
         found = [int(path.parts[2]) for path in Path("/proc").glob("[0-9]*/fd") if _holds(path, lock)]
         pids.extend(pid for pid in found if pid != os.getpid())
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
 
-    made = running.run_here(orders.create(longer), say=stop_at(2, kill))
+    made = training_jobs.run_here(orders.create(longer), say=stop_at(2, kill))
     assert pids and made.state == State.DONE and made.attempts == 2
     assert made.examples_seen == 6 * order.train.questions
     assert [row[0] for row in made.epochs] == [1, 2, 3, 4, 5, 6]
@@ -128,12 +128,12 @@ def _holds(folder: Path, file: Path) -> bool:
 
 def test_a_training_that_was_cancelled_stops_and_continues_with_the_same_answers(order: TrainingOrder) -> None:
     longer = order._replace(config={"epochs": 6, "patience": 100, "pause": 0.3})
-    whole = answers_of(running.run_here(orders.create(longer)))
-    made = running.run_here(orders.create(longer), say=stop_at(2, orders.cancel))
+    whole = answers_of(training_jobs.run_here(orders.create(longer)))
+    made = training_jobs.run_here(orders.create(longer), say=stop_at(2, orders.cancel))
     assert (made.state, made.submissions.count()) == (State.CANCELLED, 0)
     assert not Method.objects.filter(submissions=None, name="Toy").exists()
     assert orders.resume(made) and not orders.resume(made)
-    made = running.run_here(made)
+    made = training_jobs.run_here(made)
     assert made.state == State.DONE and answers_of(made) == whole
 
 
@@ -141,7 +141,7 @@ def test_a_process_that_must_stop_gives_the_training_back(order: TrainingOrder) 
     made = orders.create(order._replace(config={"epochs": 50, "patience": 100, "pause": 0.2}))
     try:
         with pytest.raises(KeyboardInterrupt):
-            running.run_here(made, say=stop_at(1, lambda training: graceful_shutdown.ask()))
+            training_jobs.run_here(made, say=stop_at(1, lambda training: graceful_shutdown.ask()))
     finally:
         graceful_shutdown.forget()
     made.refresh_from_db()
@@ -150,18 +150,18 @@ def test_a_process_that_must_stop_gives_the_training_back(order: TrainingOrder) 
 
 def test_a_training_starts_again_where_its_folder_is_gone(order: TrainingOrder) -> None:
     longer = order._replace(config={"epochs": 4, "patience": 100, "pause": 0.3})
-    whole = answers_of(running.run_here(orders.create(longer)))
-    made = running.run_here(orders.create(longer), say=stop_at(2, orders.cancel))
-    files.drop_entry(running.folder_of(made))
+    whole = answers_of(training_jobs.run_here(orders.create(longer)))
+    made = training_jobs.run_here(orders.create(longer), say=stop_at(2, orders.cancel))
+    files.drop_entry(training_jobs.folder_of(made))
     orders.resume(made)
-    made = running.run_here(made)
+    made = training_jobs.run_here(made)
     assert made.state == State.DONE, (made.message, made.progress)
     assert [row[0] for row in made.epochs] == [1, 2, 3, 4]
     assert answers_of(made) == whole
 
 
 def test_an_error_in_the_method_ends_the_training_with_its_words(order: TrainingOrder) -> None:
-    made = running.run_here(orders.create(order._replace(config={"trouble": 1})))
+    made = training_jobs.run_here(orders.create(order._replace(config={"trouble": 1})))
     assert made.state == State.FAILED and "the toy breaks" in made.message and "tried 3 times" in made.message
     assert not Submission.objects.filter(method__owner=order.owner).exists()
     assert not Method.objects.filter(owner=order.owner).exists()
@@ -176,8 +176,8 @@ def test_a_training_that_takes_too_long_is_stopped(order: TrainingOrder, setting
 def test_a_full_disk_makes_a_training_wait(order: TrainingOrder, settings: Any) -> None:
     settings.DISK_RESERVE_GB = 1e9
     made = orders.create(order)
-    with pytest.raises(running.TrainingWaits, match="disk space"):
-        running.run_here(made)
+    with pytest.raises(training_jobs.TrainingWaits, match="disk space"):
+        training_jobs.run_here(made)
     made.refresh_from_db()
     assert (made.state, made.attempts) == (State.WAITING, 0)
 
@@ -185,9 +185,9 @@ def test_a_full_disk_makes_a_training_wait(order: TrainingOrder, settings: Any) 
 def test_only_one_training_runs_on_a_machine(order: TrainingOrder) -> None:
     first, second = orders.create(order), orders.create(order._replace(seed=6))
     assert leases.take(first)
-    assert running.RUNNER.claim() is None
+    assert training_jobs.RUNNER.claim() is None
     leases.release_untried(first)
-    assert running.RUNNER.claim() == first
+    assert training_jobs.RUNNER.claim() == first
     second.refresh_from_db()
     assert second.state == State.WAITING
 
@@ -199,7 +199,7 @@ def test_no_other_process_looks_for_a_training_until_this_one_has_claimed(
     host, claim = leases.host_name, runner.Runner.claim_first
 
     def note_lock(step: str) -> None:
-        with (running.home() / "claim.lock").open("ab") as file, pytest.raises(BlockingIOError):
+        with (training_jobs.home() / "claim.lock").open("ab") as file, pytest.raises(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         steps.append(step)
 
@@ -215,7 +215,7 @@ def test_no_other_process_looks_for_a_training_until_this_one_has_claimed(
 
     monkeypatch.setattr(leases, "host_name", looked)
     monkeypatch.setattr(runner.Runner, "claim_first", claimed)
-    assert running.RUNNER.claim() == made
+    assert training_jobs.RUNNER.claim() == made
     assert steps == ["look", "claim"]
 
 
@@ -225,11 +225,11 @@ def test_a_folder_that_stays_in_use_makes_the_training_try_again(
     monkeypatch.setattr(process, "PATIENCE", 0.0)
     monkeypatch.setattr(process, "POLL", 0.0)
     made = orders.create(order)
-    with process.locked(running.folder_of(made), check=lambda: None):
-        running.RUNNER.run_now(made)
+    with process.lock_folder(training_jobs.folder_of(made), check=lambda: None):
+        training_jobs.RUNNER.run_now(made)
         made.refresh_from_db()
         assert made.state == State.WAITING and "one in use" in made.message
-    assert running.run_here(made).state == State.DONE
+    assert training_jobs.run_here(made).state == State.DONE
 
 
 def test_a_training_that_may_no_longer_be_ordered_is_not_resumed(order: TrainingOrder) -> None:
@@ -267,7 +267,7 @@ def test_a_submission_that_is_refused_ends_the_training_with_the_reason(
 ) -> None:
     made = orders.create(order._replace(tests=(withheld,)))
     SubmitterApproval.objects.filter(split=withheld).delete()
-    running.RUNNER.take_turn()
+    training_jobs.RUNNER.take_turn()
     made.refresh_from_db()
     assert made.state == State.FAILED and "submission" in made.message
     assert not Method.objects.filter(owner=order.owner).exists()
@@ -279,17 +279,17 @@ def test_submissions_are_not_made_twice_if_a_process_dies_after_them(
     made = orders.create(order)
     with monkeypatch.context() as patch:
         patch.setattr(leases, "finish", lambda job: (_ for _ in ()).throw(RuntimeError("killed")))
-        running.RUNNER.run_now(made)
+        training_jobs.RUNNER.run_now(made)
     made.refresh_from_db()
     assert made.state == State.WAITING and made.submissions.count() == 1
-    assert running.run_here(made).state == State.DONE
+    assert training_jobs.run_here(made).state == State.DONE
     assert made.submissions.count() == 1
 
 
 def test_deleting_a_training_keeps_its_submissions(order: TrainingOrder) -> None:
     made = trained(order)
     model, [submission] = made.model, made.submissions.all()
-    running.delete(made)
+    training_jobs.delete(made)
     submission.refresh_from_db()
     assert submission.training is None
     with pytest.raises(FileNotFoundError):
@@ -298,24 +298,24 @@ def test_deleting_a_training_keeps_its_submissions(order: TrainingOrder) -> None
 
 def test_folders_and_models_that_no_training_needs_are_dropped(order: TrainingOrder) -> None:
     made = orders.create(order)
-    kept, gone, young = (running.home() / name for name in (str(made.pk), "999999", "999998"))
+    kept, gone, young = (training_jobs.home() / name for name in (str(made.pk), "999999", "999998"))
     for folder in (kept, gone, young):
         folder.mkdir(parents=True)
-    (running.home() / "claim.lock").touch()
+    (training_jobs.home() / "claim.lock").touch()
     files.put("models/nobody.safetensors", b"x")
     an_hour_ago = time.time() - 7200
     os.utime(gone, (an_hour_ago, an_hour_ago))
-    os.utime(running.home() / "claim.lock", (an_hour_ago, an_hour_ago))
+    os.utime(training_jobs.home() / "claim.lock", (an_hour_ago, an_hour_ago))
     path = files.local_path("models/nobody.safetensors")
     assert path is not None
     os.utime(path, (an_hour_ago, an_hour_ago))
-    assert running.drop_unused() == 2
+    assert training_jobs.drop_unused() == 2
     assert kept.exists() and young.exists() and not gone.exists() and not path.exists()
 
 
 def test_a_folder_that_vanishes_meanwhile_is_passed_over(order: TrainingOrder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "glob", lambda folder, pattern: iter([folder / "vanished"]))
-    assert running.drop_unused() == 0
+    assert training_jobs.drop_unused() == 0
 
 
 def test_the_process_has_neither_secrets_nor_the_database(
@@ -349,7 +349,7 @@ def test_the_program_ends_when_nobody_reads_it(order: TrainingOrder) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(process.subprocess, "Popen", remember)
-        running.run_here(made, say=stop_at(1, lambda training: started[0].stdin.close()))
+        training_jobs.run_here(made, say=stop_at(1, lambda training: started[0].stdin.close()))
     assert started[0].returncode == 1
 
 

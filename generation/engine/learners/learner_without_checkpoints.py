@@ -7,7 +7,7 @@ from generation.engine.learners.base import EpochProgress, Learner, TrainingRepo
 from generation.engine.learners.examples import Examples
 
 
-class DirectLearner(Learner):
+class LearnerWithoutCheckpoints(Learner):
     """A learner whose training is short. If it is interrupted, it starts again."""
 
     @abstractmethod

@@ -30,14 +30,14 @@ from generation.queue.runner import nothing
 from generation.storage import files
 from webapp.leaderboards import scoring
 from webapp.leaderboards.models import Training
-from webapp.leaderboards.training import examples, orders, process, results
+from webapp.leaderboards.training import example_folders, orders, process, results
 from webapp.leaderboards.training.process import Line
 from webapp.leaderboards.training.results import folder_name
 
-NOTED = 1.0  # seconds between two updates of the row
+NOTE_INTERVAL = 1.0  # seconds between two updates of the row
 POLL = 0.5  # seconds between two looks at a training of another process
 GRACE = 600.0  # seconds after the limit until a training counts as hung
-KEPT_DAYS = 30  # for how long the folder of a training that failed or was cancelled is kept
+FOLDER_DAYS = 30  # for how long the folder of a training that failed or was cancelled is kept
 State = Training.State
 Say = Callable[[Training], object]
 
@@ -62,7 +62,7 @@ def run(training: Training, lease: leases.Lease, *, say: Say = nothing) -> None:
     orders.check_content(order)
     watch = TrainingWatch(training, lease, say)
     folder = folder_of(training)
-    with process.locked(folder, check=watch.check) as lock, ExitStack() as stack:
+    with process.lock_folder(folder, check=watch.check) as lock, ExitStack() as stack:
         _prepare(training, folder, watch, stack)
         watch.note(phase="start")
         program = process.run(folder, lock, method=order.method, threads=settings.TRAINING_THREADS, check=watch.check)
@@ -80,7 +80,7 @@ def _prepare(training: Training, folder: Path, watch: "TrainingWatch", stack: Ex
     learner, config = find_learner(order.method), orders.read_config(order)
     named = {"train": order.train, "val": order.val, **{folder_name(split): split for split in order.tests}}
     wanted = {
-        name: examples.examples_order(learner, config, split, is_training=name in ("train", "val"))
+        name: example_folders.examples_order(learner, config, split, is_training=name in ("train", "val"))
         for name, split in named.items()
     }
     content = {
@@ -98,7 +98,7 @@ def _prepare(training: Training, folder: Path, watch: "TrainingWatch", stack: Ex
         watch.note(phase="examples", split=str(one.split))
         link = folder / name
         link.unlink(missing_ok=True)
-        link.symlink_to(stack.enter_context(examples.prepared(one, check=watch.check)))
+        link.symlink_to(stack.enter_context(example_folders.open_folder(one, check=watch.check)))
 
 
 def _start_over_unless_same(folder: Path, content: bytes) -> None:
@@ -159,7 +159,7 @@ class TrainingWatch:
                 f"Expected a training that ends within {duration(hours * 3600)}, got one that takes longer. What is "
                 "trained is kept: continue it, or change TRAINING_HOURS."
             )
-        if time.monotonic() - self.noted >= NOTED:
+        if time.monotonic() - self.noted >= NOTE_INTERVAL:
             self.note()
 
     def read(self, line: Line) -> None:
@@ -184,14 +184,14 @@ class TrainingWatch:
         self.note(phase="train", force=epoch == 1, **{"split": "", **progress, "left": left})
 
     def note(self, *, force: bool = False, **values: Any) -> None:
-        """Add values to the progress, and write them to the row if the last time was `NOTED` seconds ago.
+        """Add values to the progress, and write them to the row if the last time was `NOTE_INTERVAL` seconds ago.
 
         Values that are fields of the row are written to it. Raises `LeaseLost` if the training was cancelled.
         """
         fields = {name: values.pop(name) for name in list(values) if name in RESULTS}
         is_new_phase = "phase" in values and values["phase"] != self.progress.get("phase")
         self.progress |= values
-        if not (force or is_new_phase or fields or time.monotonic() - self.noted >= NOTED):
+        if not (force or is_new_phase or fields or time.monotonic() - self.noted >= NOTE_INTERVAL):
             return
         self.noted = time.monotonic()
         fields |= {
@@ -292,14 +292,14 @@ def delete(training: Training) -> None:
 def drop_unused() -> int:
     """Delete folders of this machine whose training is done, gone or old, and models without a row; return the number.
 
-    The folder of a training that may still be continued is kept for `KEPT_DAYS`.
+    The folder of a training that may still be continued is kept for `FOLDER_DAYS`.
     """
     kept = {str(pk) for pk in Training.objects.exclude(state=State.DONE).values_list("pk", flat=True)}
     dropped = 0
     for folder in home().glob("*/"):
         with suppress(FileNotFoundError):  # its training has ended meanwhile
             age = time.time() - folder.stat().st_mtime
-            if age > KEPT_DAYS * 86_400 or (folder.name not in kept and age >= 3600):
+            if age > FOLDER_DAYS * 86_400 or (folder.name not in kept and age >= 3600):
                 shutil.rmtree(folder, ignore_errors=True)
                 dropped += 1
     return dropped + results.drop_models_without_row()

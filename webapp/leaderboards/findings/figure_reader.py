@@ -34,7 +34,7 @@ class FigureReader:
         self.positions = np.arange(self.index.n) if positions is None else np.asarray(positions, np.int64)
         self.pool = str(split.source)
 
-    def chosen(self, column: TableColumn) -> NDArray[np.bool_]:
+    def find_questions(self, column: TableColumn) -> NDArray[np.bool_]:
         """Return which questions a column is about, shape (questions,); raise `BadFinding` if there are none."""
         try:
             query = Chooser(self.split, self.index).read_filter(column.slice)
@@ -49,7 +49,7 @@ class FigureReader:
 
     def of_submissions(self, runs: Mapping[str, Submission], column: TableColumn) -> Measurement:
         """Return the figure of some runs by their names; raise `BadFinding` if it is not defined."""
-        among = self.chosen(column)
+        among = self.find_questions(column)
         if column.metric == ACCURACY:
             codes = [stored_predictions.codes_for(one, self.split) for one in runs.values()]
             return self._share([right_of(one, self.truth) for one in codes], tuple(runs), among)
@@ -71,7 +71,7 @@ class FigureReader:
         counts = np.bincount(answers[answers >= 0], minlength=len(index.answer_values))
         shares = dict(zip(index.answer_values, counts / max(1, counts.sum()), strict=True))
         table = np.array([*(shares.get(value, 0.0) for value in self.index.answer_values), 0.0])
-        return self._share([table[self.truth]], (f"guesses of {source}",), self.chosen(column))
+        return self._share([table[self.truth]], (f"guesses of {source}",), self.find_questions(column))
 
     def _share(
         self,

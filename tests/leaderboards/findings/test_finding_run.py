@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from generation.engine.scoring.statements import HowItEnded, Measurement
+from generation.engine.scoring.statements import Measurement, StatementOutcome
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.splits.split_recipes import read_recipe
@@ -15,8 +15,8 @@ from tests.leaderboards.findings.made_findings import SMALL, SPLITS, small_defin
 from webapp.leaderboards.entries import entries_of
 from webapp.leaderboards.findings import records
 from webapp.leaderboards.findings.definitions import BadFinding, Definition
+from webapp.leaderboards.findings.finding_run import FindingRun
 from webapp.leaderboards.findings.records import FindingRecord
-from webapp.leaderboards.findings.running import FindingRun
 from webapp.leaderboards.models import Score, Submission, Training
 from webapp.leaderboards.training import orders
 from webapp.models import User
@@ -73,8 +73,8 @@ def test_a_small_finding_runs_from_its_data_to_its_record(owner: User, own_recor
     chance = Score.objects.get(split=test, submission__method__baseline="chance")
     assert record.figures["all/chance/all"].value == pytest.approx(chance.right / chance.n, abs=1e-6)
     outcomes = {one.says: one.outcome for one in record.statements}
-    assert outcomes["Words are perfect."] == HowItEnded.NOT_HELD
-    assert outcomes["Chance is chance."] == HowItEnded.HELD
+    assert outcomes["Words are perfect."] == StatementOutcome.NOT_HELD
+    assert outcomes["Chance is chance."] == StatementOutcome.HELD
     assert {entry.name for entry in entries_of(owner, test)} >= {"Bag of words", "Chance", "Q-type mode"}
     assert records.read_record(records.write(record, folder=own_records)) == record
 
@@ -94,7 +94,7 @@ def test_the_interval_of_a_share_stays_between_0_and_1(
     positions = np.arange(1000)
     runs = ("a, seed 0", "a, seed 1")
     measured = Measurement("test", positions, np.zeros(1000), 0.02, 0.02, np.array(values), runs)
-    found = records.recorded(measured, is_share=is_share)
+    found = records.record_figure(measured, is_share=is_share)
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.02)
     assert not is_share or 0 <= found.low <= found.value <= found.high <= 1
 

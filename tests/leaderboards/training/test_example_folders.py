@@ -17,8 +17,8 @@ from generation.splits.split_recipes import read_recipe
 from generation.storage import disk_cache, files
 from tests.generation import small
 from tests.leaderboards.training import toys
-from webapp.leaderboards.training import examples
-from webapp.leaderboards.training.examples import ExamplesOrder
+from webapp.leaderboards.training import example_folders
+from webapp.leaderboards.training.example_folders import ExamplesOrder
 
 pytestmark = pytest.mark.django_db
 
@@ -41,8 +41,8 @@ def split_of(dataset: Dataset, name: str) -> Split:
 def examples_of(split: Split, needs: NeededParts, *, is_training: bool = True) -> Examples:
     """Return the examples of a split for a method with these needs."""
     learner = type("Needy", (toys.Toy,), {"needs": needs, "uses": NeededParts()})
-    order = examples.examples_order(learner, Sized(), split, is_training=is_training)
-    with examples.prepared(order, check=nothing) as folder:
+    order = example_folders.examples_order(learner, Sized(), split, is_training=is_training)
+    with example_folders.open_folder(order, check=nothing) as folder:
         return read_examples(folder)
 
 
@@ -99,8 +99,8 @@ def test_pictures_are_scaled_by_the_mean_of_their_pixels(shapes: Dataset) -> Non
 
 def test_a_picture_that_gets_larger_keeps_its_edges_and_its_own_size_stays() -> None:
     image = Image.fromarray(np.arange(48, dtype=np.uint8).reshape(4, 4, 3))
-    assert np.array_equal(examples.scaled(image, (4, 4)), np.asarray(image))
-    larger = examples.scaled(image, (8, 8))
+    assert np.array_equal(example_folders.scale(image, (4, 4)), np.asarray(image))
+    larger = example_folders.scale(image, (8, 8))
     assert larger.shape == (8, 8, 3) and abs(int(larger[0, 0, 0]) - 0) <= 1 and abs(int(larger[-1, -1, 2]) - 47) <= 1
 
 
@@ -109,7 +109,7 @@ def test_regions_are_the_boxes_of_visible_pixels(shapes: Dataset) -> None:
     found = examples_of(train, NeededParts(regions=True)).regions
     assert found is not None
     world, spec = shapes.get_world(), train.read_spec()
-    for stored in examples._stored_items(train, nothing):
+    for stored in example_folders._stored_items(train, nothing):
         ids = small.read_ids(stored.scene)
         height, width = ids.shape
         labels = {element.id: element.label for element in world.elements(spec, stored.item)}
@@ -128,7 +128,7 @@ def test_regions_without_object_ids_come_from_the_scene(shapes: Dataset) -> None
     train = split_of(shapes, "train")
     with_ids = examples_of(train, NeededParts(regions=True)).regions
     Scene.objects.filter(split=train).update(ids_image="")
-    disk_cache.remove(next((disk_cache.folder() / examples.SHELF).iterdir()))
+    disk_cache.remove(next((disk_cache.folder() / example_folders.CACHE_FOLDER).iterdir()))
     found = examples_of(train, NeededParts(regions=True)).regions
     assert with_ids is not None and found is not None
     assert with_ids.ids.tolist() == found.ids.tolist() and np.allclose(with_ids.boxes, found.boxes, atol=1e-6)
@@ -168,7 +168,7 @@ def test_a_question_set_has_its_own_questions_and_their_scenes(shapes: Dataset) 
 def test_methods_with_the_same_needs_share_a_folder(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     train = split_of(shapes, "train")
     first = examples_of(train, NeededParts(images=True))
-    monkeypatch.setattr(examples, "_write", lambda *_, **__: pytest.fail("written again"))
+    monkeypatch.setattr(example_folders, "_write", lambda *_, **__: pytest.fail("written again"))
     assert np.array_equal(first.images, examples_of(train, NeededParts(images=True)).images)  # type: ignore[arg-type]
 
 
@@ -186,9 +186,9 @@ def test_a_folder_that_was_not_finished_leaves_nothing(shapes: Dataset) -> None:
     def stop() -> None:
         raise RuntimeError("stop")
 
-    with pytest.raises(RuntimeError, match="stop"), examples.prepared(order, check=stop):
+    with pytest.raises(RuntimeError, match="stop"), example_folders.open_folder(order, check=stop):
         pass
-    assert list((disk_cache.folder() / examples.SHELF).iterdir()) == []
+    assert list((disk_cache.folder() / example_folders.CACHE_FOLDER).iterdir()) == []
 
 
 def test_a_picture_that_is_missing_is_one_message(shapes: Dataset) -> None:
@@ -205,4 +205,4 @@ def test_a_full_disk_is_noticed_before_anything_is_written(shapes: Dataset, sett
     settings.DISK_RESERVE_GB = 1e9
     with pytest.raises(files.NoSpace):
         examples_of(split_of(shapes, "train"), NeededParts(images=True))
-    assert list((disk_cache.folder() / examples.SHELF).iterdir()) == []
+    assert list((disk_cache.folder() / example_folders.CACHE_FOLDER).iterdir()) == []

@@ -34,7 +34,7 @@ from generation.storage.items import StoredItem, load_items
 from generation.storage.pictures import picture_bytes
 from generation.storage.split_index import SplitIndex
 
-SHELF = "examples"  # in the cache of this machine
+CACHE_FOLDER = "examples"  # in the cache of this machine
 VERSION = 1  # of what the folders contain
 SCENES = 200  # read per query
 QUESTION_BYTES = 400  # estimate of the bytes that a question without a story needs
@@ -87,7 +87,7 @@ def examples_order(learner: type[Learner], config: LearnerConfig, split: Split, 
 
 
 @contextmanager
-def prepared(order: ExamplesOrder, *, check: Check) -> Iterator[Path]:
+def open_folder(order: ExamplesOrder, *, check: Check) -> Iterator[Path]:
     """Yield the folder of examples, which is made if it does not exist, and which is kept during the block.
 
     `check` is called between pieces. An exception from it stops the work.
@@ -97,7 +97,7 @@ def prepared(order: ExamplesOrder, *, check: Check) -> Iterator[Path]:
     NoSpace
         If the disk has no room for the folder.
     """
-    place = disk_cache.folder() / SHELF / order.key
+    place = disk_cache.folder() / CACHE_FOLDER / order.key
     hold = disk_cache.hold(place)
     if hold is None:
         _make(order, place, check=check)
@@ -166,13 +166,13 @@ def _image(scene: Scene, split: Split, size: tuple[int, int]) -> NDArray[np.uint
     try:
         content = picture_bytes(scene, split.dataset)
         with Image.open(BytesIO(content)) as image:
-            return scaled(image.convert("RGB"), size)
+            return scale(image.convert("RGB"), size)
     except FileNotFoundError as error:
         where = f"{split} scene {scene.position}"
         raise BadTraining("Expected the picture of every scene, got none for one.", where=where) from error
 
 
-def scaled(image: Image.Image, size: tuple[int, int]) -> NDArray[np.uint8]:
+def scale(image: Image.Image, size: tuple[int, int]) -> NDArray[np.uint8]:
     """Return the pixels of a picture, scaled to height and width."""
     height, width = size
     is_smaller = height <= image.height and width <= image.width
@@ -205,7 +205,7 @@ def _boxes_of_ids(scene: Scene) -> dict[int, tuple[float, float, float, float]]:
 # What a split has
 
 
-def lacking(learner: type[Learner], split: Split, *, is_training: bool) -> str:
+def missing_part(learner: type[Learner], split: Split, *, is_training: bool) -> str:
     """Return what a split lacks for a method, in words; empty if it lacks nothing."""
     needs, world = learner.needs, split.dataset.get_world()
     scenes = Scene.objects.filter(split=split.source)

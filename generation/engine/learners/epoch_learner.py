@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from generation.engine.errors import BadTraining
 from generation.engine.learners.base import (
     Arrays,
+    EpochConfig,
     EpochProgress,
     Learner,
     LearnerConfig,
-    TrainedByEpochs,
     TrainingReporter,
     accuracy,
 )
@@ -32,8 +32,8 @@ LAST = "last.safetensors"
 class EpochLearner(Learner):
     """A learner that improves its weights epoch by epoch, and keeps the best weights on the validation examples."""
 
-    config_model: ClassVar[type[LearnerConfig]] = TrainedByEpochs
-    config: TrainedByEpochs
+    config_model: ClassVar[type[LearnerConfig]] = EpochConfig
+    config: EpochConfig
 
     @abstractmethod
     def begin(self, train: Examples) -> None:

@@ -37,11 +37,11 @@ from webapp.leaderboards.findings.definitions import (
     command_of,
     load,
 )
-from webapp.leaderboards.findings.figures import FigureReader
+from webapp.leaderboards.findings.figure_reader import FigureReader
 from webapp.leaderboards.findings.records import FindingRecord, Journal
 from webapp.leaderboards.models import Submission, Training
 from webapp.leaderboards.training import orders
-from webapp.leaderboards.training.running import run_here
+from webapp.leaderboards.training.training_jobs import run_here
 
 State = Submission.State
 MAKE = "make"  # the kind of the steps that make datasets
@@ -84,7 +84,7 @@ class FindingRun:
         self.definition = load(name) if definition is None else definition
         if size not in self.definition.sizes:
             raise BadFinding(f"Expected one of {', '.join(self.definition.sizes)}, got {size!r}.", where="--size")
-        self.made = self.definition.sizes[size]
+        self.plan = self.definition.sizes[size]
         self.make, self.say = make or _make_here, say
         path = records.own_folder() / f"{name}-{size}.journal.json"
         self.journal = Journal(path, definition=self.definition.digest(size))
@@ -96,11 +96,11 @@ class FindingRun:
         return [*self._dataset_steps(), *self._training_steps(), *self._baseline_steps()]
 
     def _dataset_steps(self) -> Iterator[FindingStep]:
-        for one in self.made.datasets:
+        for one in self.plan.datasets:
             yield FindingStep(f"make {one.name}", MAKE, functools.partial(self.make_dataset, one))
 
     def _training_steps(self) -> Iterator[FindingStep]:
-        for one in self.made.trainings:
+        for one in self.plan.trainings:
             for seed in one.seeds:
                 name = f"train {one.name}, seed {seed}"
                 yield FindingStep(name, one.method, functools.partial(self.train, one, seed))
@@ -256,7 +256,7 @@ class FindingRun:
             return reader.of_guesses(self.split_of(cell.source), cell.column)
         if cell.kind == BASELINE:
             return reader.of_submissions({cell.of: self.score_baseline(cell.source, cell.on)}, cell.column)
-        [one] = [training for training in self.made.trainings if training.name == cell.of]
+        [one] = [training for training in self.plan.trainings if training.name == cell.of]
         runs = {f"{one.name}, seed {seed}": self._submission(one, seed, reader.split) for seed in one.seeds}
         return reader.of_submissions(runs, cell.column)
 
@@ -284,9 +284,9 @@ class FindingRun:
             seconds=round(sum(self.journal.seconds.get(step.name, 0.0) for step in self.steps), 1),
             machine=records.describe_machine(),
             versions=records.describe_versions(),
-            datasets=tuple(self._recorded_dataset(one) for one in self.made.datasets),
-            trainings=tuple(self._recorded_training(one, seed) for one in self.made.trainings for seed in one.seeds),
-            figures={name: records.recorded(one, is_share=is_share[name]) for name, one in figures.items()},
+            datasets=tuple(self._recorded_dataset(one) for one in self.plan.datasets),
+            trainings=tuple(self._recorded_training(one, seed) for one in self.plan.trainings for seed in one.seeds),
+            figures={name: records.record_figure(one, is_share=is_share[name]) for name, one in figures.items()},
             statements=tuple(_recorded_statement(one, found) for one, found in self.judge(figures)),
         )
 
