@@ -14,7 +14,7 @@ from generation.models import Dataset
 from tests.generation import small
 from tests.leaderboards.findings.made_findings import record_of
 from webapp.leaderboards.findings import pages, records
-from webapp.leaderboards.findings.chart import spec_of
+from webapp.leaderboards.findings.chart import describe_marks, left_out, spec_of
 from webapp.leaderboards.findings.definitions import load, names
 from webapp.leaderboards.findings.pages import demand_text, number_text
 from webapp.leaderboards.findings.records import FindingRecord
@@ -264,3 +264,30 @@ def test_bounds_are_in_words(changes: dict[str, object], text: str) -> None:
 
 def test_numbers_have_the_digits_of_their_unit() -> None:
     assert [number_text(-0.123, unit="%"), number_text(1.234, unit="objects")] == ["−12.3", "1.23"]
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_words_below_a_chart_fit_its_marks(name: str) -> None:
+    record = record_of(name, "mini", load(name))
+    for table in load(name).tables_of("mini"):
+        for figures in ({}, record.figures):
+            spec = spec_of(table, figures, is_share=True)
+            values = [] if spec is None else spec["data"]["values"]
+            words = describe_marks(table, figures)
+            assert ("are our figures" in words) == bool(figures)
+            assert ("of the paper" in words) == any("paper" in value for value in values)
+            marks = {mark for value in values for mark in (value["color"], value["place"])}
+            absent = [row.label for row in table.rows if row.label not in marks]
+            if figures:
+                assert (left_out(table) == "") == (not absent)
+                assert not any(label in left_out(table).split(", ") for label in absent)
+
+
+def test_marks_have_the_colours_of_the_legend_with_and_without_figures() -> None:
+    table = next(one for one in load(NAME).tables_of("mini") if one.chart == "bars" and one.paper)
+    for figures, mark in (({}, "tick"), (record_of(NAME, "mini", load(NAME)).figures, "bar")):
+        spec = spec_of(table, figures, is_share=True)
+        assert spec is not None
+        layers = [layer for layer in spec["layer"] if "color" in layer["encoding"]]
+        kinds = [layer["mark"] if isinstance(layer["mark"], str) else layer["mark"]["type"] for layer in layers]
+        assert mark in kinds and ("tick" in kinds) == (not figures)

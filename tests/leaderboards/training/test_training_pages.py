@@ -165,7 +165,8 @@ def test_a_training_is_followed_and_ends_with_its_submissions(browser: Client, w
     )  # fmt: skip
     part = text_of(browser.get(f"{waiting.get_absolute_url()}progress/"))
     assert (
-        "Epoch 1 of at most 3, loss 0.500, val 25.0 %, about 60 s left for all epochs." in part and "0.500 25.0" in part
+        "Epoch 1 of at most 3, loss 0.500, val 25.0 %, about 60 s left if all epochs are needed." in part
+        and "0.500 25.0" in part
     )
     Training.objects.filter(pk=waiting.pk).update(state=State.WAITING, token="", lease=None)
     training_jobs.RUNNER.take_turn()
@@ -187,6 +188,15 @@ def test_the_list_shows_own_trainings_and_staff_see_all(
     assert "<h1>My trainings</h1>" in browser.get("/trainings/").text
     assert "No trainings yet" in stranger("rita").get("/trainings/").text
     assert Client().get("/trainings/").status_code == 302
+
+
+def test_the_list_shows_the_state_and_the_percentage_of_a_running_training(browser: Client, waiting: Training) -> None:
+    assert '<span class="chip">waiting</span></td>' in browser.get("/trainings/").text
+    Training.objects.filter(pk=waiting.pk).update(
+        state=State.RUNNING, token="x", lease="2100-01-01T00:00Z", started="2026-01-01T00:00Z",
+        progress='{"phase": "train", "epoch": 1, "epochs": 4}',
+    )  # fmt: skip
+    assert '<span class="chip">running</span> <span class="count">25 %</span>' in browser.get("/trainings/").text
 
 
 def test_the_model_is_downloaded_by_its_owner(browser: Client, waiting: Training) -> None:

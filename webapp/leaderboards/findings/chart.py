@@ -1,4 +1,4 @@
-"""Chart of a finding's table: bars or lines are the figures here, with intervals; ticks or dashes are the paper's."""
+"""Chart of a finding's table: our figures as bars or lines with intervals, the paper's as ticks or dashed lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from webapp.leaderboards.findings.definitions import FindingTable
 from webapp.leaderboards.findings.records import RecordedFigure
 
 ROOM = 3  # extra pixels of a bar's thickness, because an interval is drawn on it
-MOST_COLORS = 5  # rows or columns with a colour: there are as many colours
+DRAWN = 5  # rows or columns with their own colours; the palette has five
 TALLER = 1.4
 LABELS = 170  # pixels of the longest label of a bar
 PAPER, HERE = "paper", "here"
@@ -42,7 +42,7 @@ def spec_of(
         Whether the figures are shares, which are drawn in percent.
     colors : SvgPalette
     title : str
-        Where it comes from, if the chart stands alone.
+        The source of the chart, if it is shown without its page.
     """
     values = list(_values(table, figures))
     if not values:
@@ -58,33 +58,44 @@ def spec_of(
     }
     spec = {
         "data": {"values": values},
-        **(_bars(shown, color, colors, places=places) if table.chart == "bars" else _lines(table, shown, color)),
+        **(
+            _bars(shown, color, colors, places=places, has_bars=bool(figures))
+            if table.chart == "bars"
+            else _lines(table, shown, color)
+        ),
         "width": WIDTH,
         "height": HEIGHT * TALLER if table.chart == "lines" else {"step": ROOM + THICKNESS.get(len(legend), THINNEST)},
         **frame_of(colors),
     }
     if title:
-        spec["title"] = title_of(table.title, title, describe_marks(table))
+        spec["title"] = title_of(table.title, title, describe_marks(table, figures))
         spec["padding"] = 12
     return spec
 
 
-def describe_marks(table: FindingTable) -> str:
-    if table.chart == "lines":
-        return "Lines with points: here, with 95 % intervals." + (" Dashed: the paper." if table.paper else "")
-    return "Bars: here, with 95 % intervals." + (" Ticks: the paper." if table.paper else "")
+def describe_marks(table: FindingTable, figures: Figures) -> str:
+    """Return what the marks of a chart mean. Without recorded figures, it only has marks of the paper's figures."""
+    ours, papers = ("Lines with points", "Dashed lines") if table.chart == "lines" else ("Bars", "Ticks")
+    recorded = f"{ours} are our figures, with 95 % intervals." if figures else ""
+    published = f"{papers} are the figures of the paper." if table.paper else ""
+    return f"{recorded} {published}".strip()
 
 
-def describe_omissions(table: FindingTable) -> str:
-    fewer = min(len(table.rows), len(table.columns)) if table.chart == "bars" else len(table.rows)
-    return f"The chart shows the first {MOST_COLORS} of {fewer}." if fewer > MOST_COLORS else ""
+def left_out(table: FindingTable) -> str:
+    if len(table.rows) <= DRAWN or not _is_by_row(table):
+        return ""
+    return f"The chart shows only {', '.join(row.label for row in table.rows[:DRAWN])}."
+
+
+def _is_by_row(table: FindingTable) -> bool:
+    return table.chart == "lines" or len(table.rows) <= DRAWN or len(table.columns) > DRAWN
 
 
 def _values(table: FindingTable, figures: Figures) -> Iterator[dict[str, Any]]:
-    """Yield the data of each mark. Colours are of the table's rows, or of its columns if only these are few enough."""
-    by_row = table.chart == "lines" or len(table.rows) <= MOST_COLORS or len(table.columns) > MOST_COLORS
-    rows = table.rows[: MOST_COLORS if by_row else None]
-    columns = table.columns[: None if by_row else MOST_COLORS]
+    """Yield the data of each mark. Each row has a colour, or each column if only the columns are few enough."""
+    by_row = _is_by_row(table)
+    rows = table.rows[: DRAWN if by_row else None]
+    columns = table.columns[: None if by_row else DRAWN]
     for row in rows:
         for at, column in enumerate(columns):
             place = (
@@ -101,7 +112,7 @@ def _values(table: FindingTable, figures: Figures) -> Iterator[dict[str, Any]]:
 
 
 def _bars(
-    figure: dict[str, Any], color: dict[str, Any], colors: SvgPalette, *, places: Sequence[str]
+    figure: dict[str, Any], color: dict[str, Any], colors: SvgPalette, *, places: Sequence[str], has_bars: bool
 ) -> dict[str, Any]:
     axis = {"labelLimit": LABELS}
     place = {"field": "place", "type": "ordinal", "sort": places, "title": None, "axis": axis}
@@ -110,8 +121,10 @@ def _bars(
     bars = {"mark": "bar", "encoding": {"x": {"field": HERE, **figure}, "color": color, **described}}
     rule = {"type": "rule", "color": colors.soft, "strokeWidth": 1}
     intervals = {"mark": rule, "encoding": {"x": {"field": "low", **figure}, "x2": {"field": "high"}}}
-    tick = {"type": "tick", "color": colors.ink, "thickness": 2}
-    ticks = {"mark": tick, "encoding": {"x": {"field": PAPER, **figure}, **described}}
+    tick: dict[str, Any] = {"mark": {"type": "tick", "color": colors.ink, "thickness": 2}}
+    if not has_bars:  # without bars, ticks need the colours of the legend
+        tick = {"mark": {"type": "tick", "thickness": 3}, "encoding": {"color": color}}
+    ticks = {**tick, "encoding": {**tick.get("encoding", {}), "x": {"field": PAPER, **figure}, **described}}
     return {"encoding": {"y": place, "yOffset": offset}, "layer": [bars, intervals, ticks]}
 
 

@@ -23,12 +23,12 @@ class TrainingForm(forms.Form):
     train = forms.ChoiceField(label="Train on", help_text="The split from which the method learns.")
     val = forms.ChoiceField(
         label="Validation split",
-        help_text="The validation split: its accuracy decides when the training stops.",
+        help_text="The accuracy on this split decides when the training stops.",
     )
     tests = forms.MultipleChoiceField(
-        label="Answer",
+        label="Splits to answer",
         widget=forms.CheckboxSelectMultiple,
-        help_text="The splits whose questions are answered and scored. Their answers may be withheld.",
+        help_text="The method answers the questions of these splits, whose answers may be withheld.",
         error_messages={"required": "Expected at least one split to answer, got none."},
     )
     size = forms.ChoiceField(choices=Training.Size.choices, initial=Training.Size.MINI, label="Settings")
@@ -42,7 +42,7 @@ class TrainingForm(forms.Form):
         label="Name on boards",
         required=False,
         max_length=LONGEST_NAME,
-        help_text="Empty: the usual name of the method.",
+        help_text="If this is empty, the method gets its usual name.",
     )
     config = forms.CharField(
         label="Changed settings",

@@ -9,7 +9,7 @@ ROWS = 12  # epochs that a table shows
 
 
 class TrainingProgress(NamedTuple):
-    """How far a training is: the share of its epochs that are done, 0 .. 1, and one line of text."""
+    """The progress of a training: the share of its epochs that are done, 0 to 1, and one line of text."""
 
     share: float
     line: str
@@ -20,7 +20,7 @@ class TrainingProgress(NamedTuple):
 
 
 def describe(training: Training) -> TrainingProgress:
-    """Return how far a training is. It may stop earlier than at its last epoch."""
+    """Return the progress of a training, which may stop before its last epoch."""
     data = training.progress_data
     phase = data.get("phase", "")
     share = data["epoch"] / data["epochs"] if data.get("epochs") else 0.0
@@ -47,7 +47,7 @@ def _epoch_line(data: dict[str, float]) -> str:
     if data.get("best_val_accuracy") is not None:
         parts.append(f"best {100 * data['best_val_accuracy']:.1f} %")
     if data.get("left"):
-        parts.append(f"about {duration(data['left'])} left for all epochs")
+        parts.append(f"about {duration(data['left'])} left if all epochs are needed")
     return ", ".join(parts)
 
 

@@ -11,12 +11,12 @@ from generation.models import Dataset
 from generation.splits.query_string import BadAddress, QueryString, shorten
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.findings import pages, records
-from webapp.leaderboards.findings.chart import describe_marks, describe_omissions, spec_of
+from webapp.leaderboards.findings.chart import describe_marks, left_out, spec_of
 from webapp.leaderboards.findings.definitions import BadFinding, Definition, command_of, load
 from webapp.leaderboards.findings.records import FindingRecord
 from webapp.leaderboards.views.analysis.board_selection import drawings_of
 
-CHARTS = "findings."  # the folder of charts; no dataset has a name with a dot
+CHARTS = "findings."  # the start of the folders of charts; names of datasets have no dot
 SIZE = "size"
 
 
@@ -52,8 +52,8 @@ def finding(request: HttpRequest, name: str) -> HttpResponse:
             {
                 "view": one,
                 "drawing": drawing,
-                "marks": describe_marks(one.table),
-                "omissions": describe_omissions(one.table),
+                "marks": describe_marks(one.table, figures),
+                "left_out": left_out(one.table),
             }
             for one, drawing in zip(tables, drawn, strict=True)
         ],
