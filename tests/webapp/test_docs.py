@@ -34,7 +34,6 @@ WITHOUT_PICTURE = {
     "counting",
     "export-formats",
     "files",
-    "findings",
     "metrics",
     "settings",
     "stream",
