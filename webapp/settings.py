@@ -195,7 +195,7 @@ VARIABLES = (
     Variable(
         name="TRAINING_THREADS", kind="whole number", default=None, shown="half of the processors", group=SPEED,
         least=1,
-        about="Number of threads of the process that trains a method. One training runs at a time on each machine.",
+        about="Number of threads of a training process. One training runs at a time on each machine.",
     ),
     Variable(
         name="TRAINING_HOURS", kind="number", default=24.0, group=SPEED, least=0,

@@ -1,7 +1,7 @@
 """The base classes of learners: methods that are trained on the examples of one split and answer those of others.
 
 A learner has a frozen config with the values of its paper as defaults. `fit` trains it, `predict` answers, and `save`
-writes its weights as safetensors with a JSON file beside them, which `load` reads without pickle. The same seed and the
+writes its weights as safetensors and everything else as JSON. `load` reads both without pickle. The same seed and the
 same number of threads give the same predictions on the same machine.
 """
 
@@ -24,7 +24,7 @@ SizeName = Literal["mini", "paper"]
 
 
 class LearnerConfig(Frozen):
-    """The settings that every learner has."""
+    """The base class of the settings of learners. It has no settings itself."""
 
 
 class EpochProgress(NamedTuple):
@@ -51,10 +51,10 @@ class EpochProgress(NamedTuple):
 
 
 class TrainingReporter(Protocol):
-    """What a learner calls while it is trained."""
+    """The object that a learner calls during its training."""
 
     def progress(self, progress: EpochProgress) -> None:
-        """Note the progress after an epoch. It may raise an error to stop the training."""
+        """Receive the progress after an epoch. It may raise an error to stop the training."""
 
     def check(self) -> None:
         """Do nothing, or raise an error to stop the training. Learners call it every few seconds."""
@@ -77,9 +77,9 @@ class Prediction(NamedTuple):
     ----------
     answer : str
     regions : tuple of (Region, float), or None
-        The regions of the picture that a method of counting counted, with a score from 0 to 1 each.
+        The regions of the picture that a counting method counted, each with a score from 0 to 1.
     number : float or None
-        The count before it was rounded to `answer`, if a method of counting gives a number.
+        The count before it was rounded to `answer`, if the method predicts a number.
     """
 
     answer: str
@@ -87,8 +87,8 @@ class Prediction(NamedTuple):
     number: float | None = None
 
 
-class NeededParts(NamedTuple):
-    """The parts of examples that a learner needs beside texts and answers."""
+class ExampleParts(NamedTuple):
+    """Parts of examples in addition to texts and answers."""
 
     images: bool = False
     stories: bool = False
@@ -99,7 +99,7 @@ class NeededParts(NamedTuple):
 
 
 class Learner(ABC):
-    """A method that is trained.
+    """A method that learns from examples.
 
     Parameters
     ----------
@@ -112,13 +112,14 @@ class Learner(ABC):
     name, label : str
         The name in commands and addresses, and the name on boards.
     source : str
-        The paper and its section, for people.
+        The citation of the paper and of its section.
     config_model : type of LearnerConfig
     mini : mapping
-        The settings of the size `mini`, for two cores without a GPU; those of `paper` are the defaults.
-    needs : NeededParts
-    uses : NeededParts
-        The parts that it also uses if the examples have them.
+        The settings of the size `mini`, for two cores without a GPU. The size `paper` has the defaults.
+    needs : ExampleParts
+        The parts that the examples must have.
+    uses : ExampleParts
+        The parts that the learner also uses if the examples have them.
     """
 
     name: ClassVar[str]
@@ -126,8 +127,8 @@ class Learner(ABC):
     source: ClassVar[str]
     config_model: ClassVar[type[LearnerConfig]] = LearnerConfig
     mini: ClassVar[Mapping[str, Any]] = {}
-    needs: ClassVar[NeededParts] = NeededParts()
-    uses: ClassVar[NeededParts] = NeededParts()
+    needs: ClassVar[ExampleParts] = ExampleParts()
+    uses: ClassVar[ExampleParts] = ExampleParts()
 
     def __init__(self, config: LearnerConfig, *, seed: int) -> None:
         self.config = config
@@ -141,22 +142,22 @@ class Learner(ABC):
         Raises
         ------
         BadTraining
-            Naming the setting, what was expected and what was found.
+            If a setting is wrong. The message names the setting, what was expected and what came.
         """
         try:
             return read(cls.config_model, merge(dict(cls.mini) if size == "mini" else {}, changes))
         except BadSpec as error:
             raise BadTraining(error.reason, where=f"{cls.name}: {error.where}" if error.where else cls.name) from error
         except RecursionError as error:
-            raise BadTraining("Expected settings, got objects or lists in too many others.", where=cls.name) from error
+            raise BadTraining("Expected settings, got JSON that is nested too deeply.", where=cls.name) from error
 
     @classmethod
     def check_examples(cls, examples: Examples, *, is_training: bool = False) -> None:
         """Raise `BadTraining` if the examples lack something that this learner needs.
 
-        Supporting lines are needed only of training examples, because no prediction may use them.
+        Only training examples need supporting lines, because predictions must not use them.
         """
-        needed_parts = [part for part in NeededParts._fields if getattr(cls.needs, part)]
+        needed_parts = [part for part in ExampleParts._fields if getattr(cls.needs, part)]
         lacking = [part for part in needed_parts if not examples.has(part) and (is_training or part != "supports")]
         if lacking:
             needed = " and ".join(lacking)
@@ -196,7 +197,7 @@ class Learner(ABC):
 
     @abstractmethod
     def restore(self, arrays: Arrays, data: Mapping[str, Any]) -> None:
-        """Take over a state that `state` returned."""
+        """Restore a state that `state` returned."""
 
     @property
     def parameters(self) -> int:
@@ -247,9 +248,9 @@ class EpochConfig(LearnerConfig):
     epochs : int
         The largest number of passes through the training examples.
     patience : int
-        The number of epochs after which the training stops without a better accuracy on the validation examples.
+        The training stops after this number of epochs without a better accuracy on the validation examples.
     batch : int
-        Examples in a step.
+        The number of examples in a step.
     learning_rate : float
     """
 

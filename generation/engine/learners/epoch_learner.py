@@ -1,7 +1,7 @@
-"""Training by epochs: early stopping, and going on after an interruption with the same result.
+"""The base class of learners that are trained by epochs, with early stopping and checkpoints.
 
-The random numbers of an epoch depend on the seed and the number of the epoch alone, and the state after each epoch is
-kept on the disk. So a training that was killed ends with the same weights as one that was not.
+A training that was interrupted ends with the same weights as one that was not: the random numbers of an epoch depend
+only on the seed and the number of the epoch, and the state after each epoch is stored on the disk.
 """
 
 import shutil
@@ -37,7 +37,7 @@ class EpochLearner(Learner):
 
     @abstractmethod
     def begin(self, train: Examples) -> None:
-        """Make the initial weights, and whatever else depends on the training examples, such as the list of words."""
+        """Make the initial weights and all data that depend on the training examples, such as the vocabulary."""
 
     @abstractmethod
     def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
@@ -55,14 +55,14 @@ class EpochLearner(Learner):
         """
 
     def training_state(self) -> Arrays:
-        """Return what the next epoch needs beside `state`, for example the momenta of the optimiser."""
+        """Return the arrays that the next epoch needs besides `state`, for example the momenta of the optimiser."""
         return {}
 
     def restore_training(self, arrays: Arrays) -> None:
-        """Take over what `training_state` returned."""
+        """Restore the arrays that `training_state` returned."""
 
     def fit(self, train: Examples, val: Examples, *, report: TrainingReporter, checkpoint: Path | None = None) -> None:
-        """Train until `patience` epochs bring no gain on `val`, and keep the weights of the best epoch."""
+        """Train until `patience` epochs have not improved the accuracy on `val`. Keep the weights of the best epoch."""
         self.check_training(train, val)
         history = History() if checkpoint is None else History.read(checkpoint)
         self.begin(train)
@@ -87,7 +87,7 @@ class EpochLearner(Learner):
         self.restore(*best)
 
     def _keep(self, folder: Path, history: "History", best: tuple[Arrays, Mapping[str, Any]] | None) -> None:
-        """Keep the state after an epoch, in one file with its JSON for each epoch, and delete the one before."""
+        """Store the state after an epoch as a new checkpoint, and delete earlier checkpoints."""
         assert best is not None
         arrays, data = self.state()
         parts = {"now": arrays, "best": best[0], "training": self.training_state()}
@@ -119,15 +119,15 @@ class EpochLearner(Learner):
 
 
 class History:
-    """The accuracies on the validation examples so far.
+    """The best accuracy on the validation examples so far.
 
     Attributes
     ----------
     epochs : int
-        How many epochs are done.
+        The number of epochs that are done.
     best : float or None
     since_best : int
-        How many epochs came after the best one.
+        The number of epochs after the best one.
     best_state : tuple or None
         The state after the best epoch, if the history was read from a checkpoint.
     """
@@ -150,7 +150,7 @@ class History:
         return found
 
     def note(self, share: float) -> bool:
-        """Note the accuracy after one more epoch, and return whether it is better than all before."""
+        """Add the accuracy after one more epoch, and return whether it is better than all earlier ones."""
         self.epochs += 1
         is_best = self.best is None or share > self.best
         self.best, self.since_best = (share, 0) if is_best else (self.best, self.since_best + 1)

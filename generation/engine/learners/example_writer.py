@@ -34,7 +34,7 @@ class ExampleWriter:
     Attributes
     ----------
     items, questions : int
-        How many were written so far.
+        The numbers of items and questions written so far.
     """
 
     def __init__(self, folder: Path, *, image_shape: tuple[int, int, int] | None = None) -> None:
@@ -75,7 +75,7 @@ class ExampleWriter:
         self.items += 1
 
     def add_question(self, text: str, kind: str, parts: Mapping[str, Any]) -> None:
-        """Add a question of the last item; `parts` has its values of `PARTS`, without those that are unknown."""
+        """Add a question of the last item; `parts` has the values of `PARTS` that are known."""
         for part in parts:
             self._counts[part] += 1
         self._file.write(json.dumps({"text": text, "kind": kind, **parts}) + "\n")

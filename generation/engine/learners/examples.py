@@ -1,7 +1,7 @@
 """Examples: the questions of a split with everything that a learner may see, in memory or in a folder.
 
-A folder of examples has arrays as `.npy` files, of which pictures are read only where they are used, and texts as
-lines of JSON. So a training reads it without a database.
+A folder of examples has arrays as `.npy` files and texts as lines of JSON, so a training needs no database. Pictures
+are read from the disk only when they are used.
 """
 
 import json
@@ -93,7 +93,7 @@ class Examples:
         return len(self.texts)
 
     def has(self, part: str) -> bool:
-        """Return whether the examples have a part, by its name in `generation.engine.learners.base.NeededParts`."""
+        """Return whether the examples have a part, by its name in `generation.engine.learners.base.ExampleParts`."""
         return self.most_counted is not None if part == "counts" else getattr(self, part) is not None
 
     @property
@@ -120,7 +120,7 @@ class Examples:
         return replace(self, items=self.items[at], **kept)
 
     def without_answers(self) -> "Examples":
-        """Return the examples without what tells answers: answers and supporting lines."""
+        """Return the examples without everything that reveals answers: answers and supporting lines."""
         return replace(self, answers=None, supports=None)
 
 

@@ -1,4 +1,4 @@
-"""The fit of learners that find their weights in one go, without epochs whose accuracy is measured."""
+"""The base class of learners whose training is so short that it needs no checkpoints."""
 
 from abc import abstractmethod
 from pathlib import Path
@@ -8,14 +8,14 @@ from generation.engine.learners.examples import Examples
 
 
 class LearnerWithoutCheckpoints(Learner):
-    """A learner whose training is short. If it is interrupted, it starts again."""
+    """A learner without checkpoints. After an interruption, its training starts again from the beginning."""
 
     @abstractmethod
     def learn(self, train: Examples, *, report: TrainingReporter) -> None:
         """Find the weights. `report.check` must be called every few seconds."""
 
     def fit(self, train: Examples, val: Examples, *, report: TrainingReporter, checkpoint: Path | None = None) -> None:
-        """Find the weights, and report the accuracy on `val`. Nothing is kept in `checkpoint`."""
+        """Find the weights, and report the accuracy on `val`. The folder `checkpoint` is not used."""
         self.check_training(train, val)
         self.learn(train, report=report)
         self.examples_seen = len(train)

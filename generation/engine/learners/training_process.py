@@ -1,13 +1,14 @@
-"""The program that trains: it reads an order and examples from a folder, and writes a model and predictions there.
+"""The training process: it reads an order and examples from a folder, and writes a model and predictions there.
 
 It runs without a database and without secrets: `python -m generation.engine.learners.training_process FOLDER`. The
-folder has `order.json`, the examples in `train`, `val` and one folder for each name of the order's `predict`. The
-program prints one JSON object a line: progress, and at the end `{"done": {...}}` or `{"error": {...}}`. If it is killed
-and started again, it continues after the last complete epoch. With `--tied` it ends when its standard input is closed,
-which happens when the program that started it is killed.
+folder has `order.json` and folders of examples: `train`, `val`, and one for each name in the order's `predict`. The
+process prints one JSON object on each line: progress, and at the end `{"done": {...}}` or `{"error": {...}}`. If it is
+killed and started again, it continues after the last complete epoch. With `--tied`, it ends when its standard input is
+closed. This happens when the process that started it is killed.
 
-It writes `model.safetensors`, `model.json`, and a file `predictions-NAME.jsonl` for each name, each with one object a
-line: `answer`, which is a number that is not rounded if the method gives one, and `boxes` if it counts regions.
+It writes `model.safetensors`, `model.json`, and a file `predictions-NAME.jsonl` for each name in `predict`. Each line
+of this file is an object. It has `answer`, which is a number before rounding if the method predicts numbers. It has
+`boxes` if the method counts regions.
 """
 
 import json
@@ -26,7 +27,7 @@ from generation.engine.learners.examples import read_examples
 from generation.engine.learners.model_files import write_whole
 
 ORDER, MODEL, CHECKPOINT = "order.json", "model.safetensors", "checkpoint"
-BETWEEN = 1.0  # seconds between two lines that only show that the program is alive
+BETWEEN = 1.0  # seconds between two lines that only show that the process is alive
 
 
 class PrintingReporter:
@@ -77,7 +78,7 @@ def run(folder: Path) -> dict[str, Any]:
 
 
 def write_predictions(path: Path, predictions: Sequence[Prediction]) -> None:
-    """Write one object a line for each prediction, in order."""
+    """Write a line with an object for each prediction, in order."""
     lines = []
     for one in predictions:
         line: dict[str, Any] = {"answer": one.answer if one.number is None else one.number}
@@ -88,7 +89,7 @@ def write_predictions(path: Path, predictions: Sequence[Prediction]) -> None:
 
 
 def _prepare_torch(threads: int, device: str) -> None:
-    """Import PyTorch before any network is imported, with results that repeat."""
+    """Import PyTorch before any network is imported, and make its results reproducible."""
     os.environ.update(CUBLAS_WORKSPACE_CONFIG=":4096:8")
     try:
         import torch

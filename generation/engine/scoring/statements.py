@@ -4,8 +4,8 @@ A statement bounds a sum of figures, some of them with a minus sign. It holds if
 satisfies the bounds, it does not hold if no part of the interval does, and otherwise it is undecided.
 
 The interval has two parts. The part of the questions pairs figures on the same questions. The part of the runs pairs
-figures of the same runs, such as those of one trained model on two splits; with a single run it is not known, and the
-interval is about that run alone.
+figures of the same runs, such as those of one trained model on two splits. With a single run, this part is not known,
+and the interval describes only that run.
 """
 
 import math
@@ -23,8 +23,8 @@ from generation.engine.scoring.figures import LEVEL, Interval, wilson
 from generation.engine.scoring.question_terms import QuestionTerms, mean_over_runs
 from generation.engine.spec import Frozen
 
-STEP = 1e-6  # of a sum of terms, relative to it, for the slope of a figure
-MOST, TINY = 1e12, 1e-12  # questions, and a variance: a figure that is the same for all questions is nearly exact
+STEP = 1e-6  # the relative change of a sum of terms by which the slope of a figure is computed
+MOST, TINY = 1e12, 1e-12  # limits of questions and variance, for figures that are the same for all questions
 
 
 class StatementOutcome(StrEnum):
@@ -36,7 +36,7 @@ class StatementOutcome(StrEnum):
 
 
 class Inequality(Frozen):
-    """A statement: the figures of `plus` less those of `minus` add up to a number between two bounds.
+    """A statement: the sum of the figures of `plus`, minus the sum of those of `minus`, is between two bounds.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Inequality(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """A figure of some runs on some questions, with what its interval needs.
+    """A figure of some runs on some questions, with the data for its interval.
 
     Attributes
     ----------
@@ -133,8 +133,8 @@ def measure_share(
 ) -> Measurement:
     """Return the share of right answers of some runs.
 
-    The interval over the questions is Wilson's. If the runs, or guesses, answer questions partly right, it is narrower,
-    as if there were more questions.
+    The interval over the questions is Wilson's. If the mean scores of questions are between 0 and 1, as for guesses or
+    several runs, it is narrower, as if there were more questions.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def _squared_reach_of_runs(terms: Sequence[tuple[float, Measurement]], level: fl
 
 
 def student_quantile(freedom: int, level: float = LEVEL) -> float:
-    """Return the distance from 0 that Student's t with these degrees of freedom stays within, at this level.
+    """Return the distance from 0 within which Student's t stays with the probability `level`.
 
     References
     ----------

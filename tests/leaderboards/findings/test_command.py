@@ -1,4 +1,4 @@
-"""The command `finding`: its list, its refusals, a run with a record, and a run that goes on."""
+"""The command `finding`: its list, its refusals, a run with a record, and a run that is continued."""
 
 import io
 from pathlib import Path
@@ -90,7 +90,7 @@ def test_a_run_shows_steps_and_outcomes_and_writes_the_record(
 def test_a_run_that_was_stopped_goes_on_only_with_resume(owner: User, small_finding: None, own_records: Path) -> None:
     begun = FindingRun("small", "mini", owner=owner, definition=small_definition())
     begun.perform(begun.steps[0])
-    with pytest.raises(CommandError, match="one that was begun"):
+    with pytest.raises(CommandError, match="one that is not complete"):
         run("small", "--workers", "1")
     run("small", "--workers", "1", "--resume")
     record = records.read_record(own_records / "small-mini.json")

@@ -17,7 +17,7 @@ from webapp.models import User
 
 @pytest.fixture(autouse=True)
 def known_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Make the toy known here and to the process that trains. Leases are not renewed: tests are in a transaction."""
+    """Make the toy known here and to the training process. Leases are not renewed: tests are in a transaction."""
     monkeypatch.setattr(leases, "RENEWAL", 86_400.0)
     monkeypatch.setattr(process, "PROGRAM", "tests.leaderboards.training.toy_process")
     monkeypatch.setitem(METHODS, toys.NAME, "")

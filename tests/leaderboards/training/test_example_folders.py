@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from generation.engine.learners.base import LearnerConfig, NeededParts
+from generation.engine.learners.base import ExampleParts, LearnerConfig
 from generation.engine.learners.examples import Examples, read_examples
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
@@ -38,9 +38,9 @@ def split_of(dataset: Dataset, name: str) -> Split:
     return Split.objects.for_browse().get(dataset=dataset, name=name)
 
 
-def examples_of(split: Split, needs: NeededParts, *, is_training: bool = True) -> Examples:
+def examples_of(split: Split, needs: ExampleParts, *, is_training: bool = True) -> Examples:
     """Return the examples of a split for a method with these needs."""
-    learner = type("Needy", (toys.Toy,), {"needs": needs, "uses": NeededParts()})
+    learner = type("Needy", (toys.Toy,), {"needs": needs, "uses": ExampleParts()})
     order = example_folders.examples_order(learner, Sized(), split, is_training=is_training)
     with example_folders.open_folder(order, check=nothing) as folder:
         return read_examples(folder)
@@ -54,7 +54,7 @@ def shapes(db: None) -> Dataset:
 
 def test_texts_types_answers_and_programs_are_those_of_the_rows(shapes: Dataset) -> None:
     train = split_of(shapes, "train")
-    found = examples_of(train, NeededParts(programs=True))
+    found = examples_of(train, ExampleParts(programs=True))
     rows = list(Question.objects.filter(split=train).order_by("position").select_related("scene"))
     assert found.name == "shapes/train" and found.texts == tuple(row.text for row in rows)
     assert found.kinds == tuple(row.kind for row in rows) and found.answers == tuple(row.answer for row in rows)
@@ -66,13 +66,13 @@ def test_texts_types_answers_and_programs_are_those_of_the_rows(shapes: Dataset)
 
 def test_nothing_that_tells_answers_is_given_of_a_withheld_split(shapes: Dataset) -> None:
     test = split_of(shapes, "test")
-    found = examples_of(test, NeededParts(programs=True, regions=True, supports=True, images=True), is_training=False)
+    found = examples_of(test, ExampleParts(programs=True, regions=True, supports=True, images=True), is_training=False)
     assert len(found) == test.questions and found.images is not None
     assert (found.answers, found.programs, found.supports, found.regions) == (None, None, None, None)
 
 
 def test_answers_are_not_given_of_an_open_split_that_is_only_answered(shapes: Dataset) -> None:
-    found = examples_of(split_of(shapes, "val"), NeededParts(programs=True), is_training=False)
+    found = examples_of(split_of(shapes, "val"), ExampleParts(programs=True), is_training=False)
     assert found.answers is None and found.programs is not None
 
 
@@ -89,7 +89,7 @@ def slowly_scaled(pixels: NDArray[np.uint8], height: int, width: int) -> NDArray
 
 def test_pictures_are_scaled_by_the_mean_of_their_pixels(shapes: Dataset) -> None:
     train = split_of(shapes, "train")
-    found = examples_of(train, NeededParts(images=True))
+    found = examples_of(train, ExampleParts(images=True))
     assert found.images is not None and found.images.shape == (4, 20, 30, 3)
     for scene in Scene.objects.filter(split=train):
         with Image.open(io.BytesIO(files.get(scene.image))) as image:
@@ -106,7 +106,7 @@ def test_a_picture_that_gets_larger_keeps_its_edges_and_its_own_size_stays() -> 
 
 def test_regions_are_the_boxes_of_visible_pixels(shapes: Dataset) -> None:
     train = split_of(shapes, "train")
-    found = examples_of(train, NeededParts(regions=True)).regions
+    found = examples_of(train, ExampleParts(regions=True)).regions
     assert found is not None
     world, spec = shapes.get_world(), train.read_spec()
     for stored in example_folders._stored_items(train, nothing):
@@ -126,10 +126,10 @@ def test_regions_are_the_boxes_of_visible_pixels(shapes: Dataset) -> None:
 
 def test_regions_without_object_ids_come_from_the_scene(shapes: Dataset) -> None:
     train = split_of(shapes, "train")
-    with_ids = examples_of(train, NeededParts(regions=True)).regions
+    with_ids = examples_of(train, ExampleParts(regions=True)).regions
     Scene.objects.filter(split=train).update(ids_image="")
     disk_cache.remove(next((disk_cache.folder() / example_folders.CACHE_FOLDER).iterdir()))
-    found = examples_of(train, NeededParts(regions=True)).regions
+    found = examples_of(train, ExampleParts(regions=True)).regions
     assert with_ids is not None and found is not None
     assert with_ids.ids.tolist() == found.ids.tolist() and np.allclose(with_ids.boxes, found.boxes, atol=1e-6)
 
@@ -140,13 +140,13 @@ def test_stories_and_supporting_lines_end_where_the_question_is_asked(db: None) 
         slug="tales", visibility="public",
     )  # fmt: skip
     dataset_jobs.work(dataset=made)
-    found = examples_of(split_of(made, "train"), NeededParts(stories=True, supports=True))
+    found = examples_of(split_of(made, "train"), ExampleParts(stories=True, supports=True))
     rows = Question.objects.filter(split__dataset=made, split__name="train").order_by("position")
     assert found.stories is not None and found.supports is not None
     for row, story, supports in zip(rows, found.stories, found.supports, strict=True):
         assert len(story) == row.scope and all(0 <= line < len(story) for line in supports)
     assert {len(supports) for supports in found.supports} >= {1, 2, 3}
-    answered = examples_of(split_of(made, "test"), NeededParts(stories=True, supports=True), is_training=False)
+    answered = examples_of(split_of(made, "test"), ExampleParts(stories=True, supports=True), is_training=False)
     assert answered.stories is not None and answered.supports is None
 
 
@@ -155,8 +155,8 @@ def test_a_question_set_has_its_own_questions_and_their_scenes(shapes: Dataset) 
     recipe = read_recipe({"parent": "train", "filter": "", "sample": 5, "seed": 1})
     part = dataset_jobs.derive(train, name="part", recipe=recipe)
     part = split_of(shapes, "part")
-    found = examples_of(part, NeededParts(images=True))
-    whole = examples_of(train, NeededParts(images=True))
+    found = examples_of(part, ExampleParts(images=True))
+    whole = examples_of(train, ExampleParts(images=True))
     assert len(found) == 5 and found.images is not None and len(found.images) == part.scenes
     for at, text in enumerate(found.texts):
         [place] = [number for number, other in enumerate(whole.texts) if other == text]
@@ -167,9 +167,9 @@ def test_a_question_set_has_its_own_questions_and_their_scenes(shapes: Dataset) 
 
 def test_methods_with_the_same_needs_share_a_folder(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     train = split_of(shapes, "train")
-    first = examples_of(train, NeededParts(images=True))
+    first = examples_of(train, ExampleParts(images=True))
     monkeypatch.setattr(example_folders, "_write", lambda *_, **__: pytest.fail("written again"))
-    assert np.array_equal(first.images, examples_of(train, NeededParts(images=True)).images)  # type: ignore[arg-type]
+    assert np.array_equal(first.images, examples_of(train, ExampleParts(images=True)).images)  # type: ignore[arg-type]
 
 
 def test_every_difference_makes_another_folder(shapes: Dataset) -> None:
@@ -195,7 +195,7 @@ def test_a_picture_that_is_missing_is_one_message(shapes: Dataset) -> None:
     train = split_of(shapes, "train")
     files.drop(Scene.objects.filter(split=train, position=2).get().image)
     with pytest.raises(Exception, match=r"shapes/train scene 2: Expected the picture of every scene"):
-        examples_of(train, NeededParts(images=True))
+        examples_of(train, ExampleParts(images=True))
 
 
 def test_a_full_disk_is_noticed_before_anything_is_written(shapes: Dataset, settings: Any, tmp_path: Path) -> None:
@@ -204,5 +204,5 @@ def test_a_full_disk_is_noticed_before_anything_is_written(shapes: Dataset, sett
         files.check_room(tmp_path, 2**60)
     settings.DISK_RESERVE_GB = 1e9
     with pytest.raises(files.NoSpace):
-        examples_of(split_of(shapes, "train"), NeededParts(images=True))
+        examples_of(split_of(shapes, "train"), ExampleParts(images=True))
     assert list((disk_cache.folder() / example_folders.CACHE_FOLDER).iterdir()) == []

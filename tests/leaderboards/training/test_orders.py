@@ -7,7 +7,7 @@ import pytest
 
 from generation.engine.errors import BadTraining, NoTorch
 from generation.engine.learners import NETWORKS
-from generation.engine.learners.base import NeededParts
+from generation.engine.learners.base import ExampleParts
 from generation.models import Dataset, Split
 from tests.leaderboards.training import toys
 from webapp.leaderboards.models import Method, Submission, Training
@@ -69,7 +69,7 @@ def test_no_account_can_train_on_withheld_answers(order: TrainingOrder, withheld
 def test_a_method_that_needs_programs_does_not_answer_a_withheld_split(
     order: TrainingOrder, withheld: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(toys.Toy, "needs", NeededParts(programs=True))
+    monkeypatch.setattr(toys.Toy, "needs", ExampleParts(programs=True))
     orders.check(order)
     assert "needs programs, which are withheld" in refused(order._replace(tests=(withheld,)))
 
@@ -77,15 +77,15 @@ def test_a_method_that_needs_programs_does_not_answer_a_withheld_split(
 @pytest.mark.parametrize(
     ("needs", "words"),
     [
-        (NeededParts(images=True), "Expected a split with pictures"),
-        (NeededParts(stories=True), "Expected a split with stories"),
-        (NeededParts(supports=True), "Expected a split with supporting lines"),
-        (NeededParts(counts=True), "Expected a split with numbers as answers"),
-        (NeededParts(regions=True), "Expected a split with boxes of objects"),
+        (ExampleParts(images=True), "Expected a split with pictures"),
+        (ExampleParts(stories=True), "Expected a split with stories"),
+        (ExampleParts(supports=True), "Expected a split with supporting lines"),
+        (ExampleParts(counts=True), "Expected a split with numbers as answers"),
+        (ExampleParts(regions=True), "Expected a split with boxes of objects"),
     ],
 )
 def test_a_split_must_have_what_the_method_needs(
-    order: TrainingOrder, monkeypatch: pytest.MonkeyPatch, needs: NeededParts, words: str
+    order: TrainingOrder, monkeypatch: pytest.MonkeyPatch, needs: ExampleParts, words: str
 ) -> None:
     monkeypatch.setattr(toys.Toy, "needs", needs)
     assert words in refused(order)

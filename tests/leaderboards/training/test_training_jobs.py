@@ -1,4 +1,4 @@
-"""Trainings as jobs: they train in another process, submit, and go on where they were stopped."""
+"""Trainings as jobs: they train in another process, submit, and continue after they were stopped."""
 
 import fcntl
 import json

@@ -1,4 +1,4 @@
-"""The program that trains, which also knows the toy."""
+"""The training process, which also knows the toy."""
 
 import sys
 

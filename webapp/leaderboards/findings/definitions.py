@@ -1,11 +1,11 @@
 """Definitions of findings: one JSON file for each, read by a strict model.
 
-A definition has tables, of the paper's figures and ours, statements about the figures, and two sizes. A size has the
+A definition has tables with the paper's figures and ours, statements about the figures, and two sizes. A size has the
 datasets to make and the methods to train. A figure is named by its table, row and column: `types/lstm/exist`.
 
 In a list, an object with a key `each`, for example `{"each": {"k": [5, 15]}, "name": "k{k}", ...}`, stands for several
-objects: one for each combination of the values, in which `{k}` is replaced by the value. With a key `value` and no
-other, it stands for several values of that key. A name in place of the values is that of a list in `lists`.
+objects: one for each combination of the values, in which `{k}` is replaced by the value. If `value` is the only other
+key, it stands for several values instead of objects. A name in place of a list of values refers to a list in `lists`.
 """
 
 import itertools
@@ -28,7 +28,7 @@ from generation.engine.spec import Frozen, read
 
 FOLDER = Path(__file__).parent / "definitions"
 SIZES: tuple[SizeName, ...] = ("mini", "paper")
-BASELINE, GUESSES = "baseline", "guesses"  # kinds of rows that are not trained
+BASELINE, GUESSES = "baseline", "guesses"  # kinds of rows without a training
 ACCURACY = "accuracy"
 UNLIMITED = ("relative_error",)  # metrics in percent that can be above 100 %
 COLUMN, ROW = "{column}", "{row}"  # in a row's training and split: the name of the cell's column
@@ -51,7 +51,7 @@ class DerivedSet(Frozen):
 
 
 class ShiftedCounts(Frozen):
-    # They are called `train-odd-even-90` and so on.
+    # The question sets have names such as `train-odd-even-90`.
     kept: Literal["odd", "even"]
     removed: float = Field(ge=0, le=100)
 
@@ -117,7 +117,7 @@ class TableColumn(Frozen):
     metric : str
         `accuracy`, or a name in `generation.engine.scoring.counts.metrics.METRICS`.
     at : float or None
-        The place on the axis, if the table is drawn as lines.
+        The place on the axis, if the chart has lines.
     """
 
     name: Name
@@ -140,7 +140,7 @@ class TableColumn(Frozen):
 
 
 class FindingCell(NamedTuple):
-    """A figure of a table, with its split and what it is a figure of."""
+    """A cell of a table: the figure of its row in its column, on a split."""
 
     key: str
     row: TableRow
@@ -165,7 +165,7 @@ class FindingCell(NamedTuple):
 
 
 class FindingTable(Frozen):
-    """A table or figure of the paper, and the same of ours.
+    """A table or diagram of the paper, with our figures for the same cells.
 
     Attributes
     ----------
@@ -203,9 +203,11 @@ class FindingTable(Frozen):
         _check_unique("columns", [column.name for column in self.columns])
         for row, figures in self.paper.items():
             if row not in {one.name for one in self.rows} or len(figures) != len(self.columns):
-                raise ValueError(f"Expected {len(self.columns)} figures of a row of the table for {row!r}")
+                raise ValueError(
+                    f"Expected {len(self.columns)} figures of a row of the table, got {len(figures)} of {row!r}"
+                )
         if self.chart == "lines" and any(column.at is None for column in self.columns):
-            raise ValueError("Expected `at` of each column for a chart with lines")
+            raise ValueError("Expected `at` of each column for a chart with lines, got a column without it")
         for cell in self.cells():
             if not cell.on:
                 raise ValueError(f"Expected a split for {cell.key}, got none")
@@ -322,7 +324,7 @@ def read_definition(data: Mapping[str, Any], *, where: str = "") -> Definition:
 
 
 def expand(data: Any, lists: Mapping[str, Sequence[Any]] = NO_LISTS) -> Any:
-    """Return JSON data in which each object with `each` in a list stands for several."""
+    """Return JSON data in which each object with `each` is replaced by the objects for which it stands."""
     if isinstance(data, list):
         return [one for entry in data for one in _expand_entry(entry, lists)]
     if isinstance(data, Mapping):
@@ -341,7 +343,7 @@ def _expand_entry(entry: Any, lists: Mapping[str, Sequence[Any]]) -> Iterable[An
 
 
 def _fill_in(data: Any, values: Mapping[str, Any]) -> Any:
-    """Return JSON data with the values in place of their names; a text that is only a name becomes the value itself."""
+    """Return JSON data with the values in place of their names; a text with nothing but a name becomes the value."""
     if isinstance(data, list):
         return [_fill_in(one, values) for one in data]
     if isinstance(data, Mapping):

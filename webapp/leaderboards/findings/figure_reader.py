@@ -1,4 +1,4 @@
-"""Figures of findings: from the stored predictions of trainings and baselines, with what their intervals need."""
+"""Reads the figures of findings from stored predictions, with the data for their intervals."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,8 +1,8 @@
-"""Running a finding: steps that can be done again, so that a run that was killed goes on and records the same.
+"""The run of a finding, in steps. A run that was killed can continue, and then records the same figures.
 
 The steps make each dataset with its question sets, train each method, and score the baselines that tables need. A step
-that finds its work done, in the database, does nothing. At the end, the figures are read, the statements are judged,
-and the record is written.
+does nothing if its result is in the database. At the end, the figures are read, the statements are judged, and the
+record is written.
 """
 
 import functools
@@ -112,7 +112,7 @@ class FindingRun:
             yield FindingStep(f"score {kind} on {split}", BASELINE, perform)
 
     def perform(self, step: FindingStep) -> float:
-        """Do a step, and return its seconds, those of earlier attempts included."""
+        """Do a step, and return its seconds, including those of earlier attempts."""
         begun = time.monotonic()
         try:
             step.perform()
@@ -121,7 +121,7 @@ class FindingRun:
         return self.journal.seconds[step.name]
 
     def seconds_left(self, done: int) -> float | None:
-        """Return the seconds that the steps after the first `done` probably take; None if that is not known yet."""
+        """Return an estimate of the seconds for all steps but the first `done`; None if nothing is known yet."""
         spent = defaultdict[str, list[float]](list)
         for step in self.steps[:done]:
             spent[step.kind].append(self.journal.seconds.get(step.name, 0.0))
@@ -139,7 +139,7 @@ class FindingRun:
         return f"{self.name}-{self.size}-{name}"[:60]
 
     def make_dataset(self, one: FindingDataset) -> Dataset:
-        """Make a dataset and its question sets, unless they exist; go on with one that is not complete."""
+        """Make a dataset and its question sets, unless they exist; continue one that is not complete."""
         slug = self.slug_of(one.name)
         source = loading.gather_spec(one.spec, name=one.name, folder=records.FOLDER)
         data = loading.change(source.data, files=source.files)
@@ -204,11 +204,11 @@ class FindingRun:
         try:
             found = run_here(found, say=self.say)
         except BaseException:
-            orders.cancel(found)  # until it is resumed, no background process should go on with it
+            orders.cancel(found)  # so that no background process continues it before this run does
             raise
         refused = [submission.message for submission in found.submissions.all() if not submission.is_scored]
         if found.state != State.DONE or refused:
-            reason = (refused or [found.message])[0] or f"it is {found.state}"
+            reason = (refused or [found.message])[0] or f"one that is {found.state}"
             raise BadFinding(f"Expected a training with scores, got: {reason}", where=f"{one.name}, seed {seed}")
         return found
 
@@ -265,7 +265,7 @@ class FindingRun:
         answered = Submission.objects.scored().filter(training=training, split__in=[split.pk, split.source.pk])
         found = answered.select_related("split__dataset").order_by("-pk").first()
         if training is None or found is None:
-            raise BadFinding(f"Expected predictions on {split}, got none. Add it to tests.", where=one.name)
+            raise BadFinding(f"Expected predictions on {split}, got none. Add the split to `tests`.", where=one.name)
         return found
 
     def judge(self, figures: Mapping[str, Measurement]) -> list[tuple[FindingStatement, Judgement]]:

@@ -63,7 +63,7 @@ class TableView(NamedTuple):
 
 
 class StatementView(NamedTuple):
-    """A statement on a page: what it demands, what was found, and the outcome in words with a class of its chip."""
+    """A statement on a page: its bounds, the value, and the outcome with the CSS class of its chip."""
 
     says: str
     demand: str
@@ -93,7 +93,7 @@ def _sizes(name: str, definition: Definition) -> list[SizeSummary]:
 
 
 def summary_of(name: str, size: SizeName, *, definition: Definition) -> SizeSummary:
-    """Return the newest record of a size, and how many statements of the definition ended in which way."""
+    """Return the newest record of a size, and the number of statements of the definition with each outcome."""
     record = records.load_latest(name, size)
     ended = [found.outcome for _, found in _with_outcomes(definition, size, record) if found is not None]
     counts = [(ended.count(one), one.value, chip) for one, chip in CHIPS.items()]
@@ -152,7 +152,7 @@ def statements_of(definition: Definition, size: SizeName, record: FindingRecord 
 def _with_outcomes(
     definition: Definition, size: SizeName, record: FindingRecord | None
 ) -> list[tuple[FindingStatement, RecordedStatement | None]]:
-    # An outcome is that of the recorded sum and bounds; the words of the statement may have changed since.
+    # A recorded outcome belongs to the statement with the same sum and bounds, even if its words have changed.
     known = {} if record is None else {_demand(one): one for one in record.statements}
     return [(one, known.get(_demand(one))) for one in definition.statements_of(size)]
 
@@ -171,7 +171,7 @@ def _statement(one: FindingStatement, found: RecordedStatement | None, *, unit: 
 
 
 def demand_text(one: Inequality, *, unit: str) -> str:
-    """Return the bounds of a statement in words: of a share in percent, of a difference of shares in points."""
+    """Return the bounds of a statement in words: percent for a share, points for a difference of shares."""
     name = unit if unit != PERCENT or not one.minus else POINTS
     scale = 100 if unit == PERCENT else 1
     low, high = (f"{round(scale * end, 6):g}".replace("-", "−") for end in one.bounds)

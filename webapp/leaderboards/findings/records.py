@@ -1,7 +1,7 @@
-"""Records of findings: what a run made, its figures, and which statements hold.
+"""Records of findings: the datasets and trainings of a run, its figures, and the outcomes of statements.
 
-The repository has a record of each finding and size that was run for it, in `records/`. A site's own runs are in
-`VAR_DIR/findings/`. The journal of a run, which has the seconds of each step that is done, is in the same folder.
+Records of the repository are in `records/`, and records of this site are in `VAR_DIR/findings/`. The same folder has
+the journal of each run, with the seconds of each step that is done.
 """
 
 import json
@@ -90,7 +90,7 @@ class FindingRecord(Frozen):
     seconds : float
         The sum of the seconds of all steps.
     machine, versions : mapping of str to str
-        Those at `date`. A training that was done before has the version of its own code.
+        The machine and the versions at `date`. Each training has its own code version.
     datasets, trainings, statements : tuple
     figures : mapping of str to RecordedFigure
         By the name `table/row/column`.
@@ -123,7 +123,7 @@ class FindingRecord(Frozen):
 
 def record_figure(measured: Measurement, *, is_share: bool) -> RecordedFigure:
     low, high = interval_of_sum([(1.0, measured)])
-    if is_share:  # the part of the runs can reach over the ends
+    if is_share:  # the part of the runs can exceed 0 or 1
         low, high = max(0.0, low), min(1.0, high)
     runs = tuple(rounded(float(value)) for value in measured.values)
     return RecordedFigure(value=rounded(measured.value), low=rounded(low), high=rounded(high), n=measured.n, runs=runs)
@@ -146,7 +146,7 @@ def describe_versions() -> dict[str, str]:
 
 
 def _installed() -> Iterator[tuple[str, str]]:
-    """Yield the packages of this Python and of the one that trains networks, with their versions."""
+    """Yield the packages of this Python and of the Python that trains networks, with their versions."""
     home = Path(settings.TRAINING_PYTHON).parent.parent
     folders = [*sys.path, *map(str, home.glob("lib/python*/site-packages"))]
     for name in PACKAGES:
@@ -205,9 +205,9 @@ def _load(path: Path) -> FindingRecord | None:
 
 
 class Journal:
-    """The seconds of the steps of a run that are done. It is a file, so a run that was killed goes on after it.
+    """The seconds of the steps of a run that are done, in a file, so that a run can continue after it was killed.
 
-    It is kept after the run, so that a second record counts the seconds of the first run.
+    The file stays after the run, so that a second record counts the seconds of the first run.
 
     Parameters
     ----------

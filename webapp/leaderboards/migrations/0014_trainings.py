@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                 ('seed', models.PositiveIntegerField(default=0)),
                 ('device', models.CharField(choices=[('auto', 'a GPU if there is one'), ('cpu', 'the processor'), ('cuda', 'a GPU')], default='auto', max_length=4)),
                 ('name', models.CharField(help_text='The name of the method on boards.', max_length=100)),
-                ('progress', models.TextField(default='{}', help_text='JSON: the last report of the process that trains.')),
+                ('progress', models.TextField(default='{}', help_text='JSON: the last report of the training process.')),
                 ('history', models.TextField(default='[]', help_text='JSON: [epoch, loss, accuracy on val] after each epoch.')),
                 ('seconds', models.FloatField(default=0, help_text='How long processes have worked on it.')),
                 ('parameters', models.PositiveBigIntegerField(blank=True, help_text='Numbers that were learned.', null=True)),

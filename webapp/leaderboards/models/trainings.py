@@ -28,10 +28,10 @@ class TrainingQuerySet(AbstractJobQuerySet["Training"]):
 
 
 class Training(AbstractJob):
-    """An order to train a method, and what is known about it so far.
+    """An order to train a method, with its progress and its results.
 
-    `method` is a name of `generation.engine.learners.METHODS`. Waiting and running: `progress` has the last report of
-    the process that trains. Done: the model is stored, and there is a submission for each split of `tests`.
+    `method` is a name of `generation.engine.learners.METHODS`. `progress` has the last report of the training process.
+    When the training is done, the model is stored, and there is a submission for each split of `tests`.
     """
 
     class Size(models.TextChoices):
@@ -53,7 +53,7 @@ class Training(AbstractJob):
     seed = models.PositiveIntegerField(default=0)
     device = models.CharField(max_length=4, choices=Device.choices, default=Device.AUTO)
     name = models.CharField(max_length=100, help_text="The name of the method on boards.")
-    progress = models.TextField(default="{}", help_text="JSON: the last report of the process that trains.")
+    progress = models.TextField(default="{}", help_text="JSON: the last report of the training process.")
     history = models.TextField(default="[]", help_text="JSON: [epoch, loss, accuracy on val] after each epoch.")
     seconds = models.FloatField(default=0, help_text="How long processes have worked on it.")
     parameters = models.PositiveBigIntegerField(null=True, blank=True, help_text="Numbers that were learned.")

@@ -1,1 +1,1 @@
-"""Training methods of the site: orders, examples, the process that trains, and what it leaves."""
+"""Trainings: orders, folders of examples, the training process, and its results."""

@@ -1,9 +1,9 @@
-"""Folders of examples for the process that trains, made from stored splits and cached below `VAR_DIR`.
+"""Folders of examples for the training process, made from stored splits and cached below `VAR_DIR`.
 
 The name of a folder follows from the split's content hash, the parts and the size of the images, so that several
-methods use the same folder. Scenes are read a few hundred at a time. Pictures are scaled to the size that the method
-asks for: the mean of the pixels (Pillow's BOX) where they get smaller, bilinear where they get larger. Their
-proportions change if the size has others.
+methods use the same folder. Scenes are read a few hundred at a time. Pictures are scaled to the size in the method's
+settings: by the mean of the pixels (Pillow's BOX) if they get smaller, bilinearly if they get larger. This changes
+their proportions if the size has other proportions.
 """
 
 import hashlib
@@ -35,19 +35,20 @@ from generation.storage.pictures import picture_bytes
 from generation.storage.split_index import SplitIndex
 
 CACHE_FOLDER = "examples"  # in the cache of this machine
-VERSION = 1  # of what the folders contain
-SCENES = 200  # read per query
+VERSION = 1  # of the content of the folders
+SCENES = 200  # scenes that one query reads
 QUESTION_BYTES = 400  # estimate of the bytes that a question without a story needs
 Check = Callable[[], None]
 
 
 class ExamplesOrder(NamedTuple):
-    """What a folder of examples must have.
+    """The content that a folder of examples must have.
 
     Attributes
     ----------
     split : Split
     answers, stories, supports, programs, regions : bool
+        The parts of each example.
     size : (int, int) or None
         Height and width of images; None without images.
     """
@@ -72,7 +73,7 @@ class ExamplesOrder(NamedTuple):
 
 
 def examples_order(learner: type[Learner], config: LearnerConfig, split: Split, *, is_training: bool) -> ExamplesOrder:
-    """Return what a method may see of a split: of a split that it only answers neither answers nor supporting lines."""
+    """Return the parts of a split that a method may see; no answers and supporting lines if it only answers it."""
     needs = learner.needs
     size = (int(getattr(config, "height")), int(getattr(config, "width"))) if needs.images else None  # noqa: B009
     return ExamplesOrder(
@@ -88,9 +89,9 @@ def examples_order(learner: type[Learner], config: LearnerConfig, split: Split, 
 
 @contextmanager
 def open_folder(order: ExamplesOrder, *, check: Check) -> Iterator[Path]:
-    """Yield the folder of examples, which is made if it does not exist, and which is kept during the block.
+    """Yield the folder of examples. It is made if it does not exist, and is not deleted during the block.
 
-    `check` is called between pieces. An exception from it stops the work.
+    `check` is called between batches of scenes. An exception from it stops the work.
 
     Raises
     ------
@@ -202,11 +203,11 @@ def _boxes_of_ids(scene: Scene) -> dict[int, tuple[float, float, float, float]]:
     return {number: (x, y, x + width, y + height) for number, (x, y, width, height) in boxes.items()}
 
 
-# What a split has
+# Parts of a split
 
 
 def missing_part(learner: type[Learner], split: Split, *, is_training: bool) -> str:
-    """Return what a split lacks for a method, in words; empty if it lacks nothing."""
+    """Return a part that a method needs and a split does not have, in words; empty if there is none."""
     needs, world = learner.needs, split.dataset.get_world()
     scenes = Scene.objects.filter(split=split.source)
     if needs.images and scenes.filter(image="", linked="").exists():

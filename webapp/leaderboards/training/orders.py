@@ -29,7 +29,7 @@ STOPPED = (State.FAILED, State.CANCELLED)
 
 
 class TrainingOrder(NamedTuple):
-    """What to train, on what, and which splits to answer.
+    """The method to train, its splits, and its settings.
 
     Attributes
     ----------
@@ -38,9 +38,10 @@ class TrainingOrder(NamedTuple):
     owner : User
         The owner of the training, and of the method on boards.
     train, val : Split
-        The splits from which the method learns, and by which it chooses when to stop. Their answers must be open.
+        The split from which the method learns, and the split whose accuracy decides when it stops. Their answers must
+        be open.
     tests : tuple of Split
-        The splits that it answers. Their answers may be withheld.
+        The splits that the method answers. Their answers may be withheld.
     config : mapping
         The settings that differ from those of the size.
     size : str
@@ -182,7 +183,7 @@ def _check_seen(order: TrainingOrder, split: Split, *, role: str, kinds: tuple[W
     needed = [*kinds, *(what for part, what in more.items() if getattr(needs, part))]
     if not split.is_complete:
         raise BadTraining(f"Expected a complete split, got {split}, which is {split.get_state_display()}.", where=role)
-    if role != "test" and is_withheld(split):  # has a message of its own
+    if role != "test" and is_withheld(split):  # `_check_learned` has a message for it
         needed = [What.QUESTION]
     if role == "test" and is_withheld(split):
         needed = [what for what in needed if what not in (What.PROGRAM, What.SCENE)]
@@ -221,8 +222,8 @@ def _check_same_settings(order: TrainingOrder) -> None:
             f"the {field} {getattr(other, field)}" for field, own in mine.items() if getattr(other, field) != own
         ]
         raise BadTraining(
-            f"Expected {' and '.join(differing)}, as training {other.pk} of the name {other.name!r} has, got something "
-            "else: boards average runs of one name. Choose another name (--name).",
+            f"Expected {' and '.join(differing)}, as in training {other.pk} with the name {other.name!r}, got other "
+            "settings. Boards average the runs of one name, so choose another name (--name).",
             where="name",
         )
 
@@ -280,15 +281,15 @@ def _config_text(order: TrainingOrder) -> str:
 
 
 def cancel(training: Training) -> bool:
-    # What was trained is kept.
+    # Its checkpoint stays, so that it can be continued.
     unfinished = Training.objects.under_way().filter(pk=training.pk)
     return unfinished.update(state=State.CANCELLED, **leases.FREE, finished=Now()) == 1
 
 
 def resume(training: Training) -> bool:
-    """Let a stopped training wait again; return False if it is not stopped.
+    """Make a stopped training wait again; return False if it is not stopped.
 
-    Raises `BadTraining` if its order is no longer right or allowed.
+    Raises `BadTraining` if its order is now wrong or not allowed.
     """
     stopped = Training.objects.filter(pk=training.pk, state__in=STOPPED)
     if not stopped.exists():

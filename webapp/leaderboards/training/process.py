@@ -1,7 +1,7 @@
-"""The child process that trains: which Python runs it, its environment, and the lines that it prints.
+"""Runs the training process as a child process, and reads the lines that it prints.
 
-It has neither the database nor the site's secrets. It ends when this process ends, because its standard input is then
-closed. A lock of its folder, which it inherits, keeps another process from training in the same folder.
+The training process has no access to the database or to the site's secrets. It ends when this process ends, because its
+standard input is then closed. It inherits a lock of its folder, so that no other process trains in the same folder.
 """
 
 import errno
@@ -26,17 +26,17 @@ from generation.engine.learners import is_network
 from generation.queue import sandbox
 
 PROGRAM = "generation.engine.learners.training_process"
-LOG = "process.log"  # standard error of the program
-LOG_END = 1500  # characters of it in a message
+LOG = "process.log"  # standard error of the training process
+LOG_END = 1500  # characters of the log that a message shows
 POLL = 0.5  # seconds between two calls of `check`
-PATIENCE = 30.0  # seconds to wait until an earlier program has left the folder
-NICENESS = "10"  # pages and scores stay fast
+PATIENCE = 30.0  # seconds to wait for an earlier process that still uses the folder
+NICENESS = "10"  # a low priority, so that pages and scores stay fast
 GPU = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 Line = Mapping[str, Any]
 
 
 class ProcessEnded(Exception):
-    """The program that trains ended without a result, because of an error in it or because it was killed."""
+    """The training process ended without a result, because of an error in it or because it was killed."""
 
 
 def python_for(method: str) -> str:
@@ -52,12 +52,12 @@ def python_for(method: str) -> str:
 
 
 class FolderInUse(Exception):
-    """Another program still trains in the folder. It may end soon, so the training is tried again."""
+    """Another process still trains in the folder. It may end soon, so the training is tried again."""
 
 
 @contextmanager
 def lock_folder(folder: Path, *, check: Callable[[], None]) -> Iterator[IO[bytes]]:
-    """Yield an open file whose lock keeps other processes out of the folder; raise `FolderInUse` if one stays in it."""
+    """Yield a file whose lock keeps other processes out of the folder; raise `FolderInUse` if one still uses it."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("ab") as file:
         end = time.monotonic() + PATIENCE
@@ -80,18 +80,18 @@ def _lock(file: IO[bytes]) -> bool:
 def run(
     folder: Path, lock: IO[bytes], *, method: str, threads: int, check: Callable[[], None]
 ) -> Generator[Line, None, None]:
-    """Run the program in a folder with an order, and yield the objects that it prints; the last one has `done`.
+    """Run the training process for the order in a folder, and yield the objects that it prints; the last has `done`.
 
-    `check` is called every half second. An exception from it kills the program, and so does closing the generator.
+    `check` is called every half second. An exception from it kills the process, and so does closing the generator.
 
     Raises
     ------
     BadTraining
-        With the program's own message, if it refuses the order.
+        If the process refuses the order. The message is that of the process.
     OSError
-        If it could not read or write a file, for example because the disk is full.
+        If the process could not read or write a file, for example because the disk is full.
     ProcessEnded
-        If it ended without a result.
+        If the process ended without a result.
     """
     command = ["nice", "-n", NICENESS, python_for(method), "-m", PROGRAM, str(folder), "--tied"]
     kept = {name: os.environ[name] for name in GPU if name in os.environ}
@@ -104,7 +104,7 @@ def run(
             cwd=settings.BASE_DIR,
             env=sandbox.clean_environment(threads=threads) | kept,
             pass_fds=[lock.fileno()],
-            start_new_session=True,  # Ctrl-C reaches this process alone, which then decides
+            start_new_session=True,  # Ctrl-C reaches only this process, which then ends the other one
         )
     assert child.stdin is not None and child.stdout is not None
     try:
@@ -140,7 +140,7 @@ def _lines(output: IO[bytes], check: Callable[[], None]) -> Iterator[Line]:
 
 
 def _read(line: bytes) -> Line | None:
-    """Return the object of a line; None for anything else, which a library may print."""
+    """Return the object of a line; None for other text, which a library may print."""
     try:
         found = json.loads(line)
     except ValueError:
@@ -162,5 +162,5 @@ def _describe_end(folder: Path, code: int) -> str:
     said = (folder / LOG).read_text(errors="replace").strip()[-LOG_END:]
     if code < 0:
         name = signal.Signals(-code).name
-        return f"the program that trains was ended by the signal {name}. Too little memory may be the reason. {said}"
-    return f"the program that trains ended with status {code}: {said.splitlines()[-1] if said else 'it said nothing'}"
+        return f"the training process was ended by the signal {name}. Too little memory may be the reason. {said}"
+    return f"the training process ended with status {code}: {said.splitlines()[-1] if said else 'no message'}"

@@ -1,4 +1,4 @@
-"""What a training leaves: the stored model, and submissions of its predictions."""
+"""The results of a training: the stored model, and submissions of its predictions."""
 
 import gzip
 import hashlib
@@ -147,7 +147,7 @@ def _about(training: Training) -> dict[str, Any]:
 
 
 def write_upload(split: Split, path: Path) -> Path:
-    """Write predictions of the process that trained as a compressed upload, and return its path."""
+    """Write predictions of the training process as a compressed upload, and return its path."""
     expected = expected_of(split)
     upload = path.with_name(f"{path.name}.gz")
     with path.open(encoding="utf-8") as lines, gzip.open(upload, "wt", compresslevel=LEVEL, encoding="utf-8") as file:
@@ -157,7 +157,7 @@ def write_upload(split: Split, path: Path) -> Path:
 
 
 def _rows(expected: ExpectedAnswers, predictions: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an upload. Boxes, which are shares of the picture, become pixels."""
+    """Yield the rows of an upload. Boxes, which are given as shares of the picture, become pixels."""
     for number, one in enumerate(predictions):
         row: dict[str, Any] = {"question_id": number, "answer": one["answer"]}
         if one.get("boxes") is not None and expected.sizes is not None and expected.sizes[number].all():

@@ -1,4 +1,4 @@
-"""What methods that can be trained see, and which fit a split."""
+"""The methods that can be trained on a split, and the parts of examples that each method sees."""
 
 from generation.engine.learners import METHODS, find_learner
 from generation.engine.learners.base import Learner
@@ -21,7 +21,7 @@ def describe(learner: type[Learner]) -> str:
 
 
 def suitable_for(split: Split) -> list[type[Learner]]:
-    """Return the methods that can be trained on a split like this one."""
+    """Return the methods for which a split has all parts."""
     lacking: dict[object, str] = {}
     found = []
     for learner in map(find_learner, METHODS):

@@ -2,7 +2,7 @@
 
 The folder of a training below `VAR_DIR` has its order, links to examples, checkpoints and predictions. If the process
 is killed, the next one on the same machine continues after the last complete epoch. On another machine, or after a
-change of the code, the training starts again.
+change of the code, the training starts again from the beginning.
 """
 
 import fcntl
@@ -35,9 +35,9 @@ from webapp.leaderboards.training.process import Line
 from webapp.leaderboards.training.results import folder_name
 
 NOTE_INTERVAL = 1.0  # seconds between two updates of the row
-POLL = 0.5  # seconds between two looks at a training of another process
-GRACE = 600.0  # seconds after the limit until a training counts as hung
-FOLDER_DAYS = 30  # for how long the folder of a training that failed or was cancelled is kept
+POLL = 0.5  # seconds between two checks of a training that another process runs
+GRACE = 600.0  # seconds after its time limit until a training counts as hung
+FOLDER_DAYS = 30  # days after which the folder of a failed or cancelled training is deleted
 State = Training.State
 Say = Callable[[Training], object]
 
@@ -75,7 +75,7 @@ def run(training: Training, lease: leases.Lease, *, say: Say = nothing) -> None:
 
 
 def _prepare(training: Training, folder: Path, watch: "TrainingWatch", stack: ExitStack) -> None:
-    """Write the order and link the examples. What an earlier run left is kept if its order was the same."""
+    """Write the order and link the examples. Files of an earlier run stay if it had the same order."""
     order = orders.order_of(training)
     learner, config = find_learner(order.method), orders.read_config(order)
     named = {"train": order.train, "val": order.val, **{folder_name(split): split for split in order.tests}}
@@ -102,7 +102,7 @@ def _prepare(training: Training, folder: Path, watch: "TrainingWatch", stack: Ex
 
 
 def _start_over_unless_same(folder: Path, content: bytes) -> None:
-    """Empty the folder, except for its lock, if its order is another one, and write the order."""
+    """Unless the folder has the same order, empty it except for its lock, and write the order."""
     path = folder / ORDER
     if path.exists() and path.read_bytes() == content:
         return
@@ -133,12 +133,12 @@ def _finish(training: Training, folder: Path, watch: "TrainingWatch") -> None:
 
 
 class TrainingWatch:
-    """Follows the process that trains: writes its progress to the row, and stops it when it must stop.
+    """Follows the training process: writes its progress to the row, and stops it when it must stop.
 
     Attributes
     ----------
     done : Line
-        What the process reported at its end; empty before.
+        The last report of the process; empty until its end.
     """
 
     def __init__(self, training: Training, lease: leases.Lease, say: Say) -> None:
@@ -151,19 +151,19 @@ class TrainingWatch:
         self.history: list[list[Any]] = json.loads(training.history)
 
     def check(self) -> None:
-        """Raise an error if the training must stop: it was cancelled, this process must stop, or the time is over."""
+        """Raise an error if the training must stop: it was cancelled, this process must stop, or it takes too long."""
         self.lease.check()
         hours = settings.TRAINING_HOURS
         if time.monotonic() - self.begun > hours * 3600:
             raise BadTraining(
-                f"Expected a training that ends within {duration(hours * 3600)}, got one that takes longer. What is "
-                "trained is kept: continue it, or change TRAINING_HOURS."
+                f"Expected a training that ends within {duration(hours * 3600)}, got one that takes longer. The "
+                "training so far is kept: continue it, or change TRAINING_HOURS."
             )
         if time.monotonic() - self.noted >= NOTE_INTERVAL:
             self.note()
 
     def read(self, line: Line) -> None:
-        """Take over what the process printed."""
+        """Process a line of the training process."""
         if "progress" in line:
             self._read_progress(line["progress"])
         elif "predicting" in line:
@@ -184,7 +184,7 @@ class TrainingWatch:
         self.note(phase="train", force=epoch == 1, **{"split": "", **progress, "left": left})
 
     def note(self, *, force: bool = False, **values: Any) -> None:
-        """Add values to the progress, and write them to the row if the last time was `NOTE_INTERVAL` seconds ago.
+        """Add values to the progress, and write them to the row if the last update is `NOTE_INTERVAL` seconds old.
 
         Values that are fields of the row are written to it. Raises `LeaseLost` if the training was cancelled.
         """
@@ -239,24 +239,25 @@ RUNNER = runner.register(
 
 
 class TrainingWaits(Exception):
-    """A training cannot go on now, because disk, database or storage are unavailable."""
+    """A training cannot continue now, because the disk, the database or the storage is unavailable."""
 
 
 def run_here(training: Training, *, say: Say = nothing) -> Training:
-    """Train in this process until the training has ended, and score its submissions; return it as it is then.
+    """Train in this process, score the submissions, and return the training after its end.
 
-    If another process has claimed it, follow that one. `say` is called with the training when its progress changes.
+    If another process has claimed the training, wait for that process. `say` is called with the training when its
+    progress changes.
 
     Raises
     ------
     TrainingWaits
-        If it cannot go on now. It still waits.
+        If the training cannot continue now. It still waits.
     KeyboardInterrupt
         If this process was asked to stop.
     """
     here = replace(RUNNER, perform=partial(run, say=say))
     while True:
-        RUNNER.recover()  # a process that was killed may hold it
+        RUNNER.recover()  # in case a process that was killed holds it
         ours = RUNNER.rows.filter(pk=training.pk).first()
         if ours is not None:
             here.run_now(ours)
@@ -290,7 +291,7 @@ def delete(training: Training) -> None:
 
 
 def drop_unused() -> int:
-    """Delete folders of this machine whose training is done, gone or old, and models without a row; return the number.
+    """Delete folders of this machine of done, deleted or old trainings, and models without a row; return the number.
 
     The folder of a training that may still be continued is kept for `FOLDER_DAYS`.
     """

@@ -1,4 +1,4 @@
-"""Views of trainings: the list, the form, a training with its progress, its model, and what can be done with it."""
+"""Views of trainings: the list, the form, the page of a training with its progress and buttons, and its model."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def training_new(request: HttpRequest) -> HttpResponse:
     splits = [one for one in Split.objects.for_browse().filter(dataset=dataset) if one.is_complete and one.questions]
     learned = [split for split in splits if not is_withheld(split)]
     if not learned:
-        message = "Expected a split whose answers are open to train on, got none."
+        message = "Expected a dataset with a split whose answers are open, to train on it, got none."
         return render(request, "generation/refused.html", {"dataset": dataset, "message": message}, status=CONFLICT)
     learners = suitable_methods.suitable_for(learned[0])
     data = request.POST if request.method == "POST" else None
@@ -168,7 +168,7 @@ def training_continue(request: HttpRequest, number: int) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def training_delete(request: HttpRequest, number: int) -> HttpResponse:
-    """Return the page that says what is deleted with a training; its button deletes it."""
+    """Return the page that asks whether to delete a training; a POST deletes it."""
     found = find_training(request.user, number)
     if request.method != "POST":
         return render(request, "leaderboards/training_delete.html", {"training": found, "split": found.train})

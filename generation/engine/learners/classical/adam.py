@@ -12,7 +12,7 @@ Weights = dict[str, NDArray[np.float64]]
 
 
 class Adam:
-    """The moments of the gradients so far.
+    """The optimiser: it stores the moments of the gradients so far.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Adam:
         return {**arrays, "steps": np.array([self.steps])}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what `state` returned."""
+        """Restore the moments that `state` returned."""
         self.steps = int(arrays["steps"][0])
         self.first = {name: arrays[f"first/{name}"].copy() for name in self.weights}
         self.second = {name: arrays[f"second/{name}"].copy() for name in self.weights}

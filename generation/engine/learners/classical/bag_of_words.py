@@ -1,7 +1,7 @@
 """Bag of words: multinomial logistic regression over the words of the question, and of its story if it has one.
 
-The method sees no picture. The words of the question and those of the story have weights of their own, and each of the
-two bags is scaled to length 1.
+The method sees no picture. Words of questions and words of stories have separate weights, and each of the two bags is
+scaled to length 1.
 
 References
 ----------
@@ -19,8 +19,8 @@ from generation.engine.language.token_vocabulary import Vocabulary, split_words
 from generation.engine.learners.base import (
     Arrays,
     EpochConfig,
+    ExampleParts,
     LearnerConfig,
-    NeededParts,
     Prediction,
     TrainingReporter,
 )
@@ -28,14 +28,14 @@ from generation.engine.learners.classical.adam import Adam, Weights
 from generation.engine.learners.epoch_learner import EpochLearner, batches_of
 from generation.engine.learners.examples import Examples
 
-BLOCK = 1000  # examples of a step in which nothing is learned
+BLOCK = 1000  # examples that are answered in one step
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 class BagOfWordsConfig(EpochConfig):
-    """The settings of the bag of words. The paper gives none of them, apart from training by small steps.
+    """The settings of the bag of words. The paper gives none of these values.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class BagOfWords(EpochLearner):
     name = "bag-of-words"
     label = "Bag of words"
     source = "Zhou et al. 2015, Simple Baseline for Visual Question Answering, the row BOW"
-    uses = NeededParts(stories=True)
+    uses = ExampleParts(stories=True)
     config_model: ClassVar[type[LearnerConfig]] = BagOfWordsConfig
     mini: ClassVar[Mapping[str, Any]] = {"epochs": 30, "patience": 5}
     config: BagOfWordsConfig
@@ -133,7 +133,7 @@ class BagOfWords(EpochLearner):
         return self.weights, {"words": list(self.vocabulary.words[2:]), "answers": list(self.vocabulary.answers)}
 
     def restore(self, arrays: Arrays, data: Mapping[str, Any]) -> None:
-        """Take over weights, words and answers."""
+        """Restore weights, words and answers."""
         self.vocabulary = Vocabulary(data["words"], tuple(data["answers"]))
         self.weights = {name: arrays[name].copy() for name in ("words", "constant")}
         self.adam = Adam(self.weights, learning_rate=self.config.learning_rate)
@@ -143,7 +143,7 @@ class BagOfWords(EpochLearner):
         return self.adam.state()
 
     def restore_training(self, arrays: Arrays) -> None:
-        """Take over the moments of Adam."""
+        """Restore the moments of Adam."""
         self.adam.restore(arrays)
 
 

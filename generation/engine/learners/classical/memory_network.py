@@ -19,8 +19,8 @@ from generation.engine.language.token_vocabulary import split_words
 from generation.engine.learners.base import (
     Arrays,
     EpochConfig,
+    ExampleParts,
     LearnerConfig,
-    NeededParts,
     Prediction,
     TrainingReporter,
 )
@@ -43,11 +43,11 @@ Ints = NDArray[np.int64]
 
 
 class MemoryNetworkConfig(EpochConfig):
-    """The settings of the memory network; those of a training on one task, as in the paper.
+    """The settings of the memory network. The defaults are those of the paper for a training on one task.
 
-    The paper's joint training has `joint`, an embedding of 50, 60 epochs, and halves the rate every 15 epochs. The
-    paper ends the linear start when the validation loss stops falling. Here it takes a fixed number of epochs, which
-    are the first of `epochs`. The loss of a step is the sum over its examples.
+    The paper's joint training has `joint`, an embedding of 50, 60 epochs, and a rate that is halved every 15 epochs.
+    The paper ends the linear start when the validation loss stops falling. Here the linear start has a fixed number of
+    epochs, which count towards `epochs`. The loss of a step is the sum over its examples.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class MemoryNetworkConfig(EpochConfig):
         The size of the embeddings.
     hops : int
     memory : int
-        How many lines are read, the latest ones.
+        The number of lines that are read: the latest ones.
     noise : float
         The share of empty memories that are put among the lines in training.
     linear_epochs : int
@@ -67,7 +67,8 @@ class MemoryNetworkConfig(EpochConfig):
     clip : float
         The largest norm of the gradient of a step.
     starts : int
-        How many networks are trained from different initial weights. The one with the smallest training loss answers.
+        The number of networks that are trained from different initial weights. The network with the smallest training
+        loss answers.
     """
 
     epochs: int = Field(120, ge=1, le=10_000)
@@ -86,7 +87,7 @@ class MemoryNetworkConfig(EpochConfig):
 
 
 class EncodedQuestions:
-    """The questions of a group as numbers.
+    """The questions of a group, with their words as numbers.
 
     Attributes
     ----------
@@ -95,7 +96,7 @@ class EncodedQuestions:
     sentences : EncodedSentences
     asked : StoryQuestions
     codes : array (n,) of int64
-        The place of each answer among those of the group; -1 for others, or if answers are not known.
+        The place of each answer among the answers of the group; -1 if the group does not have it or if it is not known.
     """
 
     def __init__(self, group: "Group", examples: Examples, rows: Ints, *, memory: int) -> None:
@@ -189,7 +190,7 @@ class MemoryNetwork(EpochLearner):
     source = "Sukhbaatar et al. 2015, End-To-End Memory Networks, sections 2 and 4"
     config_model: ClassVar[type[LearnerConfig]] = MemoryNetworkConfig
     mini: ClassVar[Mapping[str, Any]] = {"starts": 3}
-    needs: ClassVar[NeededParts] = NeededParts(stories=True)
+    needs: ClassVar[ExampleParts] = ExampleParts(stories=True)
     config: MemoryNetworkConfig
     groups: dict[str, Group]
 
@@ -288,7 +289,7 @@ class MemoryNetwork(EpochLearner):
         return arrays, {"groups": groups, "is_linear": self.is_linear}
 
     def restore(self, arrays: Arrays, data: Mapping[str, Any]) -> None:
-        """Take over a network, words and answers for each group."""
+        """Restore a network, words and answers for each group."""
         self.is_linear, self.groups = bool(data["is_linear"]), {}
         for number, one in enumerate(data["groups"]):
             group = self.groups[one["name"]] = Group(one["name"], one["words"], one["answers"])
@@ -305,7 +306,7 @@ class MemoryNetwork(EpochLearner):
         return found
 
     def restore_training(self, arrays: Arrays) -> None:
-        """Take over all networks, and their losses."""
+        """Restore all networks and their losses."""
         for number, group in enumerate(self.groups.values()):
             group.losses = arrays[f"losses-{number}"].copy()
             group.networks = [

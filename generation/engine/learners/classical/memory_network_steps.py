@@ -66,7 +66,7 @@ class StoryQuestions(NamedTuple):
 
 @njit(cache=True)
 def embed(sentences: EncodedSentences, used: Ints, words: Floats) -> Floats:
-    """Return the embeddings `(hops + 1, sentences, size)` of the sentences `used`; those of others are 0.
+    """Return the embeddings `(hops + 1, sentences, size)` of the sentences `used`; other sentences have zeros.
 
     References
     ----------
@@ -185,7 +185,7 @@ def add_gradients(
 ) -> float:
     """Return the sum of the cross-entropies of some questions, and add its gradients.
 
-    Those of the embeddings of sentences are added to `change`, and those of times and answers to `gradient`.
+    Gradients by embeddings of sentences are added to `change`, and gradients by times and answers to `gradient`.
     """
     tables, size = len(network.words), network.words.shape[2]
     states, weights = np.empty((tables, size)), np.empty((tables - 1, asked.lines.shape[1]))
@@ -193,9 +193,9 @@ def add_gradients(
     for row in range(len(codes)):
         answer(network, embedded, asked, row, is_linear, states, weights)
         back = np.zeros(size)
-        loss += _of_answers(network.words[-1], states[-1], answers, codes[row], gradient.words[-1], back)
+        loss += _answer_gradients(network.words[-1], states[-1], answers, codes[row], gradient.words[-1], back)
         for hop in range(tables - 2, -1, -1):
-            back = _of_hop(
+            back = _hop_gradients(
                 network, embedded, asked, row, hop, is_linear, states[hop], weights[hop], back, change, gradient
             )
         for at in range(size):
@@ -204,7 +204,7 @@ def add_gradients(
 
 
 @njit(cache=True)
-def _of_answers(words: Floats, state: Floats, answers: Ints, code: int, gradient: Floats, back: Floats) -> float:
+def _answer_gradients(words: Floats, state: Floats, answers: Ints, code: int, gradient: Floats, back: Floats) -> float:
     """Return the cross-entropy of one question, and add its gradients by the last table and by the last state."""
     scores = np.empty(len(answers))
     for one in range(len(answers)):
@@ -220,7 +220,7 @@ def _of_answers(words: Floats, state: Floats, answers: Ints, code: int, gradient
 
 
 @njit(cache=True)
-def _of_hop(
+def _hop_gradients(
     network: Network,
     embedded: Floats,
     asked: StoryQuestions,
@@ -233,7 +233,7 @@ def _of_hop(
     change: Floats,
     gradient: Network,
 ) -> Floats:
-    """Return the gradient by the state before a hop, given that by the state after it, and add the others."""
+    """Return the gradient by the state before a hop, from the one by the state after it, and add all others."""
     count, size = asked.counts[row], len(state)
     slopes, mean = np.empty(count), 0.0
     for line in range(count):

@@ -17,7 +17,7 @@ from generation.engine.scoring.nearest_questions import Bags, KnownQuestions, ba
 
 
 class NearestQuestion(LearnerWithoutCheckpoints):
-    """The nearest question by the share of common words; of equally near ones the first."""
+    """The nearest question by the share of common words. If several are equally near, it is the first of them."""
 
     name = "nearest-question"
     label = "Nearest question"
@@ -48,7 +48,7 @@ class NearestQuestion(LearnerWithoutCheckpoints):
         return arrays, {"words": list(self.words), "vocabulary": list(self.vocabulary)}
 
     def restore(self, arrays: Arrays, data: Mapping[str, Any]) -> None:
-        """Take over words and answers."""
+        """Restore words and answers."""
         self.words = {word: code for code, word in enumerate(data["words"])}
         self.vocabulary, self.answers = tuple(data["vocabulary"]), arrays["answers"]
         self._prepare(Bags(**{name: arrays[name] for name in Bags._fields}))

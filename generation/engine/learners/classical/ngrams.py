@@ -1,7 +1,7 @@
 """N-grams: a linear classifier over phrases of one to three words from the lines that share a word with the question.
 
-`generation.engine.scoring.ngram_classifier` describes the classifier. There is a model for each type of question, as
-the paper has one for each task.
+`generation.engine.scoring.ngram_classifier` describes the classifier. Each type of question has
+its own model, as each task has in the paper.
 
 References
 ----------
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.learners.base import Arrays, LearnerConfig, NeededParts, Prediction, TrainingReporter
+from generation.engine.learners.base import Arrays, ExampleParts, LearnerConfig, Prediction, TrainingReporter
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.learner_without_checkpoints import LearnerWithoutCheckpoints
 from generation.engine.scoring.ngram_classifier import Classifier, Model, ReadQuestion, Sentences
@@ -33,12 +33,12 @@ class NgramsConfig(LearnerConfig):
 
 
 class Ngrams(LearnerWithoutCheckpoints):
-    """The n-gram classifier. It also reads questions without stories, then by their own phrases alone."""
+    """The n-gram classifier. It answers questions without stories from the phrases of the question alone."""
 
     name = "n-grams"
     label = "N-grams"
     source = "Weston et al. 2015, Towards AI-Complete Question Answering, section 5"
-    uses = NeededParts(stories=True)
+    uses = ExampleParts(stories=True)
     config_model: ClassVar[type[LearnerConfig]] = NgramsConfig
     config: NgramsConfig
     classifier: Classifier
@@ -68,7 +68,7 @@ class Ngrams(LearnerWithoutCheckpoints):
         return arrays, {"groups": groups, "otherwise": self.classifier.otherwise}
 
     def restore(self, arrays: Arrays, data: Mapping[str, Any]) -> None:
-        """Take over weights, phrases and answers."""
+        """Restore weights, phrases and answers."""
         sentences, models = Sentences(), {}
         for number, one in enumerate(data["groups"]):
             columns = [sentences.numbers.setdefault(gram, len(sentences.numbers)) for gram in one["grams"]]

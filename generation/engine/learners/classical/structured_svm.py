@@ -1,11 +1,13 @@
 """The structured SVM: it finds the lines from which the answer follows, then the answer from these lines.
 
-Both steps are linear models over indicators of words, pairs of words and common words of two sentences, trained with
-the supporting lines of the training questions. The steps are in `structured_svm_steps`. Pronouns are replaced by the
-names of the line before them, as a coreference system would do; for semantic roles there is only whether a word is the
-first of its sentence. Sets of lines are searched with a beam, where the paper searches all sets of at most three.
-Sets may be as large as the largest in training. Features that tell how many lines with the same word come between
-or later are ours. The paper's trainer is not stated; here it is passive-aggressive steps, with the mean of all weights.
+Both steps are linear models over indicators of words, pairs of words and common words of two sentences. They are
+trained with the supporting lines of the training questions. The compiled steps are in `structured_svm_steps`.
+
+Some parts differ from the paper. A rule replaces the coreference system: pronouns become the names of the line before
+them. Instead of semantic roles, features state whether a word is the first one of its sentence. A beam search finds the
+set of lines, where the paper searches all sets of at most three; a set may be as large as the largest set in training.
+Additional features count the lines with the same word that are between two lines or after a line. The paper does not
+state its training algorithm; here it is passive-aggressive, and the final weights are the mean over all steps.
 
 References
 ----------
@@ -21,7 +23,7 @@ from pydantic import Field
 
 from generation.engine.items import JOINT
 from generation.engine.language.token_vocabulary import split_words
-from generation.engine.learners.base import Arrays, LearnerConfig, NeededParts, Prediction, TrainingReporter
+from generation.engine.learners.base import Arrays, ExampleParts, LearnerConfig, Prediction, TrainingReporter
 from generation.engine.learners.classical import structured_svm_steps as steps
 from generation.engine.learners.classical.structured_svm_steps import FEATURES, Story
 from generation.engine.learners.examples import Examples
@@ -45,7 +47,7 @@ class StructuredSvmConfig(LearnerConfig):
     epochs : int
         Passes through the training questions, for each of the two steps.
     beam : int
-        How many sets of lines of each size the search extends.
+        The number of sets of lines of each size that the search extends.
     largest_step : float
         The largest size of a change of the weights.
     """
@@ -135,7 +137,7 @@ class SvmModel:
 
 
 class MeanWeights:
-    """Weights that are changed in place, and what their mean over all steps needs."""
+    """Weights that are changed in place, with the sums from which their mean over all steps is computed."""
 
     def __init__(self, weights: Floats) -> None:
         self.weights, self.sums, self.room, self.steps = weights, np.zeros(FEATURES), np.zeros(FEATURES), 0
@@ -152,13 +154,13 @@ class MeanWeights:
 
 
 class StructuredSvm(LearnerWithoutCheckpoints):
-    """Structured SVMs, a pair for each type of question."""
+    """Two structured SVMs for each type of question: one finds the lines, the other chooses the answer."""
 
     name = "structured-svm"
     label = "Structured SVM"
     source = "Weston et al. 2015, Towards AI-Complete Question Answering, section 5 and appendix B"
     config_model: ClassVar[type[LearnerConfig]] = StructuredSvmConfig
-    needs: ClassVar[NeededParts] = NeededParts(stories=True, supports=True)
+    needs: ClassVar[ExampleParts] = ExampleParts(stories=True, supports=True)
     config: StructuredSvmConfig
     models: dict[str, SvmModel]
 
@@ -211,7 +213,7 @@ class StructuredSvm(LearnerWithoutCheckpoints):
         return arrays, {"groups": groups}
 
     def restore(self, arrays: Arrays, data: Mapping[str, Any]) -> None:
-        """Take over weights, words, names and answers."""
+        """Restore weights, words, names and answers."""
         self.models = {}
         for number, one in enumerate(data["groups"]):
             model = SvmModel(one["words"], one["names"], one["answers"], most=one["most"])
@@ -252,7 +254,7 @@ def names_of(texts: set[str]) -> set[str]:
 
 
 def resolve_pronouns(story: Sequence[str], names: frozenset[str]) -> list[tuple[str, ...]]:
-    """Return the words of each line, in which the names of the last line that has some replace pronouns."""
+    """Return the words of each line. Pronouns are replaced by the names of the last line that has names."""
     found, last = list[tuple[str, ...]](), list[str]()
     for line in story:
         words = list[str]()

@@ -1,7 +1,8 @@
 """The compiled steps of the structured SVM: features, the search for supporting lines, and changes of weights.
 
 A feature is an indicator with a number: the hash of what it indicates, below `FEATURES`. Its weight is the entry of
-that number. Words are numbers without determiners. A place in a sentence is coarse: the first word, or a later one.
+that number. Words are numbers, and determiners are left out. Only two places in a sentence differ: the first word, and
+all later words.
 """
 
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 FEATURES = 1 << 19
 MOST_FEATURES = 40_000  # of one set of lines, or of one answer
-FAR = 3  # larger numbers of lines in between are not told apart
+FAR = 3  # larger numbers of lines count as this number
 LATER = 1  # the place of all words after the first one
 
 Floats = NDArray[np.float64]
@@ -70,7 +71,7 @@ def _mix(one: Number, other: Number) -> int:
 
 @njit(cache=True)
 def _add(found: FeatureBuffer, number: Number, value: float) -> None:
-    """Add a feature. What finds no room in a very long story is left out."""
+    """Add a feature. It is left out if there is no room, as in a very long story."""
     at = found.filled[0]
     if at < MOST_FEATURES:
         found.numbers[at], found.values[at] = number & (FEATURES - 1), value
@@ -229,11 +230,11 @@ def search(weights: Floats, story: Story, most: int, beam: int, gold: Ints, cost
     most : int
         The largest size of a set.
     beam : int
-        How many sets of each size are extended by one line.
+        The number of sets of each size that are extended by one line.
     gold : array of int64
-        The right lines, which only count with a `cost`.
+        The right lines, which are used only with a `cost`.
     cost : float
-        What is added to the score of a set for each line that it has too much or too little.
+        The number that is added to the score of a set for each wrong or missing line.
     found : FeatureBuffer
         Room for features.
     """
@@ -281,7 +282,7 @@ def _gain(lines: Flags, line: int, score: float, pairs: Floats) -> float:
 def _best_sets(sets: Flags, gains: Floats, beam: int) -> tuple[Flags, Floats]:
     """Return the `beam` best different sets that have one line more, the best one first, and their scores.
 
-    `gains` has the scores `(sets, lines)` of all of them, and is used up.
+    `gains` has the scores `(sets, lines)` of all these sets. It is overwritten.
     """
     n = sets.shape[1]
     kept, scores, count = np.zeros((beam, n), np.bool_), np.empty(beam), 0
@@ -417,7 +418,7 @@ def change(
     """Change the weights so that `right` scores higher than `wrong` by `loss` more, with a step of at most `most`.
 
     `sums` has the sum of all changes, each times the number of its step, so that the mean of the weights over all steps
-    is `weights - sums / steps`. `room` has an entry of 0 for each feature; `right` and `wrong` are used up.
+    is `weights - sums / steps`. `room` has an entry of 0 for each feature; `right` and `wrong` are overwritten.
 
     References
     ----------
@@ -458,7 +459,7 @@ def best_answer(
     code: int,
     found: FeatureBuffer,
 ) -> int:
-    """Return the answer with the highest score; those other than `code` score 1 more if `code` is not -1."""
+    """Return the answer with the highest score. If `code` is not -1, all other answers score 1 more."""
     best, best_score = 0, -np.inf
     for one in range(len(starts) - 1):
         found.filled[0] = 0

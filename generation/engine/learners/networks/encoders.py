@@ -111,7 +111,7 @@ class PictureEncoder(nn.Module):
 
 
 def halve(size: int, times: int) -> int:
-    """Return the height or width that `times` layers of stride 2 leave of a picture."""
+    """Return the height or width of a picture after `times` layers of stride 2."""
     return math.ceil(size / 2**times)
 
 

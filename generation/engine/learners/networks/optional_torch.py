@@ -1,6 +1,6 @@
 """PyTorch, if this program has imported it before.
 
-So the names, settings and needs of networks can be read without PyTorch, and a web process never loads it.
+The names, settings and needs of networks can be read without PyTorch, so a web process never loads PyTorch.
 Only `generation.engine.learners.training_process` and tests import PyTorch, before they import a network.
 """
 
@@ -18,7 +18,7 @@ class _AbsentModule:
 
 
 class _Absent:
-    """Stands for a package that is not there."""
+    """Stands for a package that was not imported."""
 
     Module = _AbsentModule
 

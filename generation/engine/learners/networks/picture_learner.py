@@ -1,4 +1,4 @@
-"""The base class of networks that answer questions about pictures, and see a picture once for several questions."""
+"""The base class of networks that see pictures. A picture with several questions is processed once."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
@@ -8,21 +8,20 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from generation.engine.errors import BadTraining
-from generation.engine.learners.base import LearnerConfig, NeededParts, Prediction
+from generation.engine.learners.base import ExampleParts, LearnerConfig, Prediction
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.optional_torch import torch
 from generation.engine.learners.networks.torch_learner import PictureConfig, QuestionBatch, TorchLearner
 
 
 class SharedPictureConfig(PictureConfig):
-    """The settings of a network that sees a picture once for several questions.
+    """The settings of a network that processes a picture once for several questions.
 
     Attributes
     ----------
     together : int
         The number of questions about the same picture that are in a step together. With 1, all questions are in
-        random order.
-        Each picture of a step is seen once, so a larger number makes training faster.
+        random order. Each picture of a step is processed once, so a larger number makes training faster.
     """
 
     together: int = Field(1, ge=1, le=1000)
@@ -33,7 +32,7 @@ class PictureLearner(TorchLearner):
 
     config_model: ClassVar[type[LearnerConfig]] = SharedPictureConfig
     config: Any  # a SharedPictureConfig
-    needs: ClassVar[NeededParts] = NeededParts(images=True)
+    needs: ClassVar[ExampleParts] = ExampleParts(images=True)
 
     def read_data(self, train: Examples) -> Mapping[str, Any]:
         """Return the height and width of the pictures."""
@@ -46,7 +45,7 @@ class PictureLearner(TorchLearner):
         return self.data["height"], self.data["width"]
 
     def batches(self, train: Examples, chance: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-        """Yield the rows of each step of an epoch, where some questions about the same picture are together."""
+        """Yield the rows of each step of an epoch. `together` questions about the same picture are in the same step."""
         return batches_by_item(train.items, self.config.batch, together=self.config.together, chance=chance)
 
     def predict(self, examples: Examples) -> list[Prediction]:
@@ -61,7 +60,7 @@ class PictureLearner(TorchLearner):
 
 
 def see_once(see: Any, batch: QuestionBatch) -> Any:
-    """Return what the module `see` makes of the picture of each example. A picture of several examples is seen once."""
+    """Return the results of the module `see` for the picture of each example. It processes each picture once."""
     _, first, places = np.unique(batch.examples.items[batch.rows], return_index=True, return_inverse=True)
     return see(batch.images[torch.from_numpy(first)])[torch.from_numpy(places)]
 

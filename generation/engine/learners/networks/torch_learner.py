@@ -16,7 +16,7 @@ from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.optional_torch import functional, nn, torch
 
 PIXEL = 255.0
-PREDICTION_BATCH = 256  # examples of a step in which nothing is learned
+PREDICTION_BATCH = 256  # examples that are answered in one step
 
 
 class NetworkConfig(EpochConfig):
@@ -52,9 +52,9 @@ class QuestionBatch(NamedTuple):
     Attributes
     ----------
     examples : Examples
-        The examples from which they were taken.
+        The examples to which `rows` points.
     rows : array (batch,) of int64
-        Their positions in `examples`.
+        The positions of the batch in `examples`.
     words : Tensor (batch, longest) of int64
         The numbers of the words, padded with 0 at the end.
     lengths : Tensor (batch,) of int64
@@ -74,7 +74,7 @@ class QuestionBatch(NamedTuple):
 
 
 class TorchLearner(EpochLearner):
-    """A network. A method writes `make_network`, and what differs from classification by cross-entropy.
+    """A network. A subclass defines `make_network`, and overrides whatever is not classification by cross-entropy.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class TorchLearner(EpochLearner):
         return torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
 
     def text(self, examples: Examples, row: int) -> str:
-        """Return what the network reads of an example; by default the question."""
+        """Return the text of an example that the network reads; by default the question."""
         return examples.texts[row]
 
     def batches(self, train: Examples, chance: np.random.Generator) -> Iterator[NDArray[np.int64]]:
@@ -120,7 +120,7 @@ class TorchLearner(EpochLearner):
         return batches_of(len(train), self.config.batch, chance)
 
     def read_data(self, train: Examples) -> Mapping[str, Any]:
-        """Return what the network must know about the training examples beside words and answers, as JSON."""
+        """Return data about the training examples that the network needs besides words and answers, as JSON."""
         return {}
 
     # What the loop of epochs calls
@@ -216,7 +216,7 @@ class TorchLearner(EpochLearner):
         return weights, {**known, "data": self.data}
 
     def restore(self, arrays: Arrays, data: Mapping[str, Any]) -> None:
-        """Take over weights, words, answers and `data`."""
+        """Restore weights, words, answers and `data`."""
         if not hasattr(self, "network"):
             self.data = dict(data["data"])
             self._make(Vocabulary(data["words"], tuple(data["answers"])))
@@ -239,7 +239,7 @@ class TorchLearner(EpochLearner):
         return found
 
     def restore_training(self, arrays: Arrays) -> None:
-        """Take over the state of the optimiser."""
+        """Restore the state of the optimiser."""
         whole: dict[str, Any] = self.optimizer.state_dict()
         for key, array in arrays.items():
             number, _, name = key.partition("/")

@@ -1,4 +1,4 @@
-"""`manage.py finding`: makes the data of a paper's finding, trains, checks its statements, and records the figures."""
+"""`manage.py finding`: reproduces a finding of a paper: datasets, trainings, scores, statements, record."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -12,7 +12,7 @@ from generation.engine.scoring.statements import StatementOutcome
 from generation.making.process_pool import KeepDying, Pool, stoppable
 from generation.making.progress import progress_of
 from generation.making.warmup import warm_world
-from generation.management.console import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand
+from generation.management.console import BAD_INPUT, FAILED, GO_ON, INTERRUPTED, PlainCommand
 from generation.models import Dataset
 from webapp.leaderboards.findings import definitions, pages, records
 from webapp.leaderboards.findings.definitions import SIZES, command_of
@@ -26,20 +26,34 @@ SIGNS = {StatementOutcome.HELD: "held", StatementOutcome.NOT_HELD: "NOT HELD", S
 
 
 class Command(PlainCommand):
-    help = "Make a paper's finding again: data, trainings, scores, statements, record. Without a name, list findings."
+    help = (
+        "Reproduce a finding of a paper: make the datasets, train and score the methods, check the statements, and "
+        "write a record. Without a name, list all findings."
+    )
 
-    said = ""  # the last line about a training
+    last_line = ""  # about a training
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", nargs="?", metavar="NAME", help="a finding; without it, all are listed")
-        parser.add_argument("--size", choices=SIZES, default="mini", help="default: mini")
-        parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
-        parser.add_argument("--owner", metavar="ACCOUNT", help="who owns the trainings; default: the only superuser")
         parser.add_argument(
-            "--workers", type=int, metavar="N", help="processes that make data; default: one a processor"
+            "name", nargs="?", metavar="NAME", help="name of a finding; without it, all findings are listed"
+        )
+        parser.add_argument("--size", choices=SIZES, default="mini", help="default: mini")
+        parser.add_argument(
+            "--resume", action="store_true", help="continue a run that was stopped, or record a complete run again"
         )
         parser.add_argument(
-            "--record", action="store_true", help="write the record into the repository as well, to be committed"
+            "--owner", metavar="ACCOUNT", help="account that owns the trainings; default: the only superuser"
+        )
+        parser.add_argument(
+            "--workers",
+            type=int,
+            metavar="N",
+            help="number of processes that make data; default: one for each processor",
+        )
+        parser.add_argument(
+            "--record",
+            action="store_true",
+            help="also write the record into the repository, so that it can be committed",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -63,18 +77,18 @@ class Command(PlainCommand):
             again = f"{command_of(run.name, run.size)} --resume"
             raise CommandError(f"Stopped. What is done is kept. Go on: {again}", returncode=INTERRUPTED) from stopped
         except TrainingWaits as waits:
-            raise CommandError(f"{waits} What is done is kept; go on: --resume", returncode=FAILED) from waits
+            raise CommandError(f"{waits} What is done is kept. {GO_ON}", returncode=FAILED) from waits
         self._record(run, in_repository=options["record"])
 
     def _refusal(self, run: FindingRun) -> str:
-        """Return why a run that was begun, or is already recorded, does not start again without --resume."""
+        """Return the error message for a run that was started or recorded before, if --resume is not given."""
         record = records.load_own(run.name, run.size)
         if record is None or record.definition != run.journal.definition:
-            return "Expected no run of this finding, got one that was begun. Go on with it: --resume."
+            return "Expected no earlier run of this finding, got one that is not complete. Add --resume to continue it."
         page = f"{settings.PUBLIC_URL}{reverse('finding', args=[run.name])}?size={run.size}"
         return (
-            f"Expected no run of this finding, got one that is already recorded ({record.ended:%Y-%m-%d %H:%M} UTC): "
-            f"{page} Record it again: --resume."
+            f"Expected no earlier run of this finding, got one that is already recorded ({record.ended:%Y-%m-%d %H:%M} "
+            f"UTC): {page} Add --resume to record it again."
         )
 
     def _list(self) -> None:
@@ -97,12 +111,12 @@ class Command(PlainCommand):
 
     def _say_training(self, training: Training) -> None:
         line = describe(training).line
-        if line != self.said:
-            self.said = line
+        if line != self.last_line:
+            self.last_line = line
             self.stderr.write(f"    {line}", str)
 
     def _make(self, dataset: Dataset, *, workers: int) -> None:
-        """Make a dataset by several processes, as `manage.py generate` does, and show how far it is."""
+        """Make a dataset with several processes, as `manage.py generate` does, and show the progress."""
         warm_world(dataset.world, draws=dataset.with_images)
         pool, shown = Pool(dataset, size=workers), [-1]
 
@@ -115,7 +129,7 @@ class Command(PlainCommand):
         try:
             pool.watch(show=show)
         except KeepDying as error:
-            raise CommandError(f"{error} What is made is kept; go on: --resume", returncode=FAILED) from error
+            raise CommandError(f"{error} What is made is kept. {GO_ON}", returncode=FAILED) from error
         finally:
             pool.stop()
 

@@ -62,8 +62,8 @@ class Command(PlainCommand):
         parser.add_argument(
             "--owner", metavar="ACCOUNT", help="account that owns the method; default: the only superuser"
         )
-        parser.add_argument("--resume", action="store_true", help="go on with a training that was stopped")
-        parser.add_argument("--json", action="store_true", help="one JSON document")
+        parser.add_argument("--resume", action="store_true", help="continue a training that was stopped")
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Train, submit and score. After Ctrl-C it can be resumed."""
@@ -91,11 +91,11 @@ class Command(PlainCommand):
         )
 
     def _training(self, order: TrainingOrder, *, resume: bool) -> Training:
-        """Return a new training, or the one to go on with."""
+        """Return the training to continue, or a new one."""
         found = orders.find(order) if resume else None
         if found is None:
             if resume:
-                self.stderr.write("There is no such training to go on with: a new one begins.", str)
+                self.stderr.write("There is no such training to continue, so a new one starts.", str)
             return orders.create(order)
         orders.resume(found)
         return found

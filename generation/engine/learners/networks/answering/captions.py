@@ -1,8 +1,9 @@
-"""Agreement of captions and pictures: a caption alone, multiplied with the picture, and joined to it.
+"""Networks that judge whether a caption agrees with a picture. One of them sees only the caption.
 
-The caption is read by an LSTM, and the picture seen by three layers of convolutions. Their features are multiplied,
-after those of the caption were brought to the same size, or joined; a perceptron with one hidden layer judges them. The
-paper ends in one number for agreement; here each answer has a score, which is the same for two answers.
+An LSTM reads the caption, and three layers of convolutions see the picture. In one network, a linear layer brings the
+features of the caption to the size of the picture's features, and both are multiplied. In another one, both are joined.
+A perceptron with one hidden layer judges the result. The paper's network gives one number for agreement. Here each
+answer has a score, which is equivalent for two answers.
 
 References
 ----------
@@ -17,7 +18,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from generation.engine.learners.base import LearnerConfig, NeededParts
+from generation.engine.learners.base import ExampleParts, LearnerConfig
 from generation.engine.learners.networks.encoders import COLOURS, LayerSize, QuestionEncoder, make_classifier
 from generation.engine.learners.networks.optional_torch import nn, torch
 from generation.engine.learners.networks.picture_learner import PictureLearner, SharedPictureConfig, see_once
@@ -30,8 +31,8 @@ POOLED = 2  # each layer halves height and width
 class CaptionConfig(NetworkConfig):
     """The settings of a network that reads a caption.
 
-    The paper says the sizes and the batch; it does not say the optimiser, the learning rate and the number of epochs,
-    as it drew a new batch for each step.
+    The paper states the sizes and the batch. It does not state the optimiser and the learning rate. It has no number of
+    epochs, because it drew a new batch for each step.
 
     Attributes
     ----------
@@ -69,7 +70,7 @@ PICTURE_MINI: Mapping[str, Any] = {**MINI, "together": 2, "normalised": True}
 
 
 class CaptionLstm(TorchLearner):
-    """Judges the caption alone."""
+    """Judges whether the caption is true without seeing the picture."""
 
     name = "caption-lstm"
     label = "Caption LSTM"
@@ -84,16 +85,16 @@ class CaptionLstm(TorchLearner):
 
 
 class FusionLearner(PictureLearner):
-    """Judges caption and picture."""
+    """Judges whether a caption agrees with a picture."""
 
     source = "Kuhnle and Copestake 2017, section 5.1"
     config_model: ClassVar[type[LearnerConfig]] = PictureAndCaptionConfig
     mini: ClassVar[Mapping[str, Any]] = PICTURE_MINI
-    needs: ClassVar[NeededParts] = NeededParts(images=True)
+    needs: ClassVar[ExampleParts] = ExampleParts(images=True)
 
     @abstractmethod
     def make_fusion(self, world: int, caption: int) -> tuple[Any, int]:
-        """Return what fuses features of the picture and of the caption of these sizes, and the size of the result."""
+        """Return the module that fuses features of the picture and caption of these sizes, and its result's size."""
 
     def make_network(self) -> Any:
         """Return convolutions, an LSTM, their fusion and a perceptron."""

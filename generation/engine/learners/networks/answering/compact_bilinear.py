@@ -34,7 +34,7 @@ class CompactBilinearConfig(PictureAndQuestionConfig):
     Attributes
     ----------
     sketch : int
-        The length of a sketch; Fukui et al. used 16,000, Johnson et al. do not say theirs.
+        The length of a sketch. Fukui et al. used 16,000; Johnson et al. do not state the length.
     """
 
     sketch: int = Field(16_000, ge=2, le=100_000)
@@ -57,7 +57,7 @@ class CompactBilinear(PictureLearner):
 
 
 class CompactBilinearNetwork(nn.Module):
-    """Reads, sees, pools both, and returns the scores of all answers."""
+    """Reads the question, sees the picture, pools both, and returns the scores of all answers."""
 
     def __init__(self, config: CompactBilinearConfig, *, words: int, answers: int, picture: tuple[int, int]) -> None:
         super().__init__()

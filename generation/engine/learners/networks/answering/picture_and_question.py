@@ -68,7 +68,7 @@ class CnnLstm(PictureLearner):
     mini: ClassVar[Mapping[str, Any]] = {**MINI, "pooling": "flat"}
 
     def make_reader(self) -> tuple[Any, int]:
-        """Return what reads the question, and the size of what it returns."""
+        """Return the module that reads the question, and the size of its result."""
         config = self.config
         words = len(self.vocabulary)
         reader = QuestionEncoder(words, embedding=config.embedding, units=config.units, layers=config.layers)
@@ -90,12 +90,12 @@ class CnnBow(CnnLstm):
     label = "CNN+BoW"
 
     def make_reader(self) -> tuple[Any, int]:
-        """Return what reads the question, and the size of what it returns."""
+        """Return the module that reads the question, and the size of its result."""
         return MeanOfWords(len(self.vocabulary), embedding=self.config.embedding), self.config.embedding
 
 
 class PictureAndQuestionNetwork(nn.Module):
-    """Joins what it sees and what it reads, and returns the scores of all answers."""
+    """Joins the features of the picture and of the question, and returns the scores of all answers."""
 
     def __init__(
         self, config: PictureAndQuestionConfig, *, reader: Any, size: int, answers: int, picture: tuple[int, int]

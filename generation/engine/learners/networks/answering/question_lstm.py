@@ -1,6 +1,6 @@
-"""LSTM: an answer from the question alone, so it shows what the questions give away.
+"""LSTM: it answers from the question alone, so its accuracy shows how much questions reveal about answers.
 
-Word vectors are read by an LSTM, and a perceptron chooses the answer by the last state.
+An LSTM reads the word vectors, and a perceptron chooses the answer from the last state.
 
 References
 ----------
@@ -22,15 +22,15 @@ class QuestionConfig(NetworkConfig):
     """The settings of a network that reads a question and chooses an answer.
 
     The paper used one or two layers of 512 or 1024 units, one or two hidden layers of 1024 to 8192 units, dropout and
-    Adam, all chosen for each model. It does not say which were best: the defaults are the smallest of them. Neither
-    does it say the learning rate, the batch, the dropout and the size of word vectors.
+    Adam, all chosen for each model. It does not state which values were best; the defaults are the smallest ones. It
+    also does not state the learning rate, the batch, the dropout and the size of word vectors.
 
     Attributes
     ----------
     embedding : int
         The size of a word vector.
     units, layers : int
-        The size of a state of the LSTM, and its layers.
+        The size of a state of the LSTM, and the number of its layers.
     hidden : tuple of int
         The units of each hidden layer of the perceptron.
     dropout : float

@@ -1,4 +1,4 @@
-"""RN: a relation network. It looks at all pairs of places of the picture with the question, and adds up what it finds.
+"""RN: a relation network. It combines each pair of places of the picture with the question, and sums the results.
 
 Each place of the convolutions' last layer, with its coordinates, is an object. One perceptron sees each ordered pair of
 objects together with the question; the sum of its results goes to a second one, which chooses the answer.
@@ -44,7 +44,7 @@ class RelationConfig(SharedPictureConfig):
     hidden : tuple of int
         The units of each hidden layer of the perceptron that chooses the answer.
     dropout : float
-        After the hidden layers; the paper has it after the last one alone.
+        After each hidden layer; the paper has it only after the last one.
     """
 
     epochs: int = Field(250, ge=1, le=10_000)
@@ -87,7 +87,7 @@ class RelationNetwork(PictureLearner):
 
 
 class PairwiseNetwork(nn.Module):
-    """Sees, reads, compares pairs, and returns the scores of all answers."""
+    """Sees the picture, reads the question, compares pairs of places, and returns the scores of all answers."""
 
     def __init__(self, config: RelationConfig, *, words: int, answers: int) -> None:
         super().__init__()
@@ -105,8 +105,8 @@ class PairwiseNetwork(nn.Module):
 class Pairs(nn.Module):
     """A perceptron with ReLU over each ordered pair of objects and the question; it returns the sum over all pairs.
 
-    The first layer is a sum of what it makes of the first object, of the second object and of the question, so each of
-    these parts is computed once and not for each pair.
+    The first layer is a sum of three parts: one for the first object, one for the second object and one for the
+    question. So each part is computed once and not for each pair.
 
     Parameters
     ----------

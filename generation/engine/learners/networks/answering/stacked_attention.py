@@ -1,8 +1,8 @@
-"""CNN+LSTM+SA: stacked attention. The question chooses places of the picture, several times in a row.
+"""CNN+LSTM+SA: stacked attention. The question selects places of the picture, in several rounds.
 
 In each round, every place of the picture gets a weight by its features and the query; the weighted mean of the
-features is added to the query. The first query is the last state of an LSTM over the question, and a perceptron
-chooses the answer by the last one. The paper used features of a ResNet-101 that was trained on photographs; here the
+features is added to the query. The first query is the last state of an LSTM over the question. A perceptron chooses
+the answer from the last query. The paper used features of a ResNet-101 that was trained on photographs; here the
 convolutions are trained from scratch.
 
 References
@@ -29,9 +29,9 @@ class StackedAttentionConfig(PictureAndQuestionConfig):
     Attributes
     ----------
     rounds : int
-        Rounds of attention; the paper says one or more, Yang et al. found two best.
+        The number of rounds of attention. The paper has one or more rounds; in Yang et al., two were best.
     attention : int
-        The size of the layer that weighs places, as in Yang et al.
+        The size of the layer that computes the weights of places, as in Yang et al.
     """
 
     rounds: int = Field(2, ge=1, le=8)
@@ -39,7 +39,7 @@ class StackedAttentionConfig(PictureAndQuestionConfig):
 
 
 class StackedAttention(PictureLearner):
-    """Attends to the picture several times; each time uses the result of the one before."""
+    """Attends to the picture in several rounds. Each round uses the result of the round before."""
 
     name = "cnn-lstm-sa"
     label = "CNN+LSTM+SA"
@@ -60,7 +60,7 @@ class StackedAttention(PictureLearner):
 
 
 class StackedAttentionNetwork(nn.Module):
-    """Reads, sees, attends some rounds, and returns the scores of all answers."""
+    """Reads the question, sees the picture, attends to it in rounds, and returns the scores of all answers."""
 
     def __init__(self, config: StackedAttentionConfig, *, words: int, answers: int) -> None:
         super().__init__()
@@ -81,14 +81,14 @@ class StackedAttentionNetwork(nn.Module):
 
 
 class Attention(nn.Module):
-    """One round: it weighs places by a query, and returns the weighted mean of their features.
+    """One round: it gives places weights by a query, and returns the weighted mean of their features.
 
     Parameters
     ----------
     units : int
         The size of the features of a place, and of the query.
     hidden : int
-        The size of the layer that weighs them.
+        The size of the layer that computes the weights.
     """
 
     def __init__(self, units: int, hidden: int) -> None:

@@ -1,6 +1,6 @@
 """LSTM over stories: it reads the lines of the story and then the question, word by word, and chooses the answer.
 
-It learns from answers alone, not from supporting lines.
+It learns only from answers and not from supporting lines.
 
 References
 ----------
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from generation.engine.learners.base import LearnerConfig, NeededParts
+from generation.engine.learners.base import ExampleParts, LearnerConfig
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.encoders import QuestionEncoder
 from generation.engine.learners.networks.optional_torch import nn
@@ -20,14 +20,14 @@ from generation.engine.learners.networks.torch_learner import NetworkConfig, Que
 
 
 class StoryLstmConfig(NetworkConfig):
-    """The settings of an LSTM over stories. The paper chose its settings for each task and does not say them.
+    """The settings of an LSTM over stories. The paper chose them for each task and does not state them.
 
     Attributes
     ----------
     embedding : int
         The size of a word vector.
     units, layers : int
-        The size of a state of the LSTM, and its layers.
+        The size of a state of the LSTM, and the number of its layers.
     lines : int
         The number of last lines of a story that are read.
     """
@@ -54,7 +54,7 @@ class StoryLstm(TorchLearner):
         "embedding": 32,
         "lines": 20,
     }
-    needs: ClassVar[NeededParts] = NeededParts(stories=True)
+    needs: ClassVar[ExampleParts] = ExampleParts(stories=True)
 
     def text(self, examples: Examples, row: int) -> str:
         """Return the last lines of the story and the question."""

@@ -1,4 +1,4 @@
-"""How much boxes overlap."""
+"""Areas and overlaps of boxes."""
 
 from typing import Any
 

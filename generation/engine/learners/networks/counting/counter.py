@@ -1,4 +1,4 @@
-"""Counter: attention to regions, and a component that counts them although several boxes may be one object.
+"""Counter: attention to regions, and a component that counts objects even if several boxes show the same object.
 
 The component makes a graph of the regions, removes edges within an object and between objects by their boxes, and reads
 the count from what is left. The answer is chosen from the count and from the attended features: Zhang et al. 2018,
@@ -33,11 +33,11 @@ class CounterConfig(CountingConfig):
     Attributes
     ----------
     objects : int
-        The component counts so many regions, those with the highest attention.
+        The number of regions that the component counts: those with the highest attention.
     pieces : int
-        The straight pieces of each learned function.
+        The number of straight pieces of each learned function.
     fusion, hidden : int
-        Numbers in the fusions, and in the layer before the scores of answers.
+        The sizes of the fusions, and of the layer before the scores of answers.
     dropout : float
         Before the scores of answers.
     """
@@ -51,9 +51,9 @@ class CounterConfig(CountingConfig):
 
 
 class RisingFunction(nn.Module):
-    """A learned function from 0 to 1, which never falls, with value 0 at 0 and 1 at 1; straight on each of its pieces.
+    """A learned function that never falls, with value 0 at 0 and value 1 at 1.
 
-    At first it is the identity.
+    It is straight on each of its pieces. Its initial state is the identity.
     """
 
     def __init__(self, pieces: int) -> None:
@@ -104,7 +104,7 @@ class CountingComponent(nn.Module):
         return (edges.sum(dim=(1, 2)) + loops.sum(dim=1) + TINY).sqrt()
 
     def confidence(self, weights: Any, distances: Any) -> Any:
-        """Return how near the weights and distances are to 0 and 1, `(batch,)`."""
+        """Return how close the weights and distances are to 0 and 1, `(batch,)`."""
         of_weights, of_distances, of_both = self.functions[5:]
         sure = (of_weights(weights) - 0.5).abs().mean(dim=1)
         return of_both(sure + (of_distances(distances) - 0.5).abs().mean(dim=(1, 2)))
@@ -144,7 +144,7 @@ class CounterNetwork(nn.Module):
 
 
 class Counter(RegionLearner):
-    """Counter."""
+    """Chooses a count from attended regions and from the result of the counting component."""
 
     name = "counter"
     label = "Counter"
@@ -161,5 +161,5 @@ class Counter(RegionLearner):
     config: CounterConfig
 
     def make_network(self) -> Any:
-        """Return the network."""
+        """Return attention, the counting component and a classifier."""
         return CounterNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from generation.engine.learners.base import LearnerConfig, NeededParts, Prediction
+from generation.engine.learners.base import ExampleParts, LearnerConfig, Prediction
 from generation.engine.learners.examples import Region
 from generation.engine.learners.networks.counting.regions import RegionBatch, RegionConfig, RegionEncoder, boxes_of
 from generation.engine.learners.networks.encoders import LayerSize
@@ -31,14 +31,14 @@ REGION_MINI: Mapping[str, Any] = {
 class CountingConfig(RegionConfig):
     """The settings of networks that count regions.
 
-    Instead of the paper's detector and GRU, which were trained on other data, both are trained from scratch here. The
-    size `mini` has small layers, a learning rate that suits them, and small batches, because the networks need about
-    1,500 steps until they tell shapes apart.
+    The paper's detector and GRU were trained on other data. Here everything is trained from scratch. The size `mini`
+    has small layers, a learning rate that suits them, and small batches, because the networks need about 1,500 steps
+    until they distinguish shapes.
 
     Attributes
     ----------
     embedding, question : int
-        Numbers in the vector of a word, and in the state of the GRU that reads questions.
+        The size of a word vector, and of the state of the GRU that reads questions.
     """
 
     height: int = Field(224, ge=8, le=1024)
@@ -56,11 +56,11 @@ class RegionLearner(PictureLearner):
 
     config_model: ClassVar[type[LearnerConfig]] = CountingConfig
     mini: ClassVar[Mapping[str, Any]] = REGION_MINI
-    needs = NeededParts(images=True, regions=True, counts=True)
+    needs = ExampleParts(images=True, regions=True, counts=True)
     network: Any
 
     def look(self, batch: QuestionBatch) -> RegionBatch:
-        """Return the regions of the picture of each example. A picture of several examples is seen once."""
+        """Return the regions of the picture of each example. Each picture is processed once."""
         examples = batch.examples
         assert examples.regions is not None
         items, first, places = np.unique(examples.items[batch.rows], return_index=True, return_inverse=True)
@@ -87,7 +87,7 @@ class RegionLearner(PictureLearner):
 class RegressionLearner(RegionLearner):
     """A network that sees the regions of a picture and predicts a number.
 
-    The first part of what its network returns is the predicted numbers `(batch,)`.
+    Instead of scores of answers, its network returns the predicted numbers `(batch,)`.
     """
 
     def read_data(self, train: Any) -> Mapping[str, Any]:
@@ -107,7 +107,7 @@ class RegressionLearner(RegionLearner):
         return functional.mse_loss(numbers, right_numbers(batch, numbers))
 
     def read_answers(self, batch: QuestionBatch) -> list[Prediction]:
-        """Return the numbers, the answers to which they are rounded, and the scores of regions if there are any."""
+        """Return the predicted numbers, the rounded answers, and the scores of regions if there are any."""
         regions, most = self.look(batch), self.data["most"]
         numbers, counted = self.network(batch, regions)
         found = zip(numbers.clamp(0, most).tolist(), regions_with_scores(regions, counted), strict=True)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from generation.engine.learners.base import LearnerConfig, NeededParts
+from generation.engine.learners.base import ExampleParts, LearnerConfig
 from generation.engine.learners.networks.counting.counting_learner import PAPER
 from generation.engine.learners.networks.counting.fusion import TuckerFusion
 from generation.engine.learners.networks.encoders import (
@@ -27,18 +27,18 @@ from generation.engine.learners.networks.torch_learner import QuestionBatch
 
 
 class MutanConfig(SharedPictureConfig):
-    """The settings of MUTAN. Sizes of pictures, convolutions and word vectors are ours: the paper's are pretrained.
+    """The settings of MUTAN. The paper's convolutions and word vectors are pretrained, so their sizes here are ours.
 
     Attributes
     ----------
     channels : tuple of int
         The filters of the convolutions; each halves the height and the width.
     embedding, question : int
-        Numbers in the vector of a word, and in the state of the GRU.
+        The size of a word vector, and of the state of the GRU.
     between : int
-        Numbers in the projections of the picture's and the question's vectors.
+        The size of the projections of the vectors of picture and question.
     fused : int
-        Numbers in the result of a fusion.
+        The size of the result of a fusion.
     rank : int
         The rank of each slice of the tensor.
     dropout : float
@@ -79,7 +79,7 @@ class MutanNetwork(nn.Module):
 
 
 class Mutan(PictureLearner):
-    """MUTAN."""
+    """Chooses a count from attended places of the picture, fused with the question."""
 
     name = "mutan"
     label = "MUTAN"
@@ -98,9 +98,9 @@ class Mutan(PictureLearner):
         "fused": 64,
         "dropout": 0.1,
     }
-    needs = NeededParts(images=True, counts=True)
+    needs = ExampleParts(images=True, counts=True)
     config: MutanConfig
 
     def make_network(self) -> Any:
-        """Return the network."""
+        """Return convolutions, a GRU and two fusions."""
         return MutanNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))

@@ -1,8 +1,8 @@
-"""Regions of pictures: boxes like those of a detector, and the features of what is in them.
+"""Regions of pictures: boxes like those of a detector, and the features of their content.
 
-The papers take boxes and features from a detector that was trained on other pictures. Here the boxes are those of the
-scenes with the errors that a detector makes, and the features come from a small convolutional network over the pixels
-of each box, which is trained along with the rest.
+The papers take boxes and features from a detector that was trained on other pictures. Here the boxes come from the
+scenes, with errors like those of a detector. The features come from a small convolutional network over the pixels of
+each box, which is trained together with the other layers.
 """
 
 import zlib
@@ -19,7 +19,7 @@ from generation.engine.learners.networks.optional_torch import functional, nn, t
 from generation.engine.learners.networks.picture_learner import SharedPictureConfig
 
 CORNERS = 4
-PLACE = 6  # numbers that say where a box is: its edges, width and height
+PLACE = 6  # numbers that describe the place of a box: its edges, width and height
 USUAL = 0.2  # side of a false box in a picture without elements, as a share of the picture's
 
 
@@ -35,13 +35,13 @@ class RegionConfig(SharedPictureConfig):
     repeated : float
         The probability that an element has one more box.
     false_boxes : int
-        Boxes at random places that are added to each picture.
+        The number of boxes at random places that are added to each picture.
     crop : int
         The pixels of a box are scaled to a square with this side.
     crop_channels : tuple of int
         The filters of the convolutions over these pixels; each halves the side.
     features : int
-        Numbers that describe a region.
+        The size of the vector that describes a region.
     """
 
     jitter: float = Field(0.05, ge=0, le=1)
@@ -74,7 +74,7 @@ class RegionBatch(NamedTuple):
 def detect(boxes: NDArray[np.float32], config: RegionConfig) -> NDArray[np.float32]:
     """Return the boxes that a detector with the errors of the config would find for the exact boxes of a picture.
 
-    They depend on the arguments alone, so that a picture always has the same ones.
+    They depend only on the arguments, so a picture always has the same boxes.
     """
     chance = np.random.Generator(np.random.PCG64(zlib.crc32(boxes.tobytes())))
     kept, again = chance.random(len(boxes)) >= config.dropped, chance.random(len(boxes)) < config.repeated
@@ -97,7 +97,7 @@ def _false_boxes(boxes: NDArray[np.float32], count: int, chance: np.random.Gener
 
 
 def boxes_of(regions: Regions, items: Sequence[int] | NDArray[np.int64], config: RegionConfig) -> tuple[Any, Any]:
-    """Return the boxes `(items, most, 4)` that are found in the pictures of these items, and which are no padding."""
+    """Return the boxes `(items, most, 4)` in the pictures of these items, and which of them are not padding."""
     found = [detect(np.asarray(regions.boxes[regions.of_item(int(item))]), config) for item in items]
     most = max(1, *map(len, found))
     boxes = np.zeros((len(found), most, CORNERS), np.float32)

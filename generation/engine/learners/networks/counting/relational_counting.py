@@ -1,6 +1,6 @@
-"""RCN, the relational counting network: it looks at pairs of regions, and of a region and a patch of the background.
+"""RCN, the relational counting network: it describes pairs of regions, and pairs of a region and a background patch.
 
-Each pair is described together with the question by a perceptron. The sums over the pairs give the scores of the
+A perceptron describes each pair together with the question. The sums over the pairs give the scores of the
 answers: Acharya et al. 2019, TallyQA: Answering Complex Counting Questions, section 4. A variant of Dancette et al.
 2020, appendix 6.2, predicts a number instead, and is trained with the squared error.
 """
@@ -31,7 +31,7 @@ from generation.engine.learners.networks.optional_torch import functional, nn, t
 from generation.engine.learners.networks.picture_learner import see_once
 from generation.engine.learners.networks.torch_learner import QuestionBatch
 
-PAIR = 2 * CORNERS + 3  # numbers that say where two boxes are
+PAIR = 2 * CORNERS + 3  # numbers that describe the places of two boxes
 
 
 class RelationalCountingConfig(CountingConfig):
@@ -44,9 +44,9 @@ class RelationalCountingConfig(CountingConfig):
     patches : int
         The number of patches in a row and in a column.
     pair : int
-        Units in both layers that describe a pair.
+        The units of each of the two layers that describe a pair.
     hidden, dropout : int, float
-        Units in the layer before the answer, and dropout after it.
+        The units of the layer before the answer, and the dropout after it.
     """
 
     learning_rate: float = Field(0.0007, gt=0, le=10)
@@ -75,7 +75,7 @@ class PairSum(nn.Module):
         places : Tensor (batch, n, m, PAIR)
         question : Tensor (batch, size)
         weights : Tensor (batch, n, m)
-            Of each pair in the sum.
+            The weight of each pair in the sum.
         """
         pairs = self.first(first)[:, :, None] + self.second(second)[:, None, :]
         pairs = functional.relu(pairs + self.place(places) + self.question(question)[:, None, None])
@@ -96,7 +96,7 @@ class RelationalCountingNetwork(nn.Module):
         self.answer = make_classifier(2 * units + asked, [config.hidden], outputs, dropout=config.dropout)
 
     def forward(self, batch: QuestionBatch, regions: RegionBatch) -> tuple[Any, None]:
-        """Return the outputs `(batch, outputs)`; it does not score regions."""
+        """Return the outputs `(batch, outputs)`, and None in place of scores of regions."""
         question = self.question(batch.words, batch.lengths)
         features, boxes, present = regions.features, regions.boxes, regions.present.float()
         partners = present[:, :, None] * present[:, None, :] / present.sum(dim=1).clamp(min=1)[:, None, None]
@@ -110,7 +110,7 @@ class RelationalCountingNetwork(nn.Module):
 
 
 def places_of_pairs(first: Any, second: Any) -> Any:
-    """Return where the boxes of pairs are `(batch, n, m, PAIR)`: their edges, and how much they overlap."""
+    """Return the places `(batch, n, m, PAIR)` of the boxes of pairs: their edges and overlaps."""
     n, m = first.shape[1], second.shape[1]
     shared = shared_area(first, second)
     shares = (
@@ -142,7 +142,7 @@ MINI: Mapping[str, Any] = {
 
 
 class RelationalCounting(RegionLearner):
-    """RCN."""
+    """Chooses a count from descriptions of all pairs."""
 
     name = "rcn"
     label = "RCN"
@@ -152,7 +152,7 @@ class RelationalCounting(RegionLearner):
     config: RelationalCountingConfig
 
     def make_network(self) -> Any:
-        """Return the network."""
+        """Return a network that scores answers."""
         answers = len(self.vocabulary.answers)
         return RelationalCountingNetwork(self.config, words=len(self.vocabulary), outputs=answers)
 
@@ -161,12 +161,12 @@ class RegressionNetwork(RelationalCountingNetwork):
     """The network for regression."""
 
     def forward(self, batch: QuestionBatch, regions: RegionBatch) -> tuple[Any, None]:
-        """Return the numbers `(batch,)`; it does not score regions."""
+        """Return the numbers `(batch,)`, and None in place of scores of regions."""
         return super().forward(batch, regions)[0][:, 0], None
 
 
 class RelationalCountingRegression(RegressionLearner):
-    """RCN that predicts a number."""
+    """Predicts a number from descriptions of all pairs."""
 
     name = "rcn-regression"
     label = "RCN Regression"
@@ -176,7 +176,7 @@ class RelationalCountingRegression(RegressionLearner):
     config: RelationalCountingConfig
 
     def make_network(self) -> Any:
-        """Return the network. Its first numbers are near the mean count."""
+        """Return a network that predicts a number. Its initial numbers are near the mean count."""
         network = RegressionNetwork(self.config, words=len(self.vocabulary), outputs=1)
         nn.init.constant_(network.answer[-1].bias, self.data["mean_count"])
         return network

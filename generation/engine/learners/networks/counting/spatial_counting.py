@@ -1,8 +1,8 @@
 """SCN, the spatial counting network: the count is the sum of scores from 0 to 1, one for each region.
 
 The features of each region are fused with the question, attend to the other regions, and are fused with the question
-again. The loss is the squared error of the sum, plus the entropy of the scores, which draws them to 0 and 1. A variant
-leaves the entropy out. Dancette et al. 2020, section 3, figure 3, equations 1 and 2, and appendix 6.2.
+again. The loss is the squared error of the sum, plus the entropy of the scores, which moves them towards 0 and 1. A
+variant has no entropy. Dancette et al. 2020, section 3, figure 3, equations 1 and 2, and appendix 6.2.
 """
 
 import math
@@ -31,14 +31,14 @@ from generation.engine.learners.networks.torch_learner import QuestionBatch
 class SpatialCountingConfig(CountingConfig):
     """The settings of SCN; the defaults are the paper's.
 
-    The size `mini` changes them, because a network whose features are not pretrained learns nothing with them: the
-    layers are smaller and the learning rate is larger, and the entropy has a smaller weight and none in the first
-    epochs. As long as the features say nothing about regions, the entropy would draw the scores of all of them to 0.
+    A network whose features are not pretrained learns nothing with these defaults. So the size `mini` has smaller
+    layers, a larger learning rate, and a smaller weight of the entropy, which is 0 in the first epochs. Before the
+    features describe regions, the entropy would move the scores of all regions to 0.
 
     Attributes
     ----------
     fusion, hidden, attention : int
-        Numbers between both projections of a fusion, after the first fusion, and in the head of attention.
+        The sizes of the projections of a fusion, of the result of the first fusion, and of the head of attention.
     entropy : float
         The weight of the entropy in the loss.
     entropy_from, entropy_over : int
@@ -102,7 +102,7 @@ class SelfAttention(nn.Module):
         self.outputs = nn.Linear(head, size)
 
     def forward(self, vectors: Any, present: Any) -> Any:
-        """Return what each of the vectors `(batch, n, size)` takes from those that are present."""
+        """Return the weighted mean of the present vectors for each of the vectors `(batch, n, size)`, projected."""
         queries, keys, values = self.queries(vectors), self.keys(vectors), self.values(vectors)
         likeness = queries @ keys.transpose(1, 2) / math.sqrt(queries.shape[-1])
         likeness = likeness.masked_fill(~present[:, None, :], torch.finfo(likeness.dtype).min)
@@ -117,7 +117,7 @@ def entropy_of(scores: Any, present: Any) -> Any:
 
 
 class SpatialCounting(RegressionLearner):
-    """SCN."""
+    """Predicts the sum of scores, one for each region. The entropy of the scores is a part of the loss."""
 
     name = "scn"
     label = "SCN"
@@ -138,7 +138,7 @@ class SpatialCounting(RegressionLearner):
     entropy: float
 
     def make_network(self) -> Any:
-        """Return the network."""
+        """Return a network whose initial counts are near the mean count."""
         share = min(max(self.data["mean_count"] / self.data["mean_regions"], 0.01), 0.99)
         return SpatialCountingNetwork(self.config, words=len(self.vocabulary), share=share)
 
@@ -158,7 +158,7 @@ class SpatialCounting(RegressionLearner):
 
 
 class SpatialCountingWithoutEntropy(SpatialCounting):
-    """SCN whose loss has no entropy."""
+    """SCN without the entropy in its loss."""
 
     name = "scn-without-entropy"
     label = "SCN without entropy"

@@ -1,6 +1,7 @@
 """Q-Only, I-Only and Q+I: a perceptron chooses the count from the question, from the picture, or from both.
 
-They show which accuracy needs no counting: Acharya et al. 2019, TallyQA, section 5, and Dancette et al. 2020, table 1.
+They show which accuracy is possible without counting: Acharya et al. 2019, TallyQA, section 5, and Dancette et al.
+2020, table 1.
 """
 
 from collections.abc import Mapping
@@ -8,7 +9,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from generation.engine.learners.base import LearnerConfig, NeededParts
+from generation.engine.learners.base import ExampleParts, LearnerConfig
 from generation.engine.learners.networks.counting.counting_learner import PAPER
 from generation.engine.learners.networks.encoders import (
     LayerSize,
@@ -28,11 +29,11 @@ class QuestionOnlyConfig(NetworkConfig):
     Attributes
     ----------
     embedding, question : int
-        Numbers in the vector of a word, and in the state of the GRU.
+        The size of a word vector, and of the state of the GRU.
     hidden : int
-        Units of the perceptron's hidden layer.
+        The units of the perceptron's hidden layer.
     dropout : float
-        After the hidden layer.
+        The dropout after the hidden layer.
     """
 
     embedding: LayerSize = 300
@@ -42,13 +43,14 @@ class QuestionOnlyConfig(NetworkConfig):
 
 
 class ImageOnlyConfig(SharedPictureConfig):
-    """The settings of I-Only. The paper's features of whole pictures come from a pretrained network, ours do not.
+    """The settings of I-Only. The paper's features of pictures are pretrained; here they are trained from scratch.
 
     Attributes
     ----------
     channels : tuple of int
         The filters of the convolutions; each halves the height and the width.
     hidden, dropout : int, float
+        The units of the hidden layer, and the dropout after it.
     """
 
     height: int = Field(224, ge=8, le=1024)
@@ -59,7 +61,7 @@ class ImageOnlyConfig(SharedPictureConfig):
 
 
 class QuestionAndImageConfig(QuestionOnlyConfig, ImageOnlyConfig):
-    """The settings of Q+I, which are those of both."""
+    """The settings of Q+I: those of Q-Only and of I-Only."""
 
 
 TEXT_MINI: Mapping[str, Any] = {"epochs": 15, "patience": 5, "embedding": 64, "question": 64, "hidden": 128}
@@ -116,49 +118,49 @@ class QuestionAndImageNetwork(nn.Module):
 
 
 class QuestionOnly(TorchLearner):
-    """Q-Only."""
+    """Chooses a count from the question alone."""
 
     name = "q-only"
     label = "Q-Only"
     source = f"{PAPER}, table 1"
     config_model: ClassVar[type[LearnerConfig]] = QuestionOnlyConfig
     mini: ClassVar[Mapping[str, Any]] = TEXT_MINI
-    needs = NeededParts(counts=True)
+    needs = ExampleParts(counts=True)
     config: QuestionOnlyConfig
 
     def make_network(self) -> Any:
-        """Return the network."""
+        """Return a GRU and a perceptron."""
         return QuestionOnlyNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
 
 
 class ImageOnly(PictureLearner):
-    """I-Only."""
+    """Chooses a count from the picture alone."""
 
     name = "i-only"
     label = "I-Only"
     source = f"{PAPER}, table 1"
     config_model: ClassVar[type[LearnerConfig]] = ImageOnlyConfig
     mini: ClassVar[Mapping[str, Any]] = IMAGE_MINI
-    needs = NeededParts(images=True, counts=True)
+    needs = ExampleParts(images=True, counts=True)
     config: ImageOnlyConfig
 
     def make_network(self) -> Any:
-        """Return the network."""
+        """Return convolutions and a perceptron."""
         return ImageOnlyNetwork(self.config, picture=self.picture_size, answers=len(self.vocabulary.answers))
 
 
 class QuestionAndImage(PictureLearner):
-    """Q+I."""
+    """Chooses a count from the question and the picture."""
 
     name = "q-and-i"
     label = "Q+I"
     source = f"{PAPER}, table 1"
     config_model: ClassVar[type[LearnerConfig]] = QuestionAndImageConfig
     mini: ClassVar[Mapping[str, Any]] = {**TEXT_MINI, **IMAGE_MINI}
-    needs = NeededParts(images=True, counts=True)
+    needs = ExampleParts(images=True, counts=True)
     config: QuestionAndImageConfig
 
     def make_network(self) -> Any:
-        """Return the network."""
+        """Return a GRU, convolutions and a perceptron."""
         answers, words = len(self.vocabulary.answers), len(self.vocabulary)
         return QuestionAndImageNetwork(self.config, words=words, picture=self.picture_size, answers=answers)

@@ -1,6 +1,6 @@
 """CNN-LSTM: a convolutional network reads the picture, an LSTM the question, and a perceptron answers.
 
-It has no other knowledge about relations: Bingham et al. 2017, section 3, figure 2 and appendix 6.5.
+Nothing in it is specific to relations: Bingham et al. 2017, section 3, figure 2 and appendix 6.5.
 """
 
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ from generation.engine.learners.networks.torch_learner import QuestionBatch
 
 
 class ConvolutionalLstmConfig(VerifierConfig):
-    """The settings of CNN-LSTM. The paper does not give the size of the embeddings of words: it is ours.
+    """The settings of CNN-LSTM. The paper does not give the size of word vectors; this size is ours.
 
     Attributes
     ----------
     embedding, units : int
-        Numbers in the embedding of a word, and in the state of the LSTM.
+        The size of a word vector, and of the state of the LSTM.
     """
 
     embedding: LayerSize = 64
@@ -51,7 +51,7 @@ class ConvolutionalLstmNetwork(nn.Module):
 
 
 class ConvolutionalLstm(PictureLearner):
-    """CNN-LSTM."""
+    """Chooses an answer from the joined features of the picture and of the question."""
 
     name = "convolutional-lstm"
     label = "CNN-LSTM"
@@ -61,6 +61,6 @@ class ConvolutionalLstm(PictureLearner):
     config: ConvolutionalLstmConfig
 
     def make_network(self) -> Any:
-        """Return the network."""
+        """Return convolutions, an LSTM and a perceptron."""
         answers, words = len(self.vocabulary.answers), len(self.vocabulary)
         return ConvolutionalLstmNetwork(self.config, words=words, answers=answers, picture=self.picture_size)

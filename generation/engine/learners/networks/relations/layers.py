@@ -17,7 +17,7 @@ MINI: Mapping[str, Any] = {"batch": 32, "epochs": 15, "patience": 15}
 
 
 class VerifierConfig(SharedPictureConfig):
-    """The settings of both networks. The paper gives neither the size of pictures nor the dropout: these are ours.
+    """The settings of both networks. The paper does not give the size of pictures and the dropout; these are ours.
 
     The size `mini` has smaller batches: the answers get better only after the boxes are found, which takes about 500
     steps. With batches of 128 and 2,000 examples, early stopping would end the training before that.
@@ -27,7 +27,7 @@ class VerifierConfig(SharedPictureConfig):
     filters : tuple of three int
         The filters of the three convolutions.
     dropout : float
-        After each convolution.
+        The dropout after each convolution.
     """
 
     height: int = Field(64, ge=8, le=1024)
@@ -41,7 +41,7 @@ class VerifierConfig(SharedPictureConfig):
 
 
 def after_convolution(filters: int, dropout: float) -> Any:
-    """Return what follows each convolution."""
+    """Return the layers that follow each convolution."""
     return nn.Sequential(nn.BatchNorm2d(filters), nn.ReLU(), nn.Dropout(dropout))
 
 
@@ -51,7 +51,7 @@ def convolution(inputs: int, filters: int) -> Any:
 
 
 def convolutions(filters: Sequence[int], dropout: float) -> list[Any]:
-    """Return convolutions with what follows them; the first of `filters` is the number of channels that come in."""
+    """Return convolutions and the layers after each; the first of `filters` is the number of input channels."""
     return [
         layer
         for before, after in pairwise(filters)
@@ -60,14 +60,14 @@ def convolutions(filters: Sequence[int], dropout: float) -> list[Any]:
 
 
 def flat_size(picture: tuple[int, int], filters: Sequence[int]) -> int:
-    """Return how many numbers the convolutions give for a picture of this height and width."""
+    """Return the number of features that the convolutions give for a picture of this height and width."""
     return math.prod(halve(side, len(filters)) for side in picture) * filters[-1]
 
 
 def perceptron(inputs: int) -> Any:
     """Return the layers of `HIDDEN` with ReLU between them.
 
-    The last one has none: with ReLU, all of its four units often die, and then the answer never changes.
+    The last layer has no ReLU: with ReLU, often all of its four units give 0 for every input, so learning stops.
     """
     layers = nn.Sequential()
     for before, after in pairwise((inputs, *HIDDEN)):

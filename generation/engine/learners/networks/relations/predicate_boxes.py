@@ -1,4 +1,4 @@
-"""PBN, the place-binder network: it estimates the boxes of both things of a relation, and decides from these boxes.
+"""PBN, the place-binder network: it estimates the boxes of both objects of a relation, and answers from these boxes.
 
 One module finds the box of a label in the picture. It is used for the subject and for the object of the question's
 program. A perceptron sees both boxes and an embedding of the relation, but not the picture. The network is trained to
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from generation.engine.errors import BadTraining
-from generation.engine.learners.base import LearnerConfig, NeededParts
+from generation.engine.learners.base import ExampleParts, LearnerConfig
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.encoders import COLOURS, LayerSize
 from generation.engine.learners.networks.optional_torch import functional, nn, torch
@@ -31,19 +31,19 @@ from generation.engine.learners.networks.relations.layers import (
 from generation.engine.learners.networks.torch_learner import QuestionBatch
 from generation.engine.program import Program
 
-BOX = HIDDEN[-1]  # numbers of a box; an absent thing has the box of zeros
+BOX = HIDDEN[-1]  # numbers that describe a box; they are zeros for an absent object
 
 
 class PredicateBoxesConfig(VerifierConfig):
-    """The settings of PBN. The sizes of embeddings and the weight of boxes are ours: the paper does not give them.
+    """The settings of PBN. The paper does not give the sizes of embeddings and the weight of boxes; these are ours.
 
     Attributes
     ----------
     label_embedding, relation_embedding : int
-        Numbers in the embedding of a label, and of a relation.
+        The sizes of the embeddings of a label and of a relation.
     box_weight : float
-        The weight of the loss of boxes beside that of answers. Boxes are shares of the picture, so their squared errors
-        are small.
+        The weight of the loss of boxes, relative to the loss of answers. Boxes are shares of the picture, so their
+        squared errors are small.
     """
 
     filters: tuple[LayerSize, LayerSize, LayerSize] = (32, 64, 64)
@@ -53,7 +53,7 @@ class PredicateBoxesConfig(VerifierConfig):
 
 
 class RelationClaim(NamedTuple):
-    """The labels of subject and object, and the relation that a program asks for."""
+    """The question of a program: whether a subject and an object with these labels are in a relation."""
 
     subject: str
     relation: str
@@ -61,7 +61,7 @@ class RelationClaim(NamedTuple):
 
 
 def read_claim(program: Program, *, where: str) -> RelationClaim:
-    """Return what a program asks for; raise `BadTraining` if it does not ask for one relation of two labels.
+    """Return the claim that a program verifies; raise `BadTraining` if it is not one relation of two labels.
 
     The program must have three steps with one value each, in this order: the label of the object, the relation, and the
     label of the subject.
@@ -119,14 +119,14 @@ class PredicateBoxesNetwork(nn.Module):
 
 
 class PredicateBoxes(PictureLearner):
-    """PBN."""
+    """Finds the boxes of subject and object, and answers from these boxes and the relation."""
 
     name = "predicate-boxes"
     label = "PBN"
     source = "Bingham et al. 2017, Characterizing how VQA models scale with the world, figures 3 and 4"
     config_model: ClassVar[type[LearnerConfig]] = PredicateBoxesConfig
     mini: ClassVar[Mapping[str, Any]] = MINI
-    needs = NeededParts(images=True, programs=True, regions=True)
+    needs = ExampleParts(images=True, programs=True, regions=True)
     config: PredicateBoxesConfig
 
     def read_data(self, train: Examples) -> Mapping[str, Any]:
@@ -140,8 +140,8 @@ class PredicateBoxes(PictureLearner):
         }
 
     def make_network(self) -> Any:
-        """Return the network."""
-        counts = {name: len(self.data[name]) + 1 for name in ("labels", "relations")}  # 0 is one that is not known
+        """Return the module that finds boxes, and a perceptron."""
+        counts = {name: len(self.data[name]) + 1 for name in ("labels", "relations")}  # 0 is for unknown ones
         answers = len(self.vocabulary.answers)
         return PredicateBoxesNetwork(self.config, **counts, answers=answers, picture=self.picture_size)
 
@@ -178,7 +178,7 @@ def _claims(examples: Examples, rows: Sequence[int] | NDArray[np.int64]) -> list
 def exact_boxes(examples: Examples, rows: NDArray[np.int64]) -> NDArray[np.float32]:
     """Return the boxes `(rows, 2, 4)` of subject and object; zeros for a label that is not in the picture.
 
-    If there are several things with a label, it is the box of the first one.
+    If several objects have the label, the box is that of the first one.
     """
     assert examples.regions is not None
     found = np.zeros((len(rows), 2, BOX), np.float32)
