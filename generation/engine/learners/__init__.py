@@ -1,7 +1,7 @@
-"""Learners: methods of the papers that are trained here. `find_learner` returns one by its name.
+"""Learners: methods of papers that can be trained. `find_learner` returns a learner by its name.
 
-Those of `classical` need NumPy alone. Those of `networks` need PyTorch, but their names, settings and needs can be read
-without it.
+Learners of `classical` need only NumPy. Learners of `networks` need PyTorch, but their names, settings and needs can be
+read without it.
 """
 
 from importlib import import_module

@@ -28,7 +28,7 @@ class LearnerConfig(Frozen):
 
 
 class EpochProgress(NamedTuple):
-    """How far a training is.
+    """The progress of a training.
 
     Attributes
     ----------

@@ -62,7 +62,7 @@ class Examples:
     items : array (n,) of int64
         The number of each question's item.
     answers : tuple of str or None
-        The answer of each question; None where answers are withheld or must not be seen.
+        The answer of each question; None if answers are withheld or must not be seen.
     images : array (items, height, width, 3) of uint8 or None
         sRGB, indexed `[item, row, column]`. It may be a memory map.
     stories : tuple of tuple of str or None
@@ -98,11 +98,11 @@ class Examples:
 
     @property
     def codes(self) -> NDArray[np.int64]:
-        """Return the place `(n,)` of each answer in the vocabulary; -1 for an answer that it does not have."""
+        """Return the place `(n,)` of each answer in the vocabulary, or -1 if the vocabulary does not have it."""
         return self.codes_at(np.arange(len(self)))
 
     def codes_at(self, rows: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return the place of the answer of each of these examples in the vocabulary; -1 if it does not have it."""
+        """Return the place in the vocabulary of the answer of each of these examples, or -1."""
         assert self.answers is not None
         return np.array([self._places.get(self.answers[row], -1) for row in rows], np.int64)
 

@@ -87,7 +87,7 @@ class Measurement:
     positions : array (n,) of int64
         The questions, each once, in rising order.
     influences : array (n,) of float64
-        The change of the figure, the mean over runs, with the weight of each question. The sum is 0.
+        The slope of the figure (the mean over runs) with the weight of each question. The sum is 0.
     below, above : float
         The distances from the figure to the ends of its interval over the questions.
     values : array (runs,) of float64
@@ -191,7 +191,7 @@ def measure_terms(
 def _slopes(
     combine: Callable[[NDArray[np.float64]], NDArray[np.float64]], sums: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the slope of a figure with each sum (terms,); 0 where a small step has no figure."""
+    """Return the slope of a figure with each sum (terms,); 0 if a small step has no figure."""
     steps = np.diag(STEP * np.maximum(np.abs(sums), 1.0))
     up, down = combine(sums + steps), combine(np.maximum(sums - steps, 0.0))
     width = np.diag(steps) + np.minimum(np.diag(steps), sums)

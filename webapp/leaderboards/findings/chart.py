@@ -74,7 +74,7 @@ def spec_of(
 
 
 def describe_marks(table: FindingTable, figures: Figures) -> str:
-    """Return what the marks of a chart mean. Without recorded figures, it only has marks of the paper's figures."""
+    """Return what the marks of a chart mean. Without recorded figures, it only shows figures of the paper."""
     ours, papers = ("Lines with points", "Dashed lines") if table.chart == "lines" else ("Bars", "Ticks")
     recorded = f"{ours} are our figures, with 95 % intervals." if figures else ""
     published = f"{papers} are the figures of the paper." if table.paper else ""

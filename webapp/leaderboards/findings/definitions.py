@@ -67,7 +67,7 @@ class FindingDataset(Frozen):
 
 
 class FindingTraining(Frozen):
-    """A method to train, once for each seed. Splits are named `dataset/split`, where datasets are those of the size."""
+    """A method to train, once for each seed. Splits are named `dataset/split`, with datasets of the size."""
 
     name: Name
     method: str

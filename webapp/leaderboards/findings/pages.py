@@ -31,7 +31,7 @@ WIDEST = 6  # columns of a table on a page; if there are more, its columns becom
 
 
 class FigureView(NamedTuple):
-    """A figure here and the paper's as texts; each is empty if it is not known."""
+    """Our figure and that of the paper as texts. A text is empty if its figure is not known."""
 
     here: str
     interval: str
@@ -46,7 +46,7 @@ class LineView(NamedTuple):
 
 
 class TableView(NamedTuple):
-    """A table on a page. The columns of a wide table are lines here."""
+    """A table on a page. If it has too many columns, they become lines."""
 
     table: FindingTable
     unit: str

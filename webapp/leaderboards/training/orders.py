@@ -156,16 +156,17 @@ def _check_learned(order: TrainingOrder, learner: type[Learner], split: Split, *
             where=role,
         )
     if not split.questions or _has_unknown_answers(split):
-        raise BadTraining(f"Expected a split whose answers are all known, got {split}.", where=role)
+        raise BadTraining(f"Expected a split with questions, all with known answers, got {split}.", where=role)
     lacking = example_folders.missing_part(learner, split, is_training=True)
     if lacking:
-        raise BadTraining(f"Expected a split with {lacking}, which {learner.label} needs, got {split}.", where=role)
+        raise BadTraining(_lacking_text(learner, split, lacking), where=role)
 
 
 def _check_answered(order: TrainingOrder, learner: type[Learner], split: Split) -> None:
     """Check a split that the method answers."""
     _check_seen(order, split, role="test", kinds=(What.QUESTION,))
-    hidden = [part for part in ("programs", "regions") if getattr(learner.needs, part)]
+    parts = {"programs": "programs", "regions": "boxes of objects"}
+    hidden = [words for part, words in parts.items() if getattr(learner.needs, part)]
     if is_withheld(split) and hidden:
         raise BadTraining(
             f"Expected a split whose answers are open, got {split}: {learner.label} needs {' and '.join(hidden)}, "
@@ -174,7 +175,11 @@ def _check_answered(order: TrainingOrder, learner: type[Learner], split: Split) 
         )
     lacking = example_folders.missing_part(learner, split, is_training=False)
     if lacking:
-        raise BadTraining(f"Expected a split with {lacking}, which {learner.label} needs, got {split}.", where="test")
+        raise BadTraining(_lacking_text(learner, split, lacking), where="test")
+
+
+def _lacking_text(learner: type[Learner], split: Split, lacking: str) -> str:
+    return f"Expected a split with {lacking}, which {learner.label} needs, got {split}, which lacks them."
 
 
 def _check_seen(order: TrainingOrder, split: Split, *, role: str, kinds: tuple[What, ...]) -> None:
@@ -204,8 +209,7 @@ def _check_name(order: TrainingOrder, learner: type[Learner]) -> None:
     taken = Method.objects.filter(owner=order.owner, name=name).exclude(made=Method.Made.TRAINED)
     if taken.exists():
         raise BadTraining(
-            f"Expected a name for a method that is trained here, got {name!r}, which another method of {order.owner} "
-            "has. Choose another name.",
+            f"Expected a name that no other method of {order.owner} has, got {name!r}. Choose another name.",
             where="name",
         )
     _check_same_settings(order)

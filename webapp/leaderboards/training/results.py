@@ -89,15 +89,15 @@ def storage_use(user: Any) -> storage_quotas.Use:
 
 
 def submit(training: Training, folder: Path, *, check: Callable[[], None]) -> list[Submission]:
-    """Return the submissions of all predictions of a training. Those that exist are not made again.
+    """Return the submissions of all predictions of a training. Submissions that exist are not made again.
 
-    They do not declare the examples seen: early stopping gives each seed another number, and boards show the mean only
-    of runs with the same numbers. The training has it.
+    Submissions do not state the number of examples seen, which only the training has. Early stopping gives each seed
+    another number, and boards only average runs with the same number.
 
     Raises
     ------
     BadTraining
-        If one is refused.
+        If a submission is refused.
     NoSpace
         If the disk is full.
     """

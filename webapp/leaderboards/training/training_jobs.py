@@ -291,9 +291,9 @@ def delete(training: Training) -> None:
 
 
 def drop_unused() -> int:
-    """Delete folders of this machine of done, deleted or old trainings, and models without a row; return the number.
+    """Delete unused folders on this machine, and models without a row; return the number of both.
 
-    The folder of a training that may still be continued is kept for `FOLDER_DAYS`.
+    A folder is unused if its training is done or deleted. Other folders are kept for `FOLDER_DAYS`.
     """
     kept = {str(pk) for pk in Training.objects.exclude(state=State.DONE).values_list("pk", flat=True)}
     dropped = 0

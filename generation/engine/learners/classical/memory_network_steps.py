@@ -22,7 +22,7 @@ class Network(NamedTuple):
     ----------
     words : array (hops + 1, words, size)
     times : array (hops + 1, memory, size)
-        What is added to a sentence for its time; time 0 is that of the latest line.
+        The vector that is added to a sentence for its time. The latest line has time 0.
     """
 
     words: Floats
@@ -233,7 +233,7 @@ def _hop_gradients(
     change: Floats,
     gradient: Network,
 ) -> Floats:
-    """Return the gradient by the state before a hop, from the one by the state after it, and add all others."""
+    """Return the gradient by the state before a hop, from the gradient `back` by the state after it. Add the others."""
     count, size = asked.counts[row], len(state)
     slopes, mean = np.empty(count), 0.0
     for line in range(count):

@@ -126,7 +126,7 @@ class SvmModel:
         means.steps += 1
 
     def find_lines(self, story: Story, *, beam: int, gold: Ints | None = None) -> Ints:
-        """Return the supporting lines, ascending. With `gold`, other sets score more by their errors."""
+        """Return the supporting lines, ascending. With `gold`, each error of a set adds to its score."""
         given = (NO_LINES, 0.0) if gold is None else (gold, 1.0)
         found: Ints = steps.search(self.lines, story, self.most, beam, *given, self.room[0])
         return found
@@ -143,7 +143,7 @@ class MeanWeights:
         self.weights, self.sums, self.room, self.steps = weights, np.zeros(FEATURES), np.zeros(FEATURES), 0
 
     def separate(self, right: steps.FeatureBuffer, wrong: steps.FeatureBuffer, *, by: float, largest: float) -> None:
-        """Change the weights so that `right` scores higher than `wrong` by a margin, if it does not."""
+        """Change the weights if `right` does not score higher than `wrong` by a margin."""
         loss = steps.score_of(self.weights, wrong) + by - steps.score_of(self.weights, right)
         if loss > 0:
             steps.change(self.weights, self.sums, right, wrong, loss, largest, self.steps, self.room)

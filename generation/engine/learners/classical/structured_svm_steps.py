@@ -99,9 +99,9 @@ def _coarse(place: int) -> int:
 
 @njit(cache=True)
 def _tokens(story: Story, line: int, with_absent: bool) -> Ints:
-    """Return what a line has: its words, and the words of the question that it has, by their place in both.
+    """Return tokens of a line: its words, and the words of the question that it has, with their places in both.
 
-    With `with_absent`, also the words of the question that it does not have.
+    With `with_absent`, there are also tokens of the words of the question that the line does not have.
     """
     words, asked = _line(story, line), story.question
     found, count = np.empty(len(words) + len(asked), np.int64), 0

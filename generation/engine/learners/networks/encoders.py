@@ -79,7 +79,7 @@ class Convolutions(nn.Module):
 
 
 class PictureEncoder(nn.Module):
-    """Convolutions whose features become one vector, by their mean over all places or by those of all places.
+    """Convolutions whose features become one vector: their mean over all places, or all of them.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class SharedPictureConfig(PictureConfig):
 
 
 class PictureLearner(TorchLearner):
-    """A network that sees pictures. All pictures must have the size of those of the training."""
+    """A network that sees pictures. All pictures must have the same size as in the training."""
 
     config_model: ClassVar[type[LearnerConfig]] = SharedPictureConfig
     config: Any  # a SharedPictureConfig

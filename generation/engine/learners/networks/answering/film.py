@@ -28,7 +28,9 @@ from generation.engine.learners.networks.torch_learner import QuestionBatch
 
 
 class FilmConfig(SharedPictureConfig):
-    """The settings of FiLM; the defaults are those of the paper. Its first layers have filters of 4 x 4, ours of 3 x 3.
+    """The settings of FiLM; the defaults are those of the paper.
+
+    The first layers of the paper have filters of 4 x 4; ours have filters of 3 x 3.
 
     Attributes
     ----------
@@ -39,7 +41,7 @@ class FilmConfig(SharedPictureConfig):
     channels : tuple of int
         The filters of each layer of convolutions with stride 2 before the blocks.
     blocks : int
-        The blocks whose features the question changes.
+        The number of blocks whose features the question changes.
     width_of_blocks : int
         The channels of each block.
     projection : int

@@ -34,7 +34,7 @@ class QuestionConfig(NetworkConfig):
     hidden : tuple of int
         The units of each hidden layer of the perceptron.
     dropout : float
-        After each hidden layer of the perceptron.
+        The dropout after each hidden layer of the perceptron.
     """
 
     epochs: int = Field(60, ge=1, le=10_000)

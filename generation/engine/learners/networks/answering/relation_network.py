@@ -44,7 +44,7 @@ class RelationConfig(SharedPictureConfig):
     hidden : tuple of int
         The units of each hidden layer of the perceptron that chooses the answer.
     dropout : float
-        After each hidden layer; the paper has it only after the last one.
+        The dropout after each hidden layer; the paper has it only after the last one.
     """
 
     epochs: int = Field(250, ge=1, le=10_000)

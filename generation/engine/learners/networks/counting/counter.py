@@ -1,8 +1,9 @@
 """Counter: attention to regions, and a component that counts objects even if several boxes show the same object.
 
-The component makes a graph of the regions, removes edges within an object and between objects by their boxes, and reads
-the count from what is left. The answer is chosen from the count and from the attended features: Zhang et al. 2018,
-Learning to Count Objects in Natural Images for Visual Question Answering, sections 4.1 to 4.4.
+The component makes a graph of the regions. By their boxes, it removes edges within an object and repeated edges between
+objects. It reads the count from the remaining edges. The answer is chosen from the count and from the attended
+features: Zhang et al. 2018, Learning to Count Objects in Natural Images for Visual Question Answering, sections 4.1 to
+4.4.
 """
 
 from collections.abc import Mapping
@@ -39,7 +40,7 @@ class CounterConfig(CountingConfig):
     fusion, hidden : int
         The sizes of the fusions, and of the layer before the scores of answers.
     dropout : float
-        Before the scores of answers.
+        The dropout before the scores of answers.
     """
 
     learning_rate: float = Field(0.0015, gt=0, le=10)

@@ -42,7 +42,7 @@ class MutanConfig(SharedPictureConfig):
     rank : int
         The rank of each slice of the tensor.
     dropout : float
-        Before the scores of answers.
+        The dropout before the scores of answers.
     """
 
     height: int = Field(224, ge=8, le=1024)

@@ -40,7 +40,7 @@ class RelationalCountingConfig(CountingConfig):
     Attributes
     ----------
     channels : tuple of int
-        The filters of the convolutions whose places are the patches of the background.
+        The filters of the convolutions that describe patches of the background.
     patches : int
         The number of patches in a row and in a column.
     pair : int
@@ -158,7 +158,7 @@ class RelationalCounting(RegionLearner):
 
 
 class RegressionNetwork(RelationalCountingNetwork):
-    """The network for regression."""
+    """RCN with one output, which is the predicted number."""
 
     def forward(self, batch: QuestionBatch, regions: RegionBatch) -> tuple[Any, None]:
         """Return the numbers `(batch,)`, and None in place of scores of regions."""

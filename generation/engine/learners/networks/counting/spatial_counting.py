@@ -44,7 +44,8 @@ class SpatialCountingConfig(CountingConfig):
     entropy_from, entropy_over : int
         The entropy has no weight in the first `entropy_from` epochs. Then its weight rises for `entropy_over` epochs.
     decay, decay_from, decay_every, decay_until : float, int, int, int
-        The learning rate is multiplied by `decay` after every `decay_every` epochs, from one epoch until another.
+        From epoch `decay_from` until epoch `decay_until`, the learning rate is multiplied by `decay` after every
+        `decay_every` epochs.
     """
 
     epochs: int = Field(30, ge=1, le=10_000)
@@ -102,7 +103,7 @@ class SelfAttention(nn.Module):
         self.outputs = nn.Linear(head, size)
 
     def forward(self, vectors: Any, present: Any) -> Any:
-        """Return the weighted mean of the present vectors for each of the vectors `(batch, n, size)`, projected."""
+        """Return `(batch, n, size)`: for each vector, a projection of the weighted mean of the present vectors."""
         queries, keys, values = self.queries(vectors), self.keys(vectors), self.values(vectors)
         likeness = queries @ keys.transpose(1, 2) / math.sqrt(queries.shape[-1])
         likeness = likeness.masked_fill(~present[:, None, :], torch.finfo(likeness.dtype).min)

@@ -24,7 +24,7 @@ from generation.engine.learners.networks.torch_learner import NetworkConfig, Que
 
 
 class QuestionOnlyConfig(NetworkConfig):
-    """The settings of Q-Only, which the paper does not give: they are ours.
+    """The settings of Q-Only. The paper does not give them; these are ours.
 
     Attributes
     ----------

@@ -141,7 +141,7 @@ class PredicateBoxes(PictureLearner):
 
     def make_network(self) -> Any:
         """Return the module that finds boxes, and a perceptron."""
-        counts = {name: len(self.data[name]) + 1 for name in ("labels", "relations")}  # 0 is for unknown ones
+        counts = {name: len(self.data[name]) + 1 for name in ("labels", "relations")}  # number 0 is for unknown names
         answers = len(self.vocabulary.answers)
         return PredicateBoxesNetwork(self.config, **counts, answers=answers, picture=self.picture_size)
 
