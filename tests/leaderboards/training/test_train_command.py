@@ -67,7 +67,7 @@ def test_a_training_that_was_stopped_is_resumed_once(
     assert capsys.readouterr().out == before
     assert Training.objects.count() == 1
     call_command("train", toys.NAME, *ORDER, "--resume", "--seed", "4")
-    assert "a new one begins" in capsys.readouterr().err
+    assert "a new one starts" in capsys.readouterr().err
     assert Training.objects.count() == 2
 
 

@@ -95,8 +95,8 @@ def _sizes(name: str, definition: Definition) -> list[SizeSummary]:
 def summary_of(name: str, size: SizeName, *, definition: Definition) -> SizeSummary:
     """Return the newest record of a size, and the number of statements of the definition with each outcome."""
     record = records.load_latest(name, size)
-    ended = [found.outcome for _, found in _with_outcomes(definition, size, record) if found is not None]
-    counts = [(ended.count(one), one.value, chip) for one, chip in CHIPS.items()]
+    outcomes = [found.outcome for _, found in _with_outcomes(definition, size, record) if found is not None]
+    counts = [(outcomes.count(one), one.value, chip) for one, chip in CHIPS.items()]
     return SizeSummary(size, record, [one for one in counts if one[0]])
 
 

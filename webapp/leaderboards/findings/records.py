@@ -117,7 +117,7 @@ class FindingRecord(Frozen):
         return date
 
     @property
-    def ended(self) -> datetime:
+    def end_time(self) -> datetime:
         return datetime.fromisoformat(self.date)
 
 
@@ -189,7 +189,7 @@ def read_record(path: Path) -> FindingRecord | None:
 def load_latest(finding: str, size: SizeName) -> FindingRecord | None:
     # A damaged record is logged, so that pages work without it.
     found = [_load(path_of(finding, size, folder=folder)) for folder in (FOLDER, own_folder())]
-    return max((one for one in found if one is not None), key=lambda one: one.ended, default=None)
+    return max((one for one in found if one is not None), key=lambda one: one.end_time, default=None)
 
 
 def load_own(finding: str, size: SizeName) -> FindingRecord | None:

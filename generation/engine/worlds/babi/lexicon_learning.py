@@ -42,7 +42,7 @@ class LineExample(NamedTuple):
         return {role: (role.rstrip("2"), word) for role, word in self.meant.roles.items()}
 
 
-class Learner:
+class LexiconLearner:
     """Collects stories in two languages, and makes a lexicon of the second one."""
 
     def __init__(self) -> None:
@@ -221,7 +221,7 @@ def learn(path: Path, *, english: Path | None = None) -> BabiLexicon:
     english : Path or None
         The English files of the same stories; None for the folder beside it with the release's name for English.
     """
-    learner = Learner()
+    learner = LexiconLearner()
     other = _splits(path)
     folder = next(iter({part.folder for part in split_files.search([path])}), "")
     if english is None and file_names.language_of(folder) != "english":

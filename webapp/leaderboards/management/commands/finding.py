@@ -87,8 +87,8 @@ class Command(PlainCommand):
             return "Expected no earlier run of this finding, got one that is not complete. Add --resume to continue it."
         page = f"{settings.PUBLIC_URL}{reverse('finding', args=[run.name])}?size={run.size}"
         return (
-            f"Expected no earlier run of this finding, got one that is already recorded ({record.ended:%Y-%m-%d %H:%M} "
-            f"UTC): {page} Add --resume to record it again."
+            "Expected no earlier run of this finding, got one that is already recorded "
+            f"({record.end_time:%Y-%m-%d %H:%M} UTC): {page} Add --resume to record it again."
         )
 
     def _list(self) -> None:
