@@ -54,7 +54,7 @@ def training_new(request: HttpRequest) -> HttpResponse:
     splits = [one for one in Split.objects.for_browse().filter(dataset=dataset) if one.is_complete and one.questions]
     learned = [split for split in splits if not is_withheld(split)]
     if not learned:
-        message = "Expected a dataset with a split whose answers are open, to train on it, got none."
+        message = "Expected a split whose answers are open, got none: methods cannot learn from withheld answers."
         return render(request, "generation/refused.html", {"dataset": dataset, "message": message}, status=CONFLICT)
     learners = suitable_methods.suitable_for(learned[0])
     data = request.POST if request.method == "POST" else None
