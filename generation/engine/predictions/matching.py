@@ -16,6 +16,7 @@ from generation.engine.predictions.findings import Findings, RepeatedAnswer
 from generation.engine.predictions.packed_predictions import TextBuffer
 from generation.engine.predictions.predicted_boxes import MOST_IN_FILE, BadBoxes, BoxBuffer, describe_outside
 from generation.engine.predictions.reading import PredictionRowBatch
+from generation.engine.predictions.unanswered import is_failure
 from generation.engine.scoring.score import OUTSIDE
 
 EXTRA = 100_000  # rows that a file may have in addition to one row for each question
@@ -165,7 +166,7 @@ class PredictionChecker:
             positions.extend(place.tolist())
             read.extend(codes)
             for row in unseen:
-                if codes[row] == OUTSIDE and place[row] >= 0:
+                if codes[row] == OUTSIDE and place[row] >= 0 and not is_failure(batch.said[row]):
                     read[first + row] = self._read(batch, row, int(place[row]))
         for row in unseen:
             if codes[row] == OUTSIDE:
@@ -194,6 +195,8 @@ class PredictionChecker:
 
     def _code(self, batch: PredictionRowBatch, row: int) -> int:
         text = _meant(batch, row)
+        if is_failure(batch.said[row]):
+            return OUTSIDE
         code = self.reader.vocabulary.code(text)
         if code != OUTSIDE and not batch.choices and len(self.known) < REMEMBERED:
             self.known[text] = code

@@ -1,0 +1,29 @@
+"""Answers that are none: empty texts, and the texts that a runner writes when a request fails.
+
+lmms-eval and VLMEvalKit write a text such as `[LMMS_EVAL_REQUEST_FAILED after 5 retries]` in place of an answer. It may
+contain a number or a word that is an answer by chance, so it is never read.
+"""
+
+FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Failed to obtain answer via API")
+
+
+def is_failure(text: str) -> bool:
+    """Return whether a text says that a runner got no reply.
+
+    Parameters
+    ----------
+    text : str
+        The answer as it is in a file of predictions; its beginning is enough.
+    """
+    return text.startswith(FAILURES) or text.lstrip().startswith(FAILURES)
+
+
+def is_empty(text: str) -> bool:
+    """Return whether a text has no characters but spaces; null is stored as such a text.
+
+    Parameters
+    ----------
+    text : str
+        The answer as it is in a file of predictions.
+    """
+    return not text.strip()
