@@ -19,6 +19,7 @@ Every message says what was expected, what was found, where, and what to do.
     +- BadRecord                a published file, or a record in it, cannot be read (``where``: file, record, field)
     +- BadExport                a dataset cannot be exported this way (``where``: the option, the split, the folder)
     +- BadPredictions           a file of predictions cannot be scored (``where``: split; ``findings``: each line)
+    |  +- BadReplies            a file of a model's replies cannot be stored (``where``: split)
     +- BadTraining              settings, examples or files of a training are wrong (``where``: the setting, the file)
     |  +- NoTorch               PyTorch, which a network needs, is not installed
 """
@@ -152,6 +153,10 @@ class BadPredictions(EngineError):
     def __init__(self, message: str, *, where: str = "", findings: PredictionFindings | None = None) -> None:
         super().__init__(message, where=where)
         self.findings = findings
+
+
+class BadReplies(BadPredictions):
+    """A file of a model's replies, which came with predictions, cannot be stored."""
 
 
 class BadTraining(EngineError):

@@ -214,6 +214,18 @@ def get(name: str) -> bytes:
     return content
 
 
+def part(name: str, start: int, stop: int) -> bytes:
+    """Return the bytes of a stored file from one place to another, without reading the others."""
+    path = local_path(name)
+    if path is None:
+        bucket: Any = default_storage
+        content: bytes = bucket.bucket.Object(name).get(Range=f"bytes={start}-{stop - 1}")["Body"].read()
+        return content
+    with path.open("rb") as file:
+        file.seek(start)
+        return file.read(stop - start)
+
+
 def size(name: str) -> int:
     path = local_path(name)
     return path.stat().st_size if path is not None else default_storage.size(name)

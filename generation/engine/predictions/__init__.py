@@ -19,6 +19,7 @@ from generation.engine.predictions.decompression import (
     UnreadableFile,
     open_member,
     packed_files,
+    room,
     unpack,
 )
 from generation.engine.predictions.findings import DOCS, Findings
@@ -100,7 +101,8 @@ def read_predictions(file: BinaryIO, expected: ExpectedAnswers) -> Predictions:
     """
     checker = PredictionChecker(expected)
     try:
-        text, packing = unpack(file, n=expected.n, has_boxes=expected.has_boxes)
+        most = partial(room, expected.n, has_boxes=expected.has_boxes)
+        text, packing = unpack(file, most=most)
         rows = rows_of(text, checker.bad, n=expected.n, has_boxes=expected.has_boxes)
         checker.unit = rows.unit
         for batch in rows.batches:

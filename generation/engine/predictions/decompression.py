@@ -7,7 +7,7 @@ import codecs
 import stat
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import SEEK_END
 from pathlib import PurePosixPath
@@ -137,16 +137,18 @@ class TextReader:
     Parameters
     ----------
     file : Pieces or GzipReader
-    n : int
-        The number of questions; each one allows more bytes of text.
-    has_boxes : bool
-        Whether predictions may have boxes; then each question allows even more bytes.
+    most : callable
+        Returns the largest number of bytes of text for a number of packed bytes.
+    what : str
+        The expected content, for messages.
     packed : int or None
         The number of packed bytes in a zip; None to use the number of bytes that `file` has read so far.
     """
 
-    def __init__(self, file: "Pieces | GzipReader", *, n: int, has_boxes: bool, packed: int | None = None) -> None:
-        self.file, self.n, self.has_boxes, self.packed = file, n, has_boxes, packed
+    def __init__(
+        self, file: "Pieces | GzipReader", *, most: Callable[[int], int], what: str, packed: int | None = None
+    ) -> None:
+        self.file, self.most, self.what, self.packed = file, most, what, packed
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.size, self.line = 0, 1
         self.head = self.rest = b""
@@ -161,14 +163,14 @@ class TextReader:
             return piece
         piece = self.file.read(min(size, PIECE) if size > 0 else PIECE)
         if not self.size:
-            check_mark(piece)
+            check_mark(piece, self.what)
         self.size += len(piece)
         self._check(piece)
         return piece
 
     def _check(self, piece: bytes) -> None:
         taken = self.file.taken if self.packed is None else self.packed
-        most = room(self.n, taken, has_boxes=self.has_boxes)
+        most = self.most(taken)
         if self.size > most:
             reason = f"expected at most {most >> 20:,} MB of text, got more"
             if most < LARGEST:
@@ -186,16 +188,16 @@ class TextReader:
         self.line += piece.count(b"\n")
 
 
-def check_mark(head: bytes) -> None:
+def check_mark(head: bytes, what: str) -> None:
     """Raise `UnreadableFile` if the first bytes of a file show another format; the message names the format."""
-    for mark, what in MARKS:
+    for mark, other in MARKS:
         if head.startswith(mark):
-            raise UnreadableFile(f"expected predictions, got {what}")
+            raise UnreadableFile(f"expected {what}, got {other}")
     start = head.removeprefix(UTF_8).lstrip()[:1]
     if start == b"<":
-        raise UnreadableFile("expected predictions, got HTML or XML", line=1)
+        raise UnreadableFile(f"expected {what}, got HTML or XML", line=1)
     if head[257:262] == b"ustar":
-        raise UnreadableFile("expected predictions, got a tar archive: pack the one file with gzip or zip")
+        raise UnreadableFile(f"expected {what}, got a tar archive: pack the one file with gzip or zip")
 
 
 @contextmanager
@@ -216,16 +218,19 @@ def room(n: int, packed: int, *, has_boxes: bool) -> int:
     return min(LARGEST, LEAST_ROOM + (BOXED_ROOM if has_boxes else EACH_ROOM) * n + RATIO * packed)
 
 
-def unpack(file: BinaryIO, *, n: int, has_boxes: bool) -> tuple[TextReader, str]:
-    """Return the text of a file for `n` questions, and its packing ("", "gzip" or "zip"); raise `UnreadableFile`."""
+def unpack(file: BinaryIO, *, most: Callable[[int], int], what: str = "predictions") -> tuple[TextReader, str]:
+    """Return the text of a file, and its packing ("", "gzip" or "zip"); raise `UnreadableFile`.
+
+    `most` returns the largest number of bytes of text for a number of packed bytes; `what` is the expected content.
+    """
     with readable():
         head = file.read(len(ZIP[0]))
     if head.startswith(GZIP):
-        return TextReader(GzipReader(Pieces(file, head)), n=n, has_boxes=has_boxes), "gzip"
+        return TextReader(GzipReader(Pieces(file, head)), most=most, what=what), "gzip"
     if not head.startswith(ZIP):
-        return TextReader(Pieces(file, head), n=n, has_boxes=has_boxes), ""
+        return TextReader(Pieces(file, head), most=most, what=what), ""
     if isinstance(file, ZipExtFile):
-        raise UnreadableFile("expected a file of predictions in the zip, got another zip")
+        raise UnreadableFile(f"expected a file of {what} in the zip, got another zip")
     archive, found = packed_files(file)
     if len(found) != 1:
         names = ", ".join(one.name[:60] for one in found[:5]) or "none"
@@ -234,7 +239,7 @@ def unpack(file: BinaryIO, *, n: int, has_boxes: bool) -> tuple[TextReader, str]
     with readable():
         head = inner.read(len(GZIP))
     pieces, packed = Pieces(inner, head), found[0].info.compress_size
-    text = TextReader(GzipReader(pieces) if head == GZIP else pieces, n=n, has_boxes=has_boxes, packed=packed)
+    text = TextReader(GzipReader(pieces) if head == GZIP else pieces, most=most, what=what, packed=packed)
     return text, "zip"
 
 

@@ -115,7 +115,7 @@ def rows_of(text: TextReader, bad: Bad, *, n: int, has_boxes: bool) -> Predictio
 # JSON
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return these pairs as an object; raise ValueError if a name occurs twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -133,7 +133,7 @@ def _first_again(names: Iterable[str]) -> str:
     raise ValueError("Expected a name that occurs twice, got none.")
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=_once)
+DECODER = json.JSONDecoder(object_pairs_hook=once)
 
 
 def _is_record(head: str) -> bool:
@@ -159,10 +159,11 @@ def _numbered(whole: JsonText, records: Iterator[Any]) -> Iterator[PredictionRow
         for number, record in enumerate(records, 1):
             yield PredictionRow(number, record, whole.length)
     except (ValueError, RecursionError) as error:
-        raise UnreadableFile(_json_trouble(error), line=number + 1, unit="record") from error
+        raise UnreadableFile(json_trouble(error), line=number + 1, unit="record") from error
 
 
-def _json_trouble(error: Exception) -> str:
+def json_trouble(error: Exception) -> str:
+    """Return what is wrong with a text that is not JSON."""
     if isinstance(error, RecursionError):
         return "expected JSON, got lists or objects nested too deep"
     reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
@@ -215,7 +216,7 @@ def _taken(rows: Iterator[PredictionRow]) -> list[PredictionRow]:
 
 def _parsed_lines(text: TextReader, bad: Bad) -> Iterator[PredictionRow]:
     scan = DECODER.raw_decode
-    for number, line in enumerate(_lines(text), 1):
+    for number, line in enumerate(lines_of(text), 1):
         said = line.strip(" \t\r")
         if not said:
             continue
@@ -226,7 +227,7 @@ def _parsed_lines(text: TextReader, bad: Bad) -> Iterator[PredictionRow]:
             if "\\u" in said:
                 json.dumps(record, ensure_ascii=False).encode()  # fails for half of a surrogate pair
         except (ValueError, RecursionError) as error:
-            bad(number, _json_trouble(error))
+            bad(number, json_trouble(error))
         else:
             yield PredictionRow(number, record, len(said))
 
@@ -372,7 +373,7 @@ class _Measured:
 def _table_rows(text: TextReader, delimiter: str) -> Iterator[PredictionRow]:
     """Yield the rows of a table, each with the number of its first line; empty lines are skipped."""
     csv.field_size_limit(LONGEST)
-    measured = _Measured(_lines(text))
+    measured = _Measured(lines_of(text))
     reader = csv.reader(iter(measured), delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -387,22 +388,22 @@ def _table_rows(text: TextReader, delimiter: str) -> Iterator[PredictionRow]:
 
 def _plain(text: TextReader, n: int) -> Iterator[PredictionRowBatch]:
     """Yield the answers of a file with one answer on each line, in question order; skip empty lines after line `n`."""
-    lines = enumerate((line.rstrip("\r") for line in _lines(text)), 1)
+    lines = enumerate((line.rstrip("\r") for line in lines_of(text)), 1)
     for batch in _batched(PredictionRow(number, line, len(line)) for number, line in lines if number <= n or line):
         numbers = [row.line for row in batch]
         yield PredictionRowBatch(numbers, [number - 1 for number in numbers], [row.value for row in batch])
 
 
-def _lines(text: TextReader) -> Iterator[str]:
-    """Yield the lines of a text without newlines."""
+def lines_of(text: TextReader, *, longest: int = LONGEST) -> Iterator[str]:
+    """Yield the lines of a text without newlines; raise `UnreadableFile` if one has more than `longest` characters."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     rest, number, blank = "", 0, 0
     while piece := text.read(PIECE):
         *whole, rest = (rest + decoder.decode(piece)).split("\n")
         number += len(whole)
         blank += whole.count("")
-        if len(rest) > LONGEST or (whole and len(whole[0]) > LONGEST):
-            raise UnreadableFile(f"expected at most {LONGEST:,} characters in a line, got more", line=number + 1)
+        if len(rest) > longest or (whole and len(whole[0]) > longest):
+            raise UnreadableFile(f"expected at most {longest:,} characters in a line, got more", line=number + 1)
         if blank > BLANK:
             raise UnreadableFile(f"expected at most {BLANK:,} empty lines, got more: reading stopped", line=number + 1)
         yield from whole
