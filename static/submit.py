@@ -56,30 +56,39 @@ class SameSite(urllib.request.HTTPRedirectHandler):
 class Upload:
     """The body of a request with fields and a file, read piece by piece; can be read again."""
 
-    def __init__(self, fields: dict[str, str], path: Path) -> None:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise Refused(f"Expected at most {LARGEST // 10**6} MB, got {size:,} bytes: pack it with gzip.")
-        self.path, self.boundary = path, uuid.uuid4().hex
+    def __init__(self, fields: dict[str, str], path: Path, replies: Path | None = None) -> None:
+        self.boundary = uuid.uuid4().hex
         lines = []
         for name, value in fields.items():
             lines.append(f'--{self.boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n')
-        name = path.name.encode("ascii", "replace").decode().replace('"', "'")
-        lines.append(
-            f'--{self.boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
-            "Content-Type: application/octet-stream\r\n\r\n"
-        )
-        self.head = "".join(lines).encode()
+        self.files = [("".join(lines).encode() + self._head("file", path), path)]
+        if replies is not None:
+            self.files.append((b"\r\n" + self._head("replies", replies), replies))
         self.tail = f"\r\n--{self.boundary}--\r\n".encode()
-        self.size = len(self.head) + size + len(self.tail)
+        self.size = sum(len(head) + size_of(path) for head, path in self.files) + len(self.tail)
+
+    def _head(self, field: str, path: Path) -> bytes:
+        name = path.name.encode("ascii", "replace").decode().replace('"', "'")
+        return (
+            f'--{self.boundary}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n'
+            "Content-Type: application/octet-stream\r\n\r\n"
+        ).encode()
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the body."""
-        yield self.head
-        with self.path.open("rb") as file:
-            while piece := file.read(PIECE):
-                yield piece
+        for head, path in self.files:
+            yield head
+            with path.open("rb") as file:
+                while piece := file.read(PIECE):
+                    yield piece
         yield self.tail
+
+
+def size_of(path: Path) -> int:
+    size = path.stat().st_size
+    if size > LARGEST:
+        raise Refused(f"Expected at most {LARGEST // 10**6} MB in {path.name}, got {size:,} bytes: pack it with gzip.")
+    return size
 
 
 class Site:
@@ -194,12 +203,17 @@ def fields_of(options: argparse.Namespace) -> dict[str, str]:
     return {name: str(value) for name in names if (value := getattr(options, name)) is not None}
 
 
-def key_of(fields: dict[str, str], path: Path, *, is_new: bool) -> str:
+def replies_of(options: argparse.Namespace) -> Path | None:
+    return Path(options.replies) if options.replies else None
+
+
+def key_of(fields: dict[str, str], paths: list[Path], *, is_new: bool) -> str:
     """Return the name of an upload: the same for the same file sent as the same, so that a repeat isn't another one."""
     found = hashlib.sha256(json.dumps(sorted(fields.items())).encode())
-    with path.open("rb") as file:
-        while piece := file.read(PIECE):
-            found.update(piece)
+    for path in paths:
+        with path.open("rb") as file:
+            while piece := file.read(PIECE):
+                found.update(piece)
     if is_new:
         found.update(uuid.uuid4().bytes)
     return found.hexdigest()
@@ -207,7 +221,7 @@ def key_of(fields: dict[str, str], path: Path, *, is_new: bool) -> str:
 
 def check(site: Site, options: argparse.Namespace) -> int:
     """Have a file checked; nothing is kept."""
-    upload = Upload({**fields_of(options), "dry_run": "1"}, Path(options.file))
+    upload = Upload({**fields_of(options), "dry_run": "1"}, Path(options.file), replies_of(options))
     answer = site.ask(f"{API}submissions/", upload=upload)
     sys.stdout.write(json.dumps(answer, indent=2) + "\n")
     return 0
@@ -215,9 +229,10 @@ def check(site: Site, options: argparse.Namespace) -> int:
 
 def send(site: Site, options: argparse.Namespace) -> int:
     """Upload a file, wait for its score and print it."""
-    fields, path = fields_of(options), Path(options.file)
-    headers = {"Idempotency-Key": key_of(fields, path, is_new=options.again)}
-    answer = site.ask(f"{API}submissions/", upload=Upload(fields, path), headers=headers)
+    fields, path, replies = fields_of(options), Path(options.file), replies_of(options)
+    paths = [path] if replies is None else [path, replies]
+    headers = {"Idempotency-Key": key_of(fields, paths, is_new=options.again)}
+    answer = site.ask(f"{API}submissions/", upload=Upload(fields, path, replies), headers=headers)
     found = answer.get("submissions") or [answer]
     for one in found:
         say(f"Submission {one['id']}: {urllib.parse.urljoin(site.address, one.get('page', one['url']))}")
@@ -261,9 +276,26 @@ def report(site: Site, found: dict[str, Any], *, by: list[str]) -> Iterator[str]
         read = {"n": score["n"], "accuracy": score["accuracy_read"]}
         yield f"  accuracy       {share(score)}"
         yield f"  accuracy_read  {share(read)}, {score['unreadable']:,} unreadable"
+        yield from used(score)
         yield from large(score["columns"])
     if found.get("slices_url"):
         yield from sliced(site.ask(found["slices_url"]), by=by)
+
+
+def used(score: dict[str, Any]) -> Iterator[str]:
+    """Yield what the replies took, as text; nothing if every question has an answer and nothing else is known."""
+    found = score.get("usage") or {}
+    figures = {
+        "tokens per question": found.get("tokens_per_question"),
+        "dollars for 1,000 questions": found.get("dollars_per_1000_questions"),
+        "median seconds": found.get("median_seconds"),
+    }
+    if found and (found["answered"] < found["asked"] or any(value is not None for value in figures.values())):
+        yield f"  answered       {found['answered']:,.0f} of {found['asked']:,}; the others count as wrong"
+        yield f"  among answered {share(score['among_answered'])}"
+    for name, value in figures.items():
+        if value is not None:
+            yield f"  {name}: {value:,.6g}"
 
 
 def sliced(found: dict[str, Any], *, by: list[str]) -> Iterator[str]:
@@ -331,6 +363,7 @@ def parser() -> argparse.ArgumentParser:
     for name, about in (("check", "check a file; nothing is kept"), ("send", "submit a file")):
         one = commands.add_parser(name, help=about)
         one.add_argument("file", metavar="FILE", help="predictions, in any format of /docs/predictions/")
+        one.add_argument("--replies", metavar="FILE", help="the model's replies, JSON lines as ask.py writes them")
         target = one.add_mutually_exclusive_group(required=True)
         target.add_argument("--split", metavar="DATASET/SPLIT")
         target.add_argument("--suite", metavar="SUITE", help="a zip with a file for each of its splits")

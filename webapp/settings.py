@@ -217,6 +217,11 @@ VARIABLES = (
               "accounts that may send files; all other pages accept 1 MB.",
     ),
     Variable(
+        name="LEAST_COVERAGE", kind="whole number", default=0, group=SPEED, least=0,
+        about="Percent of a split's questions that a submission must answer. A smaller share is refused with the "
+              "numbers. 0 accepts every submission. The owner of a dataset can set another number for its boards.",
+    ),
+    Variable(
         name="DISK_RESERVE_GB", kind="number", default=2.0, group=SPEED, least=0,
         about="Free space that stays on the disk of MEDIA_ROOT. Generation waits and shows a message rather than use "
               "this space.",
@@ -284,6 +289,7 @@ TRUSTED_PROXIES: list[Network] = [*LOOPBACK, *networks(env["TRUSTED_PROXIES"])]
 PROXY_SENDS_FILES: bool = env["PROXY_SENDS_FILES"]
 ACCOUNT_MB: int = env["ACCOUNT_MB"]
 UPLOAD_MB: int = env["UPLOAD_MB"]
+LEAST_COVERAGE: int = env["LEAST_COVERAGE"]
 SECURE_HSTS_SECONDS: int = env["HSTS_SECONDS"] if HTTPS else 0
 # Other subdomains may belong to somebody else, so this site must not force them onto https.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]

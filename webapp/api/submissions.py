@@ -30,9 +30,11 @@ from webapp.leaderboards.disclosure.visibility import Outcome, facets_for, outco
 from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.forms import split_named
 from webapp.leaderboards.models import Method, Submission, Suite
+from webapp.leaderboards.replies.access import may_see_replies
+from webapp.leaderboards.reply_figures import usage_figures
 from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.leaderboards.views.analysis.board_selection import contenders_of
-from webapp.leaderboards.views.submissions import submission_findings
+from webapp.leaderboards.views.submissions import submission_findings, submission_replies
 
 router = Router(tags=["Submissions"])
 ACCEPTED = 202
@@ -61,6 +63,8 @@ def submission(request: HttpRequest, number: int) -> dict[str, Any]:
         said |= {"scores": [_score(request.user, one) for one in outcomes_of(request.user, found)]}
         if may_see_exact_figures(request.user, found.split):
             said |= {"slices_url": f"/api/v1/submissions/{found.pk}/slices/"}
+        if may_see_replies(request.user, found):
+            said |= {"replies_url": f"/api/v1/submissions/{found.pk}/replies"}
     return said
 
 
@@ -99,26 +103,35 @@ def findings(request: HttpRequest, number: int) -> HttpResponseBase:
     return submission_findings(request, number)
 
 
+@reads(router, "submissions/{position:number}/replies", media=["application/x-ndjson"])
+def replies(request: HttpRequest, number: int) -> HttpResponseBase:
+    """Return the replies that came with a submission, one record per line, if you may see its answers."""
+    return submission_replies(request, number)
+
+
 @changes(router, "submissions/", {ACCEPTED: shapes.Taken, 200: shapes.CheckedUploadOut})
 @takes_uploads(refuse_strangers)
 def submit(
     request: HttpRequest,
     said: Form[shapes.NewSubmission],
     file: File[UploadedFile],
+    replies: UploadedFile | None = File(None),  # noqa: B008 - as django-ninja declares an optional file
     idempotency_key: str = Header("", alias="Idempotency-Key"),
 ) -> Any:
     """Accept a file of predictions, to be scored in the background; `url` returns the progress.
 
-    Sending the same `Idempotency-Key` again returns the first result. With `dry_run=1` the file is checked but not
+    `replies` may have the replies that the answers were read from: JSON lines, perhaps compressed with gzip.
+    Sending the same `Idempotency-Key` again returns the first result. With `dry_run=1` the files are checked but not
     stored.
     """
     _check_names(request)
     try:
         order, content = _order(request, said, key=idempotency_key), cast("BinaryIO", file)
+        also = cast("BinaryIO | None", replies)
         if said.dry_run:
-            found = uploads.check_upload(request.user, order, content, file.name or "")
+            found = uploads.check_upload(request.user, order, content, file.name or "", replies=also)
             return Status(200, {"checked": [one._asdict() | {"split": str(one.split)} for one in found]})
-        received = uploads.receive(request.user, order, content, file.name or "")
+        received = uploads.receive(request.user, order, content, file.name or "", replies=also)
     except UploadRefused as error:
         raise _problem(error) from error
     scoring.RUNNER.wake()
@@ -129,7 +142,7 @@ def submit(
 
 def _check_names(request: HttpRequest) -> None:
     """Refuse unknown fields, since a misspelt one would be ignored otherwise."""
-    known = {*shapes.NewSubmission.model_fields, "file", "csrfmiddlewaretoken"}
+    known = {*shapes.NewSubmission.model_fields, "file", "replies", "csrfmiddlewaretoken"}
     unknown = sorted({*request.POST, *request.FILES} - known)
     if unknown:
         raise Problem(422, f"Expected the fields {', '.join(sorted(known))}, got {unknown[0][:60]!r}.")
@@ -211,7 +224,7 @@ def _submission_json(user: Any, one: Submission) -> dict[str, Any]:
 
 def _own(one: Submission) -> dict[str, Any]:
     """Return the JSON data that only the owner of a submission gets."""
-    said: dict[str, Any] = {name: getattr(one, name) for name in ("format", "size", "digest", "outside")}
+    said: dict[str, Any] = {name: getattr(one, name) for name in ("format", "size", "digest", "outside", "failures")}
     if one.findings:
         said["findings"] = f"/api/v1/submissions/{one.pk}/findings"
     return said
@@ -221,11 +234,14 @@ def _score(user: Any, one: Outcome) -> dict[str, Any]:
     """Return the result of a submission on a split as JSON data."""
     split, counts = one.split, {} if one.score is None else one.score.columns_json
     labels = [column.label for column in own_columns_of(user, split, SplitIndex.open(split))] if counts else []
+    usage = None if one.score is None else usage_figures([one.score])
     return {
         "split": str(split),
         **one.figure.to_json(),
         "accuracy_read": None if one.score is None else _json(one.score.right_read, one.score.n)["accuracy"],
         "unreadable": one.unreadable,
+        "usage": None if usage is None else usage.usage.to_json(),
+        "among_answered": None if usage is None else usage.among.to_json(),
         "columns": {label: _json(right, int(n)) for label, (right, n) in counts.items() if label in labels},
         "disclosure": outcome_json(one),
     }

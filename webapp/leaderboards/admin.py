@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import Field, URLField
 
 from annotations.admin import ReadOnlyAdmin
-from webapp.leaderboards.models import Method, Submission, Suite, Training
+from webapp.leaderboards.models import BoardSettings, Method, Submission, Suite, Training
 
 
 @admin.register(Method)
@@ -39,3 +39,9 @@ class SuiteAdmin(ReadOnlyAdmin):
     list_display = ("title", "slug", "owner", "is_public", "created")
     list_select_related = ("owner",)
     search_fields = ("title", "slug")
+
+
+@admin.register(BoardSettings)
+class BoardSettingsAdmin(ReadOnlyAdmin):
+    list_display = ("__str__", "least_coverage")
+    list_select_related = ("split__dataset", "dataset")

@@ -18,6 +18,7 @@ from generation.charts.drawing import drop_drawings
 from generation.models import Dataset, Split
 from generation.storage import files
 from webapp.leaderboards.models import Method, RemovedSubmissions, Submission, Suite, SuiteMember, Training
+from webapp.leaderboards.replies import stored_replies
 from webapp.leaderboards.stored_predictions import FOLDER as PREDICTIONS
 from webapp.leaderboards.stored_predictions import name_of
 from webapp.leaderboards.uploads import FOLDER as UPLOADS
@@ -60,9 +61,10 @@ def delete_method(method: Method) -> None:
 
 
 def drop_files(gone: Iterable[Submission]) -> None:
-    # Housekeeping deletes predictions without a row.
+    # Housekeeping deletes predictions and replies without a row.
     for submission in gone:
         files.drop(submission.file)
+        files.drop(submission.replies_file)
         files.drop(submission.findings)
 
 
@@ -77,18 +79,22 @@ def drop_scored() -> None:
 
 def drop_files_without_row() -> int:
     """Delete old files without a row, which a crash may leave, and return how many."""
-    known = set(Submission.objects.exclude(file="").values_list("file", flat=True))
-    known |= set(Submission.objects.exclude(findings="").values_list("findings", flat=True))
-    known |= {name_of(one) for one in Submission.objects.exclude(predictions="").values_list("predictions", flat=True)}
+    known = {name for field in ("file", "findings", "replies_file") for name in _values(field)}
+    known |= {name_of(one) for one in _values("predictions")}
+    known |= {stored_replies.name_of(one) for one in _values("replies")}
     gone = [name for name in _kept() if name not in known and is_old(name)]
     for name in gone:
         files.drop(name)
     return len(gone)
 
 
+def _values(field: str) -> set[str]:
+    return set(Submission.objects.exclude(**{field: ""}).values_list(field, flat=True))
+
+
 def _kept() -> Iterator[str]:
     """Yield the names of leaderboard files, without drafts."""
-    for folder in (UPLOADS, PREDICTIONS):
+    for folder in (UPLOADS, PREDICTIONS, stored_replies.FOLDER):
         with suppress(FileNotFoundError):
             folders, names = default_storage.listdir(folder)
             yield from (f"{folder}/{name}" for name in names if not name.startswith("."))

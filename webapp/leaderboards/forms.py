@@ -102,6 +102,13 @@ class SubmissionForm(forms.Form):
         empty_label=None,
         error_messages={"invalid_choice": "Expected one of your methods, got another."},
     )
+    replies = forms.FileField(
+        required=False,
+        label="Replies of the model",
+        help_text="If a language model answered: its replies as JSON lines, as <code>ask.py</code> writes them. "
+        'At most 100 MB; they may be compressed with gzip. <a href="/docs/predictions/#replies">Format</a>',
+        error_messages={"empty": "Expected replies, got an empty file."},
+    )
     run = forms.CharField(
         required=False,
         max_length=60,

@@ -8,7 +8,8 @@ scores, or as failed with a message. If its process dies, it is tried again.
 import functools
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,15 @@ from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import baselines, deletion
 from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import Score, Submission
+from webapp.leaderboards.replies import stored_replies
+from webapp.leaderboards.replies.coverage import (
+    AnswerStates,
+    answer_states,
+    check_coverage,
+    least_coverage,
+    states_of,
+    usage_fields,
+)
 from webapp.leaderboards.stored_predictions import FOLDER, load, pack_all, store
 
 LONGEST = 3600.0  # seconds that scoring a submission may take
@@ -56,19 +66,53 @@ def _score_or_refuse(submission: Submission, lease: leases.Lease) -> None:
 def _score(submission: Submission, lease: leases.Lease) -> None:
     content, written_as = _predictions(submission, lease)
     lease.check()
-    digest, found = store(content), PackedPredictions(content)
+    found = PackedPredictions(content)
+    with _replies(submission) as draft:
+        lease.check()
+        states = answer_states(found, None if draft is None else draft.packed, where=str(submission.split))
+        if not submission.method.baseline:
+            check_coverage(states, submission.split, least_coverage(submission.split))
+        digest, kept = store(content), len(content)
+        if draft is not None:
+            kept += stored_replies.store(draft)
     splits = [submission.split, *submission.split.derived.filter(state=Split.State.COMPLETE)]
-    scores = [score_on(submission, split, found.codes, found.read) for split in splits]
+    scores = [score_on(submission, split, found.codes, found.read, states) for split in splits]
     with transaction.atomic():
         if is_withheld(submission.split):
             disclosure_budget.lock(submission.split)
-        held = Submission.objects.held(submission)
-        held.update(predictions=digest, kept=len(content), outside=len(found.outside), format=written_as, file="")
+        Submission.objects.held(submission).update(
+            predictions=digest,
+            replies="" if draft is None else draft.digest,
+            kept=kept,
+            outside=len(found.outside),
+            failures=states.failures,
+            format=written_as,
+            file="",
+            replies_file="",
+        )
         leases.finish(submission)
         Score.objects.bulk_create(scores)
         if is_withheld(submission.split):
             disclosure_budget.disclose(submission, scores[0], found.codes)
+    _drop_uploads(submission)
+
+
+@contextmanager
+def _replies(submission: Submission) -> Iterator[stored_replies.DraftReplies | None]:
+    """Give the replies that came with a submission, read but not stored yet; None if it has none."""
+    if not submission.replies_file:
+        yield None
+        return
+    with (
+        files.on_disk(submission.replies_file) as path,
+        stored_replies.draft_of(path, submission.split) as draft,
+    ):
+        yield draft
+
+
+def _drop_uploads(submission: Submission) -> None:
     files.drop(submission.file)
+    files.drop(submission.replies_file)
 
 
 def _predictions(submission: Submission, lease: leases.Lease) -> prediction_files.ReadFile:
@@ -96,19 +140,32 @@ def _refuse(submission: Submission, error: BadPredictions) -> None:
     if name:
         files.put(name, "\n".join([*lines, ""]).encode())
     with transaction.atomic():
-        Submission.objects.held(submission).update(findings=name, file="")
+        Submission.objects.held(submission).update(findings=name, file="", replies_file="")
         refused = leases.fail(submission, message=str(error))
     if refused:
-        files.drop(submission.file)
+        _drop_uploads(submission)
 
 
 # The score on a split
 
 
-def score_on(submission: Submission, split: Split, codes: NDArray[np.int32], read: NDArray[np.int32]) -> Score:
-    """Return the score of a submission's codes on its split or on a question set derived from it."""
-    index = SplitIndex.open(split)
-    mine = (codes, read) if split.pk == submission.split_id else (codes[index.positions], read[index.positions])
+def score_on(
+    submission: Submission,
+    split: Split,
+    codes: NDArray[np.int32],
+    read: NDArray[np.int32],
+    states: AnswerStates | None = None,
+) -> Score:
+    """Return the score of a submission's codes on its split or on a question set derived from it.
+
+    `states` says which questions have an answer; by default, the stored files of the submission say so.
+    """
+    index, states = SplitIndex.open(split), states or states_of(submission)
+    mine, is_answered, figures = (codes, read), states.is_answered, states.figures
+    if split.pk != submission.split_id:
+        assert index.positions is not None  # it is a question set
+        mine, is_answered = (codes[index.positions], read[index.positions]), is_answered[index.positions]
+        figures = None if figures is None else figures.among(index.positions)
     truth = truth_of(index)
     columns = split.dataset.get_world().columns(split.read_spec())
     names = {column.facet for column in columns} & set(index.facets)
@@ -120,8 +177,19 @@ def score_on(submission: Submission, split: Split, codes: NDArray[np.int32], rea
         right=found.right,
         right_read=score(mine[1], truth, {}).right,
         unreadable=int((mine[1] == OUTSIDE).sum()),
+        **_answered_fields(submission, mine[0], truth, is_answered),
+        **usage_fields(figures),
         columns=json.dumps(_columns(columns, index, found.facets), ensure_ascii=False),
     )
+
+
+def _answered_fields(
+    submission: Submission, codes: NDArray[np.int32], truth: NDArray[np.int64], is_answered: NDArray[np.bool_]
+) -> dict[str, Any]:
+    """Return the fields of a score about questions with an answer; the site's baselines have no such fields."""
+    if submission.method.baseline:
+        return {}
+    return {"answered": int(is_answered.sum()), "right_answered": score(codes, truth, {}, among=is_answered).right}
 
 
 def _columns(columns: Sequence[Column], index: SplitIndex, facets: Mapping[str, Any]) -> dict[str, list[float]]:
@@ -162,7 +230,8 @@ def add_missing() -> int:
     """Return how many scores were added, on splits that were derived after their parent's submissions."""
     added = 0
     for split in missing().select_related("dataset", "parent")[:AT_ONCE]:
-        for submission in Submission.objects.scored().filter(split=split.parent_id).exclude(scores__split=split):
+        rows = Submission.objects.scored().filter(split=split.parent_id).exclude(scores__split=split)
+        for submission in rows.select_related("method", "split__dataset"):
             stored = load(submission.predictions)
             row = score_on(submission, split, stored.codes, stored.read)
             Score.objects.bulk_create([row], ignore_conflicts=True)

@@ -12,7 +12,8 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -21,6 +22,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from generation.access import What, may_see
+from generation.engine.errors import BadReplies
 from generation.engine.predictions import BadPredictions, UploadedMember
 from generation.engine.predictions import members as carried
 from generation.engine.predictions.decompression import GZIP, room
@@ -32,6 +34,7 @@ from generation.reports.scoring import expected_of
 from generation.storage import files, storage_quotas
 from webapp.leaderboards.disclosure import limits, submitter_approvals
 from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember, Training
+from webapp.leaderboards.replies import coverage, stored_replies
 from webapp.leaderboards.suites import members_for
 
 FOLDER = "submissions"
@@ -45,6 +48,7 @@ LARGEST_NUMBER = 10**15
 LONGEST_CHECK = 20.0  # seconds that a page waits for a file to be checked
 MOST_CHECKS = 2  # files that a web process checks at the same time, so that other threads can answer pages
 RETRY = 5  # seconds
+NAMES = {"file": "predictions", "replies": "replies"}
 _CHECKS = threading.BoundedSemaphore(MOST_CHECKS)
 
 
@@ -88,6 +92,9 @@ class StoredUpload(NamedTuple):
     digest: str
 
 
+NO_UPLOAD = StoredUpload("", 0, "")
+
+
 class UploadResult(NamedTuple):
     submissions: list[Submission]  # one for each split
     is_repeat: bool  # they existed before
@@ -102,7 +109,7 @@ class UploadedFile(NamedTuple):
     size: int
 
 
-def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> UploadResult:
+def receive(user: Any, order: Order, file: BinaryIO, filename: str, *, replies: BinaryIO | None = None) -> UploadResult:
     """Store an upload, to be scored in the background.
 
     Parameters
@@ -113,6 +120,8 @@ def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> UploadRes
         Read from its current position; a file with predictions for a whole suite must be seekable.
     filename : str
         The name of the file at the sender.
+    replies : binary file or None
+        The replies that the predictions were read from; only for a split.
 
     Raises
     ------
@@ -120,17 +129,18 @@ def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> UploadRes
         If the upload is refused; nothing of it is kept then.
     """
     check(user, order)
+    _check_replies(order, replies)
     before = _repeated(user, order)
     if before:
         return UploadResult(before, True)
     for split in targets(user, order):
         check_limits(user, split)  # before anything is written; `_insert` checks again under a lock
     parts = parts_of(user, order, file, filename)
-    check_storage(user, sum(part.size for part in parts))
+    check_storage(user, sum(part.size for part in parts) + (0 if replies is None else _size_of(replies)))
     kept: list[StoredUpload] = []
     try:
-        for part in parts:
-            kept.append(_keep(part.file))  # noqa: PERF401 - if one is refused, the earlier ones are dropped
+        for one in [*(part.file for part in parts), *([] if replies is None else [replies])]:
+            kept.append(_keep(one))  # noqa: PERF401 - if one is refused, the earlier ones are dropped
         with transaction.atomic():
             made = _insert(user, order, parts, kept)
     except IntegrityError as error:  # another request has just used the same key
@@ -158,6 +168,12 @@ class CheckedUpload(NamedTuple):
         Answers outside the vocabulary, and those of them from which no answer can be extracted.
     examples : list of (question, text)
         The first answers outside the vocabulary.
+    failures : int
+        Answers that are failures of the runner that wrote the file.
+    unanswered : dict of str to int
+        The questions without an answer, by state.
+    replies : int or None
+        The number of records of replies; None without replies.
     """
 
     split: Split
@@ -166,14 +182,20 @@ class CheckedUpload(NamedTuple):
     outside: int
     unreadable: int
     examples: list[tuple[int, str]]
+    failures: int
+    unanswered: dict[str, int]
+    replies: int | None = None
 
 
-def check_upload(user: Any, order: Order, file: BinaryIO, filename: str) -> list[CheckedUpload]:
+def check_upload(
+    user: Any, order: Order, file: BinaryIO, filename: str, *, replies: BinaryIO | None = None
+) -> list[CheckedUpload]:
     """Check an upload without storing it; raise `UploadRefused` if it would be refused.
 
     The check takes at most `LONGEST_CHECK` seconds, and only few files are checked at the same time.
     """
     check(user, order)
+    _check_replies(order, replies)
     parts = parts_of(user, order, file, filename)
     if not _CHECKS.acquire(blocking=False):
         message = (
@@ -182,29 +204,70 @@ def check_upload(user: Any, order: Order, file: BinaryIO, filename: str) -> list
         raise UploadRefused(503, "busy", message, retry_after=RETRY)
     try:
         until = time.monotonic() + LONGEST_CHECK
-        return [_checked(user, part, wait=max(0.1, until - time.monotonic())) for part in parts]
+        return [_checked(user, part, replies, until=until) for part in parts]
     finally:
         _CHECKS.release()
 
 
-def _checked(user: Any, part: UploadedFile, *, wait: float) -> CheckedUpload:
-    """Return the result of checking one file with the limits of a submission."""
+def _checked(user: Any, part: UploadedFile, replies: BinaryIO | None, *, until: float) -> CheckedUpload:
+    """Return the result of checking one file, and its replies, with the limits of a submission."""
     limits.note_attempt(user, part.split)
     try:
         with prediction_files.copy_on_disk(part.file) as path:
+            wait = _left(until)
             content, written_as = prediction_files.read_file(path, expected_of(part.split), wait=wait)
+        found = PackedPredictions(content, has_boxes=False)
+        with _draft_of(replies, part.split, until=until) as draft:
+            packed = None if draft is None else draft.packed
+            states = coverage.answer_states(found, packed, where=str(part.split))
+        coverage.check_coverage(states, part.split, coverage.least_coverage(part.split))
     except BadPredictions as error:
-        raise UploadRefused(422, "bad_predictions", str(error), field="file", findings=error.findings) from error
+        field = "replies" if isinstance(error, BadReplies) else "file"
+        raise UploadRefused(422, f"bad_{NAMES[field]}", str(error), field=field, findings=error.findings) from error
     except prediction_files.TooSlow as error:
         message = f"{error} Submit the file instead: a background process then reads it and reports its errors."
         raise UploadRefused(422, "too_slow", message, field="file") from error
     except prediction_files.NotRead as error:
         raise UploadRefused(503, "not_read", str(error), retry_after=RETRY) from error
-    found = PackedPredictions(content, has_boxes=False)
     outside = found.outside
     unreadable = int((found.read == OUTSIDE).sum())
     examples = [(at, text[:LONGEST_SHOWN]) for at, text in itertools.islice(outside.items(), NAMED)]
-    return CheckedUpload(part.split, len(found.codes), written_as, len(outside), unreadable, examples)
+    return CheckedUpload(
+        part.split,
+        len(found.codes),
+        written_as,
+        len(outside),
+        unreadable,
+        examples,
+        states.failures,
+        dict(states.unanswered),
+        None if draft is None else draft.records,
+    )
+
+
+def _left(until: float) -> float:
+    return max(0.1, until - time.monotonic())
+
+
+@contextmanager
+def _draft_of(replies: BinaryIO | None, split: Split, *, until: float) -> Iterator[stored_replies.DraftReplies | None]:
+    if replies is None:
+        yield None
+        return
+    with (
+        prediction_files.copy_on_disk(replies) as path,
+        stored_replies.draft_of(path, split, wait=_left(until)) as draft,
+    ):
+        yield draft
+
+
+def _check_replies(order: Order, replies: BinaryIO | None) -> None:
+    """Raise `UploadRefused` if replies come with predictions for a suite."""
+    if replies is not None and not isinstance(order.target, Split):
+        message = (
+            "Expected replies only with predictions for one split, got them with a suite. Submit each split alone."
+        )
+        raise UploadRefused(422, "bad_replies", message, field="replies")
 
 
 def check(user: Any, order: Order) -> None:
@@ -393,7 +456,8 @@ def _insert(user: Any, order: Order, parts: Sequence[UploadedFile], kept: Sequen
     list(get_user_model().objects.select_for_update().filter(pk=user.pk).values_list("pk"))
     check_storage(user, sum(file.size for file in kept))  # again, because other uploads may have come at the same time
     made = []
-    for part, file in zip(parts, kept, strict=True):
+    replies = kept[len(parts)] if len(kept) > len(parts) else NO_UPLOAD
+    for part, file in zip(parts, kept, strict=False):
         check_limits(user, part.split)
         limits.note_attempt(user, part.split)
         made.append(
@@ -412,6 +476,8 @@ def _insert(user: Any, order: Order, parts: Sequence[UploadedFile], kept: Sequen
                 filename=_plain(part.name),
                 digest=file.digest,
                 size=file.size,
+                replies_file=replies.name,
+                replies_size=replies.size,
             )
         )
     return made

@@ -74,6 +74,7 @@ urlpatterns = [
     path("submissions/<position:number>/", submissions.submission, name="submission"),
     path("submissions/<position:number>/progress/", submissions.submission_progress, name="submission_progress"),
     path("submissions/<position:number>/file/", submissions.submission_file, name="submission_file"),
+    path("submissions/<position:number>/replies/", submissions.submission_replies, name="submission_replies"),
     path("submissions/<position:number>/findings/", submissions.submission_findings, name="submission_findings"),
     path("submissions/<position:number>/delete/", submissions.submission_delete, name="submission_delete"),
 ]

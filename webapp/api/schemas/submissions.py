@@ -70,6 +70,17 @@ class DisclosureOut(Schema):
     parts: dict[str, float | None] = Field(description="The method's figures on the parts that the owner chose.")
 
 
+class UsageOut(Schema):
+    """What the replies of a row took: means over its runs; a figure is null if it is not known."""
+
+    coverage: float = Field(description="The share of questions with an answer. The others count as wrong.")
+    answered: float = Field(description="How many questions have an answer.")
+    asked: int
+    tokens_per_question: float | None = Field(description="Of prompt and completion, with all attempts.")
+    dollars_per_1000_questions: float | None
+    median_seconds: float | None = Field(description="The median time until a reply.")
+
+
 class ScoredOut(FigureOut):
     """The score of a submission on its split, or on a question set derived from it.
 
@@ -80,6 +91,8 @@ class ScoredOut(FigureOut):
     split: str
     accuracy_read: float | None = Field(description="With answers read out of free text.")
     unreadable: int | None = Field(description="Answers in which none could be read.")
+    usage: UsageOut | None = Field(description="Coverage, tokens, cost and latency, as far as they are known.")
+    among_answered: FigureOut | None = Field(description="On the questions with an answer only.")
     columns: dict[str, FigureOut] = Field(description="By the columns of the board.")
     disclosure: DisclosureOut | None = Field(description="Null where everything is shown.")
 
@@ -107,10 +120,12 @@ class SubmissionOut(Schema):
     size: int | None = Field(None, description="Bytes of the file.")
     digest: str | None = Field(None, description="SHA-256 of the file.")
     outside: int | None = Field(None, description="Answers outside the vocabulary.")
+    failures: int | None = Field(None, description="Of them, texts of a runner that got no reply.")
     findings: str | None = Field(None, description="Where the full list is of what is wrong with the file.")
     left: LeftOut | None = Field(None, description="What may still be submitted to this split.")
     scores: list[ScoredOut] | None = None
     slices_url: str | None = Field(None, description="Where its accuracy is by every facet.")
+    replies_url: str | None = Field(None, description="Where its replies are, if it has some that you may see.")
 
 
 class Part(Schema):
@@ -160,6 +175,9 @@ class Checked(Schema):
     outside: int
     unreadable: int
     examples: list[tuple[int, str]] = Field(description="Question and answer of the first outside the vocabulary.")
+    failures: int = Field(description="Answers that are failures of the runner that wrote the file.")
+    unanswered: dict[str, int] = Field(description="Questions without an answer, by state. They count as wrong.")
+    replies: int | None = Field(description="Records of replies; null without them.")
 
 
 class CheckedUploadOut(Schema):
@@ -219,6 +237,8 @@ class BoardRowOut(Schema):
     unreadable: float | None
     shared: FigureOut | None = Field(description="On the questions that people were asked.")
     reweighted: FigureOut | None = Field(description="With each question weighted by how rare it is in training.")
+    usage: UsageOut | None = Field(description="Null for people, baselines, and while answers are withheld.")
+    among_answered: FigureOut | None = Field(description="On the questions with an answer only.")
     tasks: TasksOut | None
     metrics: dict[str, MetricFigureOut | None] = Field(description="The world's other metrics, by name.")
     columns: dict[str, FigureOut]

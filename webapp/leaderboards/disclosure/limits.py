@@ -23,9 +23,12 @@ from webapp.leaderboards.models.submissions import A_DAY
 def use(user: Any) -> Use:
     """Return the storage that an account's submissions use."""
     found = Submission.objects.filter(method__owner=user.pk).aggregate(
-        count=Count("pk"), codes=Sum("kept"), uploads=Sum("size", filter=~Q(file=""))
+        count=Count("pk"),
+        kept=Sum("kept", default=0),
+        uploads=Sum("size", filter=~Q(file=""), default=0),
+        replies=Sum("replies_size", filter=~Q(replies_file=""), default=0),
     )
-    size = (found["codes"] or 0) + (found["uploads"] or 0)
+    size = found["kept"] + found["uploads"] + found["replies"]
     advice = (
         "Delete submissions on their pages, or delete a method with all its submissions. Scored uploads are deleted."
     )

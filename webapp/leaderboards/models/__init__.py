@@ -1,5 +1,6 @@
 """Tables of leaderboards: methods, trainings, submissions, scores, disclosures, and suites."""
 
+from webapp.leaderboards.models.board_settings import BoardSettings
 from webapp.leaderboards.models.disclosures import Disclosure, DisclosureSettings, SubmitterApproval
 from webapp.leaderboards.models.methods import Method
 from webapp.leaderboards.models.submissions import Attempt, RemovedSubmissions, Score, Submission
@@ -8,6 +9,7 @@ from webapp.leaderboards.models.trainings import Training
 
 __all__ = [
     "Attempt",
+    "BoardSettings",
     "Disclosure",
     "DisclosureSettings",
     "Method",

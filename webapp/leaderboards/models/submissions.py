@@ -52,8 +52,8 @@ class Submission(AbstractJob):
     """A run of a method on a split: a file that was uploaded, checked and scored, or a baseline's own predictions.
 
     Waiting: the file is stored but not read yet. Failed: `message` says why. Done: there is a `Score` for its split and
-    for each question set of it; `finished` is the time of the scoring. The uploaded file is deleted when it is scored
-    or refused; the codes in `predictions` and the upload's size and digest are kept.
+    for each question set of it; `finished` is the time of the scoring. Uploaded files are deleted when they are scored
+    or refused; the codes in `predictions`, the stored `replies`, and the upload's size and digest are kept.
     """
 
     method = models.ForeignKey(Method, on_delete=models.CASCADE, related_name="submissions")
@@ -85,8 +85,12 @@ class Submission(AbstractJob):
     size = models.PositiveBigIntegerField(default=0, help_text="Bytes of the upload.")
     format = models.CharField(max_length=40, blank=True)
     predictions = models.CharField(max_length=64, blank=True, help_text="Digest of the codes, which names their file.")
-    kept = models.PositiveBigIntegerField(default=0, help_text="Bytes of the codes' file.")
+    replies_file = models.CharField(max_length=200, blank=True, help_text="Where the uploaded replies are kept.")
+    replies_size = models.PositiveBigIntegerField(default=0, help_text="Bytes of the uploaded replies.")
+    replies = models.CharField(max_length=64, blank=True, help_text="Digest of the stored replies, which names them.")
+    kept = models.PositiveBigIntegerField(default=0, help_text="Bytes of the files of codes and replies.")
     outside = models.PositiveIntegerField(default=0, help_text="Answers that the vocabulary doesn't have.")
+    failures = models.PositiveIntegerField(default=0, help_text="Of them, texts of a runner that got no reply.")
     key = models.CharField(max_length=200, blank=True, help_text="The Idempotency-Key that it came with.")
     batch = models.UUIDField(null=True, blank=True, help_text="Of what came in one upload to a suite.")
     findings = models.CharField(max_length=200, blank=True, help_text="File of everything that is wrong with it.")
@@ -172,6 +176,11 @@ class Score(models.Model):
     )
     right_read = models.FloatField(help_text="The same with answers read out of free text.")
     unreadable = models.PositiveIntegerField(help_text="Answers in which no answer could be read.")
+    answered = models.PositiveIntegerField(null=True, help_text="Questions with an answer; empty if it isn't known.")
+    right_answered = models.FloatField(null=True, help_text="Of these answered rightly.")
+    tokens = models.FloatField(null=True, help_text="Tokens for each question, if the replies have them.")
+    cost = models.FloatField(null=True, help_text="US dollars for 1,000 questions, if the replies have it.")
+    latency = models.FloatField(null=True, help_text="Seconds of a reply, the median, if the replies have it.")
     columns = models.TextField(help_text="JSON: for each column of the world's board [right, n].")
     made = models.DateTimeField(db_default=Now())
 
@@ -185,6 +194,11 @@ class Score(models.Model):
             models.CheckConstraint(
                 condition=Q(right__range=(0, F("n")), right_read__range=(0, F("n")), unreadable__lte=F("n")),
                 name="score_of_n",
+            ),
+            models.CheckConstraint(
+                condition=Q(answered=None, right_answered=None)
+                | Q(answered__lte=F("n"), right_answered__range=(0, F("answered"))),
+                name="score_of_answered",
             ),
         )
         indexes = (models.Index(fields=["split"], name="score_by_split"),)

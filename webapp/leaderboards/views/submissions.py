@@ -45,6 +45,8 @@ from webapp.leaderboards.disclosure.visibility import facets_for, outcomes_of
 from webapp.leaderboards.entries import find_entry, reweighted_by, reweighted_figure
 from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.models import Method, Submission, Suite
+from webapp.leaderboards.replies import stored_replies
+from webapp.leaderboards.replies.access import may_see_replies
 from webapp.leaderboards.training import orders
 from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.leaderboards.views.analysis.board_selection import contenders_of
@@ -86,13 +88,13 @@ def submission_new(request: HttpRequest) -> HttpResponse:
     checked = None
     if request.method == "POST" and form.is_valid():
         data = dict(form.cleaned_data)
-        file = data.pop("file")
+        file, replies = data.pop("file"), data.pop("replies")
         order = Order(target=target, **data)
         try:
             if "check" in request.POST:
-                checked = uploads.check_upload(request.user, order, file, file.name)
+                checked = uploads.check_upload(request.user, order, file, file.name, replies=replies)
             else:
-                received = uploads.receive(request.user, order, file, file.name)
+                received = uploads.receive(request.user, order, file, file.name, replies=replies)
                 scoring.RUNNER.wake()
                 return redirect(received.submissions[0] if len(received.submissions) == 1 else "submissions")
         except UploadRefused as error:
@@ -237,6 +239,19 @@ def submission_file(request: HttpRequest, number: int) -> StreamingHttpResponse:
         raise Http404("The file was refused and was not kept.")
     response = StreamingHttpResponse(files.pieces(found.file), content_type="application/octet-stream")
     response["Content-Disposition"] = f'attachment; filename="submission-{found.pk}"'
+    return response
+
+
+@never_cache
+@require_safe
+def submission_replies(request: HttpRequest, number: int) -> StreamingHttpResponse:
+    """Return the replies that came with a submission, as JSON lines, to visitors who may see its answers."""
+    found = find_submission(request.user, number)
+    if not may_see_replies(request.user, found):
+        raise Http404("There are no replies, or they are withheld like the answers.")
+    lines = stored_replies.load(found.replies).lines()
+    response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
+    response["Content-Disposition"] = f'attachment; filename="submission-{found.pk}-replies.jsonl"'
     return response
 
 

@@ -3,6 +3,7 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.disclosure.visibility import Outcome, outcome_json, outcomes_of
 from webapp.leaderboards.management.method_owner import find_owner
 from webapp.leaderboards.models import Method, Score, Submission, Suite
+from webapp.leaderboards.reply_figures import usage_figures
 from webapp.leaderboards.uploads import Order, UploadRefused
 
 NUMBERS = {"train_size": "different training examples", "examples_seen": "training examples in all, repeats included"}
@@ -28,6 +30,9 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE", help="predictions in any format that /docs/predictions/ tells")
+        parser.add_argument(
+            "--replies", metavar="FILE", help="the model's replies, as JSON lines; see /docs/predictions/#replies"
+        )
         target = parser.add_mutually_exclusive_group(required=True)
         target.add_argument("--split", metavar="DATASET/SPLIT", help="what they are for")
         target.add_argument(
@@ -46,16 +51,16 @@ class Command(PlainCommand):
         """Submit the file, score it, and print the scores."""
         target = self.find_split(options["split"]) if options["split"] else _suite(options["suite"])
         trained_on = self.find_split(options["trained_on"]) if options["trained_on"] else None
-        path = Path(options["file"])
-        if not path.is_file():
-            raise CommandError(f"Expected a file of predictions, got none: {path}", returncode=BAD_INPUT)
+        path = _file(options["file"], "predictions")
+        replies = _file(options["replies"], "replies") if options["replies"] else None
         owner = find_owner(options["owner"], method=options["method"])
         method, is_new = Method.objects.get_or_create(
             owner=owner, name=options["method"], defaults={"made": options["made"]}
         )
         numbers = {name: options[name] for name in NUMBERS}
         try:
-            submissions = _received(Order(method, target, run=options["run"], trained_on=trained_on, **numbers), path)
+            order = Order(method, target, run=options["run"], trained_on=trained_on, **numbers)
+            submissions = _received(order, path, replies)
         except UploadRefused as refusal:
             if is_new:
                 method.delete()
@@ -83,9 +88,18 @@ def _ways() -> list[str]:
     return [made.value for made in Method.Made if made != Method.Made.HUMAN]
 
 
-def _received(order: Order, path: Path) -> list[Submission]:
-    with path.open("rb") as file:
-        return uploads.receive(order.method.owner, order, file, path.name).submissions
+def _file(name: str, what: str) -> Path:
+    path = Path(name)
+    if not path.is_file():
+        raise CommandError(f"Expected a file of {what}, got none: {path}", returncode=BAD_INPUT)
+    return path
+
+
+def _received(order: Order, path: Path, replies: Path | None) -> list[Submission]:
+    with ExitStack() as opened:
+        file = opened.enter_context(path.open("rb"))
+        also = None if replies is None else opened.enter_context(replies.open("rb"))
+        return uploads.receive(order.method.owner, order, file, path.name, replies=also).submissions
 
 
 def _report(target: Split | Suite, found: Sequence[Submission], *, as_json: bool) -> str:
@@ -104,6 +118,7 @@ def _json(submission: Submission, outcomes: list[Outcome]) -> dict[str, Any]:
         "method": submission.method.name,
         "format": submission.format,
         "outside": submission.outside,
+        "failures": submission.failures,
         "page": submission.get_absolute_url(),
         "scores": [_score_json(one) for one in outcomes],
     }
@@ -112,15 +127,19 @@ def _json(submission: Submission, outcomes: list[Outcome]) -> dict[str, Any]:
 def _score_json(one: Outcome) -> dict[str, Any]:
     score = one.score
     if score is None:
-        figure = {"n": one.figure.n, "accuracy": one.figure.share, "accuracy_read": None, "unreadable": None}
+        figure = {"n": one.figure.n, "accuracy": one.figure.share}
+        figure |= dict.fromkeys(("accuracy_read", "unreadable", "usage", "among_answered"))
         return {"split": str(one.split), **figure, "columns": {}, "disclosure": outcome_json(one)}
     columns = {label: {"n": n, "correct": right} for label, (right, n) in score.columns_json.items()}
+    usage = usage_figures([score])
     return {
         "split": str(score.split),
         "n": score.n,
         "accuracy": score.accuracy,
         "accuracy_read": score.right_read / score.n if score.n else None,
         "unreadable": score.unreadable,
+        "usage": None if usage is None else usage.usage.to_json(),
+        "among_answered": None if usage is None else usage.among.to_json(),
         "columns": columns,
         "disclosure": None,
     }
@@ -131,7 +150,7 @@ def _lines(submission: Submission, outcomes: list[Outcome]) -> Iterator[str]:
     yield f"{submission.method.name}: submission {submission.pk}, {submission.get_absolute_url()}"
     for one in outcomes:
         yield f"{one.split}: {one.figure.n:,} questions"
-        yield from _lines_of_score(one.score) if one.score is not None else _lines_of_figure(one)
+        yield from _lines_of_score(submission, one.score) if one.score is not None else _lines_of_figure(one)
 
 
 def _lines_of_figure(one: Outcome) -> Iterator[str]:
@@ -140,9 +159,10 @@ def _lines_of_figure(one: Outcome) -> Iterator[str]:
         yield f"  {label}  {part.text}, n = {part.n:,}"
 
 
-def _lines_of_score(score: Score) -> Iterator[str]:
+def _lines_of_score(submission: Submission, score: Score) -> Iterator[str]:
     yield f"  accuracy       {_share(score.right, score.n)}"
     yield f"  accuracy_read  {_share(score.right_read, score.n)}  {score.unreadable:,} unreadable"
+    yield from _lines_of_usage(submission, score)
     told = {label: figure(Averaged(int(n), (right,))) for label, (right, n) in score.columns_json.items()}
     enough = {label: one for label, one in told.items() if not one.is_missing}
     width = max(map(len, enough), default=0)
@@ -150,6 +170,20 @@ def _lines_of_score(score: Score) -> Iterator[str]:
         yield f"  {label:<{width}}  {one.points:>5} %  ({one.said})"
     if len(enough) < len(told):
         yield f"  {len(told) - len(enough)} with too few questions to tell"
+
+
+def _lines_of_usage(submission: Submission, score: Score) -> Iterator[str]:
+    """Yield what is known about the replies, if some questions have no answer or there are replies."""
+    usage = usage_figures([score])
+    if usage is None or (usage.usage.answered == usage.usage.asked and not submission.replies):
+        return
+    failures = f", {submission.failures:,} failures of the runner" if submission.failures else ""
+    yield f"  answered       {usage.usage.coverage_text}  ({usage.usage.answered_text}{failures})"
+    yield f"  among answered {usage.among.text}  ({usage.among.said})"
+    texts = {"tokens per question": usage.usage.tokens_text, "cost of 1,000 questions": usage.usage.cost_text}
+    for label, text in (texts | {"median latency": usage.usage.latency_text}).items():
+        if text:
+            yield f"  {label}: {text}"
 
 
 def _share(right: float, n: int) -> str:
