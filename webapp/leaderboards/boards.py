@@ -29,6 +29,7 @@ from webapp.leaderboards.disclosure.visibility import DEFERRED
 from webapp.leaderboards.entries import Entry, people_by, right_among, right_by, share_of
 from webapp.leaderboards.metrics import MetricCell, metric_table
 from webapp.leaderboards.models import Method
+from webapp.leaderboards.reply_figures import UsageCell, UsageColumn, UsageFigures, columns_for, usage_figures
 
 
 def shade(share: float | None) -> str:
@@ -105,6 +106,10 @@ class BoardRow(NamedTuple):
         For each column, the query that selects its questions there.
     metrics : tuple of MetricCell
         The figures of the board's metrics.
+    usage : UsageFigures or None
+        Coverage, tokens, cost and latency, if they are known.
+    usage_cells : tuple of UsageCell
+        The cells of the board's columns for them.
     """
 
     entry: Entry
@@ -119,6 +124,8 @@ class BoardRow(NamedTuple):
     address: str
     filters: tuple[str, ...]
     metrics: tuple[MetricCell, ...] = ()
+    usage: UsageFigures | None = None
+    usage_cells: tuple[UsageCell, ...] = ()
 
     @property
     def cells(self) -> SafeString:
@@ -182,6 +189,8 @@ class Board:
         Whether rows have a reweighted accuracy.
     metrics : tuple of Metric
         The world's other metrics, as far as some row has a figure.
+    usage : tuple of UsageColumn
+        The columns about replies; empty if no row has replies and every question has an answer.
     """
 
     split: Split
@@ -194,6 +203,7 @@ class Board:
     instead: str = ""
     is_reweighted: bool = False
     metrics: tuple[Metric, ...] = ()
+    usage: tuple[UsageColumn, ...] = ()
 
     @property
     def n(self) -> int:
@@ -222,11 +232,14 @@ def board_of(user: Visitor, split: Split, wanted: BoardRequest | None = None) ->
     if table is not None:
         cells = (one.cells for one in table.rows)
         shown = [row._replace(metrics=found) for row, found in zip(shown, cells, strict=True)]
+    has_replies = any(one.replies for row in rows for one in row.entry.submissions)
+    usage = columns_for([row.usage for row in rows], has_replies=has_replies)
+    shown = [row._replace(usage_cells=_usage_cells(row, usage)) for row in shown]
     asked = 0 if human is None or human.baseline is None else human.baseline.asked
     instead = "" if are_own else index.facets[columns[0].facet].label
     metrics = () if table is None else table.metrics
     hidden = len(rows) - len(shown)
-    board = Board(split, columns, tasks, shown, hidden, True, asked, instead, source is not None, metrics)
+    board = Board(split, columns, tasks, shown, hidden, True, asked, instead, source is not None, metrics, usage)
     return board if wanted.sort == ACCURACY else replace(board, rows=_sorted(board, wanted.sort))
 
 
@@ -358,7 +371,13 @@ def _row(entry: Entry, rank: int | None, looks: Looks, human: Entry | None, inde
         entry.reweighted(looks.source) if looks.source is not None else None,
         f"{looks.questions}?entry={entry.key}",
         looks.filters,
+        usage=usage_figures(entry.scores),
     )
+
+
+def _usage_cells(row: BoardRow, columns: Sequence[UsageColumn]) -> tuple[UsageCell, ...]:
+    usage = row.usage
+    return tuple(UsageCell("") if usage is None else usage.cell(column) for column in columns)
 
 
 def _passed(columns: Iterable[Averaged], looks: Looks) -> PassedTasks | None:
@@ -396,7 +415,7 @@ def _shared(entry: Entry, human: Entry) -> Averaged:
 
 
 def _sorted(board: Board, by: str) -> list[BoardRow]:
-    """Return the rows in another order: by a column (highest first), by name, or by date (latest first)."""
+    """Return the rows in another order: by a column (best first), by name, or by date (latest first)."""
     if by == DATE:
         return sorted(board.rows, key=lambda row: row.entry.date, reverse=True)
     if by == NAME:
@@ -406,6 +425,9 @@ def _sorted(board: Board, by: str) -> list[BoardRow]:
     metric = next((one for one in board.metrics if one.name == by), None)
     if metric is not None:
         return sorted(board.rows, key=lambda row: _merit(row, metric), reverse=True)
+    for at, column in enumerate(board.usage):
+        if column.name == by:
+            return sorted(board.rows, key=lambda row: _usage_sort_key(row.usage_cells[at], column), reverse=True)
     labels = [column.label for column in board.columns]
 
     def height(row: BoardRow) -> float:
@@ -424,6 +446,12 @@ def _merit(row: BoardRow, metric: Metric) -> float:
     return figure.value if metric.is_better == Better.HIGHER else -figure.value
 
 
+def _usage_sort_key(cell: UsageCell, column: UsageColumn) -> float:
+    if cell.order is None:
+        return -math.inf
+    return cell.order if column.is_share else -cell.order
+
+
 def _task_sort_key(found: PassedTasks | None, by: str) -> float:
     if found is None or found.mean is None or found.failed is None:
         return -math.inf
@@ -437,8 +465,9 @@ def sorts_of(board: Board) -> list[tuple[str, str]]:
     reweighted = [(REWEIGHTED, "reweighted accuracy")] if board.is_reweighted else []
     tasks = [(MEAN, f"mean over {board.tasks.noun}s"), (FAILED, f"{board.tasks.noun}s failed")] if board.tasks else []
     metrics = [(one.name, one.label) for one in board.metrics]
+    usage = [(one.name, one.label.lower()) for one in board.usage]
     columns = [(column.label, column.title or column.label) for column in board.columns]
-    return [*plain, *shared, *reweighted, *tasks, *metrics, *columns]
+    return [*plain, *shared, *reweighted, *usage, *tasks, *metrics, *columns]
 
 
 def made_of() -> list[tuple[str, str]]:

@@ -11,10 +11,20 @@ from django.utils.cache import patch_vary_headers
 from generation.engine.formats.spreadsheets import csv_lines
 from webapp.leaderboards.boards import Board, BoardRow, PassedTasks
 from webapp.leaderboards.metrics import MetricCell
+from webapp.leaderboards.reply_figures import COST, LATENCY, TOKENS
 from webapp.leaderboards.suites import MemberGap, SuiteBoard
 from webapp.leaderboards.suites import SuiteRow as SuiteRow
 
 KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "tex": "application/x-tex; charset=utf-8"}
+USAGE_NAMES = (
+    "coverage",
+    "answered",
+    "asked",
+    "tokens_per_question",
+    "dollars_per_1000_questions",
+    "median_seconds",
+)
+USAGE_HEADS = {TOKENS: "Tokens per question", COST: "Cost of 1,000 questions", LATENCY: "Median latency"}
 SPECIAL = {
     "\\": r"\textbackslash{}",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
@@ -76,6 +86,7 @@ def of_board(board: Board, *, site: str) -> Table:
     tasks = ["Mean", "Failed"] if board.tasks is not None else []
     passed = [f"tasks_{name}" for name in PassedTasks._fields] if board.tasks is not None else []
     metrics = [metric.label for metric in board.metrics]
+    usage = [USAGE_HEADS.get(column, column.label) for column in board.usage]
     caption = (
         f"Accuracy in percent on {split} ({split.questions:,} questions, content hash {split.fingerprint[:16]}), "
         f"{_of_figures(board)}; {_of_tasks(board)}{timezone.localdate().isoformat()}."
@@ -84,7 +95,20 @@ def of_board(board: Board, *, site: str) -> Table:
     return Table(
         title=f"Leaderboard of {split}",
         caption=caption,
-        heads=["", "Method", "Made", "n", "Accuracy", "95 % interval", *shared, *reweighted, *tasks, *metrics, *labels],
+        heads=[
+            "",
+            "Method",
+            "Made",
+            "n",
+            "Accuracy",
+            "95 % interval",
+            *shared,
+            *reweighted,
+            *usage,
+            *tasks,
+            *metrics,
+            *labels,
+        ],
         texts=3,
         printed=[_printed(row, shared=bool(shared)) for row in board.rows],
         heads_of_all=[
@@ -92,11 +116,13 @@ def of_board(board: Board, *, site: str) -> Table:
             "unreadable",
             *_names("shared"),
             *(_names("reweighted") if reweighted else []),
+            *(USAGE_NAMES if usage else []),
+            *(_names("among_answered") if usage else []),
             *passed,
             *(name for metric in board.metrics for name in _names(metric.name)),
             *(name for label in labels for name in _names(label)),
         ],
-        rows=[_whole(row) for row in board.rows],
+        rows=[_whole(row, has_usage=bool(usage)) for row in board.rows],
         data={
             "split": str(split),
             "fingerprint": split.fingerprint,
@@ -127,6 +153,8 @@ def row_json(row: BoardRow, labels: Sequence[str]) -> dict[str, Any]:
         "unreadable": None if row.unreadable is None else round(row.unreadable, 6),
         "shared": None if row.shared is None else row.shared.to_json(),
         "reweighted": None if row.reweighted is None else row.reweighted.to_json(),
+        "usage": None if row.usage is None else row.usage.usage.to_json(),
+        "among_answered": None if row.usage is None else row.usage.among.to_json(),
         "tasks": None if row.passed is None else row.passed.to_json(),
         "metrics": {one.metric.name: None if one.figure is None else one.figure.to_json() for one in row.metrics},
         "columns": {label: one.to_json() for label, one in zip(labels, row.columns, strict=True)},
@@ -161,11 +189,12 @@ def _printed(row: BoardRow, *, shared: bool) -> list[str]:
     also += [] if row.reweighted is None else [row.reweighted.points]
     tasks = [] if row.passed is None else [row.passed.mean_text, row.passed.failed_text]
     start = [str(row.rank or ""), name, made, f"{accuracy.n:,}", value, accuracy.interval_text]
+    also += [cell.text for cell in row.usage_cells]
     metrics = [one.text for one in row.metrics]
     return [*start, *also, *tasks, *metrics, *(one.points for one in row.columns)]
 
 
-def _whole(row: BoardRow) -> list[Any]:
+def _whole(row: BoardRow, *, has_usage: bool) -> list[Any]:
     entry, method = row.entry, row.entry.method
     start = [row.rank, entry.name, method.by if method else "", entry.made, entry.circumstances]
     read = None if row.read is None else row.read.to_json()["accuracy"]
@@ -173,8 +202,16 @@ def _whole(row: BoardRow) -> list[Any]:
     columns = [cell for one in row.columns for cell in _cells(one)]
     whole = [*start, entry.date.date().isoformat(), *_cells(row.accuracy), read, row.unreadable]
     reweighted = [] if row.reweighted is None else _cells(row.reweighted)
+    usage = _usage_cells(row) if has_usage else []
     metrics = [cell for one in row.metrics for cell in _metric_cells(one)]
-    return [*whole, *_cells(row.shared), *reweighted, *passed, *metrics, *columns]
+    return [*whole, *_cells(row.shared), *reweighted, *usage, *passed, *metrics, *columns]
+
+
+def _usage_cells(row: BoardRow) -> list[Any]:
+    if row.usage is None:
+        return [None] * len(USAGE_NAMES) + _cells(None)
+    found = row.usage.usage.to_json()
+    return [*(found[name] for name in USAGE_NAMES), *_cells(row.usage.among)]
 
 
 def _metric_cells(one: MetricCell) -> list[Any]:
