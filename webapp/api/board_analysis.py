@@ -21,6 +21,7 @@ from webapp.leaderboards.analysis.sample_complexity import grid_json
 from webapp.leaderboards.analysis.slices import lines_of
 from webapp.leaderboards.board_lookup import find_suite
 from webapp.leaderboards.entries import Contender
+from webapp.leaderboards.replies.reply_views import Excerpt, state_name
 from webapp.leaderboards.views.analysis.board_selection import (
     METRIC,
     BoardReading,
@@ -33,7 +34,7 @@ from webapp.leaderboards.views.analysis.grids import open_grid
 from webapp.leaderboards.views.analysis.learning_curves import OVER, TARGET, curves_for
 from webapp.leaderboards.views.analysis.metrics import BY as BY_FACET
 from webapp.leaderboards.views.analysis.metrics import metrics_json, slices_for
-from webapp.leaderboards.views.analysis.questions import SHOW, ListedQuestion, list_questions, read_wanted
+from webapp.leaderboards.views.analysis.questions import REPLY, SHOW, ListedQuestion, list_questions, read_wanted
 from webapp.leaderboards.views.analysis.skipped_steps import steps_for
 from webapp.leaderboards.views.analysis.slices import panels_for
 
@@ -49,6 +50,7 @@ BY = filter_of("by", "One facet or two by which the board is broken down.")
 VIEW = _text("view", "A view that the world has ready.")
 BANDS = _text("bands", "Ranges of the first facet's numbers: `1..4, 5, 6..9`.")
 SHOWN = _text(SHOW, "How they were answered: all, right, wrong, people-right, same-wrong, all-wrong, first, second.")
+REPLIED = _text(REPLY, "The state of a row's reply: answered, cut-off, refused, empty, failed.")
 ALONG_WHAT = _text(OVER, "Along what curves run.", enum=list(ALONG))
 PER_CENT = _text(
     TARGET,
@@ -99,7 +101,7 @@ def board_metrics(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
         return metrics_json(reading, slices_for(reading))
 
 
-@reads(router, f"{BOARD}questions/", shapes.AnsweredPage, parameters=[ENTRIES, SHOWN, WORDS, PAGE, SIZED])
+@reads(router, f"{BOARD}questions/", shapes.AnsweredPage, parameters=[ENTRIES, SHOWN, REPLIED, WORDS, PAGE, SIZED])
 def board_questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return a page of questions with the rows' answers: `?show=same-wrong&type=count&entry=m5&entry=m7`.
 
@@ -112,7 +114,8 @@ def board_questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any
         listed = list_questions(reading, wanted.positions[page.start : page.stop])
         answer = page_json(request, page, [_answered(reading, one) for one in listed])
         rows = [_row(one) for one in reading.contenders]
-        return keeping(answer, size, [*reading.entry_pairs, (SHOW, wanted.show.name)]) | {
+        replied = [(REPLY, state_name(wanted.state))] if wanted.state else []
+        return keeping(answer, size, [*reading.entry_pairs, (SHOW, wanted.show.name), *replied]) | {
             "show": wanted.show.name,
             "rows": rows,
         }
@@ -166,6 +169,11 @@ def _answered(reading: BoardReading, one: ListedQuestion) -> dict[str, Any]:
         "question": one.question.text,
         "answer": one.answer or None,
         "given": {row.key: [given._asdict() for given in each] for row, each in said},
+        "replies": {row.key: _reply(reply) for row, reply in zip(reading.contenders, one.replies, strict=True)},
         "url": f"{split_url(split)}questions/{at}/",
         "page": f"{split.get_absolute_url()}q/{at}/",
     }
+
+
+def _reply(found: Excerpt | None) -> dict[str, str] | None:
+    return None if found is None else {"state": found.state, "excerpt": found.text}

@@ -114,6 +114,13 @@ class GivenOut(Schema):
     is_right: bool | None = Field(description="Null of a guess by chance.")
 
 
+class ExcerptOut(Schema):
+    """The state and the beginning of a row's reply; the reply itself is in the file of the submission's replies."""
+
+    state: str
+    excerpt: str
+
+
 class Answered(Schema):
     """A question with the rows' answers, by their keys."""
 
@@ -121,6 +128,7 @@ class Answered(Schema):
     question: str
     answer: str | None
     given: dict[str, list[GivenOut]]
+    replies: dict[str, ExcerptOut | None] = Field(description="Null for a row without a reply.")
     url: str
     page: str
 

@@ -25,6 +25,7 @@ from webapp.leaderboards.entries import Codes, Contender
 
 MOST_BANDS = 50
 Band = tuple[int, int]
+ENTRY = "entry"  # the parameter of URLs that names a row
 Mask = NDArray[np.bool_]
 
 
@@ -116,12 +117,13 @@ class SlicePanel(NamedTuple):
 
 
 class SliceColumn(NamedTuple):
-    """A column: the runs of a method, the questions that count, and the filter that selects these in URLs."""
+    """A column: the runs of a method, the questions that count, the filter that selects these in URLs, and its row."""
 
     label: str
     runs: Sequence[Codes]
     among: Mask | None = None
     pairs: tuple[tuple[str, str], ...] = ()
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ class SliceContext:
     index: SplitIndex
     address: str  # of the split's questions
     asked: Mask | None = None  # the questions that people were asked
+    names_rows: bool = False  # whether addresses name the row whose answers they show
 
 
 def partition(facet: IndexedFacet, bands: Sequence[Band] = ()) -> FacetPartition:
@@ -164,7 +167,7 @@ def read_bands(text: str) -> list[Band]:
 
 
 def by_one(ground: SliceContext, contenders: Sequence[Contender], one: FacetPartition) -> list[SlicePanel]:
-    columns = [SliceColumn(contender.label, contender.runs) for contender in contenders]
+    columns = [SliceColumn(contender.label, contender.runs, key=contender.key) for contender in contenders]
     return [panel(ground, columns, one, title=f"By {one.facet.label}", axis=one.facet.label)]
 
 
@@ -177,7 +180,7 @@ def by_two(
         columns = []
         for value, label, among in _parts_of(two, ground):
             if among.any():
-                columns.append(SliceColumn(label, contender.runs, among, ((two.facet.name, value),)))
+                columns.append(SliceColumn(label, contender.runs, among, ((two.facet.name, value),), contender.key))
         title = f"{contender.label}, by {one.facet.label} and {two.facet.label}"
         found.append(panel(ground, columns, one, title=title, axis=one.facet.label)._replace(is_crossed=True))
     return found
@@ -202,11 +205,13 @@ def by_view(ground: SliceContext, contenders: Sequence[Contender], view: BoardVi
         counted.append((part.label, within(ground.index, filters), pairs_of(filters)))
     if len(contenders) == 1 and view.series:
         [only] = contenders
-        columns = [SliceColumn(label, only.runs, among, pairs) for label, among, pairs in counted]
+        columns = [SliceColumn(label, only.runs, among, pairs, only.key) for label, among, pairs in counted]
         return [panel(ground, columns, one, title=f"{view.title}: {only.label}", axis=view.axis)]
     found = []
     for label, among, pairs in counted:
-        columns = [SliceColumn(contender.label, contender.runs, among, pairs) for contender in contenders]
+        columns = [
+            SliceColumn(contender.label, contender.runs, among, pairs, contender.key) for contender in contenders
+        ]
         title = f"{view.title}: {label}" if label else view.title
         found.append(panel(ground, columns, one, title=title, axis=view.axis))
     return found
@@ -242,12 +247,12 @@ def panel(
     parts, wholes = [], []
     for column in columns:
         whole, slices = _counted(ground, column, one.slicing)
-        wholes.append(_cell(ground, whole, column.pairs))
+        wholes.append(_cell(ground, whole, column.pairs, key=column.key))
         parts.append(slices)
     rows = []
     for place, (value, label) in enumerate(zip(one.values, one.labels, strict=True)):
         cells = [
-            _cell(ground, slices[place], (*column.pairs, (one.facet.name, value)), taken=one.facet.name)
+            _cell(ground, slices[place], (*column.pairs, (one.facet.name, value)), key=column.key, taken=one.facet.name)
             for column, slices in zip(columns, parts, strict=True)
         ]
         if any(cell.n for cell in cells):
@@ -269,12 +274,15 @@ def _counted(ground: SliceContext, column: SliceColumn, slicing: Slicing) -> tup
     return whole, [Averaged(count, tuple(each)) for count, each in zip(n, rights, strict=True)]
 
 
-def _cell(ground: SliceContext, found: Averaged, pairs: Sequence[tuple[str, str]], *, taken: str = "") -> SliceCell:
+def _cell(
+    ground: SliceContext, found: Averaged, pairs: Sequence[tuple[str, str]], *, key: str, taken: str = ""
+) -> SliceCell:
     """Return a cell; its URL filters by the row's own value of the facet `taken`, not by another one."""
     if not found.n:
         return SliceCell(found, "")
     kept = [pair for at, pair in enumerate(pairs) if pair[0] != taken or at == len(pairs) - 1]
-    return SliceCell(found, f"{ground.address}?{urlencode(kept)}")
+    row = [(ENTRY, key)] if ground.names_rows and key else []
+    return SliceCell(found, f"{ground.address}?{urlencode([*kept, *row])}")
 
 
 Numbers = Mapping[str, float | int | str | None]

@@ -47,6 +47,8 @@ from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.replies import stored_replies
 from webapp.leaderboards.replies.access import may_see_replies
+from webapp.leaderboards.replies.reply_views import summary_of
+from webapp.leaderboards.reply_figures import usage_figures
 from webapp.leaderboards.training import orders
 from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.leaderboards.views.analysis.board_selection import contenders_of
@@ -157,8 +159,20 @@ def submission(request: HttpRequest, number: int) -> HttpResponse:
         "trained_on": trained_on(request.user, found),
         **_trained(found),
         **_summary(request.user, found),
+        **_replies(request.user, found),
     }
     return render(request, "leaderboards/submission.html", context)
+
+
+def _replies(user: Visitor, found: Submission) -> dict[str, Any]:
+    """Return the summary of a submission's replies, and its coverage, as far as the visitor may see them."""
+    if not (owns(user, found) or may_see_exact_figures(user, found.split)):
+        return {}
+    score = found.scores.filter(split=found.split_id).first()
+    usage = None if score is None else usage_figures([score])
+    summary = summary_of(found) if may_see_replies(user, found) else {}
+    may_see_among = usage is not None and may_see_exact_figures(user, found.split)
+    return {"usage": usage, "may_see_among": may_see_among, **summary}
 
 
 def _trained(found: Submission) -> dict[str, Any]:

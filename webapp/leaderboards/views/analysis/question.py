@@ -1,4 +1,4 @@
-"""View of one question with the answers of a board's rows: their boxes are drawn over its picture, side by side."""
+"""View of one question with the answers of a board's rows, side by side: their boxes on its picture, their replies."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -12,13 +12,14 @@ from generation.browsing.import_report import why_no_picture
 from generation.browsing.pictures import picture_of
 from generation.storage import items
 from webapp.leaderboards.analysis.question_answers import read_row, true_boxes
+from webapp.leaderboards.replies.reply_views import replies_of
 from webapp.leaderboards.views.analysis.board_selection import UnreadableAddress, check_open, open_board, refuse
 from webapp.leaderboards.views.analysis.questions import answers_outside
 
 
 @require_safe
 def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
-    """Return a question with the answers and boxes of rows: `?entry=m5&entry=m7`."""
+    """Return a question with the answers, boxes and replies of rows: `?entry=m5&entry=m7`."""
     reading = open_board(request, slug, name)
     split = reading.split
     try:
@@ -32,6 +33,7 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
         rows = [
             read_row(split, reading.ground, pair, number, words) for pair, words in zip(pairs, outside, strict=True)
         ]
+        replies = [replies_of(entry, reading.index, number) for entry in reading.chosen]
     except UnreadableAddress as error:
         return refuse(reading, error)
     allowed = frozenset(what for what in What if may_see(request.user, split, what))
@@ -40,7 +42,8 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
         **reading.context("Question by question"),
         "question": asked,
         "number": number,
-        "rows": rows,
+        "rows": list(zip(rows, replies, strict=True)),
+        "has_replies": any(replies),
         "picture": picture_of(asked.scene, split) if What.IMAGE in allowed else None,
         "why_no_picture": why_no_picture(asked.scene, split, allowed=allowed),
         "true_boxes": true_boxes(reading.index, number),

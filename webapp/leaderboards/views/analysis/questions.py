@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from generation.access import What, may_see
 from generation.browsing.navigation import read_filters
 from generation.browsing.pictures import Picture, picture_of
+from generation.engine.predictions.packed_replies import STATES
 from generation.models import Question
 from generation.splits.query_string import BadAddress, Query, shorten
 from generation.storage import items
@@ -19,6 +20,14 @@ from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.analysis.questions import RowAnswers, Show, choose_questions, given, shows_for
 from webapp.leaderboards.entries import Entry
+from webapp.leaderboards.replies.reply_views import (
+    BY_NAME,
+    Excerpt,
+    excerpts_of,
+    have_replies,
+    in_state,
+    state_name,
+)
 from webapp.leaderboards.views.analysis.board_selection import (
     ENTRY,
     BoardReading,
@@ -28,16 +37,19 @@ from webapp.leaderboards.views.analysis.board_selection import (
     refuse,
 )
 
-SHOW = "show"
+SHOW, REPLY = "show", "reply"
 A_PAGE = 20  # questions
 
 
 @require_safe
 def questions(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return questions with the rows' answers: `?show=same-wrong&type=count&entry=m5`, filters as in browsing."""
+    """Return questions with the rows' answers: `?show=same-wrong&reply=failed&type=count&entry=m5`.
+
+    Filters are those of browsing.
+    """
     reading = open_board(request, slug, name)
     try:
-        query, shows, show, found = read_wanted(reading)
+        query, shows, show, found, state = read_wanted(reading)
         page = Paginator(found, A_PAGE).get_page(query.page)
         listed = list_questions(reading, list(page.object_list))
     except BadAddress as error:
@@ -45,14 +57,17 @@ def questions(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     except UnreadableAddress as error:
         return refuse(reading, error)
     kept = [*query.with_words(query.words).pairs, *reading.entry_pairs]
+    shown, replied = [(SHOW, show.name)], [(REPLY, state_name(state))] if state else []
     context: dict[str, Any] = {
         **reading.context("Question by question"),
-        "shows": [(one, urlencode([*kept, (SHOW, one.name)]), one is show) for one in shows],
+        "shows": [(one, urlencode([*kept, (SHOW, one.name), *replied]), one is show) for one in shows],
+        "states": _state_choices(reading, [*kept, *shown], state),
+        "state": state_name(state),
         "show": show,
         "conditions": query.conditions,
         "kept": query.pairs,
-        "onward": urlencode([*kept, (SHOW, show.name)]),
-        "without": urlencode([*reading.entry_pairs, (SHOW, show.name)]),
+        "onward": urlencode([*kept, *shown, *replied]),
+        "without": urlencode([*reading.entry_pairs, *shown, *replied]),
         "contenders": reading.contenders,
         "listed": listed,
         "has_pictures": any(one.picture is not None for one in listed),
@@ -61,13 +76,27 @@ def questions(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     return render(request, "leaderboards/questions.html", context)
 
 
+def _state_choices(reading: BoardReading, kept: Sequence[tuple[str, str]], state: str) -> list[tuple[str, str, bool]]:
+    """Return label and query of each state of replies, and whether it is chosen; empty if no row has replies."""
+    if not have_replies(reading.chosen):
+        return []
+    states = [(one, [(REPLY, state_name(one))], one == state) for one in STATES]
+    return [
+        (label, urlencode([*kept, *pairs]), is_on) for label, pairs, is_on in (("any reply", [], not state), *states)
+    ]
+
+
 class WantedQuestions(NamedTuple):
-    """The questions that a URL asks for: its filters, the possible choices, the chosen one, and the positions."""
+    """The questions that a URL asks for: its filters, the possible choices, the chosen one, and the positions.
+
+    `state` is the state that a reply to them must have; empty for any.
+    """
 
     query: Query
     shows: list[Show]
     show: Show
     positions: list[int]
+    state: str = ""
 
 
 def read_wanted(reading: BoardReading, *, beside: Collection[str] = ()) -> WantedQuestions:
@@ -81,12 +110,27 @@ def read_wanted(reading: BoardReading, *, beside: Collection[str] = ()) -> Wante
     query = _query(reading, beside)
     shows = shows_for(reading.contenders)
     show = _show(reading, shows)
-    within = reading.index.select(query.filters, query.each_word)
-    return WantedQuestions(query, shows, show, choose_questions(reading.ground, reading.contenders, show, within))
+    within, state = reading.index.select(query.filters, query.each_word), _state(reading)
+    if state:
+        within = within[in_state(reading.chosen, reading.index, state)[within]]
+    found = choose_questions(reading.ground, reading.contenders, show, within)
+    return WantedQuestions(query, shows, show, found, state)
+
+
+def _state(reading: BoardReading) -> str:
+    """Return the state that a reply must have, or an empty text; raise `UnreadableAddress`."""
+    name = reading.asked.value(REPLY)
+    if not name:
+        return ""
+    if name not in BY_NAME:
+        raise UnreadableAddress(f"Expected one of the states {', '.join(BY_NAME)}, got {shorten(name)}.", status=400)
+    if not have_replies(reading.chosen):
+        raise UnreadableAddress("Expected rows with replies, got rows without them. Choose other rows.")
+    return BY_NAME[name]
 
 
 def _query(reading: BoardReading, beside: Collection[str]) -> Query:
-    asked = reading.asked.without(ENTRY, SHOW, *beside)
+    asked = reading.asked.without(ENTRY, SHOW, REPLY, *beside)
     return read_filters(asked, user=reading.request.user, split=reading.split, index=reading.index)
 
 
@@ -102,18 +146,24 @@ def _show(reading: BoardReading, shows: Sequence[Show]) -> Show:
 
 
 class ListedQuestion(NamedTuple):
-    """A question with its picture (or None), its right answer, and the answers of each row."""
+    """A question with its picture (or None), its right answer, and of each row the answers and the reply (or None)."""
 
     question: Question
     picture: Picture | None
     answer: str
     given: list[list[RowAnswers]]
+    replies: list[Excerpt | None]
+
+    @property
+    def cells(self) -> list[tuple[list[RowAnswers], Excerpt | None]]:
+        return list(zip(self.given, self.replies, strict=True))
 
 
 def list_questions(reading: BoardReading, positions: Sequence[int]) -> list[ListedQuestion]:
     """Return questions of a split by their positions, with the answers of the chosen rows."""
     index, ground = reading.index, reading.ground
     outside = [answers_outside(entry, index) for entry in reading.chosen]
+    excerpts = [excerpts_of(entry, index, positions) for entry in reading.chosen]
     with_pictures = may_see(reading.request.user, reading.split, What.IMAGE)
     found = []
     for question in items.questions_at(reading.split, list(positions)):
@@ -122,7 +172,7 @@ def list_questions(reading: BoardReading, positions: Sequence[int]) -> list[List
         code = int(index.answers[at])
         picture = picture_of(question.scene, reading.split, small=True) if with_pictures else None
         answer = index.answer_values[code] if code < len(index.answer_values) else ""
-        found.append(ListedQuestion(question, picture, answer, said))
+        found.append(ListedQuestion(question, picture, answer, said, [one.get(at) for one in excerpts]))
     return found
 
 

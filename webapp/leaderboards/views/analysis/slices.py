@@ -1,10 +1,12 @@
 """Views of a board's slices: the page, its charts, and the figures as files."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from generation.engine.items import FacetKind
@@ -131,14 +133,16 @@ def _by(reading: BoardReading, names: list[str], facets: dict[str, IndexedFacet]
 def _panels(reading: BoardReading, wanted: SliceRequest) -> list[SlicePanel]:
     if not reading.contenders or not (wanted.view or wanted.by):
         return []
+    questions = reverse("board_questions", args=[reading.split.dataset.slug, reading.split.name])
+    ground = replace(reading.ground, address=questions, names_rows=True)
     if wanted.view is not None:
         if wanted.view.is_across:
             return by_view_across(reading.request.user, reading.ground, reading.split, reading.chosen, wanted.view)
-        return by_view(reading.ground, reading.contenders, wanted.view)
+        return by_view(ground, reading.contenders, wanted.view)
     one, *others = _divided(wanted)
     if others:
-        return by_two(reading.ground, reading.contenders, one, others[0])
-    return by_one(reading.ground, reading.contenders, one)
+        return by_two(ground, reading.contenders, one, others[0])
+    return by_one(ground, reading.contenders, one)
 
 
 def _divided(wanted: SliceRequest) -> list[FacetPartition]:

@@ -1,0 +1,267 @@
+"""Replies as pages show them: texts without hidden characters, cut where they are long, and figures with units.
+
+Pages call this only for visitors who may see the answers of methods; `replies.access` has the rule for downloads.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.predictions.packed_replies import (
+    ANSWERED,
+    NO_REPLY,
+    SHOWN,
+    STATES,
+    PackedReplies,
+    ReplyFigures,
+    StoredRecord,
+    last_attempts,
+    state_of,
+)
+from generation.models import Split
+from generation.storage.split_index import SplitIndex
+from webapp.leaderboards.entries import Entry
+from webapp.leaderboards.models import Submission
+from webapp.leaderboards.replies import stored_replies
+from webapp.leaderboards.reply_figures import dollars, seconds
+
+EXCERPT = 160  # characters of a reply in a list
+MOST_RUNS = 5  # runs of a row whose replies a page shows
+MOST_RECORDS = 24  # records of a run that a page shows
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+PICTURES = 0x2400  # the Unicode picture of the character NUL; those of the other control characters follow
+DELETE, PICTURE_OF_DELETE = "\x7f", "\u2421"
+
+
+def without_hidden(text: str) -> str:
+    """Return a text in which control characters, also those of terminals and of direction, can be seen."""
+    return HIDDEN.sub(lambda found: _picture(found[0]), text.replace("\r\n", "\n"))
+
+
+def _picture(letter: str) -> str:
+    if letter == DELETE:
+        return PICTURE_OF_DELETE
+    return chr(PICTURES + ord(letter)) if letter < " " else f"⟨U+{ord(letter):04X}⟩"
+
+
+class ShownText(NamedTuple):
+    """A text of a reply; `left` is the number of its characters that are left out."""
+
+    text: str
+    left: int = 0
+
+
+class ReplyView(NamedTuple):
+    """A record as a page shows it.
+
+    Attributes
+    ----------
+    title : str
+        Which record of the question it is; empty if it is the only one.
+    state : str
+    reply, reasoning : ShownText or None
+    facts : tuple of str
+        Tokens, time, cost, and others.
+    error : str
+        The text of the server, if the request failed.
+    """
+
+    title: str
+    state: str
+    reply: ShownText | None
+    reasoning: ShownText | None
+    facts: tuple[str, ...]
+    error: str
+
+    @property
+    def is_answered(self) -> bool:
+        return self.state == ANSWERED
+
+
+class RunReplies(NamedTuple):
+    """The replies of a run to a question; `left` is the number of records that are left out."""
+
+    submission: Submission
+    views: list[ReplyView]
+    left: int
+
+
+def replies_of(entry: Entry, index: SplitIndex, position: int) -> list[RunReplies]:
+    """Return the replies of a row's runs to a question of the row's split."""
+    found = []
+    for submission in _runs_with_replies(entry)[:MOST_RUNS]:
+        [own] = own_positions(submission, entry.split, index, [position])
+        records = stored_replies.load(submission.replies).records([own]).get(own, [])
+        shown = records[:MOST_RECORDS]
+        views = [_view(record, is_only=len(records) == 1) for record in shown]
+        found.append(RunReplies(submission, views, len(records) - len(shown)))
+    return found
+
+
+def _runs_with_replies(entry: Entry) -> list[Submission]:
+    return [] if entry.is_human else [one for one in entry.submissions if one.replies]
+
+
+def own_positions(submission: Submission, split: Split, index: SplitIndex, positions: Sequence[int]) -> list[int]:
+    """Return the positions of a split's questions in the split of a submission, which may be its parent."""
+    if submission.split_id == split.pk or index.positions is None:
+        return list(positions)
+    return [int(index.positions[position]) for position in positions]
+
+
+def _view(record: StoredRecord, *, is_only: bool) -> ReplyView:
+    lengths: Mapping[str, int] = record.get("lengths", {})
+    return ReplyView(
+        "" if is_only else _title(record),
+        record["state"],
+        _text(record["reply"], lengths.get("reply")),
+        _text(record["reasoning"], lengths.get("reasoning")),
+        tuple(_facts(record)),
+        without_hidden(record["error"]),
+    )
+
+
+def _text(text: str | None, length: int | None) -> ShownText | None:
+    if not text:
+        return None
+    shown = without_hidden(text[:SHOWN])
+    return ShownText(shown, 0 if length is None else length - SHOWN)
+
+
+def _title(record: StoredRecord) -> str:
+    parts = [f"variant {record['variant'] + 1}"]
+    if record["epoch"]:
+        parts.append(f"asked again ({record['epoch']})")
+    return ", ".join([*parts, f"attempt {record['attempt']}"])
+
+
+def _facts(record: StoredRecord) -> Iterator[str]:
+    """Yield tokens, time, cost, the reason of the end and the model, as far as they are known."""
+    usage = record["usage"] or {}
+    for name in ("prompt", "completion"):
+        if (count := usage.get(f"{name}_tokens")) is not None:
+            yield f"{count:,} {name} token{'' if count == 1 else 's'}"
+    if record["latency"] is not None:
+        yield seconds(record["latency"])
+    if record["cost"] is not None:
+        yield dollars(record["cost"])
+    if record["finish_reason"] not in ("", "stop"):
+        yield f"ended by {without_hidden(record['finish_reason'])}"
+    if record["model"]:
+        served = record["served_model"]
+        other = f", served as {served}" if served and served != record["model"] else ""
+        yield without_hidden(f"{record['model']}{other}")
+
+
+# In lists
+
+
+class Excerpt(NamedTuple):
+    """The beginning of a row's reply to a question, with its state, tokens and time."""
+
+    state: str
+    text: str
+    facts: str
+
+    @property
+    def is_answered(self) -> bool:
+        return self.state == ANSWERED
+
+
+def excerpts_of(entry: Entry, index: SplitIndex, positions: Sequence[int]) -> dict[int, Excerpt]:
+    """Return the excerpt of the first run that has replies, by position; empty if no run has."""
+    runs = _runs_with_replies(entry)
+    if not runs or not positions:
+        return {}
+    packed = stored_replies.load(runs[0].replies)
+    own = own_positions(runs[0], entry.split, index, positions)
+    records = packed.records(own)
+    pairs = zip(positions, own, strict=True)
+    return {at: _excerpt(packed, place, records[place]) for at, place in pairs if state_of(records.get(place, []))}
+
+
+def _excerpt(packed: PackedReplies, place: int, records: Sequence[StoredRecord]) -> Excerpt:
+    last = last_attempts(records)
+    state = state_of(records)
+    text = next((one["reply"] or one["error"] for one in last if one["state"] == state), "") or ""
+    tokens, latency = packed.figures.tokens[place], packed.figures.latency[place]
+    facts = [] if np.isnan(tokens) else [f"{tokens:,.0f} tokens"]
+    facts += [] if np.isnan(latency) else [seconds(float(latency))]
+    return Excerpt(state, shorten_text(text), ", ".join(facts))
+
+
+def shorten_text(text: str) -> str:
+    """Return the first words of a text on one line."""
+    words = " ".join(text[: 4 * EXCERPT].split())
+    return without_hidden(words if len(words) <= EXCERPT else f"{words[:EXCERPT]}…")
+
+
+def state_name(state: str) -> str:
+    """Return the name of a state in URLs."""
+    return state.replace(" ", "-")
+
+
+BY_NAME = {state_name(state): state for state in STATES}
+
+
+def in_state(entries: Sequence[Entry], index: SplitIndex, state: str) -> NDArray[np.bool_]:
+    """Return the questions for which a run of some row has a reply in this state, shape (questions,)."""
+    found = np.zeros(index.n, np.bool_)
+    for states in _states_of(entries, index):
+        found |= states == STATES.index(state)
+    return found
+
+
+def have_replies(entries: Sequence[Entry]) -> bool:
+    return any(_runs_with_replies(entry) for entry in entries)
+
+
+def _states_of(entries: Sequence[Entry], index: SplitIndex) -> Iterator[NDArray[np.uint8]]:
+    for entry in entries:
+        for submission in _runs_with_replies(entry)[:MOST_RUNS]:
+            states = stored_replies.load(submission.replies).figures.states
+            is_own = submission.split_id == entry.split.pk or index.positions is None
+            yield states if is_own else states[index.positions]
+
+
+# The summary of a submission
+
+
+class StateCount(NamedTuple):
+    state: str
+    name: str  # in URLs
+    questions: int
+
+
+def summary_of(submission: Submission) -> dict[str, Any]:
+    """Return what the page of a submission says about its replies; empty if it has none."""
+    if not submission.replies:
+        return {}
+    figures = stored_replies.load(submission.replies).figures
+    counts = Counter(figures.states.tolist())
+    states = [StateCount(state, state_name(state), counts[code]) for code, state in enumerate(STATES) if counts[code]]
+    asked = int((figures.states != NO_REPLY).sum())
+    return {"states": states, "replied": asked, "reply_facts": list(_sums(figures))}
+
+
+def _sums(figures: ReplyFigures) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each figure that is known."""
+    for name, counts in (("Prompt tokens", figures.prompt_tokens), ("Completion tokens", figures.completion_tokens)):
+        if len(known := _known(counts)):
+            yield name, f"{known.sum():,.0f}, {known.mean():,.0f} for each question"
+    if len(cost := _known(figures.cost)):
+        yield "Cost", f"{dollars(float(cost.sum()))}, {dollars(1000 * float(cost.mean()))} for 1,000 questions"
+    if len(latency := _known(figures.latency)):
+        half, most = np.quantile(latency, [0.5, 0.9]).tolist()
+        yield "Time of a reply", f"median {seconds(half)}, 90 % within {seconds(most)}"
+
+
+def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values[~np.isnan(values)]
