@@ -6,12 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
+from django.db import transaction
 
 from annotations import markdown
 from generation.access import What, may_see
 from generation.models import Dataset, Split
 from generation.splits.query_string import shorten
-from webapp.leaderboards.models import Method, Suite
+from webapp.leaderboards.models import BoardSettings, Method, Suite
 
 if TYPE_CHECKING:
     MethodBase = forms.ModelForm[Method]
@@ -139,6 +140,51 @@ class SubmissionForm(forms.Form):
     def clean_trained_on(self) -> Split | None:
         text = str(self.cleaned_data["trained_on"]).strip()
         return split_named(self.user, text) if text else None
+
+
+class BoardSettingsForm(forms.Form):
+    """The owner's settings of a split's board, and of the boards of its dataset; an empty field sets nothing."""
+
+    split_coverage = forms.IntegerField(label="Least coverage of this board, in percent", required=False)
+    dataset_coverage = forms.IntegerField(
+        label="Least coverage of all boards of the dataset, in percent",
+        required=False,
+        help_text="It counts for the splits and question sets that have no number of their own.",
+    )
+
+    def __init__(self, data: Any = None, *, split: Split) -> None:
+        self.split = split
+        self.rows: dict[str, dict[str, Any]] = {
+            "split_coverage": {"split": split},
+            "dataset_coverage": {"dataset": split.dataset},
+        }
+        found = {name: BoardSettings.objects.filter(**key).first() for name, key in self.rows.items()}
+        super().__init__(data, initial={name: row.least_coverage for name, row in found.items() if row is not None})
+        for name in self.rows:
+            field = self.fields[name]
+            field.widget.attrs |= {"min": "0", "max": "100", "inputmode": "numeric"}
+        self.fields["split_coverage"].help_text = (
+            "A submission with answers to fewer questions is refused with the numbers. 0 accepts every submission; "
+            "empty takes the number below."
+        )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        for name in self.rows:
+            value = data.get(name)
+            if value is not None and not 0 <= value <= 100:
+                self.add_error(name, f"Expected a percentage from 0 to 100, got {value:,}.")
+        return data
+
+    def save(self) -> None:
+        """Store the settings; an empty field deletes them."""
+        with transaction.atomic():
+            for name, key in self.rows.items():
+                value = self.cleaned_data[name]
+                if value is None:
+                    BoardSettings.objects.filter(**key).delete()
+                else:
+                    BoardSettings.objects.update_or_create(**key, defaults={"least_coverage": value})
 
 
 def split_named(user: Any, text: str) -> Split:

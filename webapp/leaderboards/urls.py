@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from webapp.leaderboards.views import boards, disclosure, findings, methods, submissions, suites, trainings
+from webapp.leaderboards.views import (
+    board_settings,
+    boards,
+    disclosure,
+    findings,
+    methods,
+    submissions,
+    suites,
+    trainings,
+)
 from webapp.leaderboards.views.analysis import (
     accuracy_over_k,
     comparing,
@@ -23,6 +32,7 @@ urlpatterns = [
     path("leaderboards/<slug:slug>/<slug:name>/board.<str:kind>", boards.board_file, name="board_file"),
     path("leaderboards/<slug:slug>/<slug:name>/template.<str:kind>", submissions.template_file, name="template_file"),
     path(f"{BOARD}/disclosure/", disclosure.disclosure, name="board_disclosure"),
+    path(f"{BOARD}/settings/", board_settings.board_settings, name="board_settings"),
     path(f"{BOARD}/approval/", disclosure.approval_ask, name="board_approval_ask"),
     path(
         f"{BOARD}/approvals/<position:number>/<slug:decision>/",

@@ -251,6 +251,7 @@ class BoardOut(Schema):
     fingerprint: str
     questions: int
     titles: dict[str, str] = Field(description="What columns with short names are about.")
+    least_coverage: int = Field(description="Percent of the questions that a submission must answer.")
     passed_at: float | None = Field(description="From which accuracy a task is passed, where columns are tasks.")
     address: str
     rows: list[BoardRowOut]

@@ -11,6 +11,7 @@ from django.utils.cache import patch_vary_headers
 from generation.engine.formats.spreadsheets import csv_lines
 from webapp.leaderboards.boards import Board, BoardRow, PassedTasks
 from webapp.leaderboards.metrics import MetricCell
+from webapp.leaderboards.replies.coverage import least_coverage
 from webapp.leaderboards.reply_figures import COST, LATENCY, TOKENS
 from webapp.leaderboards.suites import MemberGap, SuiteBoard
 from webapp.leaderboards.suites import SuiteRow as SuiteRow
@@ -128,6 +129,7 @@ def of_board(board: Board, *, site: str) -> Table:
             "fingerprint": split.fingerprint,
             "questions": split.questions,
             "titles": {column.label: column.title for column in board.columns if column.title},
+            "least_coverage": least_coverage(split),
             "passed_at": None if board.tasks is None else float(board.tasks.passed),
             "address": f"{site}/leaderboards/{split.dataset.slug}/{split.name}/",
             "rows": [row_json(row, labels) for row in board.rows],

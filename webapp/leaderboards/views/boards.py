@@ -18,6 +18,7 @@ from webapp.leaderboards.boards import ACCURACY, ASKED, Board, BoardRequest, boa
 from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.entries import BEST, CHOICES
 from webapp.leaderboards.models import Method, Submission, Suite
+from webapp.leaderboards.replies.coverage import least_coverage
 from webapp.leaderboards.training.orders import may_train
 
 A_PAGE = 40
@@ -65,6 +66,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "under_way": _under_way(request.user, split),
         "is_limited": is_withheld(split),
         "derived": _related_splits(split),
+        "least_coverage": least_coverage(split),
     }
     return render(request, "leaderboards/board.html", context)
 

@@ -47,6 +47,7 @@ from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.replies import stored_replies
 from webapp.leaderboards.replies.access import may_see_replies
+from webapp.leaderboards.replies.coverage import least_coverage
 from webapp.leaderboards.replies.reply_views import summary_of
 from webapp.leaderboards.reply_figures import usage_figures
 from webapp.leaderboards.training import orders
@@ -117,6 +118,7 @@ def _form(
         "split": target if is_split else None,
         "suite": None if is_split else target,
         "left": limits.remaining(request.user, target) if isinstance(target, Split) else None,
+        "least_coverage": least_coverage(target) if isinstance(target, Split) else 0,
         "to": request.GET.get("to", ""),
         **(_approval(request, target) if isinstance(target, Split) else {}),
         **more,
