@@ -356,8 +356,8 @@ class Looks(NamedTuple):
 
 
 def _row(entry: Entry, rank: int | None, looks: Looks, human: Entry | None, index: SplitIndex) -> BoardRow:
-    has_text = any(score.submission.outside for score in entry.scores)
     scores = entry.scores
+    has_text = any(score.has_text for score in scores)
     columns = [on_column(entry, column, index, is_own=looks.are_own) for column in looks.columns]
     return BoardRow(
         entry,

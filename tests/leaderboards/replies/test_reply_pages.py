@@ -22,7 +22,7 @@ from webapp.models import User
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 BOARD = "/leaderboards/scored/val/"
 HOSTILE = "\x1b[31m<script>alert(1)</script>\x00\u202eevil\u2066\r\nback\x08\x7f\x9b\U000e0041 “quoted” & done"
-SEEN = "␛[31m<script>alert(1)</script>␀⟨U+202E⟩evil⟨U+2066⟩\nback␈␡⟨U+009B⟩⟨U+E0041⟩ “quoted” & done"
+SEEN = "⟨ESC⟩[31m<script>alert(1)</script>⟨NUL⟩⟨U+202E⟩evil⟨U+2066⟩\nback⟨BS⟩⟨U+007F⟩⟨U+009B⟩⟨U+E0041⟩ “quoted” & done"
 
 
 def page_of(client: Client, address: str, *, status: int = 200) -> str:
@@ -131,7 +131,7 @@ def test_the_question_page_shows_hostile_replies_harmlessly(public: Method, val:
     assert "30,000 more characters are in" in long and f"/submissions/{row.pk}/replies/" in long
     assert len(long) < 100_000
     listed = client.get(f"{BOARD}questions/?entry=m{public.pk}").content.decode()
-    assert "<script>alert" not in listed and "\x1b" not in listed and "␛[31m<script>" in html.unescape(listed)
+    assert "<script>alert" not in listed and "\x1b" not in listed and "⟨ESC⟩[31m<script>" in html.unescape(listed)
 
 
 def test_questions_are_filtered_by_the_state_of_their_reply(row: Submission, val: Split) -> None:

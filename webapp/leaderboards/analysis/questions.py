@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.predictions.unanswered import is_empty, is_failure
 from generation.engine.scoring.score import GUESS, NONE, TIE, is_guess, right_of
 from generation.reports.scoring import truth_of
 from webapp.leaderboards.analysis.slices import SliceContext
@@ -139,4 +140,11 @@ def given(
 def _without_code(code: int, outside: Mapping[int, str], position: int) -> str:
     if code == NONE:
         return "not asked"
-    return "a tie" if code == TIE else f"“{outside[position]}”" if position in outside else "outside the vocabulary"
+    if code == TIE:
+        return "a tie"
+    text = outside.get(position)
+    if text is None:
+        return "outside the vocabulary"
+    if is_failure(text):
+        return "no answer: the request failed"
+    return "no answer" if is_empty(text) else f"“{text}”"

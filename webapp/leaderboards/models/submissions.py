@@ -210,6 +210,12 @@ class Score(models.Model):
     def accuracy(self) -> float | None:
         return self.right / self.n if self.n else None
 
+    @property
+    def has_text(self) -> bool:
+        # Questions without an answer are outside the vocabulary too.
+        unanswered = 0 if self.answered is None else self.n - self.answered
+        return self.submission.outside > unanswered
+
     @cached_property
     def columns_json(self) -> dict[str, list[float]]:
         data: dict[str, list[float]] = json.loads(self.columns)

@@ -36,19 +36,20 @@ HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
 )
-PICTURES = 0x2400  # the Unicode picture of the character NUL; those of the other control characters follow
-DELETE, PICTURE_OF_DELETE = "\x7f", "\u2421"
+NAMES = (
+    *("NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI"),
+    *("DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US"),
+)
 
 
 def without_hidden(text: str) -> str:
-    """Return a text in which control characters, also those of terminals and of direction, can be seen."""
-    return HIDDEN.sub(lambda found: _picture(found[0]), text.replace("\r\n", "\n"))
+    """Return a text in which control characters, also those of terminals and of direction, can be seen: ⟨ESC⟩."""
+    return HIDDEN.sub(lambda found: f"⟨{_name(found[0])}⟩", text.replace("\r\n", "\n"))
 
 
-def _picture(letter: str) -> str:
-    if letter == DELETE:
-        return PICTURE_OF_DELETE
-    return chr(PICTURES + ord(letter)) if letter < " " else f"⟨U+{ord(letter):04X}⟩"
+def _name(letter: str) -> str:
+    code = ord(letter)
+    return NAMES[code] if code < len(NAMES) else f"U+{code:04X}"
 
 
 class ShownText(NamedTuple):
