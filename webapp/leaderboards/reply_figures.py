@@ -77,7 +77,7 @@ class ReplyUsage(NamedTuple):
 
 
 def usage_of(entry: Entry) -> ReplyUsage | None:
-    """Return what the replies of an entry took, if it is known and the visitor may see the entry's scores."""
+    # Entries have scores only for visitors who may see them.
     return usage_of_scores(entry.scores)
 
 
@@ -129,11 +129,9 @@ COLUMNS = (COVERAGE, AMONG, TOKENS, COST, LATENCY)
 
 
 class UsageCell(NamedTuple):
-    """A cell of such a column: its text, a text beside it, and the number that orders rows."""
-
     text: str
     beside: str = ""
-    order: float | None = None
+    order: float | None = None  # the number by which rows are sorted
 
 
 class UsageFigures(NamedTuple):
@@ -168,7 +166,7 @@ def columns_for(found: Sequence[UsageFigures | None], *, has_replies: bool) -> t
 
 
 def dollars(amount: float) -> str:
-    """Return an amount of US dollars with two decimal places, or with two digits if it is smaller."""
+    # Two decimal places, or two digits of a small amount.
     if amount >= 0.1 or amount == 0:
         return f"${amount:,.2f}"
     return f"${amount:.2g}" if amount >= 0.0001 else "<$0.0001"

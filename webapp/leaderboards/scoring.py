@@ -186,7 +186,6 @@ def score_on(
 def _answered_fields(
     submission: Submission, codes: NDArray[np.int32], truth: NDArray[np.int64], is_answered: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Return the fields of a score about questions with an answer; the site's baselines have no such fields."""
     if submission.method.baseline:
         return {}
     return {"answered": int(is_answered.sum()), "right_answered": score(codes, truth, {}, among=is_answered).right}

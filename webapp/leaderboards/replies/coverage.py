@@ -97,7 +97,6 @@ def _check_invented(questions: NDArray[np.int64], states: NDArray[np.uint8], *, 
 
 
 def states_of(submission: Submission) -> AnswerStates:
-    """Return which questions of a scored submission have an answer, from its stored files."""
     replies = stored_replies.load(submission.replies) if submission.replies else None
     return answer_states(load(submission.predictions), replies, where=str(submission.split))
 

@@ -43,7 +43,7 @@ NAMES = (
 
 
 def without_hidden(text: str) -> str:
-    """Return a text in which control characters, also those of terminals and of direction, can be seen: ⟨ESC⟩."""
+    # Control characters, also those of terminals and of direction, become names such as ⟨ESC⟩.
     return HIDDEN.sub(lambda found: f"⟨{_name(found[0])}⟩", text.replace("\r\n", "\n"))
 
 
@@ -53,10 +53,8 @@ def _name(letter: str) -> str:
 
 
 class ShownText(NamedTuple):
-    """A text of a reply; `left` is the number of its characters that are left out."""
-
     text: str
-    left: int = 0
+    left: int = 0  # characters that are left out
 
 
 class ReplyView(NamedTuple):
@@ -87,11 +85,9 @@ class ReplyView(NamedTuple):
 
 
 class RunReplies(NamedTuple):
-    """The replies of a run to a question; `left` is the number of records that are left out."""
-
     submission: Submission
     views: list[ReplyView]
-    left: int
+    left: int  # records that are left out
 
 
 def replies_of(entry: Entry, index: SplitIndex, position: int) -> list[RunReplies]:
@@ -111,7 +107,7 @@ def _runs_with_replies(entry: Entry) -> list[Submission]:
 
 
 def own_positions(submission: Submission, split: Split, index: SplitIndex, positions: Sequence[int]) -> list[int]:
-    """Return the positions of a split's questions in the split of a submission, which may be its parent."""
+    # A question set has the submissions of its parent.
     if submission.split_id == split.pk or index.positions is None:
         return list(positions)
     return [int(index.positions[position]) for position in positions]
@@ -199,13 +195,11 @@ def _excerpt(packed: PackedReplies, place: int, records: Sequence[StoredRecord])
 
 
 def shorten_text(text: str) -> str:
-    """Return the first words of a text on one line."""
     words = " ".join(text[: 4 * EXCERPT].split())
     return without_hidden(words if len(words) <= EXCERPT else f"{words[:EXCERPT]}…")
 
 
 def state_name(state: str) -> str:
-    """Return the name of a state in URLs."""
     return state.replace(" ", "-")
 
 

@@ -54,7 +54,6 @@ def draft_of(path: Path, split: Split, *, wait: float | None = None) -> Iterator
 
 
 def store(draft: DraftReplies) -> int:
-    """Store a draft and return its size in bytes."""
     size = draft.path.stat().st_size
     files.adopt(name_of(draft.digest), draft.path)
     return size
