@@ -358,8 +358,17 @@ def _make_submissions(slug: str, name: str) -> None:
     for number, turn in enumerate((4, 2, 1), start=3):
         answers = [riddles.ANSWERS[at // turn % 2] for at in range(split.questions)]
         file = f"submissions/rule{number}"
-        row = Submission.objects.create(pk=number, method=method, split=split, file=file, filename="rule.txt", **kept)
+        row = Submission.objects.create(
+            pk=number,
+            method=method,
+            split=split,
+            file=file,
+            filename="rule.txt",
+            replies_file=f"{file}-replies",
+            **kept,
+        )
         files.put(row.file, "\n".join([*answers, ""]).encode())
+        files.put(row.replies_file, _replies(answers))
         scoring.RUNNER.take_turn()
         row.refresh_from_db()
         assert row.is_scored, row.message
@@ -370,6 +379,16 @@ def _make_submissions(slug: str, name: str) -> None:
     )
     for ordinal, one in enumerate(split.dataset.splits.filter(parent=None)):
         SuiteMember.objects.create(suite=suite, split=one, ordinal=ordinal, label=one.name, k=ordinal + 1)
+
+
+def _replies(answers: Sequence[str]) -> bytes:
+    """Return a file of replies with these answers, as a model's runner writes it."""
+    usage = {"prompt_tokens": 10, "completion_tokens": 2}
+    rows = [
+        {"question": at, "state": "answered", "reply": f"Answer: {answer}", "usage": usage, "cost": 0.001, "latency": 1}
+        for at, answer in enumerate(answers)
+    ]
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
 def _make_training(slug: str) -> None:

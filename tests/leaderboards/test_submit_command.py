@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from generation.models import Split
 from generation.queue import leases
 from tests.leaderboards import sent
+from tests.leaderboards.replies import replied
 from webapp.leaderboards import scoring
 from webapp.leaderboards.models import Method, Score, Submission, Suite
 from webapp.models import User
@@ -187,3 +188,25 @@ def test_the_command_waits_if_another_process_scores_the_submission(
     monkeypatch.setattr("time.sleep", another)
     call_command("submit", write_file(tmp_path, sent.truth_of(val)), "--split", "scored/val", "--method", method.name)
     assert "accuracy       100.0 %" in capsys.readouterr().out
+
+
+def test_replies_are_submitted_and_their_figures_printed(
+    val: Split, method: Method, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replies = tmp_path / "replies.jsonl"
+    replies.write_bytes(replied.as_file(replied.records_of(val)).getvalue())
+    call = ("submit", write_file(tmp_path, replied.answers_of(val)), "--split", "scored/val", "--method", method.name)
+    call_command(*call, "--replies", str(replies))
+    told = capsys.readouterr().out
+    assert f"answered       97.5 %  ({val.questions - 4} of {val.questions})" in told
+    assert "tokens per question: 105" in told and "cost of 1,000 questions: $1.00" in told
+    assert f"n = {val.questions - 4}" in told.partition("among answered")[2].partition("\n")[0]
+    call_command(*call, "--replies", str(replies), "--run", "2", "--json")
+    [score] = json.loads(capsys.readouterr().out)["scores"]
+    assert score["usage"]["answered"] == val.questions - 4 and score["among_answered"]["n"] == val.questions - 4
+    with pytest.raises(CommandError, match="Expected a file of replies, got none"):
+        call_command(*call, "--replies", str(tmp_path / "none"))
+    replies.write_bytes(b"[]\n")
+    with pytest.raises(CommandError, match="Line 1 of the replies: expected a record") as refused:
+        call_command(*call, "--replies", str(replies))
+    assert refused.value.returncode == 2

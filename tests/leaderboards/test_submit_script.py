@@ -1,6 +1,8 @@
 """`static/submit.py` against the site itself: every response that it reads is a real one."""
 
+import gzip
 import importlib.util
+import json
 from pathlib import Path
 from types import ModuleType
 
@@ -9,6 +11,7 @@ import pytest
 from generation.models import Dataset, Split
 from tests.generation import small
 from tests.leaderboards import sent
+from tests.leaderboards.replies import replied
 from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.models import Method, Submission
 from webapp.models import ApiToken, User
@@ -94,3 +97,26 @@ def test_the_script_submits_a_zip_to_a_suite(
     for split in (val, other):
         share = 100 * sent.right_of(split, said[split.name]) / split.questions
         assert f"{split}: n = {split.questions}\n  accuracy       {share:5.1f} %" in told
+
+
+def test_the_script_sends_replies_and_prints_what_they_took(
+    val: Split, method: Method, script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers, replies = write_answers(tmp_path, replied.answers_of(val)), tmp_path / "replies.jsonl.gz"
+    replies.write_bytes(gzip.compress(replied.as_file(replied.records_of(val)).getvalue()))
+    call = [answers, "--split", "scored/val", "--method", method.name, "--replies", str(replies)]
+    assert script.main(["check", *call]) == 0
+    assert json.loads(capsys.readouterr().out)["checked"][0]["replies"] == val.questions
+    assert script.main(["send", *call]) == 0
+    told = capsys.readouterr().out
+    assert f"answered       {val.questions - 4} of {val.questions}; the others count as wrong" in told
+    assert "dollars for 1,000 questions: 1" in told and "median seconds: 1.25" in told
+    assert script.main(["send", *call]) == 0
+    [row] = Submission.objects.filter(method=method)
+    assert row.replies
+    replies.write_bytes(gzip.compress(replied.as_file(replied.records_of(val, cost=0.5)).getvalue()))
+    assert script.main(["send", *call]) == 0 and Submission.objects.count() == 2  # other replies are another submission
+    replies.write_bytes(b"{}\n")
+    assert script.main(["send", *call]) == 2
+    assert "Line 1 of the replies: expected a question" in capsys.readouterr().out
+    assert script.main(["send", *call[:-1], str(tmp_path / "none")]) == 2

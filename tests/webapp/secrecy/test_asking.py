@@ -90,7 +90,9 @@ FIELDS = {
     },
     Submission: {
         **dict.fromkeys(("id", "split", "method", "run", "trained_on", "train_size", "examples_seen", "note"), PUBLIC),
-        **dict.fromkeys((*JOB, "batch", "size", "kept", "format", "outside", "filename"), PUBLIC),
+        **dict.fromkeys((*JOB, "batch", "size", "kept", "format", "outside", "failures", "filename"), PUBLIC),
+        "replies_size": PUBLIC,
+        **dict.fromkeys(("replies", "replies_file"), What.ANSWER),  # see `replies.access`
         **dict.fromkeys(("trained_on_name", "trained_on_listed", "training"), PUBLIC),  # see `training`
         **dict.fromkeys(("file", "digest", "predictions", "findings", "message"), What.PER_QUESTION_RESULT),
     },
@@ -104,6 +106,9 @@ FIELDS = {
     Score: {
         **dict.fromkeys(("id", "submission", "split", "n", "made"), PUBLIC),
         **dict.fromkeys(("right", "right_read", "unreadable", "columns"), What.PER_QUESTION_RESULT),  # see `visibility`
+        **dict.fromkeys(
+            ("answered", "right_answered", "tokens", "cost", "latency"), What.PER_QUESTION_RESULT
+        ),  # see `reply_figures`
     },
     AblationReport: {
         **dict.fromkeys(("id", "split", *JOB), PUBLIC),

@@ -32,12 +32,19 @@ def addresses() -> Iterator[str]:
         for page in ("slices", "compare", "curves", "curves/reached"):
             yield from (f"{board}{page}.{kind}?by=type" for kind in ("csv", "json", "svg", "pdf", "tex"))
         yield from (
+            f"{board}questions/?reply={state}{row}" for state in ("answered", "failed") for row in ("", "&entry=s3")
+        )
+        yield from (f"{board}{rest}" for rest in ("questions/0/", "questions/0/?entry=m3--7-", "settings/"))
+        yield from (f"{board}?sort={sort}" for sort in ("coverage", "among-answered", "tokens", "cost", "latency"))
+        yield from (
             f"{board}slices/?{query}" for query in ("by=type", "by=answer", "by=things&bands=1..3", "view=types")
         )
         yield f"{PROGRAMS}boards/{board[14:]}"
     for number in (1, 3, 4, 5, 9):
-        yield from (f"/submissions/{number}/{rest}" for rest in ("", "progress/", "file/", "findings/", "delete/"))
-        yield from (f"{PROGRAMS}submissions/{number}/{rest}" for rest in ("", "slices/", "findings"))
+        yield from (
+            f"/submissions/{number}/{rest}" for rest in ("", "progress/", "file/", "replies/", "findings/", "delete/")
+        )
+        yield from (f"{PROGRAMS}submissions/{number}/{rest}" for rest in ("", "slices/", "replies", "findings"))
         yield from (f"/methods/{number}/", f"{PROGRAMS}methods/{number}/")
     yield from ("/leaderboards/", "/methods/", "/submissions/", "/suites/", "/suites/riddles/", "/datasets/riddles/")
     yield from (f"/suites/riddles/board.{kind}" for kind in ("csv", "json", "tex"))
