@@ -16,6 +16,7 @@ from generation.engine.errors import BadPredictions
 from generation.engine.items import AnswerForm, AnswerKind, FacetKind
 from generation.engine.items import Question as Asked
 from generation.engine.predictions import ExpectedAnswers, Predictions, read_predictions
+from generation.engine.predictions.unanswered import is_failure
 from generation.engine.scoring.score import NONE, OUTSIDE, ScoreCounts, Slicing, score
 from generation.models import Scene, Split
 from generation.reports.shortcuts import TYPE
@@ -91,6 +92,10 @@ class ScoredSplit:
     def unreadable(self) -> int:
         return int((self.predictions.read == OUTSIDE).sum())
 
+    @property
+    def failures(self) -> int:
+        return sum(map(is_failure, self.predictions.outside.values()))
+
     def to_json(self) -> dict[str, Any]:
         """Return accuracy and n; and, for each value of a facet that occurs, n and the number of correct answers."""
         return {
@@ -99,6 +104,7 @@ class ScoredSplit:
             "accuracy_read": self.read.accuracy,
             "outside": len(self.predictions.outside),
             "unreadable": self.unreadable,
+            "failures": self.failures,
             "facets": {name: self._values(facet) for name, facet in self.index.facets.items()},
         }
 

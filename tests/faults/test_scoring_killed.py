@@ -38,10 +38,29 @@ for number in range(given["submissions"]):
     most = len(index.answer_values)
     truth = index.answers.tolist()
     codes = [code if code < most and chance.random() < 0.5 else chance.randrange(most) for code in truth]
-    content = "".join(index.answer_values[code] + "\\n" for code in codes).encode()
-    [row] = receiving.receive(owner, Order(method, split, run=str(number)), io.BytesIO(content), "a.txt").submissions
-    rights[row.pk] = sum(one == other for one, other in zip(codes, truth))
+    content = "\\n" + "".join(index.answer_values[code] + "\\n" for code in codes[1:])  # the first reply is cut off
+    states = ["cut off"] + ["answered"] * (len(codes) - 1)
+    records = [{"question": at, "state": state, "reply": f"reply {at}"} for at, state in enumerate(states)]
+    replies = io.BytesIO("".join(json.dumps(record) + "\\n" for record in records).encode()) if number % 2 else None
+    order, file = Order(method, split, run=str(number)), io.BytesIO(content.encode())
+    [row] = receiving.receive(owner, order, file, "a.txt", replies=replies).submissions
+    rights[row.pk] = sum(one == other for one, other in zip(codes[1:], truth[1:]))
 print(json.dumps(rights), end="")
+"""
+
+
+CHECK = """
+from generation.storage import files
+from webapp.leaderboards import deletion
+from webapp.leaderboards.models import Submission
+from webapp.leaderboards.replies import stored_replies
+rows = Submission.objects.filter(filename="a.txt")
+with_replies = [row for row in rows if int(row.run) % 2]
+for row in with_replies:
+    assert stored_replies.load(row.replies).records([0])[0][0]["reply"] == "reply 0", row
+assert not any(row.file or row.replies_file for row in rows)
+assert all(score.answered == score.n - 1 for row in rows for score in row.scores.all())
+print(len(with_replies), end="")
 """
 
 
@@ -66,6 +85,7 @@ def wait_until_scored(site: Site, rights: dict[int, int]) -> None:
     scored = [(int(key), int(right)) for key, right in rows]
     assert {key: right for key, right in scored if key in rights} == rights
     assert len(scored) == len(dict(scored))
+    assert int(site.python(CHECK, {})) == len(rights) // 2
 
 
 @pytest.mark.full

@@ -52,6 +52,9 @@ def _lines(scored: ScoredSplit, split: Split) -> Iterator[str]:
             f"{len(found.outside):,} answers are outside of the vocabulary and count as wrong in accuracy; the first: "
             f"{said[:60]!r} (question {position:,})"
         )
+    if scored.failures:
+        are = "answer is a failure" if scored.failures == 1 else "answers are failures"
+        yield f"{scored.failures:,} {are} of the runner, from which nothing is read"
     for name, values in scored.to_json()["facets"].items():
         yield ""
         yield scored.index.facets[name].label

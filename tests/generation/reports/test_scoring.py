@@ -223,7 +223,20 @@ def test_the_command_prints_one_json_document(val: Split, tmp_path: Path, capsys
     counted = count_by_row(val, half_right_answers(val))
     assert (document["accuracy"], document["n"]) == (counted["accuracy"], counted["n"])
     assert document["facets"]["type"] == counted["facets"]["type"]
-    assert set(document) == {"accuracy", "n", "accuracy_read", "outside", "unreadable", "facets"}
+    assert set(document) == {"accuracy", "n", "accuracy_read", "outside", "unreadable", "failures", "facets"}
+
+
+def test_failures_of_a_runner_are_counted_and_not_read(
+    val: Split, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, answers = tmp_path / "answers.jsonl", right_answers(val)
+    failure = f"[LMMS_EVAL_REQUEST_FAILED, the answer: {answers[0]}]"
+    path.write_bytes(file_of([failure, *answers[1:]]).getvalue())
+    call_command("score", str(path), "--split", "scored/val", "--json")
+    document = json.loads(capsys.readouterr().out)
+    assert (document["failures"], document["accuracy_read"]) == (1, 15 / 16)
+    call_command("score", str(path), "--split", "scored/val")
+    assert "1 answer is a failure of the runner" in capsys.readouterr().out
 
 
 def test_the_command_prints_a_table(val: Split, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -133,7 +133,8 @@ def _median(values: NDArray[np.float64]) -> float | None:
 
 def least_coverage(split: Split) -> int:
     """Return the least coverage of a split's board in percent: of the split, its parent, its dataset, or the site."""
-    wanted = Q(split=split.pk) | Q(split=split.parent_id) | Q(dataset=split.dataset_id)
+    splits = [key for key in (split.pk, split.parent_id) if key is not None]
+    wanted = Q(split__in=splits) | Q(dataset=split.dataset_id)
     found = {(one.split_id, one.dataset_id): one.least_coverage for one in BoardSettings.objects.filter(wanted)}
     for key in ((split.pk, None), (split.parent_id, None), (None, split.dataset_id)):
         if key in found:
