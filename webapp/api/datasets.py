@@ -68,7 +68,13 @@ def split(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     }
     if found.dataset.with_images and may_see(request.user, found, What.IMAGE):
         full["images_file"] = f"{url}images.tar"
+    if shows_steps(request.user, found):
+        full["steps_file"] = f"{url}steps.jsonl.gz"
     return split_json(found) | full
+
+
+def shows_steps(user: Visitor, split: Split) -> bool:
+    return all(may_see(user, split, what) for what in (What.ANSWER, What.PROGRAM, What.SCENE))
 
 
 def dataset_json(dataset: Dataset, splits: Iterable[Split]) -> dict[str, Any]:

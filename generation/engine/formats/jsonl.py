@@ -8,9 +8,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar
 
+from generation.engine.errors import EngineError
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
 from generation.engine.formats.common import facet_rows, open_gzip, write_readme
 from generation.engine.program import to_json
+from generation.engine.scoring.steps import ExpectedStep, expected_steps, steps_prompt
 from generation.engine.worlds.story_text import prompt_of, seen_by
 
 
@@ -69,6 +71,41 @@ def question_line(dataset: ExportDataset, split: ExportSplit, entry: ExportItem,
         "family": asked.family,
         "scope": asked.scope,
         "program": None if asked.program is None else to_json(asked.program),
+    }
+
+
+def steps_line(split: ExportSplit, entry: ExportItem, number: int) -> dict[str, Any]:
+    """Return the line of the steps of a question, which is not part of the export.
+
+    Parameters
+    ----------
+    split : ExportSplit
+        One that shows programs and scenes.
+    entry : ExportItem
+    number : int
+        The 0-based position of the question among the questions of the item.
+
+    Returns
+    -------
+    dict
+        `prompt` asks for the results of the steps, and `steps` has each step with its right result. Both are None for
+        a question without a program, or whose program has no answer on its scene.
+    """
+    line: dict[str, Any] = {"question_id": entry.first_question + number, "prompt": None, "steps": None}
+    try:
+        expected = expected_steps(entry.item, number, spec=split.spec)
+    except EngineError:
+        return line
+    return line | {"prompt": steps_prompt(expected), "steps": [_step(one) for one in expected]}
+
+
+def _step(one: ExpectedStep) -> dict[str, Any]:
+    return {
+        "function": one.function,
+        "inputs": list(one.inputs),
+        "value_inputs": list(one.values),
+        "kind": str(one.kind),
+        "result": one.result,
     }
 
 

@@ -18,7 +18,7 @@ from annotations.answering.throttle import Throttle
 from generation.engine import formats
 from generation.exchange.exports import StoredDataset, Viewer
 from generation.making import dataset_jobs
-from generation.models import Dataset, Scene, Split
+from generation.models import Dataset, Question, Scene, Split
 from generation.splits.split_recipes import read_recipe
 from generation.storage import files
 from webapp.api import authentication
@@ -166,6 +166,46 @@ def test_unused_files_are_deleted(client: Client, shapes: Dataset) -> None:
     assert len(list(questions_file.folder().glob("*"))) == 1
 
 
+# Steps ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["train", "part"])
+def test_steps_are_those_of_the_programs_with_the_right_answer_at_the_end(
+    client: Client, shapes: Dataset, part: Split, name: str
+) -> None:
+    questions = lines_of(body(client.get(f"{SPLITS}{name}/questions.jsonl.gz")))
+    assert client.get(f"{SPLITS}{name}/").json()["steps_file"] == f"{SPLITS}{name}/steps.jsonl.gz"
+    answer = client.get(f"{SPLITS}{name}/steps.jsonl.gz")
+    assert answer["Content-Disposition"] == f'attachment; filename="shapes-{name}-steps.jsonl.gz"'
+    lines = lines_of(body(answer))
+    assert [line["question_id"] for line in lines] == [line["question_id"] for line in questions]
+    for line, question in zip(lines, questions, strict=True):
+        named = [{key: step[key] for key in ("function", "inputs", "value_inputs")} for step in line["steps"]]
+        assert named == question["program"]
+        assert str(line["steps"][-1]["result"]) == question["answer"]
+        assert all(f". {step['function']}(" in line["prompt"] for step in line["steps"])
+
+
+def test_steps_of_withheld_answers_are_only_for_the_owner(program: Client, stranger: Client, client: Client) -> None:
+    for one in (stranger, client):
+        answer = one.get(f"{TEST}steps.jsonl.gz")
+        assert answer.status_code == 403
+        assert answer.json()["error"]["message"] == (
+            "The answers of shapes/test are withheld, and so are the steps that compute them."
+        )
+        assert "steps_file" not in one.get(TEST).json()
+    assert all(line["steps"] for line in lines_of(body(program.get(f"{TEST}steps.jsonl.gz"))))
+    assert program.get(TEST).json()["steps_file"] == f"{TEST}steps.jsonl.gz"
+
+
+def test_questions_without_programs_have_no_steps(client: Client, shapes: Dataset) -> None:
+    first = Question.objects.filter(split__name="train", position=0)
+    first.update(program=None)
+    lines = lines_of(body(client.get(f"{TRAIN}steps.jsonl.gz")))
+    assert lines[0] == {"question_id": 0, "prompt": None, "steps": None}
+    assert all(line["steps"] for line in lines[1:])
+
+
 # Pictures ---------------------------------------------------------------------------------------------------
 
 
@@ -224,14 +264,16 @@ def test_single_pictures_are_the_stored_ones(client: Client, program: Client, sh
     assert body(program.get(f"{TEST}scenes/1/ids")) == files.get(scene.ids_image)
 
 
-@pytest.mark.parametrize("file", ["questions.jsonl.gz", "images.tar", "scenes/0/image", "scenes/0/ids"])
+@pytest.mark.parametrize(
+    "file", ["questions.jsonl.gz", "steps.jsonl.gz", "images.tar", "scenes/0/image", "scenes/0/ids"]
+)
 def test_strangers_get_no_file_of_a_private_dataset(
     private: Dataset, program: Client, stranger: Client, client: Client, file: str
 ) -> None:
     assert [one.get(TRAIN + file).status_code for one in (program, stranger, client)] == [200, 404, 404]
 
 
-@pytest.mark.parametrize("file", ["questions.jsonl.gz", "images.tar"])
+@pytest.mark.parametrize("file", ["questions.jsonl.gz", "steps.jsonl.gz", "images.tar"])
 def test_a_split_that_is_not_complete_has_no_file(client: Client, shapes: Dataset, file: str) -> None:
     Split.objects.filter(name="val").update(state="making")
     assert client.get(f"{SPLITS}val/{file}").status_code == 404

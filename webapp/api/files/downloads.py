@@ -8,8 +8,10 @@ from generation.browsing.pictures import version_of
 from generation.models import Split
 from generation.views import media
 from generation.views.access_checks import find_split
+from webapp.api.datasets import shows_steps
+from webapp.api.errors import Problem
 from webapp.api.files import images_tar
-from webapp.api.files.questions_file import QuestionsFile
+from webapp.api.files.questions_file import QuestionsFile, StepsFile
 from webapp.api.files.ranges import as_file, is_part, send, unchanged
 from webapp.api.openapi_operations import reads
 from webapp.api.questions import SPLIT
@@ -25,8 +27,24 @@ def questions_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBa
 
     The first request waits until the file is made. The file is then kept for some time, and can be requested in parts.
     """
-    found = QuestionsFile(_complete(request, slug, name), request.user)
-    saved = f"{slug}-{name}-questions.jsonl.gz"
+    return _lines_file(request, QuestionsFile(_complete(request, slug, name), request.user))
+
+
+@reads(router, SPLIT + "steps.jsonl.gz", media=[GZIP])
+def steps_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
+    """Return the steps of all programs with their results as gzipped JSON lines, made and kept as the questions.
+
+    `prompt` asks a model for the results of the steps; a question without a program has null.
+    """
+    found = _complete(request, slug, name)
+    if not shows_steps(request.user, found):
+        raise Problem(403, f"The answers of {found} are withheld, and so are the steps that compute them.")
+    return _lines_file(request, StepsFile(found, request.user))
+
+
+def _lines_file(request: HttpRequest, found: QuestionsFile) -> HttpResponseBase:
+    row = found.split.row
+    saved = f"{row.dataset.slug}-{row.name}-{found.content}.jsonl.gz"
     size = found.size
     if size is None and is_part(request, found.etag):
         size = _size_when_built(found)

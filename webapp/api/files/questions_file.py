@@ -1,6 +1,6 @@
-"""All questions of a split as one gzipped file of JSON lines, made once and then kept for some time.
+"""All questions of a split, or all their steps, as one gzipped file of JSON lines, made once and kept for some time.
 
-Its lines are those of the export `jsonl`.
+The lines of questions are those of the export `jsonl`.
 """
 
 import hashlib
@@ -12,13 +12,14 @@ import zlib
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any, ClassVar
 
 from django.conf import settings
 
 from generation.access import Visitor, owns
 from generation.browsing.pictures import version_of
 from generation.engine.formats.common import facet_rows
-from generation.engine.formats.jsonl import question_line
+from generation.engine.formats.jsonl import question_line, steps_line
 from generation.exchange.exports import StoredDataset, Viewer
 from generation.models import Split
 from generation.storage import disk_cache, files
@@ -37,12 +38,14 @@ _turns = threading.BoundedSemaphore(AT_ONCE)
 class QuestionsFile:
     """The file of a complete split with what the user may see of its questions."""
 
+    content: ClassVar[str] = "questions"
+
     def __init__(self, split: Split, user: Visitor) -> None:
         viewer = Viewer(withheld=owns(user, split.dataset))
         self.dataset = StoredDataset(split.dataset, splits=[split.name], viewer=viewer)
         self.split = self.dataset.stored[0]
         shown = [*map(str, self.split.shown), *(facet.name for facet in self.split.facets)]
-        known = json.dumps([version_of(split.dataset), split.pk, shown, zlib.ZLIB_RUNTIME_VERSION])
+        known = json.dumps([self.content, version_of(split.dataset), split.pk, shown, zlib.ZLIB_RUNTIME_VERSION])
         self.etag = f'"{hashlib.sha256(known.encode()).hexdigest()[:32]}"'
         name = hashlib.sha256((known + split.fingerprint).encode()).hexdigest()
         self.path = folder() / f"{name}.jsonl.gz"
@@ -107,8 +110,22 @@ class QuestionsFile:
         facets = facet_rows(self.split)
         for entry in self.split.items():
             for number in range(len(entry.item.questions)):
-                line = question_line(self.dataset, self.split, entry, number) | {"facets": next(facets)}
-                yield json.dumps(line, ensure_ascii=False).encode() + b"\n"
+                yield _as_line(question_line(self.dataset, self.split, entry, number) | {"facets": next(facets)})
+
+
+class StepsFile(QuestionsFile):
+    """The file with the steps of all programs and their results, for users who may see programs and scenes."""
+
+    content = "steps"
+
+    def _lines(self) -> Iterator[bytes]:
+        for entry in self.split.items():
+            for number in range(len(entry.item.questions)):
+                yield _as_line(steps_line(self.split, entry, number))
+
+
+def _as_line(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode() + b"\n"
 
 
 class FileLoad:

@@ -79,6 +79,9 @@ class SplitInFull(SplitOut):
     scenes_url: str
     questions_file: str = Field(description="All questions: a gzipped line of JSON each.")
     images_file: str | None = Field(default=None, description="All pictures: a tar file.")
+    steps_file: str | None = Field(
+        default=None, description="The steps of all programs with their results: a gzipped line of JSON each."
+    )
 
 
 class DatasetOut(Schema):
