@@ -58,13 +58,20 @@ SECRET = 8  # the fewest characters of a key that is hidden wherever it occurs
 BEAT = 1.0  # seconds between two lines of progress on a terminal
 PARTS = 20  # lines of progress elsewhere, such as in a log
 MILLION = 1_000_000
+TOO_MANY = "(too many steps)"
 
 ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
 ENDED = ("done", "failed", "cancelled")  # states of a submission
+ANSWERS = "answers.jsonl"
+NO_ANSWERS = "Expected a split whose answers you may see, to score the steps of"
 
 
 class Refused(Exception):
-    """Something can't be done; the text says what and why."""
+    """Something can't be done; the text says what and why, and `status` is that of the site's response, if any."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class Unreachable(Exception):
@@ -151,6 +158,11 @@ class Clock:
 # The site
 
 
+class UploadFile(NamedTuple):
+    name: str
+    content: bytes
+
+
 class SameSite(urllib.request.HTTPRedirectHandler):
     # The token is for the site that was named.
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> None:
@@ -197,18 +209,20 @@ class Site:
         draft.replace(target)
         return target
 
-    def send(self, path: str, fields: Mapping[str, str], content: bytes, *, key: str = "") -> Any:
-        """Upload a file with the fields of a form. The same key never counts twice."""
+    def send(self, path: str, fields: Mapping[str, str], files: Mapping[str, UploadFile], *, key: str = "") -> Any:
+        """Upload files, by the names of their fields, with the fields of a form. The same key never counts twice."""
         boundary = uuid.uuid4().hex
-        parts = [f'name="{name}"\r\n\r\n{value}' for name, value in fields.items()]
-        lines = "".join(f"--{boundary}\r\nContent-Disposition: form-data; {part}\r\n" for part in parts)
-        file = 'name="file"; filename="answers.jsonl"\r\nContent-Type: application/octet-stream\r\n\r\n'
-        head = f"{lines}--{boundary}\r\nContent-Disposition: form-data; {file}".encode()
-        body = head + content + f"\r\n--{boundary}--\r\n".encode()
+        body = bytearray()
+        for name, value in fields.items():
+            body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
+        for name, file in files.items():
+            about = f'form-data; name="{name}"; filename="{file.name}"\r\nContent-Type: application/octet-stream'
+            body += f"--{boundary}\r\nContent-Disposition: {about}\r\n\r\n".encode() + file.content + b"\r\n"
+        body += f"--{boundary}--\r\n".encode()
         headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
         if key:
             headers["Idempotency-Key"] = key
-        return self._again(lambda: self._opened(path, headers, body), json.load)
+        return self._again(lambda: self._opened(path, headers, bytes(body)), json.load)
 
     def _opened(self, path: str, headers: Mapping[str, str], body: bytes | None = None) -> Any:
         address = urllib.parse.urljoin(self.address, path)
@@ -229,7 +243,7 @@ class Site:
                 trouble = message_of(error)
                 pause = seconds_asked(error.headers, self.clock.date()) or pause
                 if not (error.code == 429 or error.code >= 500) or pause > LONGEST_PAUSE:
-                    raise Refused(f"{self.address} says: {trouble}") from error
+                    raise Refused(f"{self.address} says: {trouble}", error.code) from error
             except (OSError, http.client.HTTPException, ValueError, zlib.error) as error:
                 trouble = printable(getattr(error, "reason", error)) or type(error).__name__
             if number + 1 < TRIES:
@@ -262,10 +276,19 @@ def seconds_asked(headers: Any, now: float) -> float | None:
         return None
 
 
+class ExpectedStep(NamedTuple):
+    """A step of a question's program: its function, the form of its result, and its right result."""
+
+    function: str
+    kind: str
+    result: Any
+
+
 class AskedQuestion(NamedTuple):
     """A question of the split.
 
     `prompt` includes the story, if there is one, and `picture` names the picture. `answer` is None if it is withheld.
+    `steps_prompt` asks for the results of `steps`; both are empty unless the form asks for steps.
     """
 
     number: int
@@ -273,21 +296,50 @@ class AskedQuestion(NamedTuple):
     choices: tuple[str, ...]
     answer: str | None
     picture: str | None
+    steps_prompt: str = ""
+    steps: tuple[ExpectedStep, ...] = ()
 
 
-def read_questions(path: Path) -> list[AskedQuestion]:
-    """Return the questions of a downloaded file; raise `Refused` if one has neither a picture nor a story."""
+def lines_of(path: Path, what: str) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a downloaded file; raise `Refused` if it is something else."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            rows = [json.loads(line) for line in file]
-        blind = [row["question_id"] for row in rows if row["image"] is None and "story" not in row]
-        names = ("question_id", "prompt", "choices", "answer", "image")
-        values = [[row[name] for name in names] for row in rows]
-    except (ValueError, KeyError, TypeError, EOFError, zlib.error) as error:
-        raise Refused(f"Expected questions of a Horsesense site in {path}, got something else: {error!r}.") from error
-    if blind:
-        raise Refused(f"Expected a picture or a story for each question, got neither for question {blind[0]}.")
-    return [AskedQuestion(number, prompt, tuple(some), answer, image) for number, prompt, some, answer, image in values]
+            yield from map(json.loads, file)
+    except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise Refused(f"Expected {what} of a Horsesense site in {path}, got something else: {error!r}.") from error
+
+
+def questions_in(rows: Iterable[Mapping[str, Any]]) -> list[AskedQuestion]:
+    """Return the questions of the site's lines; raise `Refused` if one has neither a picture nor a story."""
+    found = []
+    for row in rows:
+        try:
+            number, image = row["question_id"], row["image"]
+            if image is None and "story" not in row:
+                raise Refused(f"Expected a picture or a story for each question, got neither for question {number}.")
+            found.append(AskedQuestion(number, row["prompt"], tuple(row["choices"]), row["answer"], image))
+        except (KeyError, TypeError) as error:
+            raise Refused(f"Expected questions of a Horsesense site, got something else: {error!r}.") from error
+    return found
+
+
+def with_steps(questions: Sequence[AskedQuestion], rows: Iterable[Mapping[str, Any]]) -> list[AskedQuestion]:
+    """Return questions with the steps of their programs; raise `Refused` if one has no program."""
+    found: dict[int, tuple[str, tuple[ExpectedStep, ...]]] = {}
+    try:
+        for row in rows:
+            if row["steps"]:
+                steps = tuple(ExpectedStep(one["function"], one["kind"], one["result"]) for one in row["steps"])
+                found[row["question_id"]] = (row["prompt"], steps)
+    except (KeyError, TypeError) as error:
+        raise Refused(f"Expected steps of a Horsesense site, got something else: {error!r}.") from error
+    missing = [question.number for question in questions if question.number not in found]
+    if missing:
+        raise Refused(
+            f"Expected a program for each question, got none for question {missing[0]}: use another --form than steps."
+        )
+    every = ((question, *found[question.number]) for question in questions)
+    return [question._replace(steps_prompt=prompt, steps=steps) for question, prompt, steps in every]
 
 
 def chosen_of(questions: Sequence[AskedQuestion], count: int | None, salt: str) -> list[AskedQuestion]:
@@ -298,22 +350,126 @@ def chosen_of(questions: Sequence[AskedQuestion], count: int | None, salt: str) 
     return sorted(ranked[:count])
 
 
+class SiteSplit:
+    """A split of a site. `manage.py ask` has another class with these methods for a split that needs no server."""
+
+    def __init__(self, site: Site, name: str) -> None:
+        self.site, self.name, self.path = site, name, split_path(name)
+        self.about = site.ask(self.path)
+        if not isinstance(self.about, dict) or not {"answers", "fingerprint", "questions_file"} <= self.about.keys():
+            raise Refused(f"Expected a split of a Horsesense site at {site.address}{self.path}, got something else.")
+        self.fingerprint: str = self.about["fingerprint"]
+        self.answers: list[str] = self.about["answers"]
+
+    def questions(self, folder: Path) -> list[AskedQuestion]:
+        path = self.site.download(self.about["questions_file"], folder / "questions.jsonl.gz")
+        return questions_in(lines_of(path, "questions"))
+
+    def with_steps(self, questions: Sequence[AskedQuestion], folder: Path) -> list[AskedQuestion]:
+        """Return the questions with the steps of their programs; raise `Refused` if the site does not send them."""
+        address = self.about.get("steps_file")
+        if address is None and self.about.get("withheld"):
+            raise Refused(f"{NO_ANSWERS} {self.name}, got one that withholds them: use another --form than steps.")
+        if address is None:
+            raise Refused(f"{NO_ANSWERS} {self.name}, got a site that does not send steps: use another --form.")
+        return with_steps(questions, lines_of(self.site.download(address, folder / "steps.jsonl.gz"), "steps"))
+
+    def pictures(
+        self, questions: Sequence[AskedQuestion], chosen: Sequence[AskedQuestion], folder: Path
+    ) -> Callable[[AskedQuestion], bytes]:
+        """Return what reads a picture, after one download of all of them unless the chosen questions have few."""
+        wanted = {question.picture for question in chosen} - {None}
+        every = {question.picture for question in questions} - {None}
+        home = folder / f"pictures-{self.fingerprint[:12]}"
+        if not wanted or 4 * len(wanted) < len(every):
+            return SinglePictures(self.site, self.path, home).read
+        archive = home / "images.tar"
+        if not archive.exists():
+            say(f"Downloading {len(every):,} pictures.")
+            self.site.download(self.about["images_file"], archive)
+        return PictureArchive(archive).read
+
+    def check(self, fields: Mapping[str, str], answers: bytes) -> None:
+        """Raise `Refused` if the answers could not be submitted."""
+        self.site.send(f"{API}submissions/", {**fields, "dry_run": "1"}, {"file": UploadFile(ANSWERS, answers)})
+
+    def submit(self, fields: Mapping[str, str], answers: bytes, replies: Path | None) -> dict[str, Any]:
+        """Submit the answers, and the replies if the site takes them; return the submission when it has ended."""
+        key = sha256(as_json(sorted(fields.items())) + answers)
+        address = self._sent(fields, answers, replies, key=key)["url"]
+        found, pause = self.site.ask(address), POLL[0]
+        say(f"Submission {found['id']}: {urllib.parse.urljoin(self.site.address, found.get('page', address))}")
+        while found["state"] not in ENDED:
+            self.site.clock.wait(pause)
+            pause = min(1.5 * pause, POLL[1])
+            found = self.site.ask(address)
+        return dict(found)
+
+    def _sent(self, fields: Mapping[str, str], answers: bytes, replies: Path | None, *, key: str) -> Any:
+        path, files = f"{API}submissions/", {"file": UploadFile(ANSWERS, answers)}
+        if replies is None:
+            return self.site.send(path, fields, files, key=key)
+        more = {"replies": UploadFile("replies.jsonl.gz", replies.read_bytes())}
+        try:
+            return self.site.send(path, fields, {**files, **more}, key=key)
+        except Refused as refusal:
+            said = str(refusal)
+            if refusal.status == 413:
+                raise Refused(f"{said} --no-replies submits the answers without the replies.") from refusal
+            if refusal.status != 422 or "Expected the fields" not in said or "'replies'" not in said:
+                raise
+        say("The site does not take replies: the answers are submitted without them.")
+        return self.site.send(path, fields, files, key=key)
+
+
 # Pictures
 
 
-class PictureStore:
-    """The pictures of the questions: all in one downloaded archive, or downloaded one by one for a small sample."""
+class PictureArchive:
+    """The pictures of a downloaded archive."""
 
-    def __init__(self, site: Site, path: str, folder: Path, *, archive: Path | None, scale: Fraction | None) -> None:
-        self.site, self.path, self.folder, self.scale = site, path, folder, scale
-        self.archive = archive
-        self.places: dict[str, tuple[int, int]] = {}
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with tarfile.open(path) as tar:
+            self.places = {entry.name: (entry.offset_data, entry.size) for entry in tar}
+
+    def read(self, question: AskedQuestion) -> bytes:
+        name = question.picture or ""
+        if name not in self.places:
+            raise Refused(f"Expected the picture of question {question.number}, got none named {printable(name)}.")
+        start, size = self.places[name]
+        with self.path.open("rb") as file:
+            file.seek(start)
+            return file.read(size)
+
+
+class SinglePictures:
+    """Pictures that are downloaded one by one."""
+
+    def __init__(self, site: Site, path: str, folder: Path) -> None:
+        self.site, self.path, self.folder = site, path, folder
+        self.lock = threading.Lock()
+
+    def read(self, question: AskedQuestion) -> bytes:
+        """Return the picture of a question, and download it before if necessary."""
+        with self.lock:
+            target = self.folder / f"{question.number}.image"
+            if not target.exists():
+                address = self.site.ask(f"{self.path}questions/{question.number}/").get("image")
+                if not address:
+                    raise Refused(f"Expected the picture of question {question.number}, got none.")
+                self.site.download(address, target)
+            return target.read_bytes()
+
+
+class PictureStore:
+    """The pictures of the questions as they are sent; `read` returns the site's own file."""
+
+    def __init__(self, read: Callable[[AskedQuestion], bytes], *, scale: Fraction | None) -> None:
+        self.read, self.scale = read, scale
         self.lock = threading.Lock()
         self.sums: dict[str, str] = {}
         self.ready: dict[str, str] = {}
-        if archive is not None:
-            with tarfile.open(archive) as tar:
-                self.places = {entry.name: (entry.offset_data, entry.size) for entry in tar}
 
     def sum_of(self, question: AskedQuestion) -> str | None:
         """Return the SHA-256 of the site's own file, or None without a picture."""
@@ -321,7 +477,7 @@ class PictureStore:
         if name is None:
             return None
         if name not in self.sums:
-            self.sums[name] = sha256(self._content(question, name))
+            self.sums[name] = sha256(self.read(question))
         return self.sums[name]
 
     def address_of(self, question: AskedQuestion) -> str | None:
@@ -331,7 +487,7 @@ class PictureStore:
             return None
         found = self.ready.get(name)
         if found is None:
-            content = self._content(question, name)
+            content = self.read(question)
             if self.scale is not None:
                 content = scaled_png(content, self.scale)
             found = f"data:{media_type(content)};base64,{base64.b64encode(content).decode('ascii')}"
@@ -340,23 +496,6 @@ class PictureStore:
                     del self.ready[next(iter(self.ready))]
                 self.ready[name] = found
         return found
-
-    def _content(self, question: AskedQuestion, name: str) -> bytes:
-        if self.archive is not None:
-            if name not in self.places:
-                raise Refused(f"Expected the picture of question {question.number}, got none named {printable(name)}.")
-            start, size = self.places[name]
-            with self.archive.open("rb") as file:
-                file.seek(start)
-                return file.read(size)
-        with self.lock:
-            target = self.folder / f"{question.number}.image"
-            if not target.exists():
-                address = self.site.ask(f"{self.path}questions/{question.number}/").get("image")
-                if not address:
-                    raise Refused(f"Expected the picture of question {question.number}, got none.")
-                self.site.download(address, target)
-            return target.read_bytes()
 
 
 def media_type(content: bytes) -> str:
@@ -657,6 +796,158 @@ def without_macros(text: str) -> str:
     return MACRO.sub(" ", text).replace("{", " ").replace("}", " ") if "\\" in text else text
 
 
+# Steps in replies. The rules are those of the site, see /docs/asking/#steps.
+
+LONGEST_STEPS = 1_000_000  # characters of a reply in which steps are searched
+BRACKET = re.compile(r'[\[\]]|"(?:[^"\\]|\\.)*"?', re.DOTALL)
+PART = re.compile(r"[^\s,]+")
+COMMA = re.compile(r"\s*,\s*")
+
+
+class StepScore(NamedTuple):
+    """Which steps of a reply are right, their share, the position of the first wrong step, and a problem of form."""
+
+    right: tuple[bool, ...]
+    accuracy: float
+    first_wrong: int | None
+    problem: str
+
+
+class Improper(ValueError):
+    """A JSON array has a key twice, or a constant that JSON does not have."""
+
+
+def score_steps(reply: str, expected: Sequence[ExpectedStep]) -> StepScore:
+    """Return the score of the steps that a reply gives in its only JSON array; a step counts only at its position."""
+    given, problem = array_in(reply)
+    right = tuple([at < len(given) and is_right_step(given[at], step) for at, step in enumerate(expected)])
+    if not problem and len(given) != len(expected):
+        problem = f"Expected {len(expected)} steps, got {len(given)}."
+    wrong = [at for at, is_right in enumerate(right) if not is_right]
+    first = wrong[0] if wrong else len(expected) if len(given) > len(expected) else None
+    return StepScore(right, sum(right) / max(len(expected), len(given)), first, problem)
+
+
+def is_right_step(given: Any, expected: ExpectedStep) -> bool:
+    """Return whether an object of the array has the name and the result of a step."""
+    if not isinstance(given, dict) or set(given) != {"step", "result"} or given["step"] != expected.function:
+        return False
+    found, kind, result = given["result"], expected.kind, expected.result
+    if kind == "lines":
+        return line_numbers(found) == result
+    if kind == "object":
+        words = sorted(PART.findall(str(result).casefold()))
+        return isinstance(found, str) and sorted(PART.findall(found.casefold())) == words
+    if kind in ("set", "sequence"):
+        parts, wanted = parts_of(found), parts_of(result)
+        if parts is None or wanted is None:
+            return False
+        return sorted(parts) == sorted(wanted) if kind == "set" else parts == wanted
+    said = plain_value(found)
+    return said is not None and said == plain_value(result)
+
+
+def array_in(reply: str) -> tuple[list[Any], str]:
+    """Return the only JSON array of a reply; an empty list and the problem if there is not exactly one."""
+    if len(reply) > LONGEST_STEPS:
+        return [], f"Expected at most {LONGEST_STEPS:,} characters, got {len(reply):,}."
+    try:
+        text = without_thoughts(reply)
+        found = [array(text[start:stop]) for start, stop in in_brackets(text)]
+    except Improper as error:
+        return [], str(error)
+    arrays = [value for value in found if value is not None]
+    return (arrays[0], "") if len(arrays) == 1 else ([], f"Expected one JSON array, got {len(arrays) or 'none'}.")
+
+
+def in_brackets(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where an outer bracket begins and where the one ends that closes it; those in strings do not count."""
+    at = text.find("[")
+    while at >= 0:
+        depth, stop = 0, -1
+        for token in BRACKET.finditer(text, at):
+            depth += {"[": 1, "]": -1}.get(token[0], 0)
+            if not depth:
+                stop = token.end()
+                break
+        if stop < 0:
+            return
+        yield at, stop
+        at = text.find("[", stop)
+
+
+def array(text: str) -> list[Any] | None:
+    """Return a JSON array, or None for other texts; raise `Improper`."""
+    try:
+        found = json.loads(
+            text, object_pairs_hook=each_key_once, parse_constant=refuse_constant, parse_int=short_number
+        )
+    except Improper:
+        raise
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, list) else None
+
+
+def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise Improper("Expected each key once in an object, got one twice.")
+    return found
+
+
+def refuse_constant(name: str) -> None:
+    raise Improper(f"Expected JSON, got {name}, which JSON does not have.")
+
+
+def short_number(digits: str) -> int | None:
+    return int(digits) if len(digits) < 20 else None
+
+
+def plain_value(value: Any) -> str | None:
+    """Return a single value as a text in which equal values are equal; None for lists and objects."""
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
+    if isinstance(value, float):
+        value = int(value) if value.is_integer() and abs(value) < 1e15 else None
+    if value is None or isinstance(value, (list, dict)):
+        return None
+    said = plain(str(value))
+    return ALIKE.get(said, said)
+
+
+def line_numbers(value: Any) -> list[int] | None:
+    numbers = value if isinstance(value, list) else [value]
+    if any(type(one) is not int for one in numbers) or len(set(numbers)) < len(numbers):
+        return None
+    return sorted(numbers)
+
+
+def parts_of(value: Any) -> list[str] | None:
+    """Return the parts of a set or a sequence, which may be a list or a text with commas; None for other values."""
+    if isinstance(value, str):
+        said = value.strip()
+        value = [] if not said or said.casefold() == "nothing" else COMMA.split(said)
+    if not isinstance(value, list):
+        return None
+    parts = [plain_value(part) for part in value]
+    return None if None in parts else [part for part in parts if part is not None]
+
+
+def without_arrays(text: str) -> str:
+    """Return a text without its JSON arrays, because no answer may be taken from the results of steps."""
+    kept, at = [], 0
+    for start, stop in in_brackets(text):
+        try:
+            is_array = array(text[start:stop]) is not None
+        except Improper:
+            is_array = True
+        if is_array:
+            kept.append(text[at:start])
+            at = stop
+    return " ".join([*kept, text[at:]])
+
+
 # Forms of asking
 
 
@@ -667,6 +958,8 @@ class Variant(NamedTuple):
 
 class PlainForm:
     """Asks the prompt of the site. Other forms derive from this one."""
+
+    has_steps = False
 
     def variants(self, question: AskedQuestion) -> list[Variant]:
         return [Variant(question.prompt, {})]
@@ -698,7 +991,25 @@ class CircularForm(OptionsForm):
         return [with_options(question, choices[at:] + choices[:at]) for at in range(len(choices))]
 
 
-FORMS: Mapping[str, PlainForm] = {"plain": PlainForm(), "options": OptionsForm(), "circular": CircularForm()}
+class StepsForm(PlainForm):
+    """Asks for the results of the program's steps besides the answer."""
+
+    has_steps = True
+
+    def variants(self, question: AskedQuestion) -> list[Variant]:
+        return [Variant(f"{question.prompt}\n{question.steps_prompt}", {})]
+
+    def read(self, reader: AnswerReader, reply: str, *, question: AskedQuestion, variant: Variant) -> str | None:
+        said = without_arrays(without_thoughts(reply))
+        return super().read(reader, said, question=question, variant=variant)
+
+
+FORMS: Mapping[str, PlainForm] = {
+    "plain": PlainForm(),
+    "options": OptionsForm(),
+    "circular": CircularForm(),
+    "steps": StepsForm(),
+}
 
 
 def with_options(question: AskedQuestion, choices: Sequence[str]) -> Variant:
@@ -1029,11 +1340,9 @@ class Tally:
         self.lock = threading.Lock()
 
     def add_usage(self, usage: Mapping[str, Any] | None) -> None:
-        counts = [(usage or {}).get(name) for name in ("prompt_tokens", "completion_tokens")]
         with self.lock:
-            for at, count in enumerate(counts):
-                if isinstance(count, int) and 0 <= count < 10**12:
-                    self.tokens[at] += count
+            for at, count in enumerate(tokens_in(usage)):
+                self.tokens[at] += count or 0
 
     def add(self, state: str, *, is_new: bool) -> None:
         with self.lock:
@@ -1047,14 +1356,24 @@ class Tally:
         parts = [f"{done:,}/{self.total:,}", *(f"{state} {self.states[state]:,}" for state in STATES)]
         parts.append(f"tokens {self.tokens[0]:,} in, {self.tokens[1]:,} out")
         if self.prices is not None:
-            parts.append(f"money {self.money():.4f}")
+            parts.append(f"cost {self.cost():.4f} US dollars")
         if self.asked and done < self.total:
             parts.append(f"time left {duration((self.total - done) * (time.monotonic() - self.began) / self.asked)}")
         return "  ".join(parts)
 
-    def money(self) -> float:
-        cost = self.prices or (0.0, 0.0)
-        return (self.tokens[0] * cost[0] + self.tokens[1] * cost[1]) / MILLION
+    def cost(self) -> float:
+        return cost_of(self.tokens, self.prices or (0.0, 0.0))
+
+
+def tokens_in(usage: Mapping[str, Any] | None) -> list[int | None]:
+    """Return the tokens of a request and of its reply; None for those that the server does not say."""
+    counts = [(usage or {}).get(name) for name in ("prompt_tokens", "completion_tokens")]
+    return [count if type(count) is int and 0 <= count < 10**12 else None for count in counts]
+
+
+def cost_of(tokens: Sequence[int], prices: tuple[float, float]) -> float:
+    # Prices are in US dollars for a million tokens.
+    return (tokens[0] * prices[0] + tokens[1] * prices[1]) / MILLION
 
 
 def duration(seconds: float) -> str:
@@ -1241,12 +1560,16 @@ class QuestionRun:
 
 
 class Result(NamedTuple):
-    """The answer to a question, or None with the state that prevents it; `unread` has replies without an answer."""
+    """The answer to a question, or None with the state that prevents it.
+
+    `unread` has replies without an answer, and `steps` the score of the steps if they were asked for.
+    """
 
     question: AskedQuestion
     state: str
     answer: str | None
     unread: list[str]
+    steps: StepScore | None = None
 
 
 def results_of(
@@ -1266,23 +1589,46 @@ def results_of(
             if is_answered and answer is None:
                 unread.append(kept.reply or "")
         state = next((state for state in states if state != ANSWERED), ANSWERED)
-        results.append(Result(question, state, form.combine(answers) if None not in answers else None, unread))
+        said = (kept.reply or "") if state == ANSWERED else ""
+        steps = score_steps(said, question.steps) if form.has_steps else None
+        answer = form.combine(answers) if None not in answers else None
+        results.append(Result(question, state, answer, unread, steps))
     return results
 
 
 def write_results(folder: Path, results: Sequence[Result]) -> bytes:
-    """Write `answers.jsonl` and `unread.jsonl`, and return the content of the first."""
+    """Write `answers.jsonl`, `unread.jsonl` and `steps.jsonl`, and return the content of the first."""
     rows = [{"question_id": one.question.number, "answer": one.answer, "state": one.state} for one in results]
     unread = [{"question_id": one.question.number, "reply": reply} for one in results for reply in one.unread]
+    steps = [steps_row(one, one.steps) for one in results if one.steps is not None]
     answers = b"".join(as_json(row) + b"\n" for row in rows)
-    for name, content in (
-        ("answers.jsonl", answers),
-        ("unread.jsonl", b"".join(as_json(SECRETS.value(row)) + b"\n" for row in unread)),
-    ):
-        draft = folder / f"{name}.part"
-        draft.write_bytes(content)
-        draft.replace(folder / name)
+    replace(folder / ANSWERS, [answers])
+    replace(folder / "unread.jsonl", (as_json(SECRETS.value(row)) + b"\n" for row in unread))
+    if steps:
+        replace(folder / "steps.jsonl", (as_json(row) + b"\n" for row in steps))
     return answers
+
+
+def replace(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file completely or not at all."""
+    draft = path.with_name(f"{path.name}.part")
+    with draft.open("wb") as file:
+        for piece in pieces:
+            file.write(piece)
+    draft.replace(path)
+
+
+def steps_row(one: Result, score: StepScore) -> dict[str, Any]:
+    """Return the line of `steps.jsonl`. Without a complete reply, no step is right."""
+    named = zip((step.function for step in one.question.steps), score.right)  # noqa: B905 - Python 3.9
+    return {
+        "question_id": one.question.number,
+        "state": one.state,
+        "steps": [{"step": function, "right": is_right} for function, is_right in named],
+        "accuracy": round(score.accuracy, 6),
+        "first_wrong": score.first_wrong,
+        "problem": score.problem if one.state == ANSWERED else one.state,
+    }
 
 
 def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
@@ -1299,6 +1645,7 @@ def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
     if known:
         right = sum(one.answer == one.question.answer for one in known)
         yield f"right: {right:,} of {len(known):,} ({100 * right / len(known):.1f} %)"
+    yield from report_steps([one for one in results if one.steps is not None])
     if again:
         first = {one.question.number: one.answer for one in results}
         pairs = [(first[one.question.number], one.answer) for one in again]
@@ -1307,16 +1654,76 @@ def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
         yield f"asked twice: {len(again):,} questions, {len(both):,} with two answers, of which {same:,} agree"
 
 
-def submit(site: Site, fields: Mapping[str, str], answers: bytes, *, clock: Clock) -> int:
-    """Submit the answers, wait for the score and print it; return the exit status."""
-    key = sha256(as_json(sorted(fields.items())) + answers)
-    address = site.send(f"{API}submissions/", fields, answers, key=key)["url"]
-    found, pause = site.ask(address), POLL[0]
-    say(f"Submission {found['id']}: {urllib.parse.urljoin(site.address, found.get('page', address))}")
-    while found["state"] not in ENDED:
-        clock.wait(pause)
-        pause = min(1.5 * pause, POLL[1])
-        found = site.ask(address)
+def report_steps(results: Sequence[Result]) -> Iterator[str]:
+    """Yield what came out of the steps, in sum and for each function, as lines of text."""
+    right, every, first = Counter[str](), Counter[str](), Counter[str]()
+    answered, complete = [0, 0], 0
+    for one in results:
+        score = one.steps or StepScore((), 0.0, None, "")
+        functions = [step.function for step in one.question.steps]
+        every.update(functions)
+        right.update(name for name, is_right in zip(functions, score.right) if is_right)  # noqa: B905 - Python 3.9
+        complete += score.first_wrong is None
+        if score.first_wrong is not None and one.state == ANSWERED:
+            first[functions[score.first_wrong] if score.first_wrong < len(functions) else TOO_MANY] += 1
+        if one.state == ANSWERED:
+            answered = [answered[0] + sum(score.right), answered[1] + len(functions)]
+    if not results:
+        return
+    yield f"steps right: {share(sum(right.values()), sum(every.values()))}; in complete replies: {share(*answered)}"
+    yield f"questions with all steps right: {share(complete, len(results))}"
+    problems = sum(bool(one.steps and one.steps.problem) for one in results if one.state == ANSWERED)
+    yield f"complete replies whose steps have another form than asked for: {problems:,}"
+    width = max(map(len, [*every, *first]))
+    yield f"  {'step':{width}}  right, and how often it is the first wrong one of a complete reply"
+    for name in sorted({*every, *first} - {TOO_MANY}) + [TOO_MANY] * (TOO_MANY in first):
+        shown = share(right[name], every[name]) if name in every else "-"
+        yield f"  {name:{width}}  {shown}, first wrong {first[name]:,}"
+
+
+def share(right: int, every: int) -> str:
+    return f"{right:,} of {every:,}" + (f" ({100 * right / every:.1f} %)" if every else "")
+
+
+def packed_replies(log: Path, run: QuestionRun, requests: Sequence[ModelRequest]) -> Path:
+    """Write the last attempt of each request, with its cost, into a gzip file beside the log, and return its path.
+
+    A failed attempt counts only if there is no other one.
+    """
+    wanted = {(request.question.number, run.key_of(request)): request for request in requests}
+    places: dict[tuple[int, str], tuple[bool, int]] = {}
+    with log.open("rb") as file:
+        at = 0
+        for line in file:
+            row = json.loads(line)
+            name, is_reply = (row["question"], row["key"]), row["state"] != FAILED
+            if name in wanted and (is_reply or not places.get(name, (False, 0))[0]):
+                places[name] = (is_reply, at)
+            at += len(line)
+        target = log.with_name("sent-replies.jsonl.gz")
+        draft = target.with_name(f"{target.name}.part")
+        with draft.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
+            for name, request in wanted.items():
+                if name in places:
+                    file.seek(places[name][1])
+                    packed.write(as_json(sent_record(json.loads(file.readline()), request, run)) + b"\n")
+    draft.replace(target)
+    return target
+
+
+def sent_record(record: dict[str, Any], request: ModelRequest, run: QuestionRun) -> dict[str, Any]:
+    """Return a stored record for the site: as this run asked for it, and with its cost in US dollars if known."""
+    record.update(form=run.settings.form, variant=request.variant, epoch=request.epoch)
+    usage, prices = record.get("usage"), run.tally.prices
+    tokens = tokens_in(usage if isinstance(usage, dict) else None)
+    known = [count for count in tokens if count is not None]
+    if prices is not None and len(known) == len(tokens):
+        record["cost"] = round(cost_of(known, prices), 9)
+    return record
+
+
+def report_submission(found: Mapping[str, Any]) -> int:
+    """Print the result of a submission and return the exit status."""
     if found["state"] != "done":
         tell(f"Submission {found['id']} {found['state']}: {printable(found.get('message', ''), KEPT_ERROR)}")
         return 2
@@ -1390,9 +1797,14 @@ def more_parameters(text: str) -> dict[str, Any]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the command line."""
     found = argparse.ArgumentParser(prog="ask.py", description="Ask a model the questions of a Horsesense site.")
     found.add_argument("site", metavar="SITE", help="its address, such as https://horsesense.example.org")
+    add_options(found)
+    return found
+
+
+def add_options(found: argparse.ArgumentParser) -> None:
+    """Add everything but the address of the site, which `manage.py ask` does not need."""
     found.add_argument("split", metavar="DATASET/SPLIT")
     found.add_argument("--base-url", required=True, metavar="URL", help="of the model's server; often ends with /v1")
     found.add_argument("--model", required=True, metavar="NAME")
@@ -1412,13 +1824,13 @@ def parser() -> argparse.ArgumentParser:
     sending.add_argument("--concurrency", type=positive, default=8, metavar="N", help="at once; default: %(default)s")
     sending.add_argument("--retries", type=not_negative, default=5, metavar="N", help="default: %(default)s")
     sending.add_argument("--timeout", type=amount, default=600.0, metavar="SECONDS", help="default: %(default)g")
-    sending.add_argument("--price-in", type=amount, metavar="MONEY", help="for a million tokens of requests")
-    sending.add_argument("--price-out", type=amount, metavar="MONEY", help="for a million tokens of replies")
+    sending.add_argument("--price-in", type=amount, metavar="DOLLARS", help="for a million tokens of requests")
+    sending.add_argument("--price-out", type=amount, metavar="DOLLARS", help="for a million tokens of replies")
     board = found.add_argument_group("leaderboard")
-    board.add_argument("--submit", action="store_true", help="submit the answers and wait for the score")
+    board.add_argument("--submit", action="store_true", help="submit the answers with the replies; wait for the score")
+    board.add_argument("--no-replies", action="store_false", dest="replies", help="submit the answers alone")
     board.add_argument("--method", metavar="NAME", help="its name or number on the site; default: the model's name")
     board.add_argument("--run", metavar="NAME", help="a seed or a name, where there are several")
-    return found
 
 
 def key_in(variable: str) -> str:
@@ -1449,22 +1861,6 @@ def folder_of(options: argparse.Namespace) -> Path:
     return folder
 
 
-def pictures_of(
-    site: Site, split: Mapping[str, Any], questions: Sequence[AskedQuestion], *, chosen: Sequence[AskedQuestion],
-    folder: Path, options: argparse.Namespace,
-) -> PictureStore:  # fmt: skip
-    """Return the pictures of the chosen questions, after one download of all of them unless those are few."""
-    wanted = {question.picture for question in chosen} - {None}
-    every = {question.picture for question in questions} - {None}
-    home, archive = folder / f"pictures-{split['fingerprint'][:12]}", None
-    if wanted and 4 * len(wanted) >= len(every):
-        archive = home / "images.tar"
-        if not archive.exists():
-            say(f"Downloading {len(every):,} pictures.")
-            site.download(split["images_file"], archive)
-    return PictureStore(site, split_path(options.split), home, archive=archive, scale=options.scale)
-
-
 def requests_of(chosen: Sequence[AskedQuestion], form: PlainForm, again: Sequence[AskedQuestion]) -> list[ModelRequest]:
     return [
         ModelRequest(question, variant, epoch)
@@ -1474,7 +1870,7 @@ def requests_of(chosen: Sequence[AskedQuestion], form: PlainForm, again: Sequenc
     ]
 
 
-def check_method(site: Site, options: argparse.Namespace, questions: Sequence[AskedQuestion], fingerprint: str) -> None:
+def check_submission(split: SiteSplit, options: argparse.Namespace, questions: Sequence[AskedQuestion]) -> None:
     """Raise `Refused` if the answers could not be submitted, before a model is paid for them."""
     if options.sample is not None and options.sample < len(questions):
         raise Refused(
@@ -1482,25 +1878,34 @@ def check_method(site: Site, options: argparse.Namespace, questions: Sequence[As
             "set of the questions that you want, and submit to that."
         )
     rows = b"".join(as_json({"question_id": question.number, "answer": None}) + b"\n" for question in questions)
-    site.send(f"{API}submissions/", {**fields_of(options, fingerprint), "dry_run": "1"}, rows)
+    split.check(fields_of(options, split.fingerprint), rows)
 
 
-def ask(options: argparse.Namespace, clock: Clock) -> int:
-    """Do the whole work and return the exit status."""
-    site = Site(options.site, key_in("HORSESENSE_TOKEN"), clock)
+def open_site(options: argparse.Namespace, clock: Clock) -> SiteSplit:
+    return SiteSplit(Site(options.site, key_in("HORSESENSE_TOKEN"), clock), options.split)
+
+
+def ask(
+    options: argparse.Namespace, clock: Clock, *, opened: Callable[[argparse.Namespace, Clock], SiteSplit] = open_site
+) -> int:
+    """Do the whole work and return the exit status; raise `KeyboardInterrupt` after Ctrl-C.
+
+    `opened` returns the split, after the options are checked as far as that is possible without it.
+    """
     server = ModelServer(options.base_url, key_in(options.key_from), timeout=options.timeout)
-    path, folder, form = split_path(options.split), folder_of(options), FORMS[options.form]
-    split = site.ask(path)
-    if not isinstance(split, dict) or not {"answers", "fingerprint", "questions_file"} <= split.keys():
-        raise Refused(f"Expected a split of a Horsesense site at {site.address}{path}, got something else.")
-    questions = read_questions(site.download(split["questions_file"], folder / "questions.jsonl.gz"))
-    reader = AnswerReader(split["answers"], (question.choices for question in questions))
+    split_path(options.split)
+    folder, form = folder_of(options), FORMS[options.form]
+    split = opened(options, clock)
+    questions = split.questions(folder)
+    if form.has_steps:
+        questions = split.with_steps(questions, folder)
+    reader = AnswerReader(split.answers, (question.choices for question in questions))
     if options.submit:
-        check_method(site, options, questions, split["fingerprint"])
-    chosen = chosen_of(questions, options.sample, split["fingerprint"])
-    again = chosen_of(chosen, options.again, f"again {split['fingerprint']}")
+        check_submission(split, options, questions)
+    chosen = chosen_of(questions, options.sample, split.fingerprint)
+    again = chosen_of(chosen, options.again, f"again {split.fingerprint}")
     requests = requests_of(chosen, form, again)
-    pictures = pictures_of(site, split, questions, chosen=chosen, folder=folder, options=options)
+    pictures = PictureStore(split.pictures(questions, chosen, folder), scale=options.scale)
     log = ReplyLog(folder / "replies.jsonl")
     run = QuestionRun(
         server, log, pictures, gate=RequestGate(options.concurrency, clock), sampling=sampling_of(options),
@@ -1509,24 +1914,17 @@ def ask(options: argparse.Namespace, clock: Clock) -> int:
     say(f"{len(requests):,} requests for {len(chosen):,} questions, to {server.address}")
     try:
         if not run.run(requests):
-            say("Interrupted: --resume goes on.")
-            return 130
+            raise KeyboardInterrupt
     finally:
         log.close()
     results, twice = results_of(run, chosen, reader), results_of(run, again, reader, epoch=1)
-    return finish(site, run, results, twice=twice, folder=folder, fingerprint=split["fingerprint"])
-
-
-def finish(
-    site: Site, run: QuestionRun, results: Sequence[Result], *, twice: Sequence[Result], folder: Path, fingerprint: str
-) -> int:
-    """Write and report the answers, submit them if the user wants that, and return the exit status."""
     answers = write_results(folder, results)
     for line in report(results, twice):
         tell(line)
-    if run.settings.submit:
-        fields = fields_of(run.settings, fingerprint, note_of(run.settings, run.sampling, results))
-        return submit(site, fields, answers, clock=run.clock)
+    if options.submit:
+        replies = packed_replies(folder / "replies.jsonl", run, requests) if options.replies else None
+        fields = fields_of(options, split.fingerprint, note_of(options, run.sampling, results))
+        return report_submission(split.submit(fields, answers, replies))
     return 1 if any(one.state == FAILED for one in results) else 0
 
 
@@ -1542,11 +1940,15 @@ def main(arguments: list[str], clock: Clock | None = None) -> int:
         say("Interrupted: --resume goes on.")
         return 130
     except OSError as error:
-        say(f"Expected to read and write {error.filename or 'files'}, got: {printable(error)}")
+        say(trouble_of(error))
         return 2
     except Unreachable as error:
         say(str(error))
         return 1
+
+
+def trouble_of(error: OSError) -> str:
+    return f"Expected to read and write {error.filename or 'files'}, got: {printable(error)}"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ SPLIT = "colours/val"
 PATH = "/api/v1/datasets/colours/splits/val/"
 COLOURS = {"red": (200, 10, 10), "green": (10, 200, 10), "blue": (10, 10, 200)}
 NAMES = tuple(COLOURS)
+STEPS = "The answer is computed in these steps:"
 WORD, YES_NO = "Answer with one word.", "Answer yes or no."
 SIZE = (5, 3)
 
@@ -51,6 +52,10 @@ def sees(prompt: str, image: Image.Image | None) -> str:
     colour = next(name for name, rgb in COLOURS.items() if rgb == pixel(image, 0))
     answer = colour if prompt.startswith("What colour") else "yes" if f"Is it {colour}?" in prompt else "no"
     lines = prompt.splitlines()
+    if STEPS in lines:
+        name = lines[lines.index(STEPS) + 2].partition("(")[0].rpartition(" ")[2]
+        found = [{"step": "scene", "result": 1}, {"step": name, "result": answer}]
+        return f"{json.dumps(found)}\nAnswer: {answer}"
     return next((line[0] for line in lines if line[1:] == f". {answer}"), f"It is {answer}.")
 
 
@@ -70,6 +75,18 @@ def question(number: int) -> dict[str, Any]:
     }
 
 
+def steps(number: int) -> dict[str, Any]:
+    """Return the line of a question's steps: how many objects there are, and then the answer."""
+    is_word = number % 2 == 0
+    name = "query_colour" if is_word else "is_red"
+    found: list[dict[str, Any]] = [
+        {"function": "scene", "inputs": [], "value_inputs": [], "kind": "objects", "result": 1},
+        {"function": name, "inputs": [0], "value_inputs": [], "kind": "word" if is_word else "yes-no"},
+    ]
+    found[1]["result"] = question(number)["answer"]
+    return {"question_id": number, "prompt": f"{STEPS}\n1. scene()\n2. {name}(step 1)", "steps": found}
+
+
 def archive(scenes: int) -> bytes:
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w") as tar:
@@ -84,6 +101,7 @@ def archive(scenes: int) -> bytes:
 def fill(server: Contrary, questions: int) -> None:
     """Give a server the responses of a site with so many questions."""
     lines = "".join(json.dumps(question(number)) + "\n" for number in range(questions))
+    some = "".join(json.dumps(steps(number)) + "\n" for number in range(questions))
     scenes = (questions + 1) // 2
     server.answers |= {
         PATH: [
@@ -92,8 +110,11 @@ def fill(server: Contrary, questions: int) -> None:
                 "fingerprint": "f" * 64,
                 "questions_file": f"{PATH}questions.jsonl.gz",
                 "images_file": f"{PATH}images.tar",
+                "steps_file": f"{PATH}steps.jsonl.gz",
+                "withheld": False,
             }
         ],
+        f"{PATH}steps.jsonl.gz": [gzip.compress(some.encode())],
         f"{PATH}questions.jsonl.gz": [gzip.compress(lines.encode())],
         f"{PATH}images.tar": [archive(scenes)],
     }

@@ -128,7 +128,8 @@ def test_a_jpeg_is_sent_as_it_is(script: ModuleType, site: Contrary, tmp_path: P
     site.answers[f"{colour_site.PATH}scenes/0/image"] = [file.getvalue()]
     asked = script.AskedQuestion(0, "?", (), None, "val_000000.jpg")
     where = script.Site(site.address, "", clock)
-    store = script.PictureStore(where, colour_site.PATH, tmp_path, archive=None, scale=None)
+    single = script.SinglePictures(where, colour_site.PATH, tmp_path)
+    store = script.PictureStore(single.read, scale=None)
     address = store.address_of(asked)
     kind, _, packed = address.partition(",")
     assert kind == "data:image/jpeg;base64" and base64.b64decode(packed) == file.getvalue()

@@ -286,9 +286,9 @@ def test_some_questions_are_asked_twice_and_the_agreement_is_reported(
     assert answers(folder) == truth(8)
 
 
-def test_progress_has_tokens_and_money(call: Call, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_has_tokens_and_cost(call: Call, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("--price-in", "1000", "--price-out", "2000") == 0
-    assert "tokens 800 in, 40 out  money 0.8800\n" in capsys.readouterr().err
+    assert "tokens 800 in, 40 out  cost 0.8800 US dollars\n" in capsys.readouterr().err
 
 
 def test_questions_about_stories_have_no_picture(call: Call, site: Contrary, model: ModelStub, folder: Path) -> None:
