@@ -1040,6 +1040,7 @@ class ModelReply(NamedTuple):
     wait: float | None = None
 
 
+TOKENS = ("prompt_tokens", "completion_tokens")
 REASONING = ("reasoning", "reasoning_content", "reasoning_details")
 COMPLETE = (None, "", "stop", "eos", "eos_token", "end_turn", "stop_sequence")
 LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length")
@@ -1268,6 +1269,13 @@ class Kept(NamedTuple):
     reply: str | None
 
 
+NESTED = ("reasoning", "usage")
+
+
+def flat(value: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {name: one for name, one in (value or {}).items() if not isinstance(one, (dict, list))}
+
+
 class ReplyLog:
     """The file with a line for each attempt. `add` returns when the line is safe on the disk."""
 
@@ -1304,8 +1312,8 @@ class ReplyLog:
     def add(self, record: Mapping[str, Any]) -> None:
         try:
             line = as_json(SECRETS.value(record)) + b"\n"
-        except RecursionError:
-            line = as_json(SECRETS.value({**record, "reasoning": None, "usage": None})) + b"\n"
+        except RecursionError:  # a server may nest its fields as deep as it likes
+            line = as_json(SECRETS.value({**record, **{name: flat(record[name]) for name in NESTED}})) + b"\n"
         with self.writing:
             self.file.write(line)
             self.written += 1
@@ -1367,8 +1375,8 @@ class Tally:
 
 def tokens_in(usage: Mapping[str, Any] | None) -> list[int | None]:
     """Return the tokens of a request and of its reply; None for those that the server does not say."""
-    counts = [(usage or {}).get(name) for name in ("prompt_tokens", "completion_tokens")]
-    return [count if type(count) is int and 0 <= count < 10**12 else None for count in counts]
+    counts = [(usage or {}).get(name) for name in TOKENS]
+    return [count if type(count) is int and 0 <= count < 10**9 else None for count in counts]
 
 
 def cost_of(tokens: Sequence[int], prices: tuple[float, float]) -> float:
@@ -1712,10 +1720,19 @@ def packed_replies(log: Path, run: QuestionRun, requests: Sequence[ModelRequest]
 
 
 def sent_record(record: dict[str, Any], request: ModelRequest, run: QuestionRun) -> dict[str, Any]:
-    """Return a stored record for the site: as this run asked for it, and with its cost in US dollars if known."""
-    record.update(form=run.settings.form, variant=request.variant, epoch=request.epoch)
-    usage, prices = record.get("usage"), run.tally.prices
+    """Return a stored record as the site reads it: without what a server should not send, and with the cost if known.
+
+    Its form and variant are those of this run, because another form may have sent the same prompt.
+    """
+    usage, reasoning, prices = record.get("usage"), record.get("reasoning"), run.tally.prices
     tokens = tokens_in(usage if isinstance(usage, dict) else None)
+    record["usage"] = {name: count for name, count in zip(TOKENS, tokens) if count is not None}  # noqa: B905
+    if isinstance(reasoning, dict):
+        texts = {name: one if isinstance(one, str) else as_json(one).decode() for name, one in reasoning.items()}
+        record["reasoning"] = texts
+    for name in ("finish_reason", "served_model"):
+        record[name] = (record.get(name) or "")[:SHOWN] or None
+    record.update(form=run.settings.form, variant=request.variant, epoch=request.epoch)
     known = [count for count in tokens if count is not None]
     if prices is not None and len(known) == len(tokens):
         record["cost"] = round(cost_of(known, prices), 9)
