@@ -395,8 +395,7 @@ class SiteSplit:
 
     def submit(self, fields: Mapping[str, str], answers: bytes, replies: Path | None) -> dict[str, Any]:
         """Submit the answers, and the replies if the site takes them; return the submission when it has ended."""
-        key = sha256(as_json(sorted(fields.items())) + answers)
-        address = self._sent(fields, answers, replies, key=key)["url"]
+        address = self._sent(fields, answers, replies, key=submission_key(fields, answers))["url"]
         found, pause = self.site.ask(address), POLL[0]
         say(f"Submission {found['id']}: {urllib.parse.urljoin(self.site.address, found.get('page', address))}")
         while found["state"] not in ENDED:
@@ -420,6 +419,11 @@ class SiteSplit:
                 raise
         say("The site does not take replies: the answers are submitted without them.")
         return self.site.send(path, fields, files, key=key)
+
+
+def submission_key(fields: Mapping[str, str], answers: bytes) -> str:
+    # The same answers of the same run never count twice.
+    return sha256(as_json(sorted(fields.items())) + answers)
 
 
 # Pictures
@@ -1968,7 +1972,12 @@ def trouble_of(error: OSError) -> str:
     return f"Expected to read and write {error.filename or 'files'}, got: {printable(error)}"
 
 
-if __name__ == "__main__":
+def accept_all_characters() -> None:
+    # A terminal that lacks some characters must not stop the program.
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+if __name__ == "__main__":
+    accept_all_characters()
     sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,118 @@
+"""A split of this site for `static/ask.py`, read and scored in this process, without a server."""
+
+import functools
+import importlib.util
+import io
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from django.conf import settings
+
+from generation.engine.formats.jsonl import question_line, steps_line
+from generation.exchange.exports import StoredDataset, Viewer
+from generation.making.process_pool import stoppable
+from generation.models import Scene, Split
+from generation.storage.items import questions_at
+from generation.storage.pictures import picture_bytes
+from webapp.leaderboards import scoring, uploads
+from webapp.leaderboards.disclosure.visibility import outcomes_of
+from webapp.leaderboards.models import Method, Submission
+from webapp.leaderboards.uploads import Order, UploadRefused
+from webapp.models import User
+
+BATCH = 900  # questions read per query
+
+
+@functools.cache
+def ask_script() -> ModuleType:
+    """Return `static/ask.py` as a module."""
+    found = importlib.util.spec_from_file_location("horsesense_ask", settings.BASE_DIR / "static" / "ask.py")
+    assert found is not None and found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+class LocalSplit:
+    """A split with the methods of the script's `SiteSplit`.
+
+    The command line shows everything, so answers and steps are read even if they are withheld.
+    """
+
+    def __init__(self, split: Split, options: Namespace, *, owner: Callable[[str], User]) -> None:
+        """Open a split; `owner` returns the owner of the method with a name, and is called only to submit."""
+        self.split, self.options, self.owner = split, options, owner
+        self.script = ask_script()
+        if not split.is_complete:
+            raise self.script.Refused(
+                f"Expected a complete split, got {split}, whose state is {split.get_state_display()}."
+            )
+        self.fingerprint = split.fingerprint
+        self.answers = list(split.dataset.get_world().answers(split.read_spec()))
+        self.dataset = StoredDataset(split.dataset, splits=[split.name], viewer=Viewer(withheld=True))
+        self.stored = self.dataset.stored[0]
+
+    def questions(self, folder: Path) -> Any:
+        lines = (question_line(self.dataset, self.stored, *place) for place in self._places())
+        return self.script.questions_in(lines)
+
+    def with_steps(self, questions: Sequence[Any], folder: Path) -> Any:
+        return self.script.with_steps(questions, (steps_line(self.stored, *place) for place in self._places()))
+
+    def _places(self) -> Iterator[tuple[Any, int]]:
+        for entry in self.stored.items():
+            for number in range(len(entry.item.questions)):
+                yield entry, number
+
+    def pictures(self, questions: Sequence[Any], chosen: Sequence[Any], folder: Path) -> Callable[[Any], bytes]:
+        """Return what reads a question's picture. It reads no database, because the script calls it in threads."""
+        scenes: dict[int, Scene] = {}
+        wanted = [question.number for question in chosen if question.picture is not None]
+        for first in range(0, len(wanted), BATCH):
+            for row in questions_at(self.split, wanted[first : first + BATCH]):
+                scenes[row.position] = Scene(image=row.scene.image, linked=row.scene.linked)
+        return lambda question: picture_bytes(scenes[question.number], self.split.dataset)
+
+    def check(self, fields: Mapping[str, str], answers: bytes) -> None:
+        """Raise `Refused` if the answers could not be submitted; no method is made."""
+        owner = self.owner(fields["method"])
+        method = Method.objects.filter(owner=owner, name=fields["method"]).first()
+        order = self._order(fields, method or Method(owner=owner, name=fields["method"]))
+        try:
+            uploads.check_upload(owner, order, io.BytesIO(answers), self.script.ANSWERS)
+        except UploadRefused as refusal:
+            raise self.script.Refused(str(refusal)) from refusal
+
+    def submit(self, fields: Mapping[str, str], answers: bytes, replies: Path | None) -> dict[str, Any]:
+        """Submit the answers, score them here, and return the submission as the API does."""
+        owner = self.owner(fields["method"])
+        method, is_new = Method.objects.get_or_create(
+            owner=owner, name=fields["method"], defaults={"made": Method.Made.ELSEWHERE}
+        )
+        order = self._order(fields, method)._replace(key=self.script.submission_key(fields, answers))
+        try:
+            [submission] = uploads.receive(owner, order, io.BytesIO(answers), self.script.ANSWERS).submissions
+        except UploadRefused as refusal:
+            if is_new:
+                method.delete()
+            raise self.script.Refused(str(refusal)) from refusal
+        self.script.say(f"Submission {submission.pk}: {submission.get_absolute_url()}")
+        with stoppable():
+            if not scoring.score_now(submission):
+                raise self.script.Unreachable(f"Expected a score within the hour, got none: {submission}.")
+        return submission_json(owner, submission)
+
+    def _order(self, fields: Mapping[str, str], method: Method) -> Order:
+        run, fingerprint, note = (fields.get(name, "") for name in ("run", "fingerprint", "note"))
+        return Order(method, self.split, run=run, fingerprint=fingerprint, note=note)
+
+
+def submission_json(owner: User, submission: Submission) -> dict[str, Any]:
+    """Return what the script prints of a submission that has ended."""
+    scores = []
+    if submission.is_scored:
+        scores = [{"split": str(one.split), **one.figure.to_json()} for one in outcomes_of(owner, submission)]
+    return {"id": submission.pk, "state": submission.state, "message": submission.message, "scores": scores}
