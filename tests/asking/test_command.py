@@ -127,11 +127,12 @@ def test_answers_are_submitted_and_scored_in_this_process(
 ) -> None:
     admin = User.objects.create_superuser("ada", "ada@example.org", "x")
     model.troubles.append(reply_with("yes", finish="length"))
-    ask("shapes/val", "--submit", "--method", "Eye", "--run", "1")
+    ask("shapes/val", "--submit", "--method", "Eye", "--run", "1", "--price-in", "1", "--price-out", "2")
     submission = Submission.objects.get()
     assert (submission.method.owner, submission.method.name, submission.run) == (admin, "Eye", "1")
     assert submission.note.startswith("ask.py, form plain: answered 15, cut off 1")
-    assert Score.objects.get().right == 15
+    score = Score.objects.get()
+    assert (score.right, score.answered, score.tokens, score.cost) == (15, 15, 105, 0.11)  # for 1,000 questions
     out, err = capsys.readouterr()
     assert out.endswith("shapes/val: n = 16\n")  # too few for an accuracy
     assert f"Submission {submission.pk}: /submissions/{submission.pk}/" in err

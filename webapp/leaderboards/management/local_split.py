@@ -5,6 +5,7 @@ import importlib.util
 import io
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -94,7 +95,9 @@ class LocalSplit:
         )
         order = self._order(fields, method)._replace(key=self.script.submission_key(fields, answers))
         try:
-            [submission] = uploads.receive(owner, order, io.BytesIO(answers), self.script.ANSWERS).submissions
+            with nullcontext() if replies is None else replies.open("rb") as also:
+                file = io.BytesIO(answers)
+                [submission] = uploads.receive(owner, order, file, self.script.ANSWERS, replies=also).submissions
         except UploadRefused as refusal:
             if is_new:
                 method.delete()

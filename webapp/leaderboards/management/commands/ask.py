@@ -35,8 +35,8 @@ class Command(PlainCommand):
                 raise
             raise CommandError(f"Stopped. All replies are kept. {GO_ON}", returncode=INTERRUPTED) from None
         if status:
-            message = "Expected a score, got none." if options["submit"] else "Expected a reply to each question, got failures."
-            raise CommandError(f"{message} {GO_ON}", returncode=status)
+            missing = "a score, got none" if options["submit"] else "a reply to each question, got failures"
+            raise CommandError(f"Expected {missing}. {GO_ON}", returncode=status)
 
     def _opened(self, options: Namespace, clock: object) -> LocalSplit:
         def owner(method: str) -> Any:
