@@ -397,7 +397,8 @@ class SiteSplit:
         """Submit the answers, and the replies if the site takes them; return the submission when it has ended."""
         address = self._sent(fields, answers, replies, key=submission_key(fields, answers))["url"]
         found, pause = self.site.ask(address), POLL[0]
-        say(f"Submission {found['id']}: {urllib.parse.urljoin(self.site.address, found.get('page', address))}")
+        page = urllib.parse.urljoin(self.site.address, found.get("page", address))
+        say(f"Submission {printable(found['id'])}: {printable(page)}")
         while found["state"] not in ENDED:
             self.site.clock.wait(pause)
             pause = min(1.5 * pause, POLL[1])
@@ -1672,7 +1673,7 @@ def report_steps(results: Sequence[Result]) -> Iterator[str]:
     answered, complete = [0, 0], 0
     for one in results:
         score = one.steps or StepScore((), 0.0, None, "")
-        functions = [step.function for step in one.question.steps]
+        functions = [printable(step.function) for step in one.question.steps]
         every.update(functions)
         right.update(name for name, is_right in zip(functions, score.right) if is_right)  # noqa: B905 - Python 3.9
         complete += score.first_wrong is None
@@ -1746,12 +1747,13 @@ def sent_record(record: dict[str, Any], request: ModelRequest, run: QuestionRun)
 def report_submission(found: Mapping[str, Any]) -> int:
     """Print the result of a submission and return the exit status."""
     if found["state"] != "done":
-        tell(f"Submission {found['id']} {found['state']}: {printable(found.get('message', ''), KEPT_ERROR)}")
+        said = printable(found.get("message", ""), KEPT_ERROR)
+        tell(f"Submission {printable(found['id'])} {printable(found['state'])}: {said}")
         return 2
     for score in found.get("scores") or ():
         figure = score.get("accuracy")
         told = "" if figure is None else f", accuracy {100 * figure:.1f} %"
-        tell(f"{score['split']}: n = {score['n']:,}{told}")
+        tell(f"{printable(score['split'])}: n = {score['n']:,}{told}")
     return 0
 
 

@@ -1,6 +1,7 @@
 """Errors of the model's server: what `static/ask.py` repeats, how long it waits, and when it stops."""
 
 import email.utils
+import gzip
 import json
 import math
 from pathlib import Path
@@ -189,6 +190,53 @@ def test_hostile_replies_end_harmlessly_on_the_terminal(
     assert [one["reply"] for one in records(folder)] == [HOSTILE[name]]
     assert answers(folder) == [None]
     assert call("--resume") == 0 and len(model.asked) == 1
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_replies_to_steps_are_scored_and_stored_harmlessly(
+    name: str, call: Call, site: Contrary, model: ModelStub, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    colour_site.fill(site, 1)
+    array = json.dumps([{"step": "scene", "result": HOSTILE[name]}, {"step": HOSTILE[name], "result": "red"}])
+    model.troubles.append(reply_with(f"{array}\nAnswer: red", reasoning=HOSTILE[name]))
+    assert call("--form", "steps") == 0
+    out, err = capsys.readouterr()
+    assert len(out + err) < 1500 and all(one.isprintable() or one == "\n" for one in out + err)
+    assert "steps right: 0 of 2" in out and answers(folder) == ["red"]
+    for path in folder.glob("*.jsonl"):
+        assert path.read_bytes().isascii() and b"\x1b" not in path.read_bytes()
+        assert len(path.read_bytes().splitlines()) == path.read_bytes().count(b"\n") < 2
+
+
+def test_a_hostile_site_can_not_change_the_terminal(
+    call: Call, site: Contrary, model: ModelStub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = "\x1b[2J\x9b5m\u202e"
+    rows = [
+        {**colour_site.steps(number), "steps": [{"function": bad, "kind": bad, "result": 1}]} for number in range(8)
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    site.answers[f"{colour_site.PATH}steps.jsonl.gz"] = [gzip.compress(lines.encode())]
+    scores = [{"split": bad, "n": 8, "accuracy": 0.5}]
+    sent = {"id": bad, "url": "/api/v1/submissions/1/", "page": f"/{bad}"}
+    site.answers["/api/v1/submissions/"] = [{"checked": []}, sent, {"checked": []}, sent]
+    site.answers["/api/v1/submissions/1/"] = [{**sent, "state": "done", "scores": scores}]
+    assert call("--form", "steps", "--submit") == 0
+    site.answers["/api/v1/submissions/1/"] = [{**sent, "state": "failed", "message": bad * 999}]
+    assert call("--form", "steps", "--submit", "--resume") == 2
+    out, err = capsys.readouterr()
+    assert "accuracy 50.0 %" in out and "failed: " in out
+    assert all(one.isprintable() or one == "\n" for one in out + err)
+
+
+def test_an_error_that_is_not_utf_8_is_read_as_far_as_it_can_be(
+    call: Call, model: ModelStub, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model.troubles.extend([status(500, b"\xff\xfe \x1b[5m" + b"x" * 10_000_000), status(400, b"\xff \x1b[5m no")])
+    assert call("--retries", "1") == 2
+    out, err = capsys.readouterr()
+    assert "refuses the request (400): \ufffd \\x1b[5m no" in err and "\x1b" not in out + err
+    assert [len(one["error"]) for one in records(folder)] == [2000, 9]
 
 
 def test_a_reply_that_is_not_utf_8_is_read_as_far_as_it_can_be(call: Call, model: ModelStub, folder: Path) -> None:
