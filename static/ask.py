@@ -67,7 +67,7 @@ NO_ANSWERS = "Expected a split whose answers you may see, to score the steps of"
 
 
 class Refused(Exception):
-    """Something can't be done; the text says what and why, and `status` is that of the site's response, if any."""
+    # Something can't be done; the text says what and why. `status` is that of the site's response, if there was one.
 
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message)
@@ -277,7 +277,10 @@ def seconds_asked(headers: Any, now: float) -> float | None:
 
 
 class ExpectedStep(NamedTuple):
-    """A step of a question's program: its function, the form of its result, and its right result."""
+    """A step of a question's program.
+
+    `kind` is the form of its result, and `result` the right one.
+    """
 
     function: str
     kind: str
@@ -390,7 +393,7 @@ class SiteSplit:
         return PictureArchive(archive).read
 
     def check(self, fields: Mapping[str, str], answers: bytes) -> None:
-        """Raise `Refused` if the answers could not be submitted."""
+        # Raises `Refused` if the answers could not be submitted.
         self.site.send(f"{API}submissions/", {**fields, "dry_run": "1"}, {"file": UploadFile(ANSWERS, answers)})
 
     def submit(self, fields: Mapping[str, str], answers: bytes, replies: Path | None) -> dict[str, Any]:
@@ -1379,7 +1382,7 @@ class Tally:
 
 
 def tokens_in(usage: Mapping[str, Any] | None) -> list[int | None]:
-    """Return the tokens of a request and of its reply; None for those that the server does not say."""
+    # Those of the request and of the reply; None if the server does not say it.
     counts = [(usage or {}).get(name) for name in TOKENS]
     return [count if type(count) is int and 0 <= count < 10**9 else None for count in counts]
 
