@@ -25,7 +25,7 @@ from tests.asking.model_stub import ModelStub, Pixels, reply_with, serving, stat
 from tests.generation import small
 from tests.webapp.commands import ROOT, environment_of, manage
 from webapp.leaderboards.management import local_split
-from webapp.leaderboards.models import Method, Score, Submission
+from webapp.leaderboards.models import BoardSettings, Method, Score, Submission
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -138,6 +138,22 @@ def test_answers_are_submitted_and_scored_in_this_process(
     assert f"Submission {submission.pk}: /submissions/{submission.pk}/" in err
     ask("shapes/val", "--submit", "--method", "Eye", "--run", "1", "--resume")
     assert Submission.objects.count() == 1 and len(model.asked) == 16
+
+
+def test_a_board_with_a_least_coverage_refuses_only_the_answers_that_came(
+    ask: Ask, dataset: Dataset, model: ModelStub, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    User.objects.create_superuser("ada", "ada@example.org", "x")
+    BoardSettings.objects.create(dataset=dataset, least_coverage=95)
+    model.troubles.append(status(500))
+    with pytest.raises(CommandError, match=r"Expected a score, got none\. Go on") as refused:
+        ask("shapes/val", "--submit", "--retries", "0")
+    assert refused.value.returncode == 2 and not Score.objects.exists()
+    assert "Expected answers to at least 95 % of 16 questions, got 15" in capsys.readouterr().out
+    ask("shapes/val", "--submit", "--resume")
+    assert Score.objects.get().right == 16
+    ask("shapes/val", "--submit", "--resume", "--no-replies", "--run", "2")
+    assert [bool(one.replies) for one in Submission.objects.order_by("pk")] == [False, True, False]
 
 
 @pytest.mark.parametrize(
