@@ -807,7 +807,7 @@ def without_macros(text: str) -> str:
 # Steps in replies. The rules are those of the site, see /docs/asking/#steps.
 
 LONGEST_STEPS = 1_000_000  # characters of a reply in which steps are searched
-BRACKET = re.compile(r'[\[\]]|"(?:[^"\\]|\\.)*"?', re.DOTALL)
+BRACKET = re.compile(r'[\[\]]|"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 PART = re.compile(r"[^\s,]+")
 COMMA = re.compile(r"\s*,\s*")
 
@@ -944,6 +944,8 @@ def parts_of(value: Any) -> list[str] | None:
 
 def without_arrays(text: str) -> str:
     """Return a text without its JSON arrays, because no answer may be taken from the results of steps."""
+    if len(text) > LONGEST_STEPS:
+        return text.rpartition("]")[2]
     kept, at = [], 0
     for start, stop in in_brackets(text):
         try:

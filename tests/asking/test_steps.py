@@ -165,5 +165,6 @@ def test_an_answer_is_not_taken_from_the_results_of_steps(script: ModuleType) ->
         ('a [1] b [x] c [{"a": NaN}] d', "a   b [x] c   d"),
         ("[1" * 50_000, "[1" * 50_000),
         ("[1]" * 50_000, " " * 50_000),
+        ('["' + r"\a" * 2_000_000 + '"] Answer: blue', " Answer: blue"),
     ):
         assert script.without_arrays(text) == rest

@@ -21,7 +21,7 @@ from generation.engine.worlds import get_world
 
 LONGEST = 1_000_000  # characters of a reply that is read
 KEYS = {"step", "result"}
-BRACKET = re.compile(r'[\[\]]|"(?:[^"\\]|\\.)*"?', re.DOTALL)
+BRACKET = re.compile(r'[\[\]]|"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 WORDS = re.compile(r"[^\s,]+")
 PARTS = re.compile(r"\s*,\s*")
 SPELLINGS: Mapping[str, str] = dict(SYNONYMS)
@@ -189,10 +189,12 @@ def steps_prompt(expected: Sequence[ExpectedStep]) -> str:
     Parameters
     ----------
     expected : sequence of ExpectedStep
+        The steps of the question's program, in order.
 
     Returns
     -------
     str
+        A line for each step with its function, inputs, values and the form of its result, and how to reply.
     """
     lines = ["The answer is computed in these steps:"]
     for number, step in enumerate(expected, 1):
