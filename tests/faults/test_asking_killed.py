@@ -21,8 +21,10 @@ from tests.generation import small
 QUESTIONS, EACH, AT_ONCE = 500, 10, 16
 HOSTILE = "<script>alert(1)</script> \x1b[31m I can't tell."
 BEGIN = """
-import base64, io
-from PIL import Image
+import base64, random
+from annotations.results import baseline
+from annotations.studies import lifecycle
+from tests.annotations.answered import answered
 from generation.making import dataset_jobs as jobs
 from generation.models import Question
 from generation.storage import files
@@ -33,6 +35,9 @@ jobs.work(dataset=made)
 owner = User.objects.create_user("mira", "mira@example.org", "x")
 Method.objects.create(name="Eye", owner=owner, published="2026-01-01T00:00Z")
 rows = Question.objects.filter(split__dataset=made).select_related("scene").order_by("position")
+people = answered(made, random.Random(3))
+lifecycle.close(people)
+baseline.publish(people, by=people.owner_id, seal=baseline.draft(people).seal)
 pictures = {row.scene.position: base64.b64encode(files.get(row.scene.image)).decode() for row in rows}
 known = [(row.scene.position, row.text, row.answer) for row in rows]
 print(json.dumps({"token": ApiToken.objects.make(owner, "here"), "pictures": pictures, "known": known}), end="")
@@ -98,7 +103,9 @@ def check_pages(site: Site, stored: list[dict[str, Any]]) -> None:
     """Check the row of the board, and that the page of a question shows the reply harmlessly."""
     status, body = site.get(f"/api/v1/boards/{SLUG}/val/")
     assert status == 200
-    [row] = [one for one in json.loads(body)["rows"] if one["name"] == "Eye"]
+    rows = {one["name"]: one for one in json.loads(body)["rows"]}
+    row = rows["Eye"]
+    assert any(one["made"] == "human" for one in rows.values())  # the row of people is beside it
     assert (row["usage"]["answered"], row["usage"]["asked"]) == (QUESTIONS - 2, QUESTIONS)
     assert row["usage"]["dollars_per_1000_questions"] == pytest.approx(0.2)  # 100 and 5 tokens each
     status, page = site.get(f"/leaderboards/{SLUG}/val/")
