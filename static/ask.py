@@ -914,8 +914,6 @@ def short_number(digits: str) -> int | None:
 
 def plain_value(value: Any) -> str | None:
     """Return a single value as a text in which equal values are equal; None for lists and objects."""
-    if isinstance(value, bool):
-        value = "yes" if value else "no"
     if isinstance(value, float):
         value = int(value) if value.is_integer() and abs(value) < 1e15 else None
     if value is None or isinstance(value, (list, dict)):
@@ -926,9 +924,7 @@ def plain_value(value: Any) -> str | None:
 
 def line_numbers(value: Any) -> list[int] | None:
     numbers = value if isinstance(value, list) else [value]
-    if any(type(one) is not int for one in numbers) or len(set(numbers)) < len(numbers):
-        return None
-    return sorted(numbers)
+    return None if any(type(one) is not int for one in numbers) else sorted(numbers)
 
 
 def parts_of(value: Any) -> list[str] | None:

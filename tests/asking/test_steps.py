@@ -121,17 +121,24 @@ def both(script: ModuleType, reply: str) -> tuple[Any, Any]:
     return engine.score_steps(reply, STEPS), script.score_steps(reply, expected)
 
 
-RESULTS = st.one_of(*[st.sampled_from([*right, *wrong]) for right, wrong in SPELLINGS.values()], JSON)
-ROWS = st.tuples(
-    *[
-        st.one_of(
-            st.fixed_dictionaries({"step": st.just(step.function), "result": RESULTS | st.just(right)}),
-            st.just({"step": step.function, "result": right}),
-            JSON,
-        )
-        for step, right in zip(STEPS, RIGHT, strict=True)
-    ]
-).map(list)
+NAMES = st.sampled_from([*(step.function for step in STEPS), "Scene", ""])
+ANY_RESULT = JSON | st.sampled_from(RIGHT)
+
+
+def one_step(at: int) -> st.SearchStrategy[Any]:
+    """Return a strategy of objects for the step at a position: right, or wrong in one of many ways."""
+    step, (right, wrong) = STEPS[at], SPELLINGS[STEPS[at].function]
+    found = {"step": st.just(step.function), "result": st.sampled_from([*right, *wrong])}
+    return st.one_of(
+        st.fixed_dictionaries(found),
+        st.fixed_dictionaries({**found, "step": NAMES}),
+        st.fixed_dictionaries({**found, "result": ANY_RESULT}),
+        st.fixed_dictionaries({**found, "more": JSON}),
+        JSON,
+    )
+
+
+ROWS = st.tuples(*map(one_step, range(len(STEPS)))).map(list)
 AROUND = st.one_of(
     st.just(""), st.text('[]{}" ,:1a\\\n', max_size=12), st.sampled_from(["<think>", "</think>", "[1]", "[]", "```"])
 )

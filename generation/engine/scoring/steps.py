@@ -321,8 +321,6 @@ def _number(digits: str) -> int | None:
 
 def _plain(value: Any) -> str | None:
     """Return a single value as a text in which equal values are equal; None for lists and objects."""
-    if isinstance(value, bool):
-        value = "yes" if value else "no"
     if isinstance(value, float):
         value = int(value) if value.is_integer() and abs(value) < 1e15 else None
     if value is None or isinstance(value, list | dict):
@@ -334,11 +332,9 @@ def _plain(value: Any) -> str | None:
 
 
 def _lines(value: Any) -> list[int] | None:
-    """Return line numbers in order, each once; None if a value is not a number or a list of different numbers."""
+    """Return line numbers in order; None if a value is not a number or a list of numbers."""
     numbers = value if isinstance(value, list) else [value]
-    if any(type(one) is not int for one in numbers) or len(set(numbers)) < len(numbers):
-        return None
-    return sorted(numbers)
+    return None if any(type(one) is not int for one in numbers) else sorted(numbers)
 
 
 def _parts(value: Any) -> list[str] | None:
