@@ -18,6 +18,7 @@ from generation.engine.scoring.statistics import RESAMPLES
 Runs = Sequence[NDArray[np.integer]]
 MCNEMAR, PERMUTATION = "McNemar’s exact test", "paired permutation test"
 REACH = 10  # standard deviations beyond which the probability of a sum is taken to be zero
+LEAST_LOG = -60.0  # a value of a characteristic function with a smaller logarithm is taken to be zero
 
 
 def mcnemar(first: int, second: int) -> float:
@@ -76,7 +77,12 @@ def permutation_test(steps: NDArray[np.int64] | NDArray[np.float64], counts: NDA
     t, reach = _frequencies(float(sizes**2 @ each), widest=int(sizes.max()))
     if total > reach:
         return 0.0
-    chances = _sums(np.prod(np.cos(np.outer(t, sizes)) ** each, axis=1).astype(complex), t, first=-reach)
+    cosines = np.cos(np.outer(t, sizes))
+    with np.errstate(divide="ignore"):
+        is_large = np.log(np.abs(cosines)) @ each > LEAST_LOG
+    product = np.zeros(len(t), complex)
+    product[is_large] = np.prod(cosines[is_large] ** each, axis=1)
+    chances = _sums(product, t, first=-reach)
     return min(1.0, 2 * float(chances[: reach - total + 1].sum())) if total else 1.0
 
 
@@ -169,55 +175,92 @@ def compare(
     least : int
         Slices with fewer questions get no interval, and do not count as tests.
     """
-    paired = _Paired(first, second, answers)
-    whole = Slicing(np.zeros(len(answers), np.uint8), 1)
-    [overall] = paired.compared(whole, among=among, least=least)
-    facets = {name: paired.compared(one, among=among, least=least) for name, one in slicings.items()}
-    is_single = len(first) == len(second) == 1 and not paired.has_guesses
-    return Comparison(overall, facets, MCNEMAR if is_single else PERMUTATION)
+    one, two = shares_of(first, answers), shares_of(second, answers)
+    paired = PairedShares(one, two)
+    joint = Slicing(np.asarray(one.codes * len(two.values) + two.codes, np.uint32), len(one.values) * len(two.values))
+
+    def compare_slices(by: Slicing) -> tuple[MethodComparison, ...]:
+        found = [paired.compare_counts(counts, least=least) for counts in tally(by, joint, among=among)]
+        adjusted = iter(holm([each.p for each in found if each.n >= least]))
+        return tuple(each._replace(adjusted=next(adjusted)) if each.n >= least else each for each in found)
+
+    [overall] = compare_slices(Slicing(np.zeros(len(answers), np.uint8), 1))
+    return Comparison(overall, {name: compare_slices(by) for name, by in slicings.items()}, paired.test)
 
 
-class _Shares(NamedTuple):
-    """The share of correct runs of a method for each question: the different shares, and a code per question."""
+class RunShares(NamedTuple):
+    """The share of correct runs of a method for each question.
+
+    Attributes
+    ----------
+    values : array (shares,) of float64
+        The different shares, 0 .. 1.
+    codes : array (questions,) of uint32
+        The position of each question's share in `values`.
+    runs : int
+    is_counted : bool
+        Whether each share is a count of correct runs; with guesses it is an expected share.
+    """
 
     values: NDArray[np.float64]
-    codes: NDArray[np.integer]
+    codes: NDArray[np.uint32]
+    runs: int
     is_counted: bool
 
 
-def _shares_of(runs: Runs, answers: NDArray[np.integer]) -> _Shares:
+def shares_of(runs: Runs, answers: NDArray[np.integer]) -> RunShares:
+    """Return the share of correct runs of a method for each question.
+
+    Parameters
+    ----------
+    runs : sequence of arrays (questions,)
+        At least one, in the form of `score`'s predictions.
+    answers : array (questions,)
+    """
     rights = [right_of(run, answers) for run in runs]
     if all(one.dtype == np.bool_ for one in rights):
         counts = sum(one.astype(np.uint32) for one in rights)
-        return _Shares(np.arange(len(runs) + 1) / len(runs), np.asarray(counts, np.uint32), True)
+        return RunShares(np.arange(len(runs) + 1) / len(runs), np.asarray(counts, np.uint32), len(runs), True)
     values, codes = np.unique(np.mean(rights, axis=0).round(12), return_inverse=True)
-    return _Shares(values, codes.astype(np.uint32), False)
+    return RunShares(values, codes.astype(np.uint32), len(runs), False)
 
 
-class _Paired:
-    """The shares of correct runs of both methods for each question, with one code for each pair of shares."""
+class PairedShares:
+    """The possible pairs of shares of two methods, from which questions are compared by how many have each pair.
 
-    def __init__(self, first: Runs, second: Runs, answers: NDArray[np.integer]) -> None:
-        one, two = (_shares_of(runs, answers) for runs in (first, second))
-        wide = len(two.values)
+    Parameters
+    ----------
+    one, two : RunShares
+    """
+
+    def __init__(self, one: RunShares, two: RunShares) -> None:
         self.has_guesses = not (one.is_counted and two.is_counted)
-        self.slicing = Slicing(np.asarray(one.codes * wide + two.codes, np.uint32), len(one.values) * wide)
-        self.first, self.second = np.repeat(one.values, wide), np.tile(two.values, len(one.values))
-        self.differences = (self.first - self.second).round(12)
-        self.unit = len(first) * len(second)
-        self.ahead: NDArray[np.int64] | NDArray[np.float64] = self.differences
+        self.test = MCNEMAR if one.runs == two.runs == 1 and not self.has_guesses else PERMUTATION
+        self.first, self.second = np.repeat(one.values, len(two.values)), np.tile(two.values, len(one.values))
+        differences = (self.first - self.second).round(12)
+        self.ahead: NDArray[np.int64] | NDArray[np.float64] = differences
+        self.unit = 1
         if not self.has_guesses:
-            self.ahead = np.rint(self.differences * self.unit).astype(np.int64)
+            self.unit = math.lcm(one.runs, two.runs)
+            self.ahead = np.rint(differences * self.unit).astype(np.int64)
         self.signs = np.sign(self.ahead)
         self.steps, firsts, self.places = np.unique(self.ahead, return_index=True, return_inverse=True)
-        self.differences = self.differences[firsts]
+        self.differences = differences[firsts]
 
-    def compared(self, by: Slicing, *, among: NDArray[np.bool_] | None, least: int) -> tuple[MethodComparison, ...]:
-        found = [self._slice(counts, least=least) for counts in tally(by, self.slicing, among=among)]
-        adjusted = iter(holm([one.p for one in found if one.n >= least]))
-        return tuple(one._replace(adjusted=next(adjusted)) if one.n >= least else one for one in found)
+    def compare_counts(
+        self, counts: NDArray[np.int64], *, least: int = 1, has_interval: bool = True
+    ) -> MethodComparison:
+        """Return the comparison of both methods on some questions; `adjusted` is `p`.
 
-    def _slice(self, counts: NDArray[np.int64], *, least: int) -> MethodComparison:
+        Parameters
+        ----------
+        counts : array (shares of the first * shares of the second,)
+            The number of questions with each pair of shares, the share of the second method running fastest.
+        least : int
+            Fewer questions get neither an interval nor a test.
+        has_interval : bool
+            Whether the interval is computed; otherwise it is from -1 to 1.
+        """
         n = int(counts.sum())
         if not n:
             return MethodComparison(0, 0.0, 0.0, 0, 0, Interval(-1.0, 1.0), 1.0, 1.0)
@@ -226,7 +269,8 @@ class _Paired:
         if n < least:
             return MethodComparison(n, one, two, better, worse, Interval(-1.0, 1.0), 1.0, 1.0)
         p = permutation_test(self.ahead, counts)
-        return MethodComparison(n, one, two, better, worse, self._bootstrap(counts, n), p, p)
+        interval = self._bootstrap(counts, n) if has_interval else Interval(-1.0, 1.0)
+        return MethodComparison(n, one, two, better, worse, interval, p, p)
 
     def _bootstrap(self, counts: NDArray[np.int64], n: int) -> Interval:
         """Return the percentile bootstrap interval of the difference. It is exact, except for predictions with guesses.
@@ -252,6 +296,11 @@ def _resampled(steps: NDArray[np.int64], shares: NDArray[np.float64], n: int) ->
         return n * int(steps[0]), n * int(steps[0])
     t, reach = _frequencies(n * variance, widest=int(np.abs(steps).max()))
     first = round(n * mean) - reach
-    chances = _sums((np.exp(1j * np.outer(t, steps)) @ shares) ** n, t, first=first)
+    angles = np.outer(t, steps)
+    one = np.cos(angles) @ shares + 1j * (np.sin(angles) @ shares)  # much faster than a complex exponential
+    is_large = np.abs(one) > math.exp(LEAST_LOG / n)
+    all_steps = np.zeros(len(t), complex)
+    all_steps[is_large] = one[is_large] ** n
+    chances = _sums(all_steps, t, first=first)
     low, high = np.searchsorted(np.cumsum(chances), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
     return first + int(low), first + int(high)
