@@ -1,4 +1,4 @@
-"""API of the analysis of boards: slices, comparisons, single questions, curves, skipped steps, grids of suites."""
+"""API of the analysis of boards: slices, comparisons, confusion, questions, curves, skipped steps, grids of suites."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,12 +16,14 @@ from webapp.api.openapi_operations import reads
 from webapp.api.pagination import PAGE, SIZE_NAME, SIZED, WORDS, filter_of, keeping, page_json, page_size_of
 from webapp.api.schemas import board_analysis as shapes
 from webapp.leaderboards.analysis import comparison
+from webapp.leaderboards.analysis.confusion import GIVEN, RIGHT, UNREAD
 from webapp.leaderboards.analysis.learning_curves import ALONG, Curve, metric_json, reached_json
+from webapp.leaderboards.analysis.pairs import pairs_json
 from webapp.leaderboards.analysis.sample_complexity import grid_json
 from webapp.leaderboards.analysis.slices import lines_of
 from webapp.leaderboards.board_lookup import find_suite
 from webapp.leaderboards.entries import Contender
-from webapp.leaderboards.replies.reply_views import Excerpt, state_name
+from webapp.leaderboards.ranking.all_pairs import MOST_PAIRED
 from webapp.leaderboards.views.analysis.board_selection import (
     METRIC,
     BoardReading,
@@ -30,11 +32,13 @@ from webapp.leaderboards.views.analysis.board_selection import (
     open_board,
 )
 from webapp.leaderboards.views.analysis.comparing import sheet_for
+from webapp.leaderboards.views.analysis.confusion import confusion_json
 from webapp.leaderboards.views.analysis.grids import open_grid
 from webapp.leaderboards.views.analysis.learning_curves import OVER, TARGET, curves_for
 from webapp.leaderboards.views.analysis.metrics import BY as BY_FACET
 from webapp.leaderboards.views.analysis.metrics import metrics_json, slices_for
-from webapp.leaderboards.views.analysis.questions import REPLY, SHOW, ListedQuestion, list_questions, read_wanted
+from webapp.leaderboards.views.analysis.pairs import two_or_more
+from webapp.leaderboards.views.analysis.questions import SHOW, ListedQuestion, list_questions, read_wanted
 from webapp.leaderboards.views.analysis.skipped_steps import steps_for
 from webapp.leaderboards.views.analysis.slices import panels_for
 
@@ -46,6 +50,10 @@ def _text(name: str, about: str, **schema: Any) -> dict[str, Any]:
 
 
 ENTRIES = filter_of("entry", "Rows of the board, by their keys; the first three models where none is named.")
+ROWS = filter_of("entry", "Rows of the board, by their keys; all rows that have a rank where none is named.")
+RIGHT_ANSWER = filter_of(RIGHT, "Right answers of the questions.")
+GIVEN_ANSWER = filter_of(GIVEN, "Answers that a run of the first row gives.")
+UNREAD_ANSWER = filter_of(UNREAD, "What a run of the first row gives instead of a word: outside, none or tie.")
 BY = filter_of("by", "One facet or two by which the board is broken down.")
 VIEW = _text("view", "A view that the world has ready.")
 BANDS = _text("bands", "Ranges of the first facet's numbers: `1..4, 5, 6..9`.")
@@ -94,6 +102,24 @@ def compare(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
         return about(reading) | {"first": first, "second": second, "test": found.test, "whole": whole, "slices": parts}
 
 
+@reads(router, f"{BOARD}pairs/", shapes.PairsOut, parameters=[ROWS])
+def pairs(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Compare every two rows on identical questions, with Holm's correction over all pairs and intervals of ranks."""
+    with _refused():
+        reading = open_board(request, slug, name, most=MOST_PAIRED)
+        return about(reading) | pairs_json(two_or_more(reading))
+
+
+@reads(router, f"{BOARD}confusion/", shapes.ConfusionOut, parameters=[ENTRIES, WORDS])
+def board_confusion(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return how often a row gives each answer to the questions with each right answer: `?entry=m5&type=count`.
+
+    Filters are those of the split's questions.
+    """
+    with _read(request, slug, name) as reading:
+        return confusion_json(reading)
+
+
 @reads(router, f"{BOARD}metrics/", shapes.MetricsOut, parameters=[ENTRIES, WHICH_METRIC, BY_ONE])
 def board_metrics(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return a metric of rows by a facet, with the difference of the first two rows: `?metric=rmse&by=answer`."""
@@ -101,7 +127,12 @@ def board_metrics(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
         return metrics_json(reading, slices_for(reading))
 
 
-@reads(router, f"{BOARD}questions/", shapes.AnsweredPage, parameters=[ENTRIES, SHOWN, REPLIED, WORDS, PAGE, SIZED])
+@reads(
+    router,
+    f"{BOARD}questions/",
+    shapes.AnsweredPage,
+    parameters=[ENTRIES, SHOWN, RIGHT_ANSWER, GIVEN_ANSWER, UNREAD_ANSWER, WORDS, PAGE, SIZED],
+)
 def board_questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return a page of questions with the rows' answers: `?show=same-wrong&type=count&entry=m5&entry=m7`.
 
@@ -114,8 +145,8 @@ def board_questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any
         listed = list_questions(reading, wanted.positions[page.start : page.stop])
         answer = page_json(request, page, [_answered(reading, one) for one in listed])
         rows = [_row(one) for one in reading.contenders]
-        replied = [(REPLY, state_name(wanted.state))] if wanted.state else []
-        return keeping(answer, size, [*reading.entry_pairs, (SHOW, wanted.show.name), *replied]) | {
+        answers = wanted.answers.pairs(reading.index.answer_values)
+        return keeping(answer, size, [*reading.entry_pairs, *answers, (SHOW, wanted.show.name)]) | {
             "show": wanted.show.name,
             "rows": rows,
         }

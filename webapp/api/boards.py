@@ -14,7 +14,7 @@ from webapp.api.schemas.common import PageOut
 from webapp.leaderboards import suites as suite_boards
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.board_lookup import find_board, find_suite
-from webapp.leaderboards.boards import ACCURACY, ASKED, BoardRequest, board_of, sorts_of
+from webapp.leaderboards.boards import ASKED, board_of, read_request, sorts_of
 from webapp.leaderboards.models import Suite
 from webapp.leaderboards.views.submissions import template_file
 
@@ -31,14 +31,23 @@ def board(
     name: str,
     show: Show = "best",
     made: Query[list[Made]] = (),  # type: ignore[assignment]
-    sort: str = ACCURACY,
+    sort: str = "",
     q: str = "",
+    ranks: Literal["", "0", "1"] = "",
+    weights: str = "",
 ) -> dict[str, Any]:
-    """Return a split's board: `show` says which of a method's submissions, `made` and `q` which methods."""
+    """Return a split's board: `show` says which of a method's submissions, `made` and `q` which methods.
+
+    `ranks=1` adds the interval of ranks of each row. `weights=type:count=2,exist=0.5` gives weights to the values of a
+    facet and sorts by the weighted accuracy.
+    """
     split = find_board(request.user, slug, name)
     QueryString.of(request).check_names(ASKED)
-    found = board_of(request.user, split, BoardRequest(show, tuple(made), sort, q))
-    if sort not in dict(sorts_of(found)):
+    wanted = read_request(
+        request.user, split, choose=show, made=made, sort=sort, words=q, has_ranks=ranks == "1", weights=weights
+    )
+    found = board_of(request.user, split, wanted)
+    if wanted.sort not in dict(sorts_of(found)):
         raise BadAddress(f"Expected to sort by one of {', '.join(dict(sorts_of(found)))}, got {shorten(sort)}.")
     return dict(downloads.of_board(found, site="").data)
 

@@ -18,9 +18,11 @@ from generation.engine.items import Column, FacetKind
 from generation.engine.scoring.counts.metrics import Better, Metric
 from generation.engine.scoring.figures import Averaged, Figure, figure, is_too_few, percent, points, rounded
 from generation.engine.scoring.ladder import WHOLE
+from generation.engine.scoring.ranking.all_pairs import RankInterval
 from generation.engine.worlds.breakdowns import Tasks
 from generation.models import Split
 from generation.reports.reweighting import WeightsSource, weights_source
+from generation.splits.query_string import BadAddress
 from generation.storage.split_index import IndexedFacet, SplitIndex, counts_of_all
 from webapp.leaderboards import entries
 from webapp.leaderboards.disclosure import disclosure_budget
@@ -29,7 +31,9 @@ from webapp.leaderboards.disclosure.visibility import DEFERRED
 from webapp.leaderboards.entries import Entry, people_by, right_among, right_by, share_of
 from webapp.leaderboards.metrics import MetricCell, metric_table
 from webapp.leaderboards.models import Method
-from webapp.leaderboards.reply_figures import UsageCell, UsageColumn, UsageFigures, columns_for, usage_figures
+from webapp.leaderboards.ranking import slice_weights
+from webapp.leaderboards.ranking.all_pairs import rank_intervals, ranked
+from webapp.leaderboards.ranking.slice_weights import WEIGHTS, SliceWeights, weighted_figure, weighted_ranks
 
 
 def shade(share: float | None) -> str:
@@ -76,7 +80,8 @@ def passed_tasks(tasks: Sequence[Averaged], *, at: Fraction) -> PassedTasks:
 ACCURACY, DATE, NAME, SHARED, REWEIGHTED = "accuracy", "date", "method", "shared", "reweighted"
 MOST_COLUMNS = 24
 MEAN, FAILED = "tasks-mean", "tasks-failed"
-ASKED = ("show", "made", "sort", "q")  # parameters in URLs of boards
+RANKS, WEIGHTED = "ranks", "weighted"
+ASKED = ("show", "made", "sort", "q", RANKS, WEIGHTS)  # parameters in URLs of boards
 
 
 class BoardRow(NamedTuple):
@@ -106,10 +111,12 @@ class BoardRow(NamedTuple):
         For each column, the query that selects its questions there.
     metrics : tuple of MetricCell
         The figures of the board's metrics.
-    usage : UsageFigures or None
-        Coverage, tokens, cost and latency, if they are known.
-    usage_cells : tuple of UsageCell
-        The cells of the board's columns for them.
+    ranks : RankInterval or None
+        The ranks that are compatible with the significant differences, if the URL asks for them.
+    weighted : Figure or None
+        The accuracy weighted by slices, if the URL has weights.
+    weighted_rank : int or None
+        The rank by the weighted accuracy.
     """
 
     entry: Entry
@@ -124,8 +131,15 @@ class BoardRow(NamedTuple):
     address: str
     filters: tuple[str, ...]
     metrics: tuple[MetricCell, ...] = ()
-    usage: UsageFigures | None = None
-    usage_cells: tuple[UsageCell, ...] = ()
+    ranks: RankInterval | None = None
+    weighted: Figure | None = None
+    weighted_rank: int | None = None
+
+    @property
+    def ranks_text(self) -> str:
+        if self.ranks is None:
+            return ""
+        return str(self.ranks.low) if self.ranks.low == self.ranks.high else f"{self.ranks.low}–{self.ranks.high}"
 
     @property
     def cells(self) -> SafeString:
@@ -160,6 +174,8 @@ class BoardRequest:
     made: tuple[str, ...] = ()
     sort: str = ACCURACY
     words: str = ""
+    has_ranks: bool = False
+    weights: SliceWeights | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -189,8 +205,10 @@ class Board:
         Whether rows have a reweighted accuracy.
     metrics : tuple of Metric
         The world's other metrics, as far as some row has a figure.
-    usage : tuple of UsageColumn
-        The columns about replies; empty if no row has replies and every question has an answer.
+    has_ranks : bool
+        Whether rows have an interval of ranks.
+    weights : SliceWeights or None
+        The weights of the weighted accuracy.
     """
 
     split: Split
@@ -203,7 +221,8 @@ class Board:
     instead: str = ""
     is_reweighted: bool = False
     metrics: tuple[Metric, ...] = ()
-    usage: tuple[UsageColumn, ...] = ()
+    has_ranks: bool = False
+    weights: SliceWeights | None = None
 
     @property
     def n(self) -> int:
@@ -239,8 +258,35 @@ def board_of(user: Visitor, split: Split, wanted: BoardRequest | None = None) ->
     instead = "" if are_own else index.facets[columns[0].facet].label
     metrics = () if table is None else table.metrics
     hidden = len(rows) - len(shown)
-    board = Board(split, columns, tasks, shown, hidden, True, asked, instead, source is not None, metrics, usage)
+    if wanted.has_ranks:
+        intervals = rank_intervals(found)
+        shown = [row._replace(ranks=intervals.get(row.entry.key)) for row in shown]
+    if wanted.weights is not None:
+        shown = _with_weights(shown, found, wanted.weights)
+    board = Board(
+        split,
+        columns,
+        tasks,
+        shown,
+        hidden,
+        True,
+        asked,
+        instead,
+        source is not None,
+        metrics,
+        wanted.has_ranks,
+        wanted.weights,
+    )
     return board if wanted.sort == ACCURACY else replace(board, rows=_sorted(board, wanted.sort))
+
+
+def _with_weights(rows: list[BoardRow], found: list[Entry], weights: SliceWeights) -> list[BoardRow]:
+    """Return the rows with their weighted accuracy, and with ranks by it among all entries of the board."""
+    ranks = weighted_ranks([(entry, weighted_figure(entry, weights)) for entry in ranked(found)])
+    return [
+        row._replace(weighted=weighted_figure(row.entry, weights), weighted_rank=ranks.get(row.entry.key))
+        for row in rows
+    ]
 
 
 def _published_board(split: Split, found: list[Entry], wanted: BoardRequest) -> Board:
@@ -324,10 +370,9 @@ def _has_column(user: Visitor, split: Split, facet: IndexedFacet | None, value: 
     return facet is not None and value in facet.values and may_see_facet(user, split, facet)
 
 
-def rank_entries(found: Iterable[Entry]) -> dict[str, int]:
+def rank_entries(found: Sequence[Entry]) -> dict[str, int]:
     """Return ranks by the entries' keys: equally accurate entries share a rank, and the next rank is skipped."""
-    models = [entry for entry in found if not (entry.is_human or entry.is_site_baseline or entry.is_deferred)]
-    shares = {entry.key: share_of(entry) for entry in models}
+    shares = {entry.key: share_of(entry) for entry in ranked(found)}
     first: dict[Fraction, int] = {}
     for place, share in enumerate(sorted(shares.values(), reverse=True), start=1):
         first.setdefault(share, place)
@@ -422,6 +467,8 @@ def _sorted(board: Board, by: str) -> list[BoardRow]:
         return sorted(board.rows, key=lambda row: row.entry.name.casefold())
     if by in (MEAN, FAILED):
         return sorted(board.rows, key=lambda row: _task_sort_key(row.passed, by), reverse=True)
+    if by == WEIGHTED:
+        return sorted(board.rows, key=lambda row: slice_weights.merit(row.weighted), reverse=True)
     metric = next((one for one in board.metrics if one.name == by), None)
     if metric is not None:
         return sorted(board.rows, key=lambda row: _merit(row, metric), reverse=True)
@@ -467,7 +514,36 @@ def sorts_of(board: Board) -> list[tuple[str, str]]:
     metrics = [(one.name, one.label) for one in board.metrics]
     usage = [(one.name, one.label.lower()) for one in board.usage]
     columns = [(column.label, column.title or column.label) for column in board.columns]
-    return [*plain, *shared, *reweighted, *usage, *tasks, *metrics, *columns]
+    weighted = [(WEIGHTED, "weighted accuracy")] if board.weights is not None else []
+    return [*plain, *weighted, *shared, *reweighted, *tasks, *metrics, *columns]
+
+
+def read_request(
+    user: Visitor,
+    split: Split,
+    *,
+    choose: str = entries.BEST,
+    made: Sequence[str] = (),
+    sort: str = "",
+    words: str = "",
+    has_ranks: bool = False,
+    weights: str = "",
+) -> BoardRequest:
+    """Return what a URL asks of a board, without `sort` in the order of the weighted accuracy if there are weights.
+
+    Raises
+    ------
+    BadAddress
+        If the weights are invalid, or if intervals of ranks or weights are wanted while answers are withheld.
+    """
+    if (has_ranks or weights) and not may_see_exact_figures(user, split):
+        raise BadAddress(
+            f"Expected neither intervals of ranks nor weights, because the answers of {split} are withheld. Both are "
+            "shown when its owner opens them."
+        )
+    read = slice_weights.read_weights(user, split, SplitIndex.open(split), weights) if weights else None
+    usual = ACCURACY if read is None else WEIGHTED
+    return BoardRequest(choose, tuple(made), sort or usual, words, has_ranks, read)
 
 
 def made_of() -> list[tuple[str, str]]:

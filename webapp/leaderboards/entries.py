@@ -41,22 +41,22 @@ NO_RIGHT = Slice(np.zeros(0, np.int64), np.zeros(0, np.int64))
 @functools.lru_cache(maxsize=5_000)
 def right_by(digest: str, index: str, facet: str) -> Slice:
     opened = open_digest(index)
-    return score(_own(digest, opened), truth_of(opened), {facet: slicing_of(opened.facets[facet])}).facets[facet]
+    return score(codes_on(digest, opened), truth_of(opened), {facet: slicing_of(opened.facets[facet])}).facets[facet]
 
 
 @functools.lru_cache(maxsize=20_000)
 def right_among(digest: str, people: str, index: str) -> float:
     opened = open_digest(index)
-    return score(_own(digest, opened), truth_of(opened), {}, among=people_of(people).asked).right
+    return score(codes_on(digest, opened), truth_of(opened), {}, among=people_of(people).asked).right
 
 
 @functools.lru_cache(maxsize=20_000)
 def reweighted_by(digest: str, source: WeightsSource) -> ReweightedAccuracy | None:
     opened = open_digest(source.split_index)
-    return reweighted_accuracy(right_of(_own(digest, opened), truth_of(opened)), weights_of(source))
+    return reweighted_accuracy(right_of(codes_on(digest, opened), truth_of(opened)), weights_of(source))
 
 
-def _own(digest: str, opened: SplitIndex) -> NDArray[np.int32]:
+def codes_on(digest: str, opened: SplitIndex) -> NDArray[np.int32]:
     codes = stored_predictions.load(digest).codes
     return codes if len(codes) == opened.n or opened.positions is None else codes[opened.positions]
 

@@ -6,7 +6,7 @@ correctly. Therefore the bootstrap (for the interval) and the test resample only
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,6 +143,17 @@ class MethodComparison(NamedTuple):
     def difference(self) -> float:
         """Return the lead of the first method, -1 .. 1."""
         return self.first - self.second
+
+    def swapped(self) -> Self:
+        """Return the comparison of the second method with the first one."""
+        low, high = self.interval
+        return self._replace(
+            first=self.second,
+            second=self.first,
+            only_first=self.only_second,
+            only_second=self.only_first,
+            interval=Interval(-high, -low),
+        )
 
 
 class Comparison(NamedTuple):

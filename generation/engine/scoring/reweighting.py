@@ -1,4 +1,6 @@
-"""Accuracy reweighted by the inverse of train frequencies: what a method is worth if all values were equally frequent.
+"""Weighted accuracy: by the inverse of train frequencies, or by weights that are given to slices.
+
+The weights by train frequencies say what a method is worth if all values were equally frequent in training.
 
 References
 ----------
@@ -6,12 +8,13 @@ Bingham et al. 2017, Characterizing how Visual Question Answering models scale w
 """
 
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.scoring.figures import Interval, wilson
+from generation.engine.scoring.figures import LEVEL, Interval, wilson
 from generation.engine.scoring.proportional_fitting import fit_margins
 
 
@@ -27,7 +30,8 @@ class ReweightedAccuracy(NamedTuple):
     n : int
         The questions that count.
     effective : float
-        The number of equally weighted questions that would be as informative (Kish); at most `n`.
+        The number of equally weighted questions that would be as informative. By question (Kish) at most `n`; by
+        slices, whose sizes are fixed, it may be more.
     unseen : int
         Questions with a value that the train split does not have; they have no weight and do not count.
     """
@@ -94,3 +98,41 @@ def reweighted_accuracy(
     whole = max(int(effective), 1)
     n = int(counted.sum())
     return ReweightedAccuracy(share, wilson(share * whole, whole), n, effective, len(weights) - n)
+
+
+def accuracy_of_slices(
+    n: NDArray[np.float64], rights: NDArray[np.float64], weights: NDArray[np.float64]
+) -> list[ReweightedAccuracy]:
+    """Return the mean accuracy over disjoint slices, each with its weight, for each run of a method.
+
+    The interval is Wilson's for the number of questions that would give the stratified variance: the sum over slices of
+    the squared weight times p (1 - p) / n, where p is the centre of Wilson's interval of the slice. As for other
+    accuracies of several runs, p is the mean over runs, so that all runs have the same number.
+
+    Parameters
+    ----------
+    n : (slices,) float64
+        The number of questions of each slice, at least 1 if it has a weight.
+    rights : (runs, slices) float64
+        The number of right answers of each run; for guesses the expected number.
+    weights : (slices,) float64
+        At least 0; their sum must be greater than 0.
+
+    References
+    ----------
+    Cochran 1977, Sampling techniques, chapter 5.
+    """
+    counted = weights > 0
+    sizes, parts = n[counted], weights[counted] / weights.sum()
+    squared = NormalDist().inv_cdf(0.5 + LEVEL / 2) ** 2
+    centres = (rights[:, counted].mean(axis=0) + squared / 2) / (sizes + squared)
+    variance = float((parts**2 * centres * (1 - centres) / sizes).sum())
+    centre = float((parts * centres).sum())
+    effective = centre * (1 - centre) / variance
+    whole = max(int(effective), 1)
+    total = int(n[counted].sum())
+    found = []
+    for right in rights[:, counted]:
+        share = min(max(float((parts * right / sizes).sum()), 0.0), 1.0)
+        found.append(ReweightedAccuracy(share, wilson(share * whole, whole), total, effective, int(n.sum()) - total))
+    return found

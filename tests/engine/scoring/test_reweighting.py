@@ -1,11 +1,14 @@
 """Reweighted accuracy, compared with a twin and with the accuracy on questions with equally frequent values."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.scoring.reweighting import inverse_frequencies, reweighted_accuracy
+from generation.engine.scoring.figures import wilson
+from generation.engine.scoring.reweighting import accuracy_of_slices, inverse_frequencies, reweighted_accuracy
 from generation.engine.worlds.simtown.frequencies import Marginals, pair_table, zipf
 from tests.proof import size
 
@@ -69,3 +72,41 @@ def test_reweighted_accuracy_agrees_with_the_accuracy_on_uniform_questions() -> 
 def sample(chance: np.random.Generator, table: np.ndarray, count: int) -> np.ndarray:
     places = chance.choice(table.size, size=count, p=table.ravel() / table.sum())
     return np.stack(np.divmod(places, table.shape[1]), axis=1)
+
+
+@given(st.lists(st.tuples(st.integers(1, 300), st.integers(0, 8)), min_size=1, max_size=8), st.data())
+def test_accuracy_of_slices_equals_counting_slice_by_slice(slices: list[tuple[int, int]], data: st.DataObject) -> None:
+    weights = [weight for _, weight in slices]
+    if not any(weights):
+        return
+    rights = [[data.draw(st.integers(0, n)) for n, _ in slices] for _ in range(2)]
+    n = np.array([n for n, _ in slices], np.float64)
+    found = accuracy_of_slices(n, np.array(rights, np.float64), np.array(weights, np.float64))
+    for one, right in zip(found, rights, strict=True):
+        wanted = sum(weight * own / n for (n, weight), own in zip(slices, right, strict=True)) / sum(weights)
+        assert one.share == pytest.approx(wanted)
+        assert one.interval.low <= one.share + 1e-9 and one.share <= one.interval.high + 1e-9
+        assert one.n == sum(n for n, weight in slices if weight)
+        assert one.unseen == sum(n for n, weight in slices if not weight)
+    assert found[0].effective == found[1].effective
+
+
+def test_a_single_slice_has_the_interval_of_its_questions() -> None:
+    [found] = accuracy_of_slices(np.array([200.0]), np.array([[150.0]]), np.array([3.0]))
+    assert found.effective == pytest.approx(200)
+    assert found.interval == pytest.approx(wilson(150, 200))
+
+
+def test_the_interval_of_slices_contains_the_true_accuracy_in_95_of_100() -> None:
+    chance = np.random.default_rng(3)
+    sizes, true, weights = np.array([40, 400, 60, 2000]), np.array([0.9, 0.5, 0.98, 0.7]), np.array([5.0, 1, 3, 0.5])
+    target = float((true * weights).sum() / weights.sum())
+    covered, widths, times = 0, [], 4000
+    for _ in range(times):
+        rights = chance.binomial(sizes, true).astype(np.float64)
+        [one] = accuracy_of_slices(sizes.astype(np.float64), rights[None], weights)
+        covered += one.interval.low <= target <= one.interval.high
+        widths.append(one.interval.high - one.interval.low)
+    assert 0.94 <= covered / times <= 0.985
+    exact = 2 * 1.96 * math.sqrt(((weights / weights.sum()) ** 2 * true * (1 - true) / sizes).sum())
+    assert np.mean(widths) == pytest.approx(exact, rel=0.15)

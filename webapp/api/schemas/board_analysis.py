@@ -106,6 +106,65 @@ class ComparisonOut(ReadOut):
     slices: list[ComparedOut]
 
 
+class RankedRowOut(RowName):
+    """A row of the comparison of all pairs; figures are null if there are too few questions."""
+
+    accuracy: float | None
+    rank: int | None
+    low: int | None = Field(description="The best rank that no significant difference excludes.")
+    high: int | None = Field(description="The worst of these ranks.")
+
+
+class PairOut(Schema):
+    """Two rows on the same questions; the first is at least as accurate as the second."""
+
+    first: str
+    first_label: str
+    second: str
+    second_label: str
+    n: int
+    first_accuracy: float
+    second_accuracy: float
+    difference: float
+    low: float
+    high: float
+    only_first: int
+    only_second: int
+    p: float
+    p_holm: float = Field(description="The same, adjusted for the number of pairs.")
+
+
+class PairsOut(ReadOut):
+    """Every two rows of a board, compared."""
+
+    questions: int
+    test: str = Field(description="McNemar’s exact test, or with several runs the paired permutation test.")
+    rows: list[RankedRowOut]
+    pairs: list[PairOut]
+
+
+class AnswerPairOut(Schema):
+    """How often a row gives one answer to the questions with one right answer."""
+
+    right: str
+    given: str = Field(description="Empty if it is no word of the vocabulary.")
+    unread: str = Field(description="Then outside, none or tie; otherwise empty.")
+    times: int = Field(description="Over all runs.")
+    n: int = Field(description="The questions with this right answer.")
+    runs: int
+    share: float | None = Field(description="Of the answers of all runs; null for too few questions.")
+
+
+class ConfusionOut(ReadOut):
+    """The answers of a row by right answer."""
+
+    row: RowName
+    questions: int
+    runs: int
+    right: int = Field(description="Right answers of all runs.")
+    answers: list[AnswerPairOut]
+
+
 class GivenOut(Schema):
     """An answer of a row's runs."""
 

@@ -220,6 +220,14 @@ class MetricFigureOut(Schema):
     deviation: float | None
 
 
+class RanksOut(Schema):
+    """The ranks that are compatible with the significant differences between the ranked rows of a board."""
+
+    rank: int
+    low: int = Field(description="The best of these ranks.")
+    high: int = Field(description="The worst of these ranks.")
+
+
 class BoardRowOut(Schema):
     """A method with one configuration; its runs are one row."""
 
@@ -237,8 +245,9 @@ class BoardRowOut(Schema):
     unreadable: float | None
     shared: FigureOut | None = Field(description="On the questions that people were asked.")
     reweighted: FigureOut | None = Field(description="With each question weighted by how rare it is in training.")
-    usage: UsageOut | None = Field(description="Null for people, baselines, and while answers are withheld.")
-    among_answered: FigureOut | None = Field(description="On the questions with an answer only.")
+    ranks: RanksOut | None = Field(description="With `ranks=1`, for rows that have a rank.")
+    weighted: FigureOut | None = Field(description="With `weights`: the mean of the slices with these weights.")
+    weighted_rank: int | None = Field(description="The rank by the weighted accuracy.")
     tasks: TasksOut | None
     metrics: dict[str, MetricFigureOut | None] = Field(description="The world's other metrics, by name.")
     columns: dict[str, FigureOut]
@@ -254,6 +263,10 @@ class BoardOut(Schema):
     least_coverage: int = Field(description="Percent of the questions that a submission must answer.")
     passed_at: float | None = Field(description="From which accuracy a task is passed, where columns are tasks.")
     address: str
+    weights: str = Field(description="The weights of the weighted accuracy, as in the address; empty without.")
+    weights_left_out: dict[str, int] = Field(
+        description="Values with a weight that do not count, because they have fewer than 30 questions."
+    )
     rows: list[BoardRowOut]
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 
 from generation.engine.formats.spreadsheets import csv_lines
-from webapp.leaderboards.boards import Board, BoardRow, PassedTasks
+from webapp.leaderboards.boards import WEIGHTED, Board, BoardRow, PassedTasks
 from webapp.leaderboards.metrics import MetricCell
 from webapp.leaderboards.replies.coverage import least_coverage
 from webapp.leaderboards.reply_figures import COST, LATENCY, TOKENS
@@ -84,13 +84,15 @@ def of_board(board: Board, *, site: str) -> Table:
     labels = [column.label for column in board.columns]
     shared = ["on people's questions"] if board.asked else []
     reweighted = ["Reweighted"] if board.is_reweighted else []
+    weighted = ["Weighted"] if board.weights is not None else []
+    ranks = ["Ranks"] if board.has_ranks else []
     tasks = ["Mean", "Failed"] if board.tasks is not None else []
     passed = [f"tasks_{name}" for name in PassedTasks._fields] if board.tasks is not None else []
     metrics = [metric.label for metric in board.metrics]
     usage = [USAGE_HEADS.get(column, column.label) for column in board.usage]
     caption = (
         f"Accuracy in percent on {split} ({split.questions:,} questions, content hash {split.fingerprint[:16]}), "
-        f"{_of_figures(board)}; {_of_tasks(board)}{timezone.localdate().isoformat()}."
+        f"{_of_figures(board)}; {_of_weights(board)}{_of_tasks(board)}{timezone.localdate().isoformat()}."
     )
     whole = ["rank", "method", "by", "made", "circumstances", "date", *_names("accuracy"), "accuracy_read"]
     return Table(
@@ -103,18 +105,21 @@ def of_board(board: Board, *, site: str) -> Table:
             "n",
             "Accuracy",
             "95 % interval",
+            *ranks,
+            *weighted,
             *shared,
             *reweighted,
-            *usage,
             *tasks,
             *metrics,
             *labels,
         ],
         texts=3,
-        printed=[_printed(row, shared=bool(shared)) for row in board.rows],
+        printed=[_printed(row, board, shared=bool(shared)) for row in board.rows],
         heads_of_all=[
             *whole,
             "unreadable",
+            *([f"rank_{end}" for end in ("low", "high")] if ranks else []),
+            *([*_names(WEIGHTED), f"{WEIGHTED}_rank"] if weighted else []),
             *_names("shared"),
             *(_names("reweighted") if reweighted else []),
             *(USAGE_NAMES if usage else []),
@@ -123,7 +128,7 @@ def of_board(board: Board, *, site: str) -> Table:
             *(name for metric in board.metrics for name in _names(metric.name)),
             *(name for label in labels for name in _names(label)),
         ],
-        rows=[_whole(row, has_usage=bool(usage)) for row in board.rows],
+        rows=[_whole(row, board) for row in board.rows],
         data={
             "split": str(split),
             "fingerprint": split.fingerprint,
@@ -132,6 +137,8 @@ def of_board(board: Board, *, site: str) -> Table:
             "least_coverage": least_coverage(split),
             "passed_at": None if board.tasks is None else float(board.tasks.passed),
             "address": f"{site}/leaderboards/{split.dataset.slug}/{split.name}/",
+            "weights": "" if board.weights is None else board.weights.text,
+            "weights_left_out": {} if board.weights is None else dict(board.weights.left_out),
             "rows": [row_json(row, labels) for row in board.rows],
         },
     )
@@ -155,8 +162,9 @@ def row_json(row: BoardRow, labels: Sequence[str]) -> dict[str, Any]:
         "unreadable": None if row.unreadable is None else round(row.unreadable, 6),
         "shared": None if row.shared is None else row.shared.to_json(),
         "reweighted": None if row.reweighted is None else row.reweighted.to_json(),
-        "usage": None if row.usage is None else row.usage.usage.to_json(),
-        "among_answered": None if row.usage is None else row.usage.among.to_json(),
+        "ranks": None if row.ranks is None else row.ranks._asdict(),
+        "weighted": None if row.weighted is None else row.weighted.to_json(),
+        "weighted_rank": row.weighted_rank,
         "tasks": None if row.passed is None else row.passed.to_json(),
         "metrics": {one.metric.name: None if one.figure is None else one.figure.to_json() for one in row.metrics},
         "columns": {label: one.to_json() for label, one in zip(labels, row.columns, strict=True)},
@@ -167,6 +175,12 @@ def _of_figures(board: Board) -> str:
     if board.is_open:
         return "95 percent intervals by Wilson's score"
     return "answers withheld: each method's best figure by the Ladder (Blum and Hardt 2015)"
+
+
+def _of_weights(board: Board) -> str:
+    """Return the caption's part about the weights of slices, and about intervals of ranks; empty without them."""
+    ranks = "ranks that no significant difference excludes (Holm, 5 percent); " if board.has_ranks else ""
+    return ranks + ("" if board.weights is None else f"weights of {board.weights.described}; ")
 
 
 def _of_tasks(board: Board) -> str:
@@ -182,12 +196,14 @@ def _names(name: str) -> list[str]:
     return [name, f"{name}_n", f"{name}_low", f"{name}_high", f"{name}_deviation"]
 
 
-def _printed(row: BoardRow, *, shared: bool) -> list[str]:
+def _printed(row: BoardRow, board: Board, *, shared: bool) -> list[str]:
     entry, accuracy = row.entry, row.accuracy
     value = f"{accuracy.points} {accuracy.deviation_text}".strip() or accuracy.note or "too few"
     name = f"{entry.name} ({entry.circumstances})" if entry.circumstances else entry.name
     made = entry.method.made_text if entry.method is not None else "people"
-    also = [row.shared.points if row.shared is not None else ""] if shared else []
+    also = [row.ranks_text] if board.has_ranks else []
+    also += [] if row.weighted is None else [row.weighted.points]
+    also += [row.shared.points if row.shared is not None else ""] if shared else []
     also += [] if row.reweighted is None else [row.reweighted.points]
     tasks = [] if row.passed is None else [row.passed.mean_text, row.passed.failed_text]
     start = [str(row.rank or ""), name, made, f"{accuracy.n:,}", value, accuracy.interval_text]
@@ -196,7 +212,7 @@ def _printed(row: BoardRow, *, shared: bool) -> list[str]:
     return [*start, *also, *tasks, *metrics, *(one.points for one in row.columns)]
 
 
-def _whole(row: BoardRow, *, has_usage: bool) -> list[Any]:
+def _whole(row: BoardRow, board: Board) -> list[Any]:
     entry, method = row.entry, row.entry.method
     start = [row.rank, entry.name, method.by if method else "", entry.made, entry.circumstances]
     read = None if row.read is None else row.read.to_json()["accuracy"]
@@ -206,14 +222,9 @@ def _whole(row: BoardRow, *, has_usage: bool) -> list[Any]:
     reweighted = [] if row.reweighted is None else _cells(row.reweighted)
     usage = _usage_cells(row) if has_usage else []
     metrics = [cell for one in row.metrics for cell in _metric_cells(one)]
-    return [*whole, *_cells(row.shared), *reweighted, *usage, *passed, *metrics, *columns]
-
-
-def _usage_cells(row: BoardRow) -> list[Any]:
-    if row.usage is None:
-        return [None] * len(USAGE_NAMES) + _cells(None)
-    found = row.usage.usage.to_json()
-    return [*(found[name] for name in USAGE_NAMES), *_cells(row.usage.among)]
+    ranks = [] if not board.has_ranks else [None, None] if row.ranks is None else [row.ranks.low, row.ranks.high]
+    weighted = [] if board.weights is None else [*_cells(row.weighted), row.weighted_rank]
+    return [*whole, *ranks, *weighted, *_cells(row.shared), *reweighted, *passed, *metrics, *columns]
 
 
 def _metric_cells(one: MetricCell) -> list[Any]:

@@ -1,24 +1,37 @@
 """Views of boards: the list, the board of a split, and its table as a file."""
 
+from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from generation.access import What, is_withheld, may_mention, may_see, owns
 from generation.models import Split
 from generation.site_addresses import site_address
 from generation.splits.query_string import BadAddress, QueryString, shorten
+from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import baselines
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.board_lookup import boards_for, find_board
-from webapp.leaderboards.boards import ACCURACY, ASKED, Board, BoardRequest, board_of, made_of, sorts_of
+from webapp.leaderboards.boards import (
+    ASKED,
+    RANKS,
+    Board,
+    BoardRequest,
+    board_of,
+    made_of,
+    read_request,
+    sorts_of,
+)
 from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.entries import BEST, CHOICES
 from webapp.leaderboards.models import Method, Submission, Suite
-from webapp.leaderboards.replies.coverage import least_coverage
+from webapp.leaderboards.ranking import slice_weights
+from webapp.leaderboards.ranking.slice_weights import AS_IN_SPLIT, EQUAL, FACET, WEIGHTS
 from webapp.leaderboards.training.orders import may_train
 
 A_PAGE = 40
@@ -41,11 +54,18 @@ def boards(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return a split's board: `?show=latest&made=trained&sort=date&q=word` select and order the rows."""
+    """Return a split's board: `?show=latest&made=trained&sort=date&q=word` select and order the rows.
+
+    `ranks=1` adds the interval of ranks of each row, and `weights=type:count=2` ranks the rows by weighted slices.
+    """
     split = find_board(request.user, slug, name)
     context: dict[str, Any] = {"split": split, "dataset": split.dataset}
+    asked = QueryString.of(request)
+    joined = slice_weights.join_weights(asked)
+    if joined != asked:  # the form of weights sends a field for each value
+        return redirect(f"{request.path}{joined}")
     try:
-        wanted = _wanted(request)
+        wanted = _wanted(request, split, beside=(FACET,))
         found, sorts = _sorted(request, split, wanted)
     except BadAddress as error:
         return render(request, "generation/refused.html", {**context, "message": str(error)}, status=BAD)
@@ -61,7 +81,8 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "choices": CHOICES.items(),
         "sorts": sorts,
         "made": made_of(),
-        "query": request.GET.urlencode(),
+        "query": urlencode(asked.without(FACET).pairs),
+        **_weights_form(request, found),
         "about": [(row, baselines.describe(row.entry.method)) for row in found.rows if row.entry.is_site_baseline],
         "under_way": _under_way(request.user, split),
         "is_limited": is_withheld(split),
@@ -80,7 +101,7 @@ def board_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpRes
         context["message"] = f"Expected one of {', '.join(downloads.KINDS)}, got {shorten(kind)}."
         return render(request, "generation/refused.html", context, status=ABSENT)
     try:
-        found, _ = _sorted(request, split, _wanted(request))
+        found, _ = _sorted(request, split, _wanted(request, split))
     except BadAddress as error:
         return render(request, "generation/refused.html", {**context, "message": str(error)}, status=BAD)
     site = site_address(request)
@@ -96,12 +117,11 @@ def _sorted(request: HttpRequest, split: Split, wanted: BoardRequest) -> tuple[B
     return found, sorts
 
 
-def _wanted(request: HttpRequest) -> BoardRequest:
+def _wanted(request: HttpRequest, split: Split, *, beside: Sequence[str] = ()) -> BoardRequest:
     """Return which rows a URL asks for; raise `BadAddress` for unknown parameters or values."""
     asked = QueryString.of(request)
-    asked.check_names(ASKED)
-    choose, sort = asked.value("show", BEST), asked.value("sort", ACCURACY)
-    made, words = tuple(asked.values("made")), asked.value("q")
+    asked.check_names((*ASKED, *beside))
+    choose, made, words = asked.value("show", BEST), asked.values("made"), asked.value("q")
     if choose not in CHOICES:
         raise BadAddress(f"Expected to show one of {', '.join(CHOICES)}, got {shorten(choose)}.")
     unknown = [value for value in made if value not in Method.Made.values]
@@ -109,7 +129,39 @@ def _wanted(request: HttpRequest) -> BoardRequest:
         raise BadAddress(f"Expected one of the types {', '.join(Method.Made.values)}, got {shorten(unknown[0])}.")
     if len(words) > LONGEST or "\0" in words:
         raise BadAddress(f"Expected at most {LONGEST} characters to search for, got a longer text or other characters.")
-    return BoardRequest(choose, made, sort, words)
+    return read_request(
+        request.user,
+        split,
+        choose=choose,
+        made=made,
+        sort=asked.value("sort"),
+        words=words,
+        has_ranks=bool(asked.value(RANKS)) and bool(asked.switch(RANKS)),
+        weights=asked.value(WEIGHTS),
+    )
+
+
+def _weights_form(request: HttpRequest, found: Board) -> dict[str, Any]:
+    """Return the facets that can have weights, the fields of the chosen one, and links to ready-made weights."""
+    if not found.is_open:
+        return {}
+    user, split, asked = request.user, found.split, QueryString.of(request)
+    index = SplitIndex.open(split)
+    facets, name = slice_weights.weighable(user, split, index), asked.value(FACET)
+    fields = found.weights
+    if name and (fields is None or fields.facet != name):
+        fields = slice_weights.weights_of_facet(user, split, index, name)
+    kept = asked.without(FACET, WEIGHTS, "sort").pairs  # the order by weighted accuracy is the usual one with weights
+    ready = [] if fields is None else [("each value equally", EQUAL), ("as in the split", AS_IN_SPLIT)]
+    return {
+        "weighable": facets,
+        "weight_fields": fields,
+        "ready_weights": [
+            (label, urlencode([*kept, (WEIGHTS, f"{fields.facet}:{value}")])) for label, value in ready if fields
+        ],
+        "kept_with_weights": kept,
+        "without_weights": urlencode(kept),
+    }
 
 
 def _under_way(user: Any, split: Split) -> list[Submission]:

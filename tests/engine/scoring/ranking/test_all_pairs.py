@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
 
 from generation.engine.scoring.comparison import MCNEMAR, PERMUTATION, compare
 from generation.engine.scoring.ranking import all_pairs
@@ -23,7 +23,9 @@ ASKED = st.none() | st.lists(st.booleans(), min_size=QUESTIONS, max_size=QUESTIO
 
 @settings(max_examples=40)
 @given(METHODS, TRUTH, ASKED, st.sampled_from([7, 2**15]))
-def test_each_pair_equals_the_comparison_of_two_methods(methods, truth, asked, at_once):
+def test_each_pair_equals_the_comparison_of_two_methods(
+    methods: list[list[list[int]]], truth: list[int], asked: list[bool] | None, at_once: int
+) -> None:
     runs, answers = [[np.array(run) for run in method] for method in methods], np.array(truth)
     among = None if asked is None else np.array(asked)
     with pytest.MonkeyPatch.context() as patched:

@@ -49,10 +49,13 @@ class BoardReading:
     ----------
     request : HttpRequest
     split : Split
+    most : int
+        The number of rows that the URL may name.
     """
 
     request: HttpRequest
     split: Split
+    most: int = MOST
 
     def check_names(self, *known: str) -> None:
         """Raise `UnreadableAddress` for a parameter that is neither a row nor one of `known`."""
@@ -81,8 +84,8 @@ class BoardReading:
     def chosen(self) -> list[Entry]:
         """Return the rows that the URL names, or the first models by default; raise `UnreadableAddress`."""
         keys = self.asked.values(ENTRY)
-        if len(keys) > MOST:
-            raise UnreadableAddress(f"Expected at most {MOST} rows of the board, got {len(keys)}.", status=400)
+        if len(keys) > self.most:
+            raise UnreadableAddress(f"Expected at most {self.most} rows of the board, got {len(keys)}.", status=400)
         if not keys:
             return [entry for entry in self.entries if not entry.is_human][:AT_FIRST]
         return [self._find(key) for key in keys]
@@ -132,8 +135,8 @@ class BoardReading:
         }
 
 
-def open_board(request: HttpRequest, slug: str, name: str) -> BoardReading:
-    return BoardReading(request, find_board(request.user, slug, name))
+def open_board(request: HttpRequest, slug: str, name: str, *, most: int = MOST) -> BoardReading:
+    return BoardReading(request, find_board(request.user, slug, name), most)
 
 
 def check_open(reading: BoardReading) -> None:

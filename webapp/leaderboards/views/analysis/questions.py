@@ -14,20 +14,15 @@ from generation.browsing.navigation import read_filters
 from generation.browsing.pictures import Picture, picture_of
 from generation.engine.predictions.packed_replies import STATES
 from generation.models import Question
+from generation.reports.scoring import truth_of
 from generation.splits.query_string import BadAddress, Query, shorten
 from generation.storage import items
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import stored_predictions
+from webapp.leaderboards.analysis import confusion
+from webapp.leaderboards.analysis.confusion import AnswerFilter
 from webapp.leaderboards.analysis.questions import RowAnswers, Show, choose_questions, given, shows_for
-from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.replies.reply_views import (
-    BY_NAME,
-    Excerpt,
-    excerpts_of,
-    have_replies,
-    in_state,
-    state_name,
-)
+from webapp.leaderboards.entries import Codes, Entry
 from webapp.leaderboards.views.analysis.board_selection import (
     ENTRY,
     BoardReading,
@@ -43,31 +38,32 @@ A_PAGE = 20  # questions
 
 @require_safe
 def questions(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return questions with the rows' answers: `?show=same-wrong&reply=failed&type=count&entry=m5`.
+    """Return questions with the rows' answers: `?show=same-wrong&type=count&entry=m5`, filters as in browsing.
 
-    Filters are those of browsing.
+    `right=red&given=blue` shows the questions with one right answer to which the first row gives another one.
     """
     reading = open_board(request, slug, name)
     try:
-        query, shows, show, found, state = read_wanted(reading)
+        wanted = read_wanted(reading)
+        query, shows, show, found = wanted.query, wanted.shows, wanted.show, wanted.positions
         page = Paginator(found, A_PAGE).get_page(query.page)
         listed = list_questions(reading, list(page.object_list))
     except BadAddress as error:
         return refuse(reading, UnreadableAddress(str(error), status=400))
     except UnreadableAddress as error:
         return refuse(reading, error)
-    kept = [*query.with_words(query.words).pairs, *reading.entry_pairs]
-    shown, replied = [(SHOW, show.name)], [(REPLY, state_name(state))] if state else []
+    answers = wanted.answers.pairs(reading.index.answer_values)
+    kept = [*query.with_words(query.words).pairs, *answers, *reading.entry_pairs]
     context: dict[str, Any] = {
         **reading.context("Question by question"),
         "shows": [(one, urlencode([*kept, (SHOW, one.name), *replied]), one is show) for one in shows],
         "states": _state_choices(reading, [*kept, *shown], state),
         "state": state_name(state),
         "show": show,
-        "conditions": query.conditions,
-        "kept": query.pairs,
-        "onward": urlencode([*kept, *shown, *replied]),
-        "without": urlencode([*reading.entry_pairs, *shown, *replied]),
+        "conditions": [*(f"{one.facet.label}: {one.label}" for one in query.conditions), *_described(reading, wanted)],
+        "kept": [*query.pairs, *answers],
+        "onward": urlencode([*kept, (SHOW, show.name)]),
+        "without": urlencode([*reading.entry_pairs, (SHOW, show.name)]),
         "contenders": reading.contenders,
         "listed": listed,
         "has_pictures": any(one.picture is not None for one in listed),
@@ -89,14 +85,14 @@ def _state_choices(reading: BoardReading, kept: Sequence[tuple[str, str]], state
 class WantedQuestions(NamedTuple):
     """The questions that a URL asks for: its filters, the possible choices, the chosen one, and the positions.
 
-    `state` is the state that a reply to them must have; empty for any.
+    `answers` are filters by the right answer and by the answer of the first row.
     """
 
     query: Query
     shows: list[Show]
     show: Show
     positions: list[int]
-    state: str = ""
+    answers: AnswerFilter
 
 
 def read_wanted(reading: BoardReading, *, beside: Collection[str] = ()) -> WantedQuestions:
@@ -107,30 +103,34 @@ def read_wanted(reading: BoardReading, *, beside: Collection[str] = ()) -> Wante
     UnreadableAddress, BadAddress
     """
     check_open(reading)
-    query = _query(reading, beside)
+    query = read_filters_of(reading, beside=(SHOW, *confusion.NAMES, *beside))
     shows = shows_for(reading.contenders)
     show = _show(reading, shows)
-    within, state = reading.index.select(query.filters, query.each_word), _state(reading)
-    if state:
-        within = within[in_state(reading.chosen, reading.index, state)[within]]
-    found = choose_questions(reading.ground, reading.contenders, show, within)
-    return WantedQuestions(query, shows, show, found, state)
+    within = reading.index.select(query.filters, query.each_word)
+    answers = AnswerFilter.read(reading.asked, reading.index.answer_values)
+    if answers.given and not reading.chosen:
+        raise UnreadableAddress("Expected a row of the board for a filter by given answers, got none.", status=400)
+    if not answers.is_empty:
+        runs = runs_with_empty(reading.chosen[0], reading.index) if answers.given else []
+        within = within[answers.find(runs, truth_of(reading.index))[within]]
+    positions = choose_questions(reading.ground, reading.contenders, show, within)
+    return WantedQuestions(query, shows, show, positions, answers)
 
 
-def _state(reading: BoardReading) -> str:
-    """Return the state that a reply must have, or an empty text; raise `UnreadableAddress`."""
-    name = reading.asked.value(REPLY)
-    if not name:
-        return ""
-    if name not in BY_NAME:
-        raise UnreadableAddress(f"Expected one of the states {', '.join(BY_NAME)}, got {shorten(name)}.", status=400)
-    if not have_replies(reading.chosen):
-        raise UnreadableAddress("Expected rows with replies, got rows without them. Choose other rows.")
-    return BY_NAME[name]
+def runs_with_empty(entry: Entry, index: SplitIndex) -> list[Codes]:
+    """Return the codes of a row's runs, with `NONE` for empty answers."""
+    runs: list[Codes] = [*entry.runs()]
+    return confusion.without_empty(runs, answers_outside(entry, index)) if entry.submissions else runs
 
 
-def _query(reading: BoardReading, beside: Collection[str]) -> Query:
-    asked = reading.asked.without(ENTRY, SHOW, REPLY, *beside)
+def _described(reading: BoardReading, wanted: WantedQuestions) -> list[str]:
+    row = reading.contenders[0].label if reading.contenders else ""
+    return wanted.answers.described(reading.index.answer_values, row)
+
+
+def read_filters_of(reading: BoardReading, *, beside: Collection[str] = ()) -> Query:
+    """Return the filters of a URL; `beside` are parameters that are none. Raise `BadAddress`."""
+    asked = reading.asked.without(ENTRY, *beside)
     return read_filters(asked, user=reading.request.user, split=reading.split, index=reading.index)
 
 
