@@ -5,6 +5,7 @@ from typing import Any, Literal
 from django.http import HttpRequest, HttpResponseBase
 from ninja import Query, Router
 
+from generation.access import may_see_exact_figures
 from generation.browsing.sidebar import page_of
 from generation.splits.query_string import BadAddress, QueryString, read_query, shorten
 from webapp.api.openapi_operations import reads
@@ -15,7 +16,8 @@ from webapp.leaderboards import suites as suite_boards
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.board_lookup import find_board, find_suite
 from webapp.leaderboards.boards import ASKED, board_of, read_request, sorts_of
-from webapp.leaderboards.models import Suite
+from webapp.leaderboards.models import SavedView, Suite
+from webapp.leaderboards.saved_views import view_json
 from webapp.leaderboards.views.submissions import template_file
 
 router = Router(tags=["Boards"])
@@ -56,6 +58,15 @@ def board(
 def template(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
     """Return a template of predictions with one line for each question."""
     return template_file(request, slug, name, "jsonl")
+
+
+@reads(router, f"{BOARD}views/", PageOut[shapes.SavedViewOut], parameters=[PAGE])
+def board_views(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return a page of the board's saved views that you may see, your own first."""
+    split = find_board(request.user, slug, name)
+    rows = SavedView.objects.for_board(request.user, split, is_open=may_see_exact_figures(request.user, split))
+    page = page_of(read_query(QueryString.of(request).pairs, facets=()), rows.count(), of="views")
+    return page_json(request, page, [view_json(one) for one in rows[page.start : page.stop]])
 
 
 @reads(router, "suites/", PageOut[shapes.SuiteOut], parameters=[PAGE])

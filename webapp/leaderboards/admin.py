@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import Field, URLField
 
 from annotations.admin import ReadOnlyAdmin
-from webapp.leaderboards.models import BoardSettings, Method, Submission, Suite, Training
+from webapp.leaderboards.models import Method, SavedView, Submission, Suite, Training
 
 
 @admin.register(Method)
@@ -41,7 +41,9 @@ class SuiteAdmin(ReadOnlyAdmin):
     search_fields = ("title", "slug")
 
 
-@admin.register(BoardSettings)
-class BoardSettingsAdmin(ReadOnlyAdmin):
-    list_display = ("__str__", "least_coverage")
-    list_select_related = ("split__dataset", "dataset")
+@admin.register(SavedView)
+class SavedViewAdmin(ReadOnlyAdmin):
+    list_display = ("name", "split", "page", "owner", "is_public", "created")
+    list_select_related = ("owner", "split__dataset")
+    list_filter = ("is_public", "page")
+    search_fields = ("name", "owner__username", "split__dataset__slug")

@@ -17,8 +17,15 @@ from generation.access import is_withheld
 from generation.charts.drawing import drop_drawings
 from generation.models import Dataset, Split
 from generation.storage import files
-from webapp.leaderboards.models import Method, RemovedSubmissions, Submission, Suite, SuiteMember, Training
-from webapp.leaderboards.replies import stored_replies
+from webapp.leaderboards.models import (
+    Method,
+    RemovedSubmissions,
+    SavedView,
+    Submission,
+    Suite,
+    SuiteMember,
+    Training,
+)
 from webapp.leaderboards.stored_predictions import FOLDER as PREDICTIONS
 from webapp.leaderboards.stored_predictions import name_of
 from webapp.leaderboards.uploads import FOLDER as UPLOADS
@@ -125,6 +132,8 @@ def losses(splits: QuerySet[Split]) -> Iterator[str]:
         yield f"{_counted(count, 'training')} with the trained models. Submissions to other datasets stay."
     if count := Suite.objects.filter(members__split__in=splits).distinct().count():
         yield f"A column of {_counted(count, 'suite')}."
+    if count := SavedView.objects.filter(split__in=splits).count():
+        yield f"{_counted(count, 'saved view')} of boards."
     if count := _trained(splits).count():
         yield f"The training split of {_counted(count, 'submission')} to other splits; only its name stays."
 

@@ -29,9 +29,35 @@ from webapp.models import User
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("undrawn")]
 
 BOARD, API = "/leaderboards/read/val/", "/api/v1/boards/read/val/"
-SIDES = ("slices/", "compare/", "curves/", "steps/", "questions/")
-FILES = ("board.csv", "board.json", "board.tex", "slices.csv", "slices.json", "compare.csv", "curves.csv")
-NAMES = ("page", "q", "show", "made", "sort", "by", "view", "bands", "panel", "entry", "along", "target", "type", "x\0")
+SIDES = ("slices/", "compare/", "pairs/", "confusion/", "curves/", "steps/", "questions/")
+FILES = (
+    "board.csv",
+    "board.json",
+    "board.tex",
+    "slices.csv",
+    "slices.json",
+    "compare.csv",
+    "curves.csv",
+    "pairs.csv",
+    "confusion.json",
+)
+NAMES = (
+    "page",
+    "q",
+    "show",
+    "made",
+    "sort",
+    "by",
+    "view",
+    "bands",
+    "panel",
+    "entry",
+    "along",
+    "target",
+    "type",
+    "x\0",
+)
+NAMES += ("ranks", "weights", "weigh", "weight.count", "right", "given", "unread", "most")
 VALUES = (
     *("", " ", "\0", "a\0b", "é😀", "\u202e", "x" * 5000, "-1", "0", "9" * 9, "9" * 10, "9" * 25, "1e309", "nan"),
     *("٣", "²", "..", "1..", "1..2..3", "٣..٤", "<b>", "%", "../../etc/passwd", "m1-1-1-1", "m" + "9" * 18, "h1"),

@@ -270,6 +270,17 @@ class BoardOut(Schema):
     rows: list[BoardRowOut]
 
 
+class SavedViewOut(Schema):
+    """A name for an address of a board's pages."""
+
+    name: str
+    owner: str
+    page: str = Field(description="The page that the address shows.")
+    address: str
+    is_public: bool
+    created: datetime
+
+
 class SuiteOut(Schema):
     """Several splits on one board."""
 

@@ -29,7 +29,7 @@ from webapp.leaderboards.boards import (
 )
 from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.entries import BEST, CHOICES
-from webapp.leaderboards.models import Method, Submission, Suite
+from webapp.leaderboards.models import Method, SavedView, Submission, Suite
 from webapp.leaderboards.ranking import slice_weights
 from webapp.leaderboards.ranking.slice_weights import AS_IN_SPLIT, EQUAL, FACET, WEIGHTS
 from webapp.leaderboards.training.orders import may_train
@@ -37,6 +37,7 @@ from webapp.leaderboards.training.orders import may_train
 A_PAGE = 40
 BAD, ABSENT = 400, 404
 LONGEST = 100  # characters of a search
+MOST_VIEWS = 12  # saved views that a board lists
 
 
 @require_safe
@@ -87,7 +88,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "under_way": _under_way(request.user, split),
         "is_limited": is_withheld(split),
         "derived": _related_splits(split),
-        "least_coverage": least_coverage(split),
+        "saved_views": list(SavedView.objects.for_board(request.user, split, is_open=found.is_open)[:MOST_VIEWS]),
     }
     return render(request, "leaderboards/board.html", context)
 
