@@ -17,6 +17,7 @@ from webapp.api.pagination import PAGE, SIZE_NAME, SIZED, WORDS, filter_of, keep
 from webapp.api.schemas import board_analysis as shapes
 from webapp.leaderboards.analysis import comparison
 from webapp.leaderboards.analysis.confusion import GIVEN, RIGHT, UNREAD
+from webapp.leaderboards.analysis.costs import AXES
 from webapp.leaderboards.analysis.learning_curves import ALONG, Curve, metric_json, reached_json
 from webapp.leaderboards.analysis.pairs import pairs_json
 from webapp.leaderboards.analysis.sample_complexity import grid_json
@@ -33,6 +34,8 @@ from webapp.leaderboards.views.analysis.board_selection import (
 )
 from webapp.leaderboards.views.analysis.comparing import sheet_for
 from webapp.leaderboards.views.analysis.confusion import confusion_json
+from webapp.leaderboards.views.analysis.costs import ALONG as COST_ALONG
+from webapp.leaderboards.views.analysis.costs import costs_json
 from webapp.leaderboards.views.analysis.grids import open_grid
 from webapp.leaderboards.views.analysis.learning_curves import OVER, TARGET, curves_for
 from webapp.leaderboards.views.analysis.metrics import BY as BY_FACET
@@ -51,6 +54,7 @@ def _text(name: str, about: str, **schema: Any) -> dict[str, Any]:
 
 ENTRIES = filter_of("entry", "Rows of the board, by their keys; the first three models where none is named.")
 ROWS = filter_of("entry", "Rows of the board, by their keys; all rows that have a rank where none is named.")
+COST_AXIS = _text(COST_ALONG, "Against what; the first one that a row has by default.", enum=list(AXES))
 RIGHT_ANSWER = filter_of(RIGHT, "Right answers of the questions.")
 GIVEN_ANSWER = filter_of(GIVEN, "Answers that a run of the first row gives.")
 UNREAD_ANSWER = filter_of(UNREAD, "What a run of the first row gives instead of a word: outside, none or tie.")
@@ -118,6 +122,13 @@ def board_confusion(request: HttpRequest, slug: str, name: str) -> dict[str, Any
     """
     with _read(request, slug, name) as reading:
         return confusion_json(reading)
+
+
+@reads(router, f"{BOARD}costs/", shapes.CostsOut, parameters=[COST_AXIS])
+def costs(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return the accuracy of rows against their cost, tokens or latency, and which rows are on the Pareto front."""
+    with _read(request, slug, name) as reading:
+        return costs_json(reading)
 
 
 @reads(router, f"{BOARD}metrics/", shapes.MetricsOut, parameters=[ENTRIES, WHICH_METRIC, BY_ONE])

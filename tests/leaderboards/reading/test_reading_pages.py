@@ -36,7 +36,7 @@ from webapp.models import User
 pytestmark = pytest.mark.usefixtures("undrawn")
 
 DRAWN = drawing._drawn
-PAGES = ("slices", "compare", "pairs", "confusion", "questions", "curves", "steps")
+PAGES = ("slices", "compare", "pairs", "confusion", "costs", "questions", "curves", "steps")
 
 
 @pytest.fixture

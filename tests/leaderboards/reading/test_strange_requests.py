@@ -29,7 +29,7 @@ from webapp.models import User
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("undrawn")]
 
 BOARD, API = "/leaderboards/read/val/", "/api/v1/boards/read/val/"
-SIDES = ("slices/", "compare/", "pairs/", "confusion/", "curves/", "steps/", "questions/")
+SIDES = ("slices/", "compare/", "pairs/", "confusion/", "costs/", "curves/", "steps/", "questions/")
 FILES = (
     "board.csv",
     "board.json",

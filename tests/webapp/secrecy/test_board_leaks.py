@@ -26,13 +26,13 @@ def addresses() -> Iterator[str]:
         yield from (f"{board}{query}" for query in ("?sort=type", "?sort=shared", "?made=trained", "disclosure/"))
         yield from (f"{board}board.{kind}" for kind in ("csv", "json", "tex"))
         yield from (f"{board}template.{kind}" for kind in ("jsonl", "csv"))
-        for page in ("slices", "compare", "pairs", "confusion", "questions", "curves", "steps"):
+        for page in ("slices", "compare", "pairs", "confusion", "costs", "questions", "curves", "steps"):
             yield from (f"{board}{page}/{query}" for query in ROWS)
             yield from (f"{PROGRAMS}boards/{board[14:]}{page}/{query}" for query in ROWS)
         for query in ("ranks=1", "weights=type:equal", "weigh=type", "sort=weighted&weights=type:split"):
             yield from (f"{board}?{query}", f"{board}board.csv?{query}", f"{PROGRAMS}boards/{board[14:]}?{query}")
         yield from (f"{board}views/", f"{PROGRAMS}boards/{board[14:]}views/", f"{board}questions/?right=yes&given=no")
-        for page in ("slices", "compare", "pairs", "confusion", "curves", "curves/reached"):
+        for page in ("slices", "compare", "pairs", "confusion", "costs", "curves", "curves/reached"):
             yield from (f"{board}{page}.{kind}?by=type" for kind in ("csv", "json", "svg", "pdf", "tex"))
         yield from (
             f"{board}questions/?reply={state}{row}" for state in ("answered", "failed") for row in ("", "&entry=s3")
@@ -77,7 +77,7 @@ def test_users_who_may_not_see_answers_get_the_same_pages_for_all_scores(who: st
     statuses = {one.address: reply.status for one, reply in first.items()}
     assert {
         statuses[f"{BOARDS[0]}{page}/"]
-        for page in ("slices", "compare", "pairs", "confusion", "questions", "curves", "steps")
+        for page in ("slices", "compare", "pairs", "confusion", "costs", "questions", "curves", "steps")
     } == {403}
     assert statuses[BOARDS[0]] == statuses["/submissions/3/"] == statuses["/suites/riddles/"] == 200
     assert statuses["/suites/riddles/grid/"] == statuses[f"{PROGRAMS}suites/riddles/grid/"] == 200

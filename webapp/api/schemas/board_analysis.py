@@ -143,6 +143,28 @@ class PairsOut(ReadOut):
     pairs: list[PairOut]
 
 
+class CostPointOut(Schema):
+    """A row of a board with its accuracy and what it costs."""
+
+    key: str
+    row: str
+    n: int
+    accuracy: float | None
+    low: float | None
+    high: float | None
+    on_front: bool = Field(description="Whether no other method is at most as expensive and at least as accurate.")
+    value: float | None
+
+
+class CostsOut(ReadOut):
+    """Rows of a board against their cost, tokens or latency, the cheapest first."""
+
+    along: str
+    unit: str
+    rows: list[CostPointOut]
+    without: list[str] = Field(description="The rows without this figure.")
+
+
 class AnswerPairOut(Schema):
     """How often a row gives one answer to the questions with one right answer."""
 

@@ -154,18 +154,24 @@ def about(reading: BoardReading) -> dict[str, str]:
     return {"dataset": split.dataset.slug, "split": split.name, "fingerprint": split.fingerprint}
 
 
-def contenders_of(entries: Sequence[Entry]) -> list[Contender]:
-    """Return rows with their predictions and with labels that differ."""
+def labels_of(entries: Sequence[Entry]) -> list[str]:
+    """Return a label for each row; all labels differ."""
     names = [entry.name for entry in entries]
     labels = [
         f"{entry.name} ({entry.circumstances})" if names.count(entry.name) > 1 and entry.circumstances else entry.name
         for entry in entries
     ]
     return [
-        Contender(
-            entry.key, label if labels.count(label) == 1 else f"{label} [{entry.key}]", entry.runs(), entry.is_human
-        )
+        label if labels.count(label) == 1 else f"{label} [{entry.key}]"
         for entry, label in zip(entries, labels, strict=True)
+    ]
+
+
+def contenders_of(entries: Sequence[Entry]) -> list[Contender]:
+    """Return rows with their predictions and with labels that differ."""
+    return [
+        Contender(entry.key, label, entry.runs(), entry.is_human)
+        for entry, label in zip(entries, labels_of(entries), strict=True)
     ]
 
 
