@@ -124,7 +124,7 @@ def board_confusion(request: HttpRequest, slug: str, name: str) -> dict[str, Any
         return confusion_json(reading)
 
 
-@reads(router, f"{BOARD}costs/", shapes.CostsOut, parameters=[COST_AXIS])
+@reads(router, f"{BOARD}costs/", shapes.CostsOut, parameters=[COST_AXIS, ENTRIES])
 def costs(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return the accuracy of rows against their cost, tokens or latency, and which rows are on the Pareto front."""
     with _read(request, slug, name) as reading:

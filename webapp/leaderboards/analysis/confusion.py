@@ -56,13 +56,11 @@ class AnswerFilter(NamedTuple):
         return not self.right and not self.given
 
     def pairs(self, vocabulary: Sequence[str]) -> list[tuple[str, str]]:
-        """Return the choice as parameters of an address."""
         names = {code: name for name, code in WITHOUT_WORD.items()}
         given = [(GIVEN, vocabulary[code]) if code >= 0 else (UNREAD, names[code]) for code in self.given]
         return [*((RIGHT, vocabulary[code]) for code in self.right), *given]
 
     def described(self, vocabulary: Sequence[str], row: str) -> list[str]:
-        """Describe the choice in words, for the page."""
         right = [f"Right answer: {' or '.join(vocabulary[code] for code in self.right)}"] if self.right else []
         given = " or ".join(word_of(code, vocabulary) for code in self.given)
         return [*right, *([f"Answer of {row}: {given}"] if given else [])]
@@ -184,8 +182,7 @@ class ConfusionTable(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Answers that one row or one column counts together."""
-
+    # Answers that one row or one column counts together.
     label: str
     codes: tuple[int, ...]
 

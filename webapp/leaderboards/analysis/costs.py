@@ -63,7 +63,6 @@ class CostTable(NamedTuple):
 
 
 def axes_with_values(entries: Sequence[Entry]) -> list[CostAxis]:
-    """Return the axes on which at least one method has a value."""
     models = [entry for entry in entries if not entry.is_human]
     return [axis for axis in AXES.values() if any(axis.value_of(entry) is not None for entry in models)]
 

@@ -178,7 +178,6 @@ def _of_figures(board: Board) -> str:
 
 
 def _of_weights(board: Board) -> str:
-    """Return the caption's part about the weights of slices, and about intervals of ranks; empty without them."""
     ranks = "ranks that no significant difference excludes (Holm, 5 percent); " if board.has_ranks else ""
     return ranks + ("" if board.weights is None else f"weights of {board.weights.described}; ")
 

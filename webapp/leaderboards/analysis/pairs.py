@@ -50,7 +50,7 @@ class PairRow(NamedTuple):
 
     @property
     def bar(self) -> tuple[int, int, float]:
-        """Return start, width and middle of the interval of ranks in a drawing with 10 units for each rank."""
+        # Start, width and middle of the interval, with 10 units for each rank.
         return 10 * (self.ranks.low - 1), 10 * (self.ranks.high - self.ranks.low + 1), 10 * self.ranks.rank - 5
 
 
@@ -67,7 +67,6 @@ class PairTable(NamedTuple):
 
     @property
     def certain(self) -> int:
-        """Return the number of pairs that differ significantly."""
         return sum(cell is not None and cell.kind == "better" for row in self.rows for cell in row.cells)
 
     @property

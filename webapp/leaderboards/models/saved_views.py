@@ -28,7 +28,7 @@ PAGES = {
 
 class SavedViewQuerySet(models.QuerySet["SavedView"]):
     def visible_to(self, user: Any) -> Self:
-        """Return the public views and those of the account; staff see all only in the admin pages."""
+        # Staff see the private views of others only in the admin pages.
         return self.filter(Q(is_public=True) | Q(owner=user.pk) if user.is_authenticated else Q(is_public=True))
 
     def for_board(self, user: Any, split: Split, *, is_open: bool) -> Self:

@@ -47,7 +47,7 @@ def _compare(index: str, sources: tuple[RowSource, ...], least: int) -> AllPairs
 
 
 def ranked(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries that have a rank: neither people nor the site's baselines."""
+    # People and the site's baselines have no rank.
     return [entry for entry in entries if not (entry.is_human or entry.is_site_baseline or entry.is_deferred)]
 
 

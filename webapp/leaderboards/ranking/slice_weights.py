@@ -78,19 +78,19 @@ class SliceWeights(NamedTuple):
 
     @property
     def fields(self) -> list[tuple[str, str, str, int]]:
-        """Return name, label, weight and number of questions of each value that has questions, for the form."""
+        # Name, label, weight and number of questions of each value of the form.
         found = zip(self.values, self.labels, self.numbers, self.counts, strict=True)
         return [(f"{OF_VALUE}{value}", label, number_text(number), n) for value, label, number, n in found if n]
 
     @property
     def counted(self) -> NDArray[np.float64]:
-        """Return the weight of each value, 0 if it has too few questions, shape (values,)."""
+        # The weight of each value, 0 if it has too few questions, shape (values,).
         enough = [not figures.is_too_few(n) for n in self.counts]
         return np.where(enough, self.numbers, 0.0)
 
     @property
     def left_out(self) -> list[tuple[str, int]]:
-        """Return label and number of questions of each value with a weight and too few questions."""
+        # Label and number of questions of values with a weight that do not count.
         found = zip(self.labels, self.numbers, self.counts, strict=True)
         return [(label, n) for label, number, n in found if number and n and figures.is_too_few(n)]
 
@@ -115,7 +115,7 @@ def _escape(value: str) -> str:
 
 
 def weighable(user: Visitor, split: Split, index: SplitIndex) -> list[IndexedFacet]:
-    """Return the facets that divide the questions into at most sixty values, and that this visitor may see."""
+    # With flags, a question can have several values, so their weights would not divide the questions.
     found = [one for one in facets_for(user, split, index) if one.kind != FacetKind.FLAGS]
     return [one for one in found if 1 < len(values_of(one)) <= MOST_VALUES]
 
@@ -225,7 +225,7 @@ def _sums(numbers: NDArray[Any], parts: NDArray[np.int64], size: int) -> NDArray
 
 
 def weighted_ranks(found: Sequence[tuple[Entry, Figure]]) -> dict[str, int]:
-    """Return ranks by weighted accuracy, by the entries' keys; entries with equal figures share a rank."""
+    # By the entries' keys; equal figures share a rank.
     shares = {entry.key: round(figure.share, 12) for entry, figure in found if figure.share is not None}
     return {key: 1 + sum(other > share for other in shares.values()) for key, share in shares.items()}
 

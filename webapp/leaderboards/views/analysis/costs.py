@@ -12,6 +12,7 @@ from generation.charts.vega import OF_PAPER, OF_THE_PAGE
 from generation.splits.query_string import shorten
 from webapp.leaderboards.analysis.charts.costs_chart import MOST_NAMED, is_logarithmic, spec_of
 from webapp.leaderboards.analysis.costs import AXES, CostTable, axes_with_values, cost_table, lines_of
+from webapp.leaderboards.ranking.all_pairs import MOST_PAIRED
 from webapp.leaderboards.views.analysis.board_selection import (
     ENTRY,
     KINDS,
@@ -34,22 +35,24 @@ COSTS_KINDS = (*KINDS, "json")
 
 @require_safe
 def costs(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return accuracy against cost, tokens or latency: `?along=tokens`."""
-    reading = open_board(request, slug, name)
+    """Return accuracy against cost, tokens or latency: `?along=tokens`, of all rows or those of `&entry=m5`."""
+    reading = open_board(request, slug, name, most=MOST_PAIRED)
     try:
         table = costs_for(reading)
         spec = None if table is None else spec_of(table, colors=OF_THE_PAGE)
         drawing = drawing_of(reading.split.dataset.slug, spec)
+        context: dict[str, Any] = reading.context("Cost")
     except UnreadableAddress as error:
         return refuse(reading, error)
-    context: dict[str, Any] = {
-        **reading.context("Cost"),
+    context |= {
+        "people": None,  # each row has the accuracy of the board
         "table": table,
         "axes": axes_with_values(reading.entries),
         "drawing": drawing,
         "is_drawable": spec is not None,
         "is_logarithmic": table is not None and bool(table.points) and is_logarithmic(table),
         "unnamed": table is not None and len(table.front) > MOST_NAMED,
+        "rows_query": "".join(f"&{urlencode([(ENTRY, key)])}" for key in reading.asked.values(ENTRY)),
         "same_rows": "",
     }
     return render(request, "leaderboards/costs.html", context)
@@ -58,7 +61,7 @@ def costs(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 @require_safe
 def costs_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
     """Return the figures of the page as CSV or JSON, or its chart as SVG or PDF."""
-    reading = open_board(request, slug, name)
+    reading = open_board(request, slug, name, most=MOST_PAIRED)
     try:
         if kind not in COSTS_KINDS:
             raise UnreadableAddress(f"Expected one of {', '.join(COSTS_KINDS)}, got {shorten(kind)}.")
@@ -102,11 +105,12 @@ def costs_for(reading: BoardReading) -> CostTable | None:
     name = reading.asked.value(ALONG)
     if name and name not in AXES:
         raise UnreadableAddress(f"Expected one of {', '.join(AXES)}, got {shorten(name)}.")
+    wanted = reading.chosen if reading.asked.values(ENTRY) else reading.entries
     known = axes_with_values(reading.entries)
     if not known:
         return None
     axis = AXES[name] if name else known[0]
-    rows = [entry for entry in reading.entries if not entry.is_site_baseline]
+    rows = [entry for entry in wanted if not entry.is_site_baseline]
     slices = reverse("board_slices", args=[reading.split.dataset.slug, reading.split.name])
     addresses = [f"{slices}?{urlencode([(ENTRY, entry.key)])}" for entry in rows]
     return cost_table(axis, list(zip(rows, labels_of(rows), addresses, strict=True)))

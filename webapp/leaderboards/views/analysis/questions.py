@@ -118,7 +118,7 @@ def read_wanted(reading: BoardReading, *, beside: Collection[str] = ()) -> Wante
 
 
 def runs_with_empty(entry: Entry, index: SplitIndex) -> list[Codes]:
-    """Return the codes of a row's runs, with `NONE` for empty answers."""
+    # Empty answers have the code `NONE`.
     runs: list[Codes] = [*entry.runs()]
     return confusion.without_empty(runs, answers_outside(entry, index)) if entry.submissions else runs
 
@@ -129,7 +129,7 @@ def _described(reading: BoardReading, wanted: WantedQuestions) -> list[str]:
 
 
 def read_filters_of(reading: BoardReading, *, beside: Collection[str] = ()) -> Query:
-    """Return the filters of a URL; `beside` are parameters that are none. Raise `BadAddress`."""
+    # Parameters in `beside` are no filters.
     asked = reading.asked.without(ENTRY, *beside)
     return read_filters(asked, user=reading.request.user, split=reading.split, index=reading.index)
 
