@@ -157,6 +157,7 @@ def _weights_form(request: HttpRequest, found: Board) -> dict[str, Any]:
     return {
         "weighable": facets,
         "weight_fields": fields,
+        "edits_weights": bool(name),
         "ready_weights": [
             (label, urlencode([*kept, (WEIGHTS, f"{fields.facet}:{value}")])) for label, value in ready if fields
         ],
