@@ -5,21 +5,25 @@ Visitors without access get the same 404 as for a missing object.
 
 import secrets
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from django.db.models import Count, Max, Q, QuerySet
 from django.http import Http404
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 
 from generation.access import Visitor, What, may_mention, may_see, may_see_exact_figures
 from generation.engine.scoring.figures import Averaged, Figure, figure
 from generation.extension_points import Link, Note
 from generation.models import Dataset, Split
+from generation.splits.query_string import BadAddress, shorten
 from generation.views.access_checks import find_split as any_split
 from webapp.leaderboards.disclosure.visibility import figure_of
 from webapp.leaderboards.models import Disclosure, Method, Score, Submission, Suite, Training
+from webapp.leaderboards.models.saved_views import PAGES
 
 HIDDEN = "a private split"
+QUESTION = "board_question"
 
 
 def trained_on(user: Any, submission: Submission) -> str:
@@ -210,3 +214,28 @@ def answers_of_methods(user: Visitor, split: Split, position: int) -> Link | Non
         return None
     address = reverse("board_question", args=[split.dataset.slug, split.name, position])
     return Link("Answers of methods", address)
+
+
+class PageAddress(NamedTuple):
+    """An address of a board's page; only the page of a single question has a position."""
+
+    page: str
+    position: int | None
+    query: str
+
+
+def page_of_board(text: str, split: Split) -> PageAddress:
+    """Return the parts of an address; raise `BadAddress` unless it is a page of this split's board that has a name."""
+    problem = BadAddress(f"Expected an address of a page of the board of {split}, got {shorten(text)}.")
+    try:
+        parts = urlsplit(text)
+        route = resolve(parts.path)
+    except (ValueError, Resolver404) as error:
+        raise problem from error
+    is_elsewhere = parts.scheme or parts.netloc or not text.startswith("/")
+    is_board = (route.kwargs.get("slug"), route.kwargs.get("name")) == (split.dataset.slug, split.name)
+    pages = {f"board_{page}" if page else "board": page for page in PAGES} | {QUESTION: "questions"}
+    if is_elsewhere or not is_board or route.url_name not in pages:
+        raise problem
+    position = route.kwargs["number"] if route.url_name == QUESTION else None
+    return PageAddress(pages[str(route.url_name)], position, parts.query)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import parse_qsl, urlencode
 
 from django import forms
 from django.db import transaction
@@ -11,8 +12,11 @@ from django.db import transaction
 from annotations import markdown
 from generation.access import What, may_see
 from generation.models import Dataset, Split
-from generation.splits.query_string import shorten
-from webapp.leaderboards.models import BoardSettings, Method, Suite
+from generation.splits.query_string import BadAddress, shorten
+from webapp.leaderboards.board_lookup import PageAddress, page_of_board
+from webapp.leaderboards.models import BoardSettings, Method, SavedView, Suite
+from webapp.leaderboards.models.saved_views import LONGEST_NAME, LONGEST_QUERY
+from webapp.leaderboards.ranking.slice_weights import FACET
 
 if TYPE_CHECKING:
     MethodBase = forms.ModelForm[Method]
@@ -21,6 +25,7 @@ else:
     MethodBase = SuiteBase = forms.ModelForm
 
 LONGEST_TEXT = 20_000  # characters of a description or a prompt
+MOST_OF_BOARD, MOST_OF_ACCOUNT = 50, 1000  # views of an account
 MOST_MEMBERS = 30
 MOST_GAPS = 30
 NUMBER = re.compile(r"[0-9]{1,9}([.][0-9]{1,6})?")
@@ -330,35 +335,6 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-class ViewAddress(NamedTuple):
-    # Its page, the position of a single question, and the parameters.
-    page: str
-    position: int | None
-    query: str
-
-
-def read_address(text: str, split: Split) -> ViewAddress:
-    """Return the parts of an address; raise `ValidationError` unless it is a page of this split's board."""
-    problem = forms.ValidationError(f"Expected an address of a page of the board of {split}, got {shorten(text)}.")
-    try:
-        parts = urlsplit(text)
-        route = resolve(parts.path)
-    except (ValueError, Resolver404) as error:
-        raise problem from error
-    is_elsewhere = parts.scheme or parts.netloc or not text.startswith("/")
-    is_board = (route.kwargs.get("slug"), route.kwargs.get("name")) == (split.dataset.slug, split.name)
-    pages = {f"board_{page}" if page else "board": page for page in PAGES} | {QUESTION: "questions"}
-    if is_elsewhere or not is_board or route.url_name not in pages:
-        raise problem
-    query = urlencode([pair for pair in parse_qsl(parts.query) if pair[0] != FACET])
-    if len(query) > LONGEST_QUERY or "%00" in query:
-        raise forms.ValidationError(
-            f"Expected an address with at most {LONGEST_QUERY:,} characters of parameters, got {len(query):,}."
-        )
-    position = route.kwargs["number"] if route.url_name == QUESTION else None
-    return ViewAddress(pages[str(route.url_name)], position, query)
-
-
 class SavedViewForm(forms.Form):
     """The form of a saved view: its name, and who sees it; a new one also has its address."""
 
@@ -396,8 +372,19 @@ class SavedViewForm(forms.Form):
             raise forms.ValidationError(f"Expected a new name, got {shorten(name)}, which another view of yours has.")
         return name
 
-    def clean_address(self) -> ViewAddress:
-        return read_address(str(self.cleaned_data["address"]), self.split)
+    def clean_address(self) -> PageAddress:
+        """Return the address without the field of the board that only opens a form."""
+        try:
+            found = page_of_board(str(self.cleaned_data["address"]), self.split)
+        except BadAddress as error:
+            raise forms.ValidationError(str(error)) from error
+        query = urlencode([pair for pair in parse_qsl(found.query) if pair[0] != FACET])
+        if len(query) > LONGEST_QUERY or "%00" in query:
+            raise forms.ValidationError(
+                f"Expected an address with at most {LONGEST_QUERY:,} characters of parameters and no zero character, "
+                f"got {len(query):,} characters."
+            )
+        return found._replace(query=query)
 
     def clean(self) -> dict[str, Any]:
         """Return the data; refuse a new view if the account has as many as it may have."""
@@ -416,7 +403,7 @@ class SavedViewForm(forms.Form):
         """Return the new or changed view."""
         data = self.cleaned_data
         if self.view is None:
-            address: ViewAddress = data["address"]
+            address: PageAddress = data["address"]
             return SavedView.objects.create(
                 split=self.split,
                 owner=self.user,
