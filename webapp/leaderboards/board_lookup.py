@@ -217,7 +217,7 @@ def answers_of_methods(user: Visitor, split: Split, position: int) -> Link | Non
 
 
 class PageAddress(NamedTuple):
-    """An address of a board's page; only the page of a single question has a position."""
+    # Only the page of a single question has a position.
 
     page: str
     position: int | None

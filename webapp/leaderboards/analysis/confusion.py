@@ -5,7 +5,7 @@ people. In addresses, `right=red&given=blue` are the questions with one right an
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -215,72 +215,90 @@ def confusion_table(
     kept : sequence of (name, value)
         Parameters of that URL: the row and the filters.
     """
-    found = _Counts(index, contender, among, f"{address}?{urlencode(kept)}")
-    of_word = found.counts[:, : found.size].sum(axis=0) + found.n
+    found = _Counts(index, contender, among, order, f"{address}?{urlencode(kept)}")
+    of_word = found.n + np.bincount(found.columns, found.times, found.size + len(LABELS))[: found.size].astype(np.int64)
     frequent = {code for code in np.argsort(-of_word, kind="stable")[:most].tolist() if of_word[code]}
     rights, givens = (_groups(order, there, frequent, found.vocabulary) for there in (found.n, of_word))
-    givens += [Group(LABELS[code], (code,)) for code, place in found.places.items() if found.counts[:, place].any()]
-    singles = list(found.pairs(order))
-    wrong = sorted((pair for pair in singles if pair[0] != pair[1]), key=lambda pair: -found.count(*pair))
+    there = set(found.columns.tolist())
+    givens += [Group(LABELS[code], (code,)) for code, place in found.places.items() if place in there]
+    is_wrong = np.flatnonzero(found.rights != found.columns)
+    most_wrong = is_wrong[np.argsort(-found.times[is_wrong], kind="stable")[:MOST_MISTAKES]]
     return ConfusionTable(
         columns=[one.label for one in givens],
-        rows=[found.row(one, givens) for one in rights],
-        mistakes=[found.cell(*map(found.group, pair)) for pair in wrong[:MOST_MISTAKES]],
-        lines=[found.line(*pair) for pair in singles],
+        rows=found.rows(rights, givens),
+        mistakes=[found.single(at) for at in most_wrong.tolist()],
+        lines=[found.line(at) for at in range(len(found.times))],
         questions=int(found.n.sum()),
         runs=found.runs,
-        right=int(np.trace(found.counts)),
+        right=int(found.right.sum()),
         hidden=int((of_word > 0).sum()) - len(frequent),
     )
 
 
 class _Counts:
-    """How often each right answer gets each given answer: `counts` has shape (vocabulary, vocabulary + others)."""
+    """How often each right answer gets each given answer.
 
-    def __init__(self, index: SplitIndex, contender: Contender, among: Mask, address: str) -> None:
+    Only pairs that occur are stored, in the order of answers, because a large vocabulary has millions of pairs.
+    `rights` and `columns` are codes, with those of `places` for answers that are no words; `times` are their numbers.
+    """
+
+    def __init__(
+        self, index: SplitIndex, contender: Contender, among: Mask, order: Sequence[int], address: str
+    ) -> None:
         self.vocabulary, self.address = index.answer_values, address
         self.size, self.runs = len(self.vocabulary), len(contender.runs)
         self.places = {code: self.size + at for at, code in enumerate(LABELS)}
-        truth = truth_of(index)
-        among = among & (truth >= 0)
-        self.n = np.bincount(truth[among], minlength=self.size)
-        wide = self.size + len(LABELS)
-        self.counts = np.zeros((self.size, wide), np.int64)
-        for run in contender.runs:
-            columns = run[among].astype(np.int64)
-            for code, place in self.places.items():
-                columns[columns == code] = place
-            self.counts += np.bincount(truth[among] * wide + columns, minlength=self.counts.size).reshape(-1, wide)
+        self.codes = [*range(self.size), *LABELS]  # of each column
+        wide, truth = len(self.codes), truth_of(index)
+        asked = truth[among & (truth >= 0)]
+        self.n = np.bincount(asked, minlength=self.size)
+        keys = [asked * wide + self._columns_of(run[among & (truth >= 0)]) for run in contender.runs]
+        pairs, times = np.unique(np.concatenate(keys), return_counts=True)
+        rights, columns = pairs // wide, pairs % wide
+        rank = np.arange(wide)
+        rank[list(order)] = np.arange(self.size)
+        sorting = np.lexsort((rank[columns], rank[rights]))
+        self.rights, self.columns, self.times = rights[sorting], columns[sorting], times[sorting]
+        is_right = self.rights == self.columns
+        self.right = np.zeros(self.size, np.int64)
+        self.right[self.rights[is_right]] = self.times[is_right]
 
-    def count(self, right: int, given: int) -> int:
-        return int(self.counts[right, self.places.get(given, given)])
+    def _columns_of(self, run: Codes) -> NDArray[np.int64]:
+        columns = run.astype(np.int64)
+        for code, place in self.places.items():
+            columns[columns == code] = place
+        return columns
 
-    def group(self, code: int) -> Group:
-        return Group(word_of(code, self.vocabulary), (code,))
+    def rows(self, rights: Sequence[Group], givens: Sequence[Group]) -> list[ConfusionRow]:
+        row_of, column_of = np.zeros(self.size, np.int64), np.zeros(len(self.codes), np.int64)
+        for at, right in enumerate(rights):
+            row_of[list(right.codes)] = at
+        for at, given in enumerate(givens):
+            column_of[[self.places.get(code, code) for code in given.codes]] = at
+        grid = np.zeros((len(rights), len(givens)), np.int64)
+        np.add.at(grid, (row_of[self.rights], column_of[self.columns]), self.times)
+        return [self._row(right, givens, times.tolist()) for right, times in zip(rights, grid, strict=True)]
 
-    def row(self, right: Group, givens: Sequence[Group]) -> ConfusionRow:
+    def _row(self, right: Group, givens: Sequence[Group], times: Sequence[int]) -> ConfusionRow:
         codes = list(right.codes)
-        cells = [self.cell(right, given) for given in givens]
-        return ConfusionRow(right.label, int(self.n[codes].sum()), int(self.counts[codes, codes].sum()), cells)
+        cells = [self._cell(right, given, one) for given, one in zip(givens, times, strict=True)]
+        return ConfusionRow(right.label, int(self.n[codes].sum()), int(self.right[codes].sum()), cells)
 
-    def cell(self, right: Group, given: Group) -> ConfusionCell:
-        columns = [self.places.get(code, code) for code in given.codes]
-        count = int(self.counts[np.ix_(right.codes, columns)].sum())
+    def single(self, at: int) -> ConfusionCell:
+        pair = (int(self.rights[at]), self.codes[self.columns[at]])
+        right, given = (Group(word_of(code, self.vocabulary), (code,)) for code in pair)
+        return self._cell(right, given, int(self.times[at]))
+
+    def _cell(self, right: Group, given: Group, times: int) -> ConfusionCell:
         n = int(self.n[list(right.codes)].sum())
-        share = None if is_too_few(n) else count / (n * self.runs)
-        pairs = AnswerFilter(right.codes, given.codes).pairs(self.vocabulary)
-        link = f"{self.address}&{urlencode(pairs)}" if count and len(pairs) <= MAX_CONDITIONS else ""
-        return ConfusionCell(right.label, given.label, count, share, link, right == given and len(right.codes) == 1)
+        share = None if is_too_few(n) else times / (n * self.runs)
+        pairs = AnswerFilter(right.codes, given.codes).pairs(self.vocabulary) if times else []
+        link = f"{self.address}&{urlencode(pairs)}" if 0 < len(pairs) <= MAX_CONDITIONS else ""
+        return ConfusionCell(right.label, given.label, times, share, link, right == given and len(right.codes) == 1)
 
-    def pairs(self, order: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield every pair of a right and a given answer that occurs."""
-        for right in order:
-            for given in (*order, *LABELS):
-                if self.count(right, given):
-                    yield right, given
-
-    def line(self, right: int, given: int) -> dict[str, Any]:
-        n, times = int(self.n[right]), self.count(right, given)
+    def line(self, at: int) -> dict[str, Any]:
+        right, given, times = int(self.rights[at]), self.codes[self.columns[at]], int(self.times[at])
+        n = int(self.n[right])
         names = {code: name for name, code in WITHOUT_WORD.items()}
         return {
             "right": self.vocabulary[right],
