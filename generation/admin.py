@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from generation.engine.errors import EngineError
 from generation.making import dataset_jobs
-from generation.models import Dataset, Export, Heartbeat, Job, Limit, Quota, Split
+from generation.models import Dataset, Export, FreshTwin, Heartbeat, Job, Limit, Quota, Split
 
 if TYPE_CHECKING:
     Base = admin.ModelAdmin[Any]
@@ -48,6 +48,16 @@ class SplitAdmin(LookOnly):
     list_select_related = ("dataset",)
     list_filter = ("state", "kind", "withheld")
     search_fields = ("dataset__slug", "name")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(FreshTwin)
+class FreshTwinAdmin(LookOnly):
+    list_display = ("__str__", "split", "source", "number")
+    list_select_related = ("split__dataset", "source__dataset")
+    search_fields = ("split__dataset__slug", "source__dataset__slug")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -1,9 +1,10 @@
 """Registration for upper layers, so that lower layers need not import them: links, notes, and referrers of datasets.
 
-Each upper layer registers functions when it is loaded. Links are shown to the owner on a split's page. Notes are lines
-with a link on the pages of splits and questions; their functions check what the user may see. Some things that refer
-to a dataset prevent its deletion, and others are deleted with it. A page names the things that prevent it, so a
-referrer must return only names that the dataset's owner may know.
+Each upper layer registers functions when it is loaded. Links are shown to the owner on a split's page. Actions are
+buttons there, whose functions check what the user may do. Notes are lines with a link on the pages of splits and
+questions; their functions check what the user may see. Some things that refer to a dataset prevent its deletion, and
+others are deleted with it. A page names the things that prevent it, so a referrer must return only names that the
+dataset's owner may know.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,6 +37,24 @@ def register_link(name: str, link: LinkMaker) -> None:
 
 def links_for(split: Split, text: str = "") -> list[Link]:
     return [_LINKS[name](split, text) for name in sorted(_LINKS)]
+
+
+SplitAction = Callable[[Visitor, Split], Link | None]
+
+_ACTIONS: dict[str, SplitAction] = {}
+
+
+def register_action(name: str, action: SplitAction) -> None:
+    """Show the button that `action` returns on the page of each complete split. The same name replaces it.
+
+    `action` checks what the user may do, and returns None for no button.
+    """
+    _ACTIONS[name] = action
+
+
+def actions_for(user: Visitor, split: Split) -> list[Link]:
+    found = (_ACTIONS[name](user, split) for name in sorted(_ACTIONS))
+    return [link for link in found if link is not None]
 
 
 class Note(NamedTuple):

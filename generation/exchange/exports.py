@@ -96,7 +96,7 @@ class StoredSplit:
         self.name, self.scenes, self.questions = split.name, split.scenes, split.questions
         self.withheld = split.source.withheld or split.withheld
         self.fingerprint = split.fingerprint
-        self.reference = None if split.reference is None else split.reference.name
+        self.reference = None if split.own_reference is None else split.own_reference.name
         self.parent = split.source.name if split.is_derived else None
         self.imported = split.source.kind == Split.Kind.IMPORTED
         self.secret_sha256 = split.secret_sha256

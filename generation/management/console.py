@@ -1,7 +1,9 @@
 """The output of commands: errors as one line on standard error with an exit status for each kind, and progress bars."""
 
+import re
 import sys
 import time
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -13,12 +15,15 @@ from tqdm import tqdm
 
 from generation.engine import numba_compiler
 from generation.engine.errors import EngineError
-from generation.making.process_pool import KeepDying, Pool, drop_connection, stoppable
+from generation.making.process_pool import KeepDying, Pool, drop_connection, note, stoppable
+from generation.making.progress import progress_of
+from generation.making.warmup import warm_world
 from generation.management.world_packages import WORLDS
 from generation.models import Dataset, Split
 from generation.queue import graceful_shutdown
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+MOST_WORKERS = 64
 EVERY = 5.0  # seconds between two lines about compilation
 
 
@@ -203,7 +208,42 @@ class WatchingCommand(PlainCommand):
             returncode=INTERRUPTED,
         )
 
+    def make(self, dataset: Dataset, *, workers: int) -> None:
+        """Run processes until the dataset is complete; raise `CommandError` if it cannot be."""
+        try:
+            with stoppable():
+                warm_world(dataset.world, draws=dataset.with_images)
+        except KeyboardInterrupt:
+            self.interrupted("made")
+        bar_format = "{desc} {percentage:3.0f}% |{bar:30}| {elapsed}<{remaining}"
+        bar = Bar(dataset, _how_far, total=1.0, initial=progress_of(dataset).share, bar_format=bar_format)
+        self.watch(bar, size=workers, kept="made")
+        self.check_complete(dataset)
+
     def check_complete(self, dataset: Dataset) -> None:
         if dataset.state != Dataset.State.COMPLETE:
             reason = dataset.error or f"{dataset.slug} was {dataset.state} meanwhile."
             raise CommandError(reason, returncode=FAILED)
+
+
+def _how_far(dataset: Dataset) -> tuple[float, str]:
+    """Return the finished share, and a text with the counts or the reason why work has stopped."""
+    at = progress_of(dataset)
+    text = f"{dataset.slug}: {at.scenes:,}/{at.of_scenes:,} scenes"
+    if at.of_images:
+        text += f", {at.images:,}/{at.of_images:,} images"
+    return at.share, f"{dataset.slug}: {reason}" if (reason := note(dataset)) else text
+
+
+def add_workers(parser: ArgumentParser) -> None:
+    """Add the option `--workers`."""
+    parser.add_argument(
+        "--workers", type=_number_of_processes, metavar="N",
+        help=f"processes, {MOST_WORKERS} at most; default: one a processor",
+    )  # fmt: skip
+
+
+def _number_of_processes(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MOST_WORKERS:
+        raise ArgumentTypeError(f"expected a number of processes, 1 to {MOST_WORKERS}, got {text!r}")
+    return int(text)

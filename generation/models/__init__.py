@@ -16,6 +16,7 @@ from generation.models.jobs import (
 )
 from generation.models.quotas import Limit, PreviewTurn, Quota, Upload
 from generation.models.reports import AblationReport, BlindReport
+from generation.models.twins import FreshTwin, FreshTwinQuerySet
 
 __all__ = [
     "AblationReport",
@@ -27,6 +28,8 @@ __all__ = [
     "DatasetQuerySet",
     "Export",
     "ExportQuerySet",
+    "FreshTwin",
+    "FreshTwinQuerySet",
     "Heartbeat",
     "Import",
     "ImportedSplit",

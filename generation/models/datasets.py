@@ -339,6 +339,12 @@ class Split(models.Model):
     def source(self) -> "Split":
         return self.parent if self.parent is not None else self
 
+    @property
+    def own_reference(self) -> "Split | None":
+        """Return the reference if it is in the same dataset; that of a fresh twin is in the dataset of its source."""
+        found = self.reference
+        return found if found is not None and found.dataset_id == self.dataset_id else None
+
     def read_spec(self) -> BaseSpec:
         return self.dataset.read_spec().for_split(self.source.name)
 

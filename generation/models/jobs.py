@@ -237,7 +237,8 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
         making = ~Q(kind__in=[Job.Kind.DELETE, Job.Kind.DERIVE]) & Q(dataset__state=Dataset.State.MAKING)
         deriving = Q(kind=Job.Kind.DERIVE, dataset__state=Dataset.State.COMPLETE)
         deleting = Q(kind=Job.Kind.DELETE, dataset__state=Dataset.State.DELETING)
-        both = Q(split__state=Split.State.COMPLETE, split__reference__state=Split.State.COMPLETE)
+        sealed = Q(split__reference__state=Split.State.COMPLETE) | Q(split__reference=None)  # None if it was deleted
+        both = Q(split__state=Split.State.COMPLETE) & sealed
         may = self.ready().filter(making | deriving | deleting, ~Q(kind=Job.Kind.SEEN) | both)
         return may.exclude(Q(kind=Job.Kind.SEAL) & Exists(left))
 

@@ -101,7 +101,7 @@ def verify(dataset: Dataset, scope: VerificationScope, *, workers: int = 1, tick
                 )
     _prove_overlap(scope.splits, gathered, verdict)
     gathered.repeats.note(
-        {split.name: _name(split.reference) for split in scope.splits if not split.is_derived}, verdict
+        {split.name: _name(split.own_reference) for split in scope.splits if not split.is_derived}, verdict
     )
     _prove_whole(dataset, found, verdict)
     return verdict
@@ -160,8 +160,9 @@ def _prove_overlap(splits: Sequence[Split], gathered: SplitFacts, verdict: Verdi
     for split in splits:
         if not split.seen_digest or split.reference is None or split.is_derived:
             continue
-        if split.reference.name in gathered.names:
-            gathered.overlap.prove(split.name, split.reference.name, stated_overlap(split, verdict), verdict)
+        reference = split.own_reference
+        if reference is not None and reference.name in gathered.names:
+            gathered.overlap.prove(split.name, reference.name, stated_overlap(split, verdict), verdict)
         else:
             verdict.leave(split.name, NOT_VERIFIED)
 
@@ -188,7 +189,7 @@ def _prove_plan(split: Split, verdict: Verdict) -> None:
     verdict.same(name, "rows", sums, (split.scenes, split.questions), unit="figures", what="scenes and questions ")
     is_withheld = spec.splits[name].withheld and split.opened is None
     verdict.same(name, "rows", is_withheld, split.withheld, unit="figures", what="answers withheld: ")
-    verdict.same(name, "rows", spec.reference_of(name), _name(split.reference), unit="figures", what="reference ")
+    verdict.same(name, "rows", spec.reference_of(name), _name(split.own_reference), unit="figures", what="reference ")
     if split.secret:
         digest = hashlib.sha256(split.secret_bytes).hexdigest()
         verdict.same(name, "hashes", digest, split.secret_sha256, unit="secrets", what="SHA-256 of the secret ")

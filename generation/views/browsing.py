@@ -123,6 +123,7 @@ def _page(
         "links": extension_points.links_for(split, query.filter_address.removeprefix("?"))
         if found.positions.size
         else [],
+        "actions": extension_points.actions_for(request.user, split),
         "notes": extension_points.notes_on_splits(request.user, [split]).get(split.pk, []),
         "said": describe_recipe(split) if split.is_derived else "",
         "answers_open": (answers_open := may_see(request.user, split, What.ANSWER)),

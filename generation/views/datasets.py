@@ -1,5 +1,6 @@
 """The list of datasets, and the overview of one."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
 from generation import extension_points
-from generation.access import Visitor, What, is_researcher, may_see, owns
+from generation.access import Visitor, What, is_researcher, may_mention, may_see, owns
 from generation.browsing import stories
 from generation.browsing.dataset import (
     cards_of,
@@ -72,7 +73,7 @@ def datasets(request: HttpRequest) -> HttpResponse:
 def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     """Return the overview of a dataset. `?split=val` counts only that split; otherwise all splits are counted."""
     found = find_dataset(request.user, slug)
-    everything = list(found.splits.select_related("dataset", "reference", "parent").order_by("ordinal"))
+    everything = list(found.splits.select_related("dataset", "reference__dataset", "parent").order_by("ordinal"))
     splits = [split for split in everything if not split.is_derived]
     wanted = QueryString.of(request).value("split") or None
     counted = counted_splits(everything, wanted)
@@ -126,6 +127,7 @@ def spec_with_files(request: HttpRequest, slug: str) -> HttpResponse:
 class SplitRow(NamedTuple):
     split: Split
     said: str  # the questions of a derived split in words
+    reference: str  # the name of the split that it is compared with, as the user may see it
     notes: list[Note]
 
 
@@ -135,10 +137,21 @@ def _rows(user: Visitor, splits: list[Split]) -> list[SplitRow]:
     rows = []
     for split in splits:
         if not split.is_derived:
-            rows.append(SplitRow(split, "", found.get(split.pk, [])))
+            rows.append(_row(user, split, "", found))
             derived = [other for other in splits if other.parent_id == split.pk]
-            rows += [SplitRow(other, describe_recipe(other), found.get(other.pk, [])) for other in derived]
+            rows += [_row(user, other, describe_recipe(other), found) for other in derived]
     return rows
+
+
+def _row(user: Visitor, split: Split, said: str, notes: Mapping[int, list[Note]]) -> SplitRow:
+    return SplitRow(split, said, _reference_name(user, split), notes.get(split.pk, []))
+
+
+def _reference_name(user: Visitor, split: Split) -> str:
+    """Return the name of a split's reference; empty if there is none, or if its dataset may not be named."""
+    if split.reference is None or split.own_reference is not None:
+        return "" if split.reference is None else split.reference.name
+    return str(split.reference) if may_mention(user, split.reference.dataset) else ""
 
 
 def _filters(user: Visitor) -> list[str]:

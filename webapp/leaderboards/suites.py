@@ -1,4 +1,4 @@
-"""Boards of suites: a column for each split, the mean, and named gaps between two splits."""
+"""Boards of suites: a column for each split, the mean, named gaps between two splits, and gaps to fresh twins."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from generation.engine.scoring.figures import (
 )
 from webapp.leaderboards import entries
 from webapp.leaderboards.entries import Entry
+from webapp.leaderboards.fresh_twins.gaps import TwinGap, TwinGroup, gap_of, groups_of, steps_of
 from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember
 
 
@@ -63,6 +64,8 @@ class SuiteRow(NamedTuple):
     mean : float or None
         Mean accuracy over the members, 0 .. 1; None if a member is missing.
     gaps : tuple of MemberGap
+    twin_gaps : tuple of TwinGap
+        For each member with fresh twins in the suite.
     """
 
     entry: Entry
@@ -70,6 +73,7 @@ class SuiteRow(NamedTuple):
     figures: tuple[Figure | None, ...]
     mean: float | None
     gaps: tuple[MemberGap, ...]
+    twin_gaps: tuple[TwinGap, ...] = ()
 
     @property
     def mean_text(self) -> str:
@@ -84,6 +88,11 @@ class SuiteBoard(NamedTuple):
     missing: int
     gaps: list[SuiteGap]
     rows: list[SuiteRow]
+    twin_groups: list[TwinGroup]
+
+    @property
+    def has_rounded_gaps(self) -> bool:
+        return any(gap.is_rounded for row in self.rows for gap in row.twin_gaps)
 
 
 def board_of(user: Any, suite: Suite) -> SuiteBoard:
@@ -91,8 +100,13 @@ def board_of(user: Any, suite: Suite) -> SuiteBoard:
     every, members = members_for(user, suite)
     gaps = [gap for gap in suite.gaps.order_by("pk") if {gap.minuend_id, gap.subtrahend_id} <= {m.pk for m in members}]
     found = _together(user, members)
-    rows = [_row(parts, members, gaps) for parts in found.values()]
-    return SuiteBoard(suite, members, len(every) - len(members), gaps, _ranked(rows))
+    groups = groups_of(members)
+    steps = steps_of([one for group in groups for one in (group.source, *group.twins)])
+    rows = [
+        _row(parts, members, gaps)._replace(twin_gaps=tuple(gap_of(group, parts, steps) for group in groups))
+        for parts in found.values()
+    ]
+    return SuiteBoard(suite, members, len(every) - len(members), gaps, _ranked(rows), groups)
 
 
 def members_for(user: Any, suite: Suite) -> tuple[list[SuiteMember], list[SuiteMember]]:

@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from webapp.leaderboards.views import boards, disclosure, findings, methods, saved_views, submissions, suites, trainings
+from generation import url_converters  # noqa: F401 - registers `split:` and `position:`
+from webapp.leaderboards.views import (
+    boards,
+    disclosure,
+    findings,
+    fresh_twins,
+    methods,
+    submissions,
+    suites,
+    trainings,
+)
 from webapp.leaderboards.views.analysis import (
     accuracy_over_k,
     comparing,
@@ -51,9 +61,12 @@ urlpatterns = [
     path(f"{BOARD}/metrics/", metrics.metrics, name="board_metrics"),
     path(f"{BOARD}/metrics.<str:kind>", metrics.metrics_file, name="board_metrics_file"),
     path(f"{BOARD}/steps/", skipped_steps.steps, name="board_steps"),
-    path(f"{BOARD}/views/", saved_views.saved_views, name="board_views"),
-    path(f"{BOARD}/views/<position:number>/", saved_views.saved_view_edit, name="board_view_edit"),
-    path(f"{BOARD}/views/<position:number>/delete/", saved_views.saved_view_delete, name="board_view_delete"),
+    path("datasets/<slug:slug>/<split:name>/fresh-twins/", fresh_twins.fresh_twins, name="fresh_twins"),
+    path(
+        "datasets/<slug:slug>/<split:name>/fresh-twins/progress/",
+        fresh_twins.fresh_twins_progress,
+        name="fresh_twins_progress",
+    ),
     path("findings/", findings.findings, name="findings"),
     path("findings/<slug:name>/", findings.finding, name="finding"),
     path("findings/<slug:name>/<slug:size>.json", findings.finding_file, name="finding_file"),

@@ -1,6 +1,7 @@
 """Shares of right answers: their intervals, the smallest number of questions for a share, rounding, and texts."""
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -241,11 +242,47 @@ def difference_of(first: Figure, second: Figure) -> Interval | None:
     ----------
     Newcombe 1998, Interval estimation for the difference between independent proportions, method 10.
     """
-    if first.share is None or first.low is None or first.high is None:
+    return difference_from_mean(first, [second])
+
+
+def difference_from_mean(first: Figure, others: Sequence[Figure]) -> Interval | None:
+    """Return the 95 % interval of a figure less the mean of others, all about different questions.
+
+    It is the interval for a sum of independent shares with weights, here 1 for the first and -1/k for each of k others.
+    It is computed from Wilson's interval of each share. With one other figure it is the interval of `difference_of`.
+
+    Parameters
+    ----------
+    first : Figure
+    others : sequence of Figure
+
+    Returns
+    -------
+    Interval or None
+        From -1 to 1; None without others, or if one of the figures has no interval.
+
+    References
+    ----------
+    Zou, Huang and Zhang 2009, A note on confidence interval estimation for a linear function of binomial proportions.
+    """
+    reaches = [_reach(one) for one in (first, *others)]
+    known = [one for one in reaches if one is not None]
+    if not others or len(known) < len(reaches):
         return None
-    if second.share is None or second.low is None or second.high is None:
-        return None
-    difference = first.share - second.share
-    low = math.hypot(first.share - first.low, second.high - second.share)
-    high = math.hypot(first.high - first.share, second.share - second.low)
+    own, rest = known[0], known[1:]
+    difference = own.share - sum(one.share for one in rest) / len(rest)
+    low = math.hypot(own.below, *(one.above / len(rest) for one in rest))
+    high = math.hypot(own.above, *(one.below / len(rest) for one in rest))
     return Interval(difference - low, difference + high)
+
+
+class _Reach(NamedTuple):
+    share: float
+    below: float  # from the share down to the lower end of its interval
+    above: float
+
+
+def _reach(one: Figure) -> _Reach | None:
+    if one.share is None or one.low is None or one.high is None:
+        return None
+    return _Reach(one.share, one.share - one.low, one.high - one.share)

@@ -12,14 +12,9 @@ from generation.engine.errors import BadSpec
 from generation.engine.items import Media
 from generation.making import dataset_jobs
 from generation.making.creation import SlugTaken, check_secrets
-from generation.making.process_pool import note, stoppable
-from generation.making.progress import progress_of
-from generation.making.warmup import warm_world
-from generation.management.console import Bar, WatchingCommand
+from generation.management.console import WatchingCommand, add_workers
 from generation.models import Dataset
 from generation.specs import loading
-
-MOST_WORKERS = 64
 
 
 class Command(WatchingCommand):
@@ -41,10 +36,7 @@ class Command(WatchingCommand):
             "--secret", type=_named, action="append", default=[], metavar="SPLIT=HEX",
             help="the published secret of a split, to prove that it was made as claimed",
         )  # fmt: skip
-        parser.add_argument(
-            "--workers", type=_positive, metavar="N",
-            help=f"processes, {MOST_WORKERS} at most; default: one a processor",
-        )  # fmt: skip
+        add_workers(parser)
         parser.add_argument("--no-images", action="store_true", help="scenes and questions only")
         parser.add_argument("--resume", action="store_true", help="go on with a dataset that was stopped")
 
@@ -52,7 +44,7 @@ class Command(WatchingCommand):
         """Make the dataset. After Ctrl-C it can be resumed."""
         dataset = self._dataset(options)
         if dataset.state != Dataset.State.COMPLETE:
-            self._make(dataset, workers=options["workers"] or settings.MACHINE_PROCESSES)
+            self.make(dataset, workers=options["workers"] or settings.MACHINE_PROCESSES)
         self.stdout.write(dataset.fingerprint)
 
     def _dataset(self, options: dict[str, Any]) -> Dataset:
@@ -88,27 +80,6 @@ class Command(WatchingCommand):
                 dataset.read_spec().check_here()
             dataset_jobs.resume(dataset)
         return dataset
-
-    def _make(self, dataset: Dataset, *, workers: int) -> None:
-        """Run processes until the dataset is complete; raise `CommandError` if it cannot be."""
-        try:
-            with stoppable():
-                warm_world(dataset.world, draws=dataset.with_images)
-        except KeyboardInterrupt:
-            self.interrupted("made")
-        bar_format = "{desc} {percentage:3.0f}% |{bar:30}| {elapsed}<{remaining}"
-        bar = Bar(dataset, _how_far, total=1.0, initial=progress_of(dataset).share, bar_format=bar_format)
-        self.watch(bar, size=workers, kept="made")
-        self.check_complete(dataset)
-
-
-def _how_far(dataset: Dataset) -> tuple[float, str]:
-    """Return the finished share, and a text with the counts or the reason why work has stopped."""
-    at = progress_of(dataset)
-    text = f"{dataset.slug}: {at.scenes:,}/{at.of_scenes:,} scenes"
-    if at.of_images:
-        text += f", {at.images:,}/{at.of_images:,} images"
-    return at.share, f"{dataset.slug}: {reason}" if (reason := note(dataset)) else text
 
 
 def _check_same(dataset: Dataset, data: Mapping[str, Any], *, secrets: Mapping[str, str], images: bool) -> None:
@@ -164,9 +135,3 @@ def _number_of_scenes(text: str) -> tuple[str, int]:
     if not re.fullmatch(r"[0-9]{1,9}", value):
         raise ArgumentTypeError(f"expected a number of scenes for {name}, got {value!r}")
     return name, int(value)
-
-
-def _positive(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MOST_WORKERS:
-        raise ArgumentTypeError(f"expected a number of processes, 1 to {MOST_WORKERS}, got {text!r}")
-    return int(text)

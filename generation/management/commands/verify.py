@@ -18,10 +18,9 @@ from generation.engine.verification.verdict import Verdict
 from generation.engine.worlds import READERS, get_world
 from generation.making.process_pool import stoppable
 from generation.making.warmup import warm_world
-from generation.management.console import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand
+from generation.management.console import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand, add_workers
 from generation.verification import dataset as verifying
 
-MOST_WORKERS = 64
 SHOWN = 200  # findings on the screen; --json prints all that are kept
 
 
@@ -39,7 +38,7 @@ class Command(PlainCommand):
         parser.add_argument(
             "--rerender", type=_count, default=0, metavar="N", help="draw N pictures again and compare them"
         )
-        parser.add_argument("--workers", type=_processes, metavar="N", help="processes; default: one a processor")
+        add_workers(parser)
         parser.add_argument("--json", action="store_true", help="one JSON document")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -116,12 +115,6 @@ class Command(PlainCommand):
 def _count(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise ArgumentTypeError(f"expected a number of pictures, got {text!r}")
-    return int(text)
-
-
-def _processes(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MOST_WORKERS:
-        raise ArgumentTypeError(f"expected a number of processes, 1 to {MOST_WORKERS}, got {text!r}")
     return int(text)
 
 

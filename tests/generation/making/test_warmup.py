@@ -65,7 +65,7 @@ def test_generate_compiles_only_for_its_own_world(
         asked.append((name, draws))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("generation.management.commands.generate.warm_world", stop)
+    monkeypatch.setattr("generation.management.console.warm_world", stop)
     with pytest.raises(KeyboardInterrupt):
         call_command("generate", str(tmp_path / "shapes.json"), no_images=not images)
     assert asked == [("clevr", images)]

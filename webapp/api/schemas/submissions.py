@@ -307,6 +307,24 @@ class SuiteRowOut(Schema):
     harmonic_means: dict[str, float | None] = Field(
         description="For each gap the harmonic mean of the accuracies on both splits."
     )
+    fresh_twins: dict[str, "TwinGapOut"] = Field(
+        description="For each split with fresh twins in the suite: its accuracy less the mean accuracy on its twins."
+    )
+
+
+class TwinGapOut(Schema):
+    """The gap between a row's accuracy on a split and its mean accuracy on the fresh twins of this split."""
+
+    twins: int
+    answered: int = Field(description="The number of twins on which the row has an accuracy.")
+    missing: list[str] = Field(description="The splits of the group on which it has none.")
+    mean: float | None
+    gap: float | None
+    low: float | None = Field(description="The lower end of the 95 % interval of the gap, over the questions.")
+    high: float | None
+    lowest: float | None = Field(description="The lowest accuracy on a twin.")
+    lowest_twin: str
+    rounded: bool = Field(description="Whether accuracies on twins are published figures, rounded down to a step.")
 
 
 class SuiteBoardOut(Schema):
@@ -317,4 +335,5 @@ class SuiteBoardOut(Schema):
     members: dict[str, str]
     k_name: str = Field(description="What the number k of each split counts; empty if the suite is not a grid.")
     k: dict[str, float] = Field(description="The number k of each split of a grid.")
+    fresh_twins: dict[str, list[str]] = Field(description="For each split with fresh twins in the suite: the twins.")
     rows: list[SuiteRowOut]

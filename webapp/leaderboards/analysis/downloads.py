@@ -240,14 +240,18 @@ def _cells(one: Any) -> list[Any]:
     return [found[name] for name in ("accuracy", "n", "low", "high", "deviation")]
 
 
+TWIN_PARTS = ("answered", "mean", "gap", "low", "high", "lowest")
+
+
 def of_suite(board: SuiteBoard, *, site: str) -> Table:
     labels = [member.label for member in board.members]
     gaps = [gap.label for gap in board.gaps]
+    twin_heads = [head for group in board.twin_groups for head in (group.gap_label, group.lowest_label)]
     hashes = ", ".join(f"{member.label}: {member.split} {member.split.fingerprint[:16]}" for member in board.members)
     return Table(
         title=board.suite.title,
         caption=f"{board.suite.title}: accuracy in percent ({hashes}); {timezone.localdate().isoformat()}.",
-        heads=["", "Method", "Made", *labels, "Mean", *gaps],
+        heads=["", "Method", "Made", *labels, "Mean", *gaps, *twin_heads],
         texts=3,
         printed=[_printed_suite(row) for row in board.rows],
         heads_of_all=[
@@ -255,6 +259,7 @@ def of_suite(board: SuiteBoard, *, site: str) -> Table:
             *(name for label in labels for name in _names(label)),
             "mean",
             *(name for gap in gaps for name in (gap, f"{gap}_low", f"{gap}_high", f"{gap}_harmonic")),
+            *(f"{group.name}_{part}" for group in board.twin_groups for part in TWIN_PARTS),
         ],
         rows=[_whole_suite(row) for row in board.rows],
         data={
@@ -263,6 +268,7 @@ def of_suite(board: SuiteBoard, *, site: str) -> Table:
             "members": {member.label: str(member.split) for member in board.members},
             "k_name": board.suite.k_name,
             "k": {member.label: member.k for member in board.members if member.k is not None},
+            "fresh_twins": {one.source.label: [twin.label for twin in one.twins] for one in board.twin_groups},
             "rows": [suite_row_json(row, labels) for row in board.rows],
         },
     )
@@ -282,13 +288,15 @@ def suite_row_json(row: SuiteRow, labels: Sequence[str]) -> dict[str, Any]:
         "gaps": {gap.label: gap.share for gap in row.gaps},
         "gap_intervals": {gap.label: gap.rounded_interval for gap in row.gaps},
         "harmonic_means": {gap.label: gap.harmonic for gap in row.gaps},
+        "fresh_twins": {gap.group.source.label: gap.to_json() for gap in row.twin_gaps},
     }
 
 
 def _printed_suite(row: SuiteRow) -> list[str]:
     made = row.entry.method.made_text if row.entry.method is not None else "people"
     figures = ["" if one is None else f"{one.points} {one.deviation_text}".strip() for one in row.figures]
-    return [str(row.rank or ""), row.entry.name, made, *figures, row.mean_text, *(gap.text for gap in row.gaps)]
+    twins = [text for gap in row.twin_gaps for text in (gap.text, "" if gap.lowest is None else gap.lowest.points)]
+    return [str(row.rank or ""), row.entry.name, made, *figures, row.mean_text, *(gap.text for gap in row.gaps), *twins]
 
 
 def _whole_suite(row: SuiteRow) -> list[Any]:
@@ -300,6 +308,7 @@ def _whole_suite(row: SuiteRow) -> list[Any]:
         *cells,
         row.mean,
         *(cell for gap in row.gaps for cell in _gap(gap)),
+        *(gap.to_json()[part] for gap in row.twin_gaps for part in TWIN_PARTS),
     ]
 
 

@@ -1,0 +1,68 @@
+"""Fresh twins on pages: notes and the button on pages of splits, and the list of a split's twins."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from django.db.models import Count
+from django.urls import reverse
+
+from generation.access import Visitor, may_mention, owns
+from generation.extension_points import Link, Note
+from generation.making.fresh_twins import may_make_twin
+from generation.making.progress import progress_of
+from generation.models import Dataset, FreshTwin, Split
+
+
+def address_of(split: Split) -> str:
+    return reverse("fresh_twins", args=[split.dataset.slug, split.name])
+
+
+def notes(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
+    """Return what each twin is a twin of, and how many twins each other split has, as this visitor may see them."""
+    found: dict[int, Note] = {}
+    counts = FreshTwin.objects.visible_to(user).filter(source__in=splits).values_list("source").annotate(n=Count("pk"))
+    by_key = {split.pk: split for split in splits}
+    for source, count in counts:
+        text = f"{count} fresh twin{'' if count == 1 else 's'}"
+        found[source] = Note(text, address_of(by_key[source]))
+    for twin in FreshTwin.objects.filter(split__in=splits).select_related("source__dataset"):
+        if twin.source is not None and may_mention(user, twin.source.dataset):
+            found[twin.split_id] = Note(f"Fresh twin {twin.number} of {twin.source}", address_of(twin.source))
+    return found
+
+
+def no_note(user: Visitor, split: Split, position: int) -> str:
+    return ""  # twins add no note to single questions
+
+
+def action(user: Visitor, split: Split) -> Link | None:
+    """Return the link to the form for fresh twins; None if this user may make none, or the split can have none."""
+    if split.kind != Split.Kind.GENERATED or not may_make_twin(user, split):
+        return None
+    if FreshTwin.objects.filter(split=split).exists():
+        return None
+    return Link("Make a fresh twin", address_of(split))
+
+
+class TwinRow(NamedTuple):
+    """A twin in the list; `percent` is how much of it is made, None unless it is being made."""
+
+    twin: FreshTwin
+    split: Split
+    percent: int | None
+    is_own: bool
+
+    @property
+    def is_making(self) -> bool:
+        return self.split.dataset.state == Dataset.State.MAKING
+
+
+def rows_of(user: Visitor, twins: Iterable[FreshTwin]) -> list[TwinRow]:
+    return [_row(user, twin) for twin in twins]
+
+
+def _row(user: Visitor, twin: FreshTwin) -> TwinRow:
+    dataset = twin.split.dataset
+    is_made = dataset.state == Dataset.State.COMPLETE
+    percent = None if is_made else int(progress_of(dataset).share * 100)
+    return TwinRow(twin, twin.split, percent, owns(user, dataset))
