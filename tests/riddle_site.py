@@ -28,7 +28,7 @@ from generation.charts import drawing
 from generation.charts.drawing import DrawingOrder
 from generation.engine.worlds import REGISTRY
 from generation.making import dataset_jobs
-from generation.models import Dataset, Export, Import, Job, Question, Scene, Split
+from generation.models import Dataset, Export, FreshTwin, Import, Job, Question, Scene, Split
 from generation.queue import leases
 from generation.splits.split_recipes import read_recipe
 from generation.storage import files
@@ -379,6 +379,8 @@ def _make_submissions(slug: str, name: str) -> None:
     )
     for ordinal, one in enumerate(split.dataset.splits.filter(parent=None)):
         SuiteMember.objects.create(suite=suite, split=one, ordinal=ordinal, label=one.name, k=ordinal + 1)
+    # The suite's page shows the gap between train and its withheld twin.
+    FreshTwin.objects.create(split=split, source=split.dataset.splits.get(name="train"), number=1)
 
 
 def _replies(answers: Sequence[str]) -> bytes:

@@ -9,7 +9,7 @@ from django.urls import path
 
 from annotations.models import Baseline
 from generation.access import What
-from generation.models import AblationReport, BlindReport, Chunk, Question, Scene, Split
+from generation.models import AblationReport, BlindReport, Chunk, FreshTwin, Question, Scene, Split
 from tests import riddle_site
 from tests.crawl import Reply, Request, routes
 from tests.riddle_site import SECRETS, STRANGERS, CheckKey, Crawled
@@ -62,6 +62,9 @@ FIELDS = {
         **dict.fromkeys(("secret_sha256", "scenes", "questions", "fingerprint", "index_digest", "seen_digest"), PUBLIC),
         "secret": What.ANSWER,
         "replaced": What.SCENE,
+    },
+    FreshTwin: {
+        **dict.fromkeys(("id", "split", "source", "number"), PUBLIC),  # the source only if its dataset may be named
     },
     Chunk: {
         **dict.fromkeys(("id", "split", "number", "first_scene", "scenes", "first_question", "questions"), PUBLIC),
