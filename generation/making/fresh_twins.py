@@ -141,12 +141,8 @@ def _scenes_for(split: Split, questions: int) -> int:
 
 def _create(split: Split, data: Mapping[str, Any], *, number: int, owner: Any) -> FreshTwin:
     source = split.dataset
-    about = {
-        "title": f"Fresh twin {number} of {split}",
-        "description": f"The spec of {split}, drawn again with a new secret, and with answers that are withheld.",
-    }
     files = {file.digest: bytes(file.content) for file in source.files.order_by("digest")}
-    spec = get_world(source.world).read_spec({**data, **about}, files=files)
+    spec = get_world(source.world).read_spec(data, files=files)
     if owner is not None:
         _check_limits(spec, owner, images=source.with_images)
     dataset = create_dataset(
@@ -157,8 +153,12 @@ def _create(split: Split, data: Mapping[str, Any], *, number: int, owner: Any) -
         visibility=source.visibility,
         images=source.with_images,
     )
-    kept = {name: getattr(source, name) for name in ("authors", "licence")}
-    Dataset.objects.filter(pk=dataset.pk).update(**kept)
+    Dataset.objects.filter(pk=dataset.pk).update(  # the spec does not name the split, so its owner can hide that
+        title=f"Fresh twin {number} of {split}",
+        description=f"The spec of {split}, drawn again with a new secret, and with answers that are withheld.",
+        authors=source.authors,
+        licence=source.licence,
+    )
     dataset.splits.update(reference=split.reference_id)  # of the other dataset, which is not made again
     dataset_jobs.plan(dataset)
     return FreshTwin.objects.create(split=dataset.splits.get(), source=split, number=number)
