@@ -102,13 +102,17 @@ def test_with_resume_it_goes_on_and_makes_no_new_twin(val: Split, pool: None) ->
 
 
 @pytest.mark.django_db
-def test_an_exported_twin_can_be_verified(made: MadeTwins, twins: list[Split], tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [[], ["--withheld"]])
+def test_an_exported_twin_can_be_verified(made: MadeTwins, twins: list[Split], tmp_path: Path, more: list[str]) -> None:
     slug, folder = twins[0].dataset.slug, tmp_path / "out"
-    call_command("export", slug, "--format", "jsonl", "--output", str(folder), stdout=StringIO(), stderr=StringIO())
-    call_command("verify", "--folder", str(folder), "--format", "jsonl", stdout=StringIO(), stderr=StringIO())
+    call_command("export", slug, "--format", "clevr", "--output", str(folder), *more, stderr=StringIO())
+    output = StringIO()
+    call_command("verify", "--folder", str(folder), "--format", "clevr", "--json", stdout=output, stderr=StringIO())
+    assert json.loads(output.getvalue())["findings"] == []
     files = [path for path in folder.rglob("*") if path.is_file()]
     written = b"".join(gzip.decompress(one.read_bytes()) if one.suffix == ".gz" else one.read_bytes() for one in files)
-    assert twins[0].secret.encode() not in written and twins[0].secret_sha256.encode() in written
+    assert twins[0].secret_sha256.encode() in written
+    assert (twins[0].secret.encode() in written) == bool(more)
 
 
 @pytest.mark.full
