@@ -34,6 +34,8 @@ WITHOUT_PICTURE = {
     "counting",
     "export-formats",
     "files",
+    "findings",
+    "fresh-twins",
     "metrics",
     "settings",
     "stream",

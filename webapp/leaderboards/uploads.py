@@ -355,7 +355,8 @@ def _matched(user: Any, suite: Suite, file: BinaryIO) -> list[UploadedFile]:
     found, unknown = [], []
     for one in _carried(file):
         name = one.name.rpartition("/")[2].partition(".")[0].lower()
-        meant = [member for member in members if name in names_of(member)]
+        meant = [member for member in members if name == member.label.lower()]
+        meant = meant or [member for member in members if name in names_of(member)]
         if len(meant) == 1:
             _check_size(one, meant[0].split)
             found.append(UploadedFile(meant[0].split, one.name, one.open(), one.size))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from django.db.models import Count
+from django.db.models import Case, Count, When
 from django.urls import reverse
 
 from generation.access import Visitor, may_mention, owns
@@ -11,6 +11,8 @@ from generation.extension_points import Link, Note
 from generation.making.fresh_twins import may_make_twin
 from generation.making.progress import progress_of
 from generation.models import Dataset, FreshTwin, Split
+from webapp.leaderboards.fresh_twins.suite import suites_with_twins
+from webapp.leaderboards.models import Suite
 
 
 def address_of(split: Split) -> str:
@@ -42,6 +44,25 @@ def action(user: Visitor, split: Split) -> Link | None:
     if FreshTwin.objects.filter(split=split).exists():
         return None
     return Link("Make a fresh twin", address_of(split))
+
+
+SUITES = 5
+NUMBERS = 6  # a label names so many twins at most
+
+
+def suite_links(user: Visitor, split: Split) -> list[Link]:
+    """Return links to the suites with the split and its twins that lists may show this visitor, their own first."""
+    suites = suites_with_twins(split).visible_to(user)
+    own_first = suites.order_by(Case(When(owner=user.pk, then=0), default=1), "pk") if user.pk else suites
+    return [Link(_label(suite, split), suite.get_absolute_url()) for suite in own_first[:SUITES]]
+
+
+def _label(suite: Suite, split: Split) -> str:
+    found = FreshTwin.objects.filter(source=split, split__memberships__suite=suite).order_by("number")
+    numbers = list(found.values_list("number", flat=True))
+    more = f" and {len(numbers) - NUMBERS} more" if len(numbers) > NUMBERS else ""
+    shown = ", ".join(map(str, numbers[:NUMBERS]))
+    return f"Suite with twin{'' if len(numbers) == 1 else 's'} {shown}{more}"
 
 
 class TwinRow(NamedTuple):

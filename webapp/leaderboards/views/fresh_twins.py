@@ -19,8 +19,8 @@ from generation.queue.workers import start_command
 from generation.views.access_checks import refuse
 from webapp.leaderboards.board_lookup import find_board
 from webapp.leaderboards.fresh_twins.forms import FreshTwinForm
-from webapp.leaderboards.fresh_twins.listing import address_of, rows_of
-from webapp.leaderboards.fresh_twins.suite import make_twins_with_suite, suites_with_twins
+from webapp.leaderboards.fresh_twins.listing import address_of, rows_of, suite_links
+from webapp.leaderboards.fresh_twins.suite import make_twins_with_suite
 
 A_PAGE = 40
 HINTS = 8
@@ -46,7 +46,7 @@ def fresh_twins(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         **_list(request, split),
         "form": form if may_make and not trouble else None,
         "trouble": trouble,
-        "suites": suites_with_twins(split).visible_to(request.user),
+        "suites": suite_links(request.user, split),
         "here": "Fresh twins",
     }
     return render(request, "leaderboards/fresh_twins.html", context, status=BAD if form.errors else 200)
