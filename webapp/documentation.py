@@ -29,7 +29,16 @@ GROUPS = {
         *("simtown", "counting", "import", "worlds", "stream", "blender"),
     ),
     "Study": ("studies",),
-    "Compare": ("leaderboards", "predictions", "asking", "training", "reading-boards", "fresh-twins", "metrics", "findings"),
+    "Compare": (
+        "leaderboards",
+        "predictions",
+        "asking",
+        "training",
+        "reading-boards",
+        "fresh-twins",
+        "metrics",
+        "findings",
+    ),
     "Run": ("running", "settings", "operating", "backups", "files", "performance"),
     "Develop": ("architecture",),
 }

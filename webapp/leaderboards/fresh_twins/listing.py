@@ -1,9 +1,10 @@
 """Fresh twins on pages: notes and the button on pages of splits, and the list of a split's twins."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from django.db.models import Case, Count, When
+from django.db.models import Case, When
 from django.urls import reverse
 
 from generation.access import Visitor, may_mention, owns
@@ -21,16 +22,19 @@ def address_of(split: Split) -> str:
 
 def notes(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
     """Return what each twin is a twin of, and how many twins each other split has, as this visitor may see them."""
-    found: dict[int, Note] = {}
-    counts = FreshTwin.objects.visible_to(user).filter(source__in=splits).values_list("source").annotate(n=Count("pk"))
     by_key = {split.pk: split for split in splits}
-    for source, count in counts:
-        text = f"{count} fresh twin{'' if count == 1 else 's'}"
-        found[source] = Note(text, address_of(by_key[source]))
-    for twin in FreshTwin.objects.filter(split__in=splits).select_related("source__dataset"):
-        if twin.source is not None and may_mention(user, twin.source.dataset):
-            found[twin.split_id] = Note(f"Fresh twin {twin.number} of {twin.source}", address_of(twin.source))
+    twins, known = FreshTwin.objects.filter(split__in=splits), FreshTwin.objects.visible_to(user)
+    rows = list((twins | known.filter(source__in=splits)).select_related("source__dataset"))
+    counts = Counter(row.source_id for row in rows)
+    found = {key: Note(_counted(counts[key]), address_of(split)) for key, split in by_key.items() if counts[key]}
+    for row in rows:
+        if row.split_id in by_key and row.source is not None and may_mention(user, row.source.dataset):
+            found[row.split_id] = Note(f"Fresh twin {row.number} of {row.source}", address_of(row.source))
     return found
+
+
+def _counted(count: int) -> str:
+    return f"{count} fresh twin{'' if count == 1 else 's'}"
 
 
 def no_note(user: Visitor, split: Split, position: int) -> str:
