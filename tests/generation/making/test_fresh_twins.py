@@ -36,7 +36,7 @@ def shapes(db: None) -> Dataset:
 @pytest.fixture
 def researcher(db: None) -> User:
     user = User.objects.create_user("rosa", "rosa@example.org", "x")
-    user.groups.add(Group.objects.get(name=RESEARCHERS))
+    user.groups.add(Group.objects.get_or_create(name=RESEARCHERS)[0])
     return user
 
 

@@ -51,7 +51,7 @@ def published(method: Method) -> Method:
 def researcher(db: None) -> User:
     """Give an account that may make datasets, and that owns none."""
     user = User.objects.create_user("rosa", "rosa@example.org", "x")
-    user.groups.add(Group.objects.get(name=RESEARCHERS))
+    user.groups.add(Group.objects.get_or_create(name=RESEARCHERS)[0])
     return user
 
 

@@ -13,7 +13,7 @@ class FreshTwinForm(forms.Form):
     """How many twins to make, and how many questions each of them has."""
 
     seeds = forms.IntegerField(
-        label="Twins",
+        label="Number of twins",
         min_value=1,
         max_value=MOST,
         initial=1,
