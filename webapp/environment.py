@@ -78,7 +78,7 @@ class Variable:
         return str(self.default) if self.default not in (None, "") else "none"
 
 
-class Environment:
+class SiteEnvironment:
     """The values of the variables in the table; other variables can't be read."""
 
     def __init__(self, variables: Iterable[Variable]) -> None:

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from webapp.assets import version_of
 from webapp.environment import (
-    Environment,
+    SiteEnvironment,
     Variable,
     is_database,
     is_mail,
@@ -260,7 +260,7 @@ VARIABLES = (
     ),
 )  # fmt: skip
 
-env = Environment(VARIABLES)
+env = SiteEnvironment(VARIABLES)
 
 # Folders
 VAR_DIR = resolve(env["VAR_DIR"], base=BASE_DIR)

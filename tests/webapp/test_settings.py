@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from tests.services import S3
 from tests.webapp.commands import ROOT, manage
 from webapp import settings as site
-from webapp.environment import Environment, Variable, locate, resolve
+from webapp.environment import SiteEnvironment, Variable, locate, resolve
 from webapp.running.processes import NAMES, command
 from webapp.running.secret_files import kept_secret
 
@@ -164,13 +164,13 @@ def test_a_secret_value_is_not_in_an_error_message() -> None:
     variable = Variable(name="PIN", kind="whole number", default=0, about="x", group="x", secret=True)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(ImproperlyConfigured) as refusal:
         patch.setenv("PIN", "hunter2")
-        Environment([variable])["PIN"]
+        SiteEnvironment([variable])["PIN"]
     assert "hunter2" not in str(refusal.value)
 
 
 def test_an_empty_variable_gets_its_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME", "  ")
-    assert Environment([Variable(name="SOME", kind="number", default=2.5, about="x", group="x")])["SOME"] == 2.5
+    assert SiteEnvironment([Variable(name="SOME", kind="number", default=2.5, about="x", group="x")])["SOME"] == 2.5
 
 
 def test_a_relative_folder_is_relative_to_the_base(tmp_path: Path) -> None:
