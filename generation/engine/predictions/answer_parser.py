@@ -187,7 +187,8 @@ def quote(value: object) -> str:
 
 
 OPEN, CLOSE = "<think>", "</think>"
-MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{", re.IGNORECASE)
+MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{|<answer>", re.IGNORECASE)
+END = re.compile(r"</answer>", re.IGNORECASE)
 NOTHING: frozenset[int] = frozenset()
 SHORT, REMEMBERED = 200, 10_000  # the most characters of a cached reply, and the most cached replies
 DRESS = " \t\r\n.,:;!?\"'*_`$()[]{}“”‘’"
@@ -259,7 +260,8 @@ def without_thoughts(text: str) -> str:
 def last_answer(text: str) -> tuple[str, bool]:
     r"""Return the answer that a text marks, and True; the whole text and False if it marks none.
 
-    The last mark counts. The answer is the first line with words after `answer:`, or the content of `\boxed{}`.
+    The last mark counts. The answer is the first line with words after `answer:`, or the content of `\boxed{}` or of
+    `<answer></answer>`.
     """
     marks = list(MARK.finditer(text))
     if not marks:
@@ -268,8 +270,23 @@ def last_answer(text: str) -> tuple[str, bool]:
     rest = text[mark.end() :]
     if mark[0].endswith("{"):
         return _without_macros(_braced(rest)), True
-    lines = (line for line in rest.split("\n") if line.strip(DRESS))
+    said = END.split(rest, maxsplit=1)[0]
+    if mark[0].endswith(">"):
+        return said, True
+    lines = (line for line in said.split("\n") if line.strip(DRESS))
     return _without_macros(next(lines, "")), True
+
+
+def is_cut_off(text: str) -> bool:
+    """Return whether a text ends within a thought, or before the end of the answer that it marks last."""
+    if text.rfind(OPEN) > text.rfind(CLOSE):
+        return True
+    said = without_thoughts(text)
+    marks = list(MARK.finditer(said))
+    if not marks or not marks[-1][0].endswith(("{", ">")):
+        return False
+    rest = said[marks[-1].end() :]
+    return END.search(rest) is None if marks[-1][0].endswith(">") else _braced(rest) == rest
 
 
 def _braced(text: str) -> str:

@@ -67,6 +67,14 @@ REPLIES: list[tuple[str, str, str | None]] = [
     ("color", "My answer: `blue`", "blue"),
     ("shape", "The answer: unknown, but there is a cube", "cube"),
     ("shape", "Answer: it can't be told", None),
+    # answers in tags, as models trained by reinforcement give them
+    ("count", "<think>2 or 3</think><answer>3</answer>", "3"),
+    ("count", "There are 2 and 1.\n<ANSWER>\n 3.\n</ANSWER> So 2 was wrong.", "3"),
+    ("count", "<answer>The answer is 3</answer>", "3"),
+    ("count", "<answer>2, 3</answer>", None),
+    ("count", "<answer>2\n3</answer>", None),
+    ("exist", "<answer>no", "no"),
+    ("exist", "<answer></answer> no", None),
     # boxed answers, as in mathematics
     ("count", r"There are $2 + 1 = 3$, hence $\boxed{3}$.", "3"),
     ("count", r"\boxed{1} was wrong; \boxed{2}", "2"),
@@ -129,7 +137,8 @@ def test_thoughts_are_removed_as_a_slow_twin_removes_them(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["<think>", "</think>", "answer: ", r"\boxed{", "{", "red ", "a-", "1.", "*", "answer"]
+    "text",
+    ["<think>", "</think>", "<answer>", "</answer>", "answer: ", r"\boxed{", "{", "red ", "a-", "1.", "*", "answer"],
 )
 def test_the_time_for_long_texts_grows_with_their_length(text: str) -> None:
     said = text * (1_000_000 // len(text))
