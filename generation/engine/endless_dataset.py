@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from generation.engine.errors import BadSpec
 from generation.engine.items import Chunk, Item, Media, Question
 from generation.engine.language.token_vocabulary import PADDING, Vocabulary
-from generation.engine.spec import BaseSpec, merge
+from generation.engine.spec import LIMITS, BaseSpec, merge
 from generation.engine.worlds import find_preset, get_maker, get_world
 from generation.engine.worlds.base import Models
 
 ENOUGH = 1 << 15  # scenes; a split of this size has a full first chunk
+MOST = LIMITS["scenes"].ceiling  # scenes of a split, as far as a world must know their number
 
 
 class Batch(NamedTuple):
@@ -180,10 +181,11 @@ def read(spec: BaseSpec | Mapping[str, Any] | str, *, seed: int | None = None) -
         name = str((find_preset(spec["base"]) if "base" in spec else spec).get("world"))
         data, files = get_maker(name).gather(spec, folder=Path())
         spec = get_world(name).read_spec(data, files=files)
-    return spec if seed is None else _changed(spec, {"seed": seed})
+    return spec if seed is None else changed(spec, {"seed": seed})
 
 
-def _changed(spec: BaseSpec, changes: Mapping[str, Any]) -> BaseSpec:
+def changed(spec: BaseSpec, changes: Mapping[str, Any]) -> BaseSpec:
+    """Return a spec with changes merged into its JSON; raise `BadSpec`."""
     return get_world(spec.world).read_spec(merge(spec.to_json(), changes), files=spec.files)
 
 
@@ -212,17 +214,56 @@ def pad(rows: Sequence[Sequence[int]], *, length: int | None = None) -> tuple[ND
 
 def _instances(spec: BaseSpec, split: str, numbers: Iterable[int], *, secret: bytes) -> Iterator[Instance]:
     """Yield the instances of the chunks with these numbers, including chunks beyond the end of the split."""
-    maker, shape = get_maker(spec.world), first_chunk(spec, split)
+    endless = EndlessSplit(spec, split, secret=secret)
     for number in numbers:
-        first_item, first_question = number * shape.items, number * shape.questions
-        chunk = shape._replace(number=number, first_item=first_item, first_question=first_question)
-        for item in maker.make(spec, split, chunk, secret=secret):
-            image = maker.render(spec, split, item)[0] if item.image is None else item.image
+        for item in endless.items(number):
+            image = endless.draw(item)
             for question in item.questions:
                 yield Instance(image, item, question)
 
 
+class EndlessSplit:
+    """A split of a spec that continues without an end, chunk by chunk.
+
+    Parameters
+    ----------
+    spec : BaseSpec
+    split : str
+        One of its splits.
+    secret : bytes
+        The secret of a split with withheld answers, 16 bytes.
+
+    Attributes
+    ----------
+    spec : BaseSpec
+        The spec with a split of `MOST` scenes.
+    shape : Chunk
+        Chunk 0. All chunks have as many items and questions.
+
+    Raises
+    ------
+    BadSpec
+        If the spec has no such split, or its world is only imported.
+    """
+
+    def __init__(self, spec: BaseSpec, split: str, *, secret: bytes = b"") -> None:
+        if split not in spec.splits:
+            raise BadSpec(f"Expected one of {', '.join(spec.splits)}, got {split!r}.", where="split")
+        self.split, self.secret, self.maker = split, secret, get_maker(spec.world)
+        self.shape = first_chunk(spec, split)
+        self.spec = changed(spec, {"splits": {split: {"scenes": MOST}}})
+
+    def items(self, number: int) -> Iterator[Item]:
+        """Yield the items of a chunk in order."""
+        first_item, first_question = number * self.shape.items, number * self.shape.questions
+        chunk = self.shape._replace(number=number, first_item=first_item, first_question=first_question)
+        return self.maker.make(self.spec, self.split, chunk, secret=self.secret)
+
+    def draw(self, item: Item) -> NDArray[np.uint8]:
+        """Return an item's picture `(height, width, 3)` uint8 sRGB."""
+        return self.maker.render(self.spec, self.split, item)[0] if item.image is None else item.image
+
+
 def first_chunk(spec: BaseSpec, split: str) -> Chunk:
     """Return chunk 0 of the split as if the split were endless. All its chunks have the same size."""
-    maker = get_maker(spec.world)
-    return maker.plan(_changed(spec, {"splits": {split: {"scenes": ENOUGH}}}), split)[0]
+    return get_maker(spec.world).plan(changed(spec, {"splits": {split: {"scenes": ENOUGH}}}), split)[0]

@@ -37,6 +37,7 @@ from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.spec import NO_FILES, BaseSpec, Frozen, check_references, over_preset, preset_of, read
 from generation.engine.verification.proof import PictureProver, Prover
 from generation.engine.worlds.breakdowns import BoardView, Reweighting, Tasks
+from generation.engine.worlds.levels import LevelAttribute
 
 SCENES_PER_CHUNK = 100
 
@@ -283,6 +284,8 @@ class World(ABC):
         The columns of boards that are tasks, each passed or failed.
     reweighting : Reweighting or None
         The facets by which the reweighted accuracy weights questions; None for no reweighted accuracy.
+    levels : tuple of LevelAttribute
+        What makes questions harder, for training in order of difficulty.
     ablations : tuple of Ablation
         The kinds of steps that can be left out of programs, one at a time.
     baselines : tuple of Baseline
@@ -320,6 +323,7 @@ class World(ABC):
     board_views: ClassVar[tuple[BoardView, ...]] = (BoardView("types", "By type", "type", "type"),)
     tasks: ClassVar[Tasks | None] = None
     reweighting: ClassVar[Reweighting | None] = None
+    levels: ClassVar[tuple[LevelAttribute, ...]] = ()
     ablations: ClassVar[tuple[Ablation, ...]] = ()
     baselines: ClassVar[tuple[Baseline, ...]] = ()
     count_groups: ClassVar[str] = ""

@@ -20,6 +20,7 @@ from generation.engine.verification.proof import Prover
 from generation.engine.worlds.babi import baselines, facets, prompts, story_allocation
 from generation.engine.worlds.babi import spec as babi_spec
 from generation.engine.worlds.babi.functions import function_table
+from generation.engine.worlds.babi.levels import LEVELS
 from generation.engine.worlds.babi.lexicon_learning import learn
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story, read_story
@@ -60,6 +61,7 @@ class Babi(World):
     lengths = facets.LENGTHS
     views = facets.VIEWS
     board_views = facets.BOARD_VIEWS
+    levels = LEVELS
     tasks = facets.TASKS
     baselines = baselines.BASELINES
     maker = BabiMaker()

@@ -32,6 +32,7 @@ from generation.engine.worlds.clevr import spec as clevr_spec
 from generation.engine.worlds.clevr import spec_files
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.facets import BOARD_VIEWS, PUBLISHED, is_clear
+from generation.engine.worlds.clevr.levels import LEVELS
 from generation.engine.worlds.clevr.picture import draw, draw_by_blender, draw_ids, draw_swatch
 from generation.engine.worlds.clevr.programs import ABLATIONS, function_table, objects_counted
 from generation.engine.worlds.clevr.proofs import ClevrProver
@@ -120,6 +121,7 @@ class ClevrWorld(World):
     lengths: ClassVar = {"effective": 6, "length": 8, "words": 12}
     views = clevr_facets.VIEWS
     board_views = BOARD_VIEWS
+    levels = LEVELS
     ablations = ABLATIONS
     maker = ClevrMaker()
     published = PUBLISHED

@@ -26,6 +26,7 @@ from generation.engine.worlds.clevr.programs import ABLATIONS, function_table
 from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.world import WORLD as CLEVR
 from generation.engine.worlds.counting import facets
+from generation.engine.worlds.counting.levels import LEVELS
 from generation.engine.worlds.counting.made_facets import expected_shares
 from generation.engine.worlds.counting.maker import CountingMaker
 from generation.engine.worlds.counting.picture_scene import PictureScene
@@ -46,6 +47,7 @@ class CountingWorld(World):
     lengths: ClassVar = {"attributes": 1}
     views = facets.VIEWS
     board_views = facets.BOARD_VIEWS
+    levels = LEVELS
     ablations = ABLATIONS
     count_groups = "type"
     unknown_group = facets.UNKNOWN

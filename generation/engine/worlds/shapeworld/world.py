@@ -29,6 +29,7 @@ from generation.engine.worlds.shapeworld.caption_text import words
 from generation.engine.worlds.shapeworld.formats.original_serialization import caption_model, world_model
 from generation.engine.worlds.shapeworld.functions import ABLATIONS, function_table
 from generation.engine.worlds.shapeworld.item_sampler import MicroworldSampler
+from generation.engine.worlds.shapeworld.levels import LEVELS
 from generation.engine.worlds.shapeworld.logical_form import kind_of
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.picture import draw
@@ -73,6 +74,7 @@ class ShapeWorld(World):
     lengths = facets.LENGTHS
     views = facets.VIEWS
     board_views = facets.BOARD_VIEWS
+    levels = LEVELS
     ablations = ABLATIONS
     baselines = BASELINES
     display = Display(scale=6.0, smooth=False)

@@ -17,6 +17,7 @@ from generation.engine.worlds.simtown import facets
 from generation.engine.worlds.simtown.colours import SWATCHES
 from generation.engine.worlds.simtown.frequency_files import with_shares
 from generation.engine.worlds.simtown.item_sampler import ItemSampler
+from generation.engine.worlds.simtown.levels import LEVELS
 from generation.engine.worlds.simtown.picture import draw
 from generation.engine.worlds.simtown.programs import RELATIONS, function_table
 from generation.engine.worlds.simtown.proofs import SimTownProver
@@ -68,6 +69,7 @@ class SimTown(World):
     kinds = tuple(RELATIONS)
     maker = SimTownMaker()
     views = facets.VIEWS
+    levels = LEVELS
     board_views = facets.BOARD_VIEWS
     reweighting = Reweighting(("subject", "object"), are_different=True)
     display = Display(scale=4.0, smooth=True)

@@ -1,0 +1,304 @@
+"""Datasets to train on: items of a spec without an end, by their index, at a level of difficulty."""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count
+from typing import Any, overload
+
+from generation.engine.endless_dataset import EndlessSplit, read
+from generation.engine.environment.items import EnvironmentItem, Pixels
+from generation.engine.environment.rewards import score_answer
+from generation.engine.errors import BadSpec
+from generation.engine.formats import value_of
+from generation.engine.items import Facet, Item, Media, Needs
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import get_world
+from generation.engine.worlds.levels import Level, LevelAttribute, Trend, apply, choose
+from generation.engine.worlds.story_text import prompt_of, seen_by, story_of
+
+CHUNKS = 4  # chunks whose scenes are kept
+PICTURES = 16  # pictures that are kept; successive questions are often about the same one
+
+
+def create_dataset(
+    preset_or_spec: BaseSpec | Mapping[str, Any] | str,
+    size: int | None = None,
+    seed: int = 0,
+    *,
+    split: str | None = None,
+) -> "EnvironmentDataset":
+    """Return a dataset to train on.
+
+    Item `i` depends on the spec, the seed and the split alone. The first items are those that the command `generate`
+    would store for the split, and the others are those that would follow if the split were longer.
+
+    Parameters
+    ----------
+    preset_or_spec : BaseSpec, mapping or str
+        A spec, its JSON (with files named relative to the working directory) or a preset's name.
+    size : int, optional
+        The number of items; None for a dataset without an end.
+    seed : int
+        The seed, 0 .. 2**64-1, which replaces the spec's.
+    split : str, optional
+        One of the spec's splits; by default `train`, or the first split if there is no `train`.
+
+    Returns
+    -------
+    EnvironmentDataset
+
+    Raises
+    ------
+    BadSpec
+        If the spec is wrong, has no such split, or its world is only imported.
+    ValueError
+        If the size is not a positive number.
+
+    Examples
+    --------
+    >>> from generation.engine.environment import create_dataset, score_answer
+    >>> dataset = create_dataset("shapeworld-oneshape", size=100, seed=1)
+    >>> item = dataset[3]
+    >>> score_answer(f"Answer: {item.answer}", item)
+    1.0
+    """
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
+        raise ValueError(f"Expected a size of at least 1, or None for a dataset without an end, got {size!r}.")
+    spec = read(preset_or_spec, seed=seed)
+    return EnvironmentDataset(spec, split=_default_split(spec) if split is None else split, size=size)
+
+
+def _default_split(spec: BaseSpec) -> str:
+    return "train" if "train" in spec.splits else next(iter(spec.splits))
+
+
+class EnvironmentDataset(Sequence[EnvironmentItem]):
+    """The items of a split, by their index. `create_dataset` makes one.
+
+    A dataset can be pickled and used in several processes, forked or not: each of them makes the items that it needs.
+    It must not be used by several threads at the same time.
+
+    Parameters
+    ----------
+    spec : BaseSpec
+    split : str
+        One of its splits.
+    size : int or None
+        The number of items; None for a dataset without an end.
+    levels : mapping of str to Level
+        The level of each attribute that `at` set.
+
+    Attributes
+    ----------
+    spec : BaseSpec
+        The spec without levels.
+    split : str
+    size : int or None
+    levels : mapping of str to Level
+    """
+
+    def __init__(
+        self, spec: BaseSpec, *, split: str, size: int | None = None, levels: Mapping[str, Level] | None = None
+    ) -> None:
+        self.spec, self.split, self.size = spec, split, size
+        self.levels: Mapping[str, Level] = dict(levels or {})
+        self._world = get_world(spec.world)
+        self._source = EndlessSplit(self._at_levels(), split)
+        self._own = self._source.spec.for_split(split)
+        self._facets = {facet.name: facet for facet in self._world.facets(self._own)}
+        self._chunks: OrderedDict[int, _Chunk] = OrderedDict()
+        self._pictures: OrderedDict[tuple[int, int], Pixels] = OrderedDict()
+
+    def _at_levels(self) -> BaseSpec:
+        """Return the spec at the levels, with the fields of this split alone, so that overrides hide no level."""
+        if not self.levels:
+            return self.spec
+        if self.split not in self.spec.splits:
+            raise BadSpec(f"Expected one of {', '.join(self.spec.splits)}, got {self.split!r}.", where="split")
+        known = {attribute.name: attribute for attribute in self._world.levels}
+        data = self.spec.for_split(self.split).to_json()
+        data["splits"] = {self.split: {"scenes": self.spec.splits[self.split].scenes}}
+        changes = [known[name].change(level) for name, level in self.levels.items()]
+        return self._world.read_spec(apply(data, changes), files=self.spec.files)
+
+    @property
+    def facets(self) -> tuple[Facet, ...]:
+        """Return the facets of the items that need nothing but the item, in order."""
+        return tuple(facet for facet in self._facets.values() if facet.needs is Needs.ITEM)
+
+    # Levels
+
+    @property
+    def attributes(self) -> tuple[LevelAttribute, ...]:
+        """Return the attributes of the world's levels, which `at` sets."""
+        return self._world.levels
+
+    def at(self, level: str | None = None, /, **attributes: Level) -> "EnvironmentDataset":
+        """Return a dataset of the same split, size and seed at another level.
+
+        Parameters
+        ----------
+        level : str, optional
+            `easy`, `medium` or `hard`, for all attributes of the world at once.
+        **attributes : str or int
+            The level of single attributes, by name or as a number: `at("easy", objects=2)`. Attributes that are not
+            named keep the level that an earlier `at` gave them.
+
+        Returns
+        -------
+        EnvironmentDataset
+
+        Raises
+        ------
+        BadSpec
+            If the world has no such attribute or level, or the spec cannot have it.
+        """
+        levels = {**self.levels, **choose(self._world.levels, level, attributes)}
+        return EnvironmentDataset(self.spec, split=self.split, size=self.size, levels=levels)
+
+    def with_seed(self, seed: int) -> "EnvironmentDataset":
+        """Return a dataset of the same split, size and levels with another seed, 0 .. 2**64-1; raise `BadSpec`."""
+        return EnvironmentDataset(read(self.spec, seed=seed), split=self.split, size=self.size, levels=self.levels)
+
+    # Items
+
+    def __len__(self) -> int:
+        if self.size is None:
+            raise TypeError("Expected a dataset with a size, got one without an end: give create_dataset a size.")
+        return self.size
+
+    @overload
+    def __getitem__(self, index: int) -> EnvironmentItem: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[EnvironmentItem]: ...
+
+    def __getitem__(self, index: int | slice) -> EnvironmentItem | list[EnvironmentItem]:
+        if isinstance(index, slice):
+            return [self[at] for at in self._range(index)]
+        place = index + self.size if index < 0 and self.size is not None else index
+        if place < 0 or (self.size is not None and place >= self.size):
+            most = "" if self.size is None else f" below {self.size:,}"
+            raise IndexError(f"Expected an index from 0{most}, got {index}.")
+        number, within = divmod(place, self._source.shape.questions)
+        return self._chunk(number).item(within, index=place)
+
+    def _range(self, part: slice) -> range:
+        if self.size is not None:
+            return range(self.size)[part]
+        if part.stop is None or part.stop < 0 or (part.start or 0) < 0:
+            raise IndexError("Expected a slice with an end and without negative numbers, because the dataset has none.")
+        return range(part.start or 0, part.stop, part.step or 1)
+
+    def __iter__(self) -> Iterator[EnvironmentItem]:
+        return self.iterate()
+
+    def iterate(self, start: int = 0, *, shard: int = 0, shards: int = 1) -> Iterator[EnvironmentItem]:
+        """Yield items in order, without an end if the dataset has none.
+
+        Parameters
+        ----------
+        start : int
+            The index of the first item: where an interrupted training goes on.
+        shard, shards : int
+            The number of this iteration, from 0, and how many there are. Shards share no item and together have all.
+            A shard has whole chunks, so that no scene is made twice; a dataset smaller than a chunk is in one shard.
+
+        Yields
+        ------
+        EnvironmentItem
+        """
+        if start < 0 or not 0 <= shard < shards:
+            came = f"start {start}, shard {shard} of {shards}"
+            raise ValueError(f"Expected a start from 0, and a shard from 0 to below their number, got {came}.")
+        return self._iterate(start, shard, shards)
+
+    def _iterate(self, start: int, shard: int, shards: int) -> Iterator[EnvironmentItem]:
+        each = self._source.shape.questions
+        for number in count(start // each):
+            first = number * each
+            if self.size is not None and first >= self.size:
+                return
+            if number % shards == shard:
+                end = first + each if self.size is None else min(first + each, self.size)
+                yield from (self[place] for place in range(max(start, first), end))
+
+    def score_answer(self, reply: str | None, item: EnvironmentItem, *, is_cut: bool = False) -> float:
+        """Return the reward of a reply, see `generation.engine.environment.score_answer`."""
+        return score_answer(reply, item, is_cut=is_cut)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = (self.spec.world, self.spec.to_json(), dict(self.spec.files), self.split, self.size, dict(self.levels))
+        return _rebuild, state
+
+    # Making
+
+    def _chunk(self, number: int) -> "_Chunk":
+        if number not in self._chunks:
+            self._chunks[number] = _Chunk(self, number)
+            if len(self._chunks) > CHUNKS:
+                self._chunks.popitem(last=False)
+        self._chunks.move_to_end(number)
+        return self._chunks[number]
+
+    def _draw(self, place: tuple[int, int], item: Item) -> Pixels:
+        """Return the picture of an item, at a place among chunks and items."""
+        if place not in self._pictures:
+            self._pictures[place] = self._source.draw(item)
+            if len(self._pictures) > PICTURES:
+                self._pictures.popitem(last=False)
+        self._pictures.move_to_end(place)
+        return self._pictures[place]
+
+    def _make(self, item: Item, number: int, *, place: tuple[int, int], index: int, facets: Any) -> EnvironmentItem:
+        """Return the question `number` of an item."""
+        world, asked = self._world, item.questions[number]
+        assert asked.answer is not None, "generated questions have answers"
+        lines = story_of(world, item.scene)
+        values = {name: value_of(self._facets[name], codes[number]) for name, codes in facets.items()}
+        return EnvironmentItem(
+            index=index,
+            prompt=prompt_of(world, asked, lines),
+            answer=asked.answer.text,
+            form=world.answer_form(self._own, asked),
+            facets=values,
+            difficulty={one.name: values[one.facet] for one in world.levels if one.trend is not Trend.VARIETY},
+            story=None if lines is None else seen_by(asked, lines),
+            asked=asked,
+            scene_item=item,
+            draw=partial(self._draw, place, item) if world.media is Media.IMAGE else None,
+        )
+
+
+class _Chunk:
+    """The items of one chunk, which are made when they are needed."""
+
+    def __init__(self, dataset: EnvironmentDataset, number: int) -> None:
+        self.dataset, self.number = dataset, number
+        self.making = dataset._source.items(number)
+        self.items: list[Item] = []
+        self.places: list[tuple[int, int]] = []  # for each question, its item and its number among that item's
+        self.facets: dict[int, Mapping[str, Sequence[int]]] = {}
+
+    def item(self, within: int, *, index: int) -> EnvironmentItem:
+        """Return the question at a place within the chunk."""
+        while len(self.places) <= within:
+            made = next(self.making, None)
+            if made is None:
+                raise IndexError(f"Expected an index of a question that the spec can make, got {index}.")
+            self.places += [(len(self.items), number) for number in range(len(made.questions))]
+            self.items.append(made)
+        at, number = self.places[within]
+        item, dataset = self.items[at], self.dataset
+        if at not in self.facets:
+            self.facets[at] = dataset._world.facet_codes(dataset._own, item)
+        return dataset._make(item, number, place=(self.number, at), index=index, facets=self.facets[at])
+
+
+def _rebuild(
+    world: str, spec: dict[str, Any], files: dict[str, bytes], split: str, size: int | None, levels: dict[str, Level]
+) -> EnvironmentDataset:
+    """Return the dataset that `__reduce__` described."""
+    own = get_world(world).read_spec(spec, files=files)
+    return EnvironmentDataset(own, split=split, size=size, levels=levels)

@@ -1,0 +1,136 @@
+"""Items of an environment: a question with its picture or story, its answer, and what makes it hard."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from generation.engine.content_hash import digest
+from generation.engine.items import AnswerForm, Item, Question
+from generation.engine.program import Program, to_json
+
+Pixels = NDArray[np.uint8]
+Draw = Callable[[], Pixels]
+
+
+@dataclass(frozen=True, eq=False)
+class EnvironmentItem:
+    """One question to train on.
+
+    An item can be pickled; then its picture is drawn first.
+
+    Attributes
+    ----------
+    index : int
+        The item's place in its dataset, from 0.
+    prompt : str
+        The text for a model: the story if there is one, the question, and the form of the answer.
+    answer : str
+        The right answer, in its canonical form.
+    form : AnswerForm
+        The form of the answer.
+    facets : mapping
+        The question's value of each facet, as exports have them; None for no value.
+    difficulty : mapping
+        The value of each attribute of the world's levels that a single question has, such as the number of objects.
+    story : tuple of str or None
+        The lines that the question may use; None without a story.
+    asked : Question
+        The question with its program.
+    scene_item : Item
+        The item of the world that the question is about, with all questions about it.
+    draw : callable or None
+        Returns the picture `(height, width, 3)` uint8 sRGB; None for a world without pictures.
+    """
+
+    index: int
+    prompt: str
+    answer: str
+    form: AnswerForm
+    facets: Mapping[str, Any]
+    difficulty: Mapping[str, Any]
+    story: tuple[str, ...] | None
+    asked: Question
+    scene_item: Item
+    draw: Draw | None = field(repr=False)
+
+    @property
+    def question(self) -> str:
+        """Return the question alone."""
+        return self.asked.text
+
+    @property
+    def kind(self) -> str:
+        """Return the type of the question."""
+        return self.asked.kind
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Return all answers that the question may have."""
+        return tuple(self.form.choices)
+
+    @property
+    def program(self) -> Program | None:
+        """Return the program whose result is the answer."""
+        return self.asked.program
+
+    @property
+    def pixels(self) -> Pixels | None:
+        """Return the picture `(height, width, 3)` uint8 sRGB, or None without one. It is drawn when it is needed."""
+        return None if self.draw is None else self.draw()
+
+    @property
+    def image(self) -> Image.Image | None:
+        """Return the picture as a PIL image, or None without one. Each call gives an image that you may change."""
+        pixels = self.pixels
+        return None if pixels is None else Image.fromarray(pixels.copy())
+
+    def content_hash(self) -> str:
+        """Return the SHA-256 of scene, camera and question: equal for items that nobody can tell apart."""
+        scene, view = self.scene_item.scene, self.scene_item.view
+        parts = [None if one is None else one.to_json() for one in (scene, view)]
+        return digest([*parts, self.asked.to_json()])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything except the picture as JSON."""
+        return {
+            "index": self.index,
+            "prompt": self.prompt,
+            "question": self.question,
+            "answer": self.answer,
+            "choices": list(self.choices),
+            "kind": self.kind,
+            "story": None if self.story is None else list(self.story),
+            "program": None if self.program is None else to_json(self.program),
+            "facets": dict(self.facets),
+            "difficulty": dict(self.difficulty),
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        pixels = self.pixels
+        drawn = replace(self, draw=None if pixels is None else DrawnPicture(pixels))
+        return _rebuild, ({name: getattr(drawn, name) for name in self.__dataclass_fields__},)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnPicture:
+    """A picture that is already drawn.
+
+    Attributes
+    ----------
+    pixels : ndarray
+        `(height, width, 3)` uint8 sRGB.
+    """
+
+    pixels: Pixels
+
+    def __call__(self) -> Pixels:
+        """Return the picture."""
+        return self.pixels
+
+
+def _rebuild(values: Mapping[str, Any]) -> EnvironmentItem:
+    return EnvironmentItem(**values)

@@ -1,0 +1,156 @@
+r"""Rewards: whether a reply is the answer. The rules are strict, because training finds ways around loose ones.
+
+A reply earns 1.0 if the whole reply is the answer, or if its last marked answer is: `Answer: red`, `The answer is red`,
+`\boxed{red}`, `<answer>red</answer>`. Everything else earns 0.0: a sentence that contains the answer, several answers,
+an empty reply, and a reply that ends within a thought or before the end of its marked answer. Answers are read by
+`AnswerVocabulary`, as in files of predictions: `Three.` and `3.0` are the number 3, and `13` is not.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from generation.engine.environment.items import EnvironmentItem
+from generation.engine.items import AnswerForm, AnswerKind
+from generation.engine.predictions.answer_parser import (
+    DRESS,
+    AnswerVocabulary,
+    is_cut_off,
+    last_answer,
+    without_thoughts,
+)
+from generation.engine.scoring.score import OUTSIDE
+
+RIGHT, WRONG = 1.0, 0.0
+
+
+def score_answer(reply: str | None, item: EnvironmentItem, *, is_cut: bool = False) -> float:
+    """Return the reward of a reply to an item.
+
+    Parameters
+    ----------
+    reply : str or None
+        The text of the model, with its thoughts or without. None and texts without words earn nothing.
+    item : EnvironmentItem
+    is_cut : bool
+        Whether the model was stopped before its end, as `finish_reason: length` says. Such a reply earns nothing.
+
+    Returns
+    -------
+    float
+        1.0 for the right answer, otherwise 0.0.
+    """
+    return WRONG if is_cut else score_reply(reply, item.answer, item.form)
+
+
+def score_reply(reply: str | None, answer: str, form: AnswerForm) -> float:
+    """Return the reward of a reply to a question with this answer.
+
+    Parameters
+    ----------
+    reply : str or None
+    answer : str
+        The right answer, one of `form.choices`.
+    form : AnswerForm
+        The form of the answers to the question.
+
+    Returns
+    -------
+    float
+        1.0 for the right answer, otherwise 0.0.
+    """
+    if not isinstance(reply, str) or not reply.strip() or is_cut_off(reply):
+        return WRONG
+    vocabulary = _vocabulary(form.kind, tuple(form.choices) or (answer,), tuple(form.parts), form.empty)
+    said, _ = last_answer(without_thoughts(reply))
+    code = vocabulary.code(said.strip(DRESS) or said.strip())
+    return RIGHT if code != OUTSIDE and vocabulary.answers[code] == answer else WRONG
+
+
+def answer_reward(
+    completions: Sequence[Any],
+    solution: Sequence[str],
+    answer_form: Sequence[Mapping[str, Any]] | None = None,
+    **columns: object,
+) -> list[float]:
+    """Return the reward of each completion, in the form of a reward function of TRL.
+
+    Parameters
+    ----------
+    completions : sequence
+        Texts, or lists of chat messages, of which the last one counts.
+    solution : sequence of str
+        The right answer for each completion: a column of the export `trl`.
+    answer_form : sequence of mapping, optional
+        The form of the answers: a column of the export `trl`. Without it, only the solution itself is known as an
+        answer.
+    **columns
+        The other columns of the dataset, which are not used.
+
+    Returns
+    -------
+    list of float
+    """
+    forms = answer_form if answer_form is not None else [{}] * len(solution)
+    return [
+        score_reply(text_of_completion(completion), answer, form_from_json(form))
+        for completion, answer, form in zip(completions, solution, forms, strict=True)
+    ]
+
+
+def compute_score(
+    data_source: str, solution_str: str, ground_truth: str, extra_info: Mapping[str, Any] | None = None
+) -> float:
+    """Return the reward of a solution, in the form of a custom reward function of verl.
+
+    Parameters
+    ----------
+    data_source : str
+        Not used.
+    solution_str : str
+        The text of the model.
+    ground_truth : str
+        The right answer.
+    extra_info : mapping, optional
+        The column of the export `verl`, whose `answer_form` says which answers there are.
+
+    Returns
+    -------
+    float
+    """
+    return score_reply(solution_str, ground_truth, form_from_json((extra_info or {}).get("answer_form") or {}))
+
+
+def text_of_completion(completion: Any) -> str | None:
+    """Return the text of a completion: a text, or the content of the last of its chat messages; None without one."""
+    if isinstance(completion, str):
+        return completion
+    last = completion[-1] if isinstance(completion, Sequence) and completion else completion
+    content = last.get("content") if isinstance(last, Mapping) else None
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, Sequence) else ()
+    texts = [part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
+    return "".join(texts) if texts else None
+
+
+def form_to_json(form: AnswerForm) -> dict[str, Any]:
+    """Return an answer form as JSON: everything that is needed to read replies."""
+    return {"kind": str(form.kind), "choices": list(form.choices), "parts": list(form.parts), "empty": form.empty}
+
+
+def form_from_json(data: Mapping[str, Any]) -> AnswerForm:
+    """Return the answer form that `form_to_json` described; an empty mapping gives a form without known choices."""
+
+    def texts(name: str) -> tuple[str, ...]:
+        found = data.get(name)
+        return () if found is None else tuple(map(str, found))
+
+    kind = AnswerKind(data.get("kind") or AnswerKind.WORD)
+    return AnswerForm(kind, texts("choices"), {}, parts=texts("parts"), empty=str(data.get("empty") or ""))
+
+
+@lru_cache(maxsize=256)
+def _vocabulary(kind: AnswerKind, choices: tuple[str, ...], parts: tuple[str, ...], empty: str) -> AnswerVocabulary:
+    """Return the reader of a form's answers. It never rounds: `2.6` is not the count 3."""
+    return AnswerVocabulary(choices, (AnswerForm(kind, choices, {}, parts=parts, empty=empty),))

@@ -1,0 +1,182 @@
+"""Levels: each one is at least as hard as the one before it, by the facet that measures it."""
+
+from typing import Any
+
+import pytest
+
+from generation.engine.environment import EnvironmentDataset, create_dataset
+from generation.engine.errors import BadSpec, EngineError
+from generation.engine.worlds import REGISTRY, get_world, usable
+from generation.engine.worlds.levels import NAMES, LevelAttribute, Trend, apply, outside
+from tests.engine.environment.specs import SMALL
+from tests.worlds import marbles
+
+ENOUGH = 160
+ATTRIBUTES = [(name, attribute) for name in SMALL for attribute in get_world(name).levels]
+# Specs in which the attribute alone changes questions.
+SPECS: dict[tuple[str, str], Any] = {
+    ("babi", "steps"): {"base": "babi", "tasks": [18, 19]},
+    ("babi", "distance"): {"base": "babi", "tasks": [1, 2]},
+    ("babi", "story"): {"base": "babi", "tasks": [1]},
+    ("shapeworld", "captions"): "shapeworld-multishape",
+}
+
+
+def codes_of(dataset: EnvironmentDataset, attribute: LevelAttribute, *, count: int = ENOUGH) -> list[int]:
+    """Return the code of the attribute's facet for each of the first items."""
+    [facet] = [one for one in dataset.facets if one.name == attribute.facet]
+    codes = {value: code for code, value in enumerate(facet.values)}
+    return [codes.get(str(one.facets[attribute.facet]), -1) for one in dataset[:count]]
+
+
+@pytest.mark.parametrize(("name", "attribute"), ATTRIBUTES, ids=lambda one: getattr(one, "name", one))
+def test_each_level_of_an_attribute_is_at_least_as_hard_as_the_one_before(name: str, attribute: LevelAttribute) -> None:
+    dataset = create_dataset(SPECS.get((name, attribute.name), SMALL[name]), seed=1)
+    levels = [codes_of(dataset.at(**{attribute.name: level}), attribute) for level in NAMES]
+    hardness = [attribute.hardness(codes) for codes in levels]
+    assert all(any(code >= 0 for code in codes) for codes in levels)
+    assert hardness == sorted(hardness)
+    assert hardness[0] < hardness[-1]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_each_joint_level_is_harder_by_every_attribute(name: str) -> None:
+    dataset = create_dataset(SMALL[name], seed=1)
+    found = {level: dataset.at(level) for level in NAMES}
+    for attribute in get_world(name).levels:
+        hardness = [attribute.hardness(codes_of(found[level], attribute)) for level in NAMES]
+        assert hardness == sorted(hardness), attribute.name
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_attribute_names_a_facet_and_describes_every_level(name: str) -> None:
+    world = get_world(name)
+    facets = {facet.name for facet in create_dataset(SMALL[name]).facets}
+    for attribute in world.levels:
+        assert attribute.facet in facets
+        assert tuple(attribute.levels) == tuple(attribute.labels) == NAMES
+        assert attribute.label and all(attribute.labels.values())
+        assert attribute.name not in ("index", "level")  # options of an environment
+
+
+def test_every_generated_world_of_this_package_has_levels() -> None:
+    assert {world.name for world in usable() if world.maker is not None and world.levels} == set(SMALL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SMALL)
+def test_every_preset_has_every_level_or_says_why_not(name: str) -> None:
+    maker = get_world(name).maker
+    assert maker is not None
+    for preset in maker.presets():
+        for level in NAMES:
+            try:
+                found = create_dataset(preset).at(level)[:3]
+            except EngineError as error:
+                assert "Expected" in str(error) and level == "hard" and preset.startswith("clevr-length")
+            else:
+                assert len(found) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "facet"),
+    [
+        ("clevr", {"objects": 4}, "objects"),
+        ("shapeworld", {"objects": 4}, "entities"),
+        ("counting", {"objects": 8}, "objects"),
+    ],
+)
+def test_a_number_is_the_number_of_objects(name: str, numbers: dict[str, int], facet: str) -> None:
+    [number] = numbers.values()
+    assert {one.facets[facet] for one in create_dataset(SMALL[name], seed=1).at(**numbers)[:30]} == {number}
+
+
+def test_numbers_limit_programs_relations_and_distances() -> None:
+    clevr = create_dataset(SMALL["clevr"], seed=1)
+    assert max(one.facets["length"] for one in clevr.at(length=9)[:60]) <= 9
+    assert {one.facets["spatial"] for one in clevr.at(relations=1)[:60]} == {1}
+    assert min(one.facets["nearest"] for one in create_dataset("babi", seed=1).at(distance=7)[:40]) >= 7
+
+
+def test_a_level_keeps_what_earlier_calls_chose() -> None:
+    dataset = create_dataset("shapeworld-oneshape", 9, seed=1)
+    both = dataset.at(objects=3).at(captions="medium")
+    assert both.levels == {"objects": 3, "captions": "medium"}
+    assert (both.size, both.split) == (9, "train")
+    assert {(one.facets["entities"], one.kind) for one in both} == {(3, "relational")}
+    assert both.at("easy", objects=5).levels == {"objects": 5, "captions": "easy"}
+    assert dataset.levels == {}
+
+
+def test_a_joint_level_leaves_out_the_attributes_that_exclude_others() -> None:
+    levels = create_dataset("babi").at("hard").levels
+    assert levels == {"distance": "hard", "steps": "hard", "story": "hard"}
+    assert create_dataset("babi").at("hard", facts="easy")[0].facets["supports"] == 1
+
+
+def test_a_level_keeps_the_rules_of_the_spec() -> None:
+    spec = {**SMALL["clevr"], "questions": {"never": [{"group": ["query"]}], "per_scene": 3}}  # type: ignore[dict-item]
+    assert "query" not in {one.facets["group"] for one in create_dataset(spec, seed=1).at("easy")[:40]}
+
+
+def test_a_level_holds_although_a_split_overrides_its_fields() -> None:
+    spec = {
+        "base": "shapeworld-oneshape",
+        "splits": {"train": {"overrides": {"scene": {"entities_min": 1, "entities_max": 2}}}},
+    }
+    assert {one.facets["entities"] for one in create_dataset(spec, seed=1).at(objects=5)[:20]} == {5}
+
+
+@pytest.mark.parametrize(
+    ("spec", "level", "attributes", "message"),
+    [
+        ("babi", "hardest", {}, "level: Expected one of easy, medium, hard, got 'hardest'"),
+        ("babi", None, {"objects": 3}, "level: Expected one of facts, distance, steps, story, got 'objects'"),
+        ("babi", None, {"steps": 3}, "steps: Expected one of easy, medium, hard, got 3"),
+        (
+            "babi",
+            None,
+            {"distance": "far"},
+            "distance: Expected one of easy, medium, hard or a number from 0, got 'far'",
+        ),
+        ("babi", None, {"distance": -1}, "or a number from 0, got -1"),
+        ("babi", None, {"distance": True}, "or a number from 0, got True"),
+        ("babi", None, {"distance": 10_000}, "told.distance: Expected"),
+        ("clevr-mini", None, {"objects": 200}, "scene.objects_min: Expected"),
+        (marbles.PRESETS["marbles"], "easy", {}, "Expected a world with levels, got one without"),
+    ],
+)
+def test_an_unknown_level_or_attribute_is_refused(
+    monkeypatch: pytest.MonkeyPatch, spec: Any, level: str | None, attributes: dict[str, Any], message: str
+) -> None:
+    monkeypatch.setitem(REGISTRY, marbles.NAME, marbles.WHERE)
+    with pytest.raises(BadSpec, match=message):
+        create_dataset(spec).at(level, **attributes)
+
+
+def test_what_a_preset_cannot_have_is_said_at_the_first_item() -> None:
+    with pytest.raises(EngineError, match="Expected a microworld that admits"):
+        create_dataset("shapeworld-oneshape").at(captions="medium")[0]
+
+
+def test_the_hardness_of_codes_follows_the_trend() -> None:
+    def hardness(trend: Trend, codes: list[int]) -> float:
+        return LevelAttribute("a", "a", "a", trend, {}, {}).hardness(codes)
+
+    assert hardness(Trend.MORE, [1, 3, -1]) == 2
+    assert hardness(Trend.LESS, [1, 3, -1]) == -2
+    assert hardness(Trend.VARIETY, [1, 3, 3, -1]) == 2
+    assert hardness(Trend.MORE, [-1]) == 0
+
+
+def test_changes_replace_values_and_add_rules() -> None:
+    data = {"a": {"b": {"c": 1}, "never": [{"x": ["1"]}]}}
+    changed = apply(data, [{"a.b": {"d": 2}, "a.never": [{"y": ["2"]}], "e.f": 3}])
+    assert changed == {"a": {"b": {"d": 2}, "never": [{"x": ["1"]}, {"y": ["2"]}]}, "e": {"f": 3}}
+    assert data == {"a": {"b": {"c": 1}, "never": [{"x": ["1"]}]}}
+
+
+def test_rules_forbid_the_numbers_outside() -> None:
+    assert outside("length", 3, 5) == [{"length": ["..2"]}, {"length": ["6.."]}]
+    assert outside("length", 0, 5) == [{"length": ["6.."]}]
+    assert outside("length", 3) == [{"length": ["..2"]}]
