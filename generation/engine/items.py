@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from generation.engine.program import Program, to_json
 
 JOINT = ","  # between the parts of a canonical answer
+FORM_LISTS = ("choices", "parts")  # of an answer form as JSON
 
 
 class Media(StrEnum):
@@ -268,6 +269,17 @@ class AnswerForm(NamedTuple):
             return None
         same = (choice for choice in self.choices if set(choice.split(JOINT)) == set(parts))
         return next(same, JOINT.join(sorted(parts))) if parts else self.empty or None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is needed to read replies as JSON: `kind`, `choices`, `parts` and `empty`."""
+        return {"kind": str(self.kind), "choices": list(self.choices), "parts": list(self.parts), "empty": self.empty}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "AnswerForm":
+        """Return the form that `to_json` described. An empty mapping gives a form without known choices."""
+        choices, parts = (tuple(map(str, () if found is None else found)) for found in map(data.get, FORM_LISTS))
+        kind = AnswerKind(data.get("kind") or AnswerKind.WORD)
+        return cls(kind, choices, {}, parts=parts, empty=str(data.get("empty") or ""))
 
     def taken_apart(self, answer: str) -> tuple[str, ...]:
         """Return the parts of a canonical answer."""

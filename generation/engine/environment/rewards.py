@@ -93,7 +93,7 @@ def answer_reward(
     """
     forms = answer_form if answer_form is not None else [{}] * len(solution)
     return [
-        score_reply(text_of_completion(completion), answer, form_from_json(form))
+        score_reply(text_of_completion(completion), answer, AnswerForm.from_json(form))
         for completion, answer, form in zip(completions, solution, forms, strict=True)
     ]
 
@@ -118,7 +118,7 @@ def compute_score(
     -------
     float
     """
-    return score_reply(solution_str, ground_truth, form_from_json((extra_info or {}).get("answer_form") or {}))
+    return score_reply(solution_str, ground_truth, AnswerForm.from_json((extra_info or {}).get("answer_form") or {}))
 
 
 def text_of_completion(completion: Any) -> str | None:
@@ -132,22 +132,6 @@ def text_of_completion(completion: Any) -> str | None:
     parts = content if isinstance(content, Sequence) else ()
     texts = [part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
     return "".join(texts) if texts else None
-
-
-def form_to_json(form: AnswerForm) -> dict[str, Any]:
-    """Return an answer form as JSON: everything that is needed to read replies."""
-    return {"kind": str(form.kind), "choices": list(form.choices), "parts": list(form.parts), "empty": form.empty}
-
-
-def form_from_json(data: Mapping[str, Any]) -> AnswerForm:
-    """Return the answer form that `form_to_json` described; an empty mapping gives a form without known choices."""
-
-    def texts(name: str) -> tuple[str, ...]:
-        found = data.get(name)
-        return () if found is None else tuple(map(str, found))
-
-    kind = AnswerKind(data.get("kind") or AnswerKind.WORD)
-    return AnswerForm(kind, texts("choices"), {}, parts=texts("parts"), empty=str(data.get("empty") or ""))
 
 
 @lru_cache(maxsize=256)

@@ -26,6 +26,8 @@ NEUTRAL: tuple[str, ...] = (
     "generation.engine.formats.huggingface.dataset:FORMAT",
     "generation.engine.formats.jsonl:FORMAT",
     "generation.engine.formats.lmms_eval:FORMAT",
+    "generation.engine.formats.reinforcement:TRL",
+    "generation.engine.formats.reinforcement:VERL",
     "generation.engine.formats.vlmevalkit:FORMAT",
 )
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.engine.environment import answer_reward, compute_score, create_dataset, score_answer, score_reply
-from generation.engine.environment.rewards import form_from_json, form_to_json
 from generation.engine.items import AnswerForm, AnswerKind
 from tests.engine.environment.specs import SMALL
 
@@ -143,7 +142,7 @@ def chat(text: str) -> list[dict[str, Any]]:
 
 
 def test_rewards_of_trl_read_texts_and_chat_messages() -> None:
-    form = form_to_json(NUMBERS)
+    form = NUMBERS.to_json()
     parts = [{"role": "assistant", "content": [{"type": "text", "text": "Answer: "}, {"type": "text", "text": "3"}]}]
     completions = ["3", chat("\\boxed{3}"), chat("13"), parts, [], [{"role": "assistant", "content": None}], 7]
     rewards = answer_reward(completions, ["3"] * 7, answer_form=[form] * 7, prompts=["?"] * 7, image=[None] * 7)
@@ -160,7 +159,7 @@ def test_rewards_need_as_many_solutions_as_completions() -> None:
 
 
 def test_verls_score_reads_the_form_of_the_answer() -> None:
-    info = {"answer_form": form_to_json(THINGS)}
+    info = {"answer_form": THINGS.to_json()}
     assert compute_score("horsesense", "milk, apple", "apple,milk", info) == 1.0
     assert compute_score("horsesense", "milk", "apple,milk", info) == 0.0
     assert compute_score("horsesense", "3", "3") == 1.0
@@ -168,7 +167,7 @@ def test_verls_score_reads_the_form_of_the_answer() -> None:
 
 @pytest.mark.parametrize("form", [NUMBERS, COLORS, YES_NO, THINGS, PATHS])
 def test_a_form_as_json_reads_replies_as_before(form: AnswerForm) -> None:
-    again = form_from_json(form_to_json(form))
+    again = AnswerForm.from_json(form.to_json())
     for answer in form.choices:
         assert [score_reply(said, answer, again) for said in form.choices] == [
             float(said == answer) for said in form.choices

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from generation.engine import formats
+from generation.engine.errors import BadExport
 from generation.engine.formats import check_options
 from generation.exchange import exports
 from generation.models import Dataset
@@ -54,7 +55,7 @@ def export_files(row: Dataset, way: str, folder: Path, *, withheld: bool, hashes
     """Return the files of an export, with published hashes replaced."""
     dataset = exports.StoredDataset(row, splits=["test"], viewer=exports.Viewer(withheld=withheld))
     format_ = formats.find(way.partition(",")[0], row.get_world())
-    exports.write(dataset, folder, format_=format_, options=check_options(format_, WAYS[way]))
+    exports.write(dataset, folder, format_=format_, options=check_options(format_, WAYS.get(way, {})))
     paths = (path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
     return {path.relative_to(folder).as_posix(): replace_hashes(path.read_bytes(), hashes) for path in paths}
 
@@ -78,3 +79,16 @@ def test_only_the_owners_export_depends_on_withheld_answers(tmp_path: Path) -> N
             content = b"".join(site.for_everybody[way].values())
             assert [word for word in site.words if word.encode() in content] == [], way
         assert find_differences(first.for_its_owner[way], second.for_its_owner[way]) != [], way
+
+
+@pytest.mark.parametrize("name", ["trl", "verl"])
+def test_formats_for_training_give_withheld_answers_to_nobody_but_the_owner(name: str, tmp_path: Path) -> None:
+    with riddle_site.site(SECRETS[0]):
+        row, hashes = Dataset.objects.get(slug="riddles"), riddle_site.published()
+        with pytest.raises(BadExport, match="Expected splits with open answers, got test, whose answers are withheld"):
+            export_files(row, name, tmp_path / "everybody", withheld=False, hashes=hashes)
+        assert not [path for path in (tmp_path / "everybody").rglob("*") if path.is_file()]
+        assert any(
+            name.endswith(".parquet")
+            for name in export_files(row, name, tmp_path / "owner", withheld=True, hashes=hashes)
+        )

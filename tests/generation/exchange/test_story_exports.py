@@ -4,7 +4,7 @@ import csv
 import gzip
 import importlib.util
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,10 @@ def stored_dataset(django_db_setup: None, django_db_blocker: DjangoDbBlocker) ->
             Dataset.objects.filter(pk=key).delete()
 
 
-def exported(folder: Path, name: str, **options: Any) -> Path:
+def exported(folder: Path, name: str, *, splits: Sequence[str] = (), **options: Any) -> Path:
     dataset = Dataset.objects.get(slug="tales")
     format_ = formats.find(name, dataset.get_world())
-    stored = exports.StoredDataset(dataset)
+    stored = exports.StoredDataset(dataset, splits=splits)
     exports.write(stored, folder / name, format_=format_, options=formats.check_options(format_, options))
     return folder / name
 
@@ -90,6 +90,15 @@ def test_parquet_has_lists_of_lines_and_no_column_of_pictures(tmp_path: Path) ->
     assert (
         "--embed" not in (folder / "eval.yaml").read_text() and "input_image" not in (folder / "eval.yaml").read_text()
     )
+
+
+@pytest.mark.parametrize("name", ["trl", "verl"])
+def test_prompts_for_training_have_the_story_and_no_picture(tmp_path: Path, name: str) -> None:
+    [path] = (exported(tmp_path, name, splits=["val"]) / "data" / "val").glob("*.parquet")
+    table = parquet.read_table(path)
+    assert not {"image", "images"} & set(table.column_names)
+    prompts = [messages[0]["content"] for messages in table["prompt"].to_pylist()]
+    assert prompts == [prompt_of(*one) for one in questions_with_lines("val")]
 
 
 def test_tasks_of_lmms_eval_ask_with_the_story_and_read_sets_in_any_order(tmp_path: Path) -> None:

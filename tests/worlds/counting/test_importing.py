@@ -30,7 +30,7 @@ from webapp.leaderboards.models import Method
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
-WITH_PICTURES = {"coco", "lmms-eval", "vlmevalkit"}
+WITH_PICTURES = {"coco", "lmms-eval", "trl", "verl", "vlmevalkit"}
 FORMATS = ("coco-grounding", "coco-instances", "howmany-qa", "tallyqa")
 
 

@@ -154,7 +154,7 @@ def test_the_original_loader_reads_an_export_without_pictures(tmp_path: Path) ->
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["coco", "huggingface", "jsonl", "lmms-eval", "vlmevalkit"])
+@pytest.mark.parametrize("name", ["coco", "huggingface", "jsonl", "lmms-eval", "trl", "verl", "vlmevalkit"])
 def test_general_formats_export_microworlds(name: str, tmp_path: Path) -> None:
     create_dataset("mixer")
     call_command("export", "worlds", "--format", name, "--output", str(tmp_path / "out"))
