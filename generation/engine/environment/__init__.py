@@ -7,7 +7,13 @@
 from generation.engine.environment.dataset import EnvironmentDataset, create_dataset
 from generation.engine.environment.episodes import Environment
 from generation.engine.environment.items import EnvironmentItem
-from generation.engine.environment.rewards import answer_reward, compute_score, score_answer, score_reply
+from generation.engine.environment.rewards import (
+    answer_reward,
+    compute_score,
+    score_answer,
+    score_reply,
+    score_with_steps,
+)
 
 __all__ = [
     "Environment",
@@ -18,4 +24,5 @@ __all__ = [
     "create_dataset",
     "score_answer",
     "score_reply",
+    "score_with_steps",
 ]

@@ -12,6 +12,7 @@ from generation.engine.environment.rewards import score_answer
 from generation.engine.errors import BadSpec
 from generation.engine.formats import value_of
 from generation.engine.items import Facet, Item, Media, Needs
+from generation.engine.scoring.steps import expected_steps
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import get_world
 from generation.engine.worlds.levels import Level, LevelAttribute, Trend, apply, choose
@@ -127,6 +128,11 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         """Return the facets of the items that need nothing but the item, in order."""
         return tuple(facet for facet in self._facets.values() if facet.needs is Needs.ITEM)
 
+    @property
+    def chunk_size(self) -> int:
+        """Return how many successive items are made together; index 0 begins the first of these chunks."""
+        return self._source.shape.questions
+
     # Levels
 
     @property
@@ -181,7 +187,7 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         if place < 0 or (self.size is not None and place >= self.size):
             most = "" if self.size is None else f" below {self.size:,}"
             raise IndexError(f"Expected an index from 0{most}, got {index}.")
-        number, within = divmod(place, self._source.shape.questions)
+        number, within = divmod(place, self.chunk_size)
         return self._chunk(number).item(within, index=place)
 
     def _range(self, part: slice) -> range:
@@ -215,7 +221,7 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         return self._iterate(start, shard, shards)
 
     def _iterate(self, start: int, shard: int, shards: int) -> Iterator[EnvironmentItem]:
-        each = self._source.shape.questions
+        each = self.chunk_size
         for number in count(start // each):
             first = number * each
             if self.size is not None and first >= self.size:
@@ -268,6 +274,7 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
             asked=asked,
             scene_item=item,
             draw=partial(self._draw, place, item) if world.media is Media.IMAGE else None,
+            solve=partial(expected_steps, item, number, spec=self._own),
         )
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from generation.engine.environment.dataset import EnvironmentDataset, create_dataset
 from generation.engine.environment.items import EnvironmentItem
-from generation.engine.environment.rewards import score_answer
+from generation.engine.environment.rewards import score_with_steps
 from generation.engine.items import Media
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import get_world
@@ -137,7 +137,7 @@ class StepResult(NamedTuple):
     observation : dict
         The same as before the step, because an episode has one question.
     reward : float
-        1.0 for the right answer, otherwise 0.0.
+        0.0 to 1.0: 1.0 for the right answer, and with `steps_weight` also for the right results of steps.
     terminated : bool
         Always True.
     truncated : bool
@@ -162,6 +162,8 @@ class Environment:
         A dataset, or what `create_dataset` takes. After the last item of a dataset with a size, the first follows.
     split : str, optional
         As for `create_dataset`.
+    steps_weight : float
+        The weight of the program's steps in the reward, 0 to 1. Above 0, prompts also ask for the results of the steps.
     render_mode : str, optional
         `rgb_array`, or None, with which `render` returns None.
 
@@ -184,11 +186,14 @@ class Environment:
         dataset: EnvironmentDataset | BaseSpec | Mapping[str, Any] | str,
         *,
         split: str | None = None,
+        steps_weight: float = 0.0,
         render_mode: str | None = None,
     ) -> None:
+        if not 0.0 <= steps_weight <= 1.0:
+            raise ValueError(f"Expected a weight of the steps of 0 to 1, got {steps_weight!r}.")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"Expected the render mode rgb_array or None, got {render_mode!r}.")
-        self.render_mode = render_mode
+        self.render_mode, self.steps_weight = render_mode, steps_weight
         self.dataset = dataset if isinstance(dataset, EnvironmentDataset) else create_dataset(dataset, split=split)
         self.action_space = TextSpace()
         self.observation_space = self._observation_space()
@@ -277,7 +282,8 @@ class Environment:
         if not isinstance(reply, str):
             raise TypeError(f"Expected a reply as a text, got {type(reply).__name__}.")
         self._is_open = False
-        reward = score_answer(reply, self.item) if self.action_space.contains(reply) else 0.0
+        is_cut = not self.action_space.contains(reply)
+        reward = score_with_steps(reply, self.item, weight=self.steps_weight, is_cut=is_cut)
         told = {"answer": self.item.answer, "difficulty": dict(self.item.difficulty)}
         return StepResult(self._observation(), reward, True, False, {**self._information(), **told})
 
@@ -297,7 +303,8 @@ class Environment:
     def _observation(self) -> Observation:
         assert self.item is not None
         pixels = self.item.pixels
-        return {"prompt": self.item.prompt} | ({} if pixels is None else {"image": pixels.copy()})
+        prompt = self.item.prompt_with_steps if self.steps_weight else self.item.prompt
+        return {"prompt": prompt} | ({} if pixels is None else {"image": pixels.copy()})
 
     def _information(self) -> Information:
         assert self.item is not None

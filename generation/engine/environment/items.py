@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from PIL import Image
 from generation.engine.content_hash import digest
 from generation.engine.items import AnswerForm, Item, Question
 from generation.engine.program import Program, to_json
+from generation.engine.scoring.steps import ExpectedStep, steps_prompt
 
 Pixels = NDArray[np.uint8]
 Draw = Callable[[], Pixels]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,8 @@ class EnvironmentItem:
         The item of the world that the question is about, with all questions about it.
     draw : callable or None
         Returns the picture `(height, width, 3)` uint8 sRGB; None for a world without pictures.
+    solve : callable
+        Returns the steps of the program with their right results.
     """
 
     index: int
@@ -56,6 +60,7 @@ class EnvironmentItem:
     asked: Question
     scene_item: Item
     draw: Draw | None = field(repr=False)
+    solve: Callable[[], tuple[ExpectedStep, ...]] = field(repr=False)
 
     @property
     def question(self) -> str:
@@ -88,6 +93,16 @@ class EnvironmentItem:
         pixels = self.pixels
         return None if pixels is None else Image.fromarray(pixels.copy())
 
+    @property
+    def steps(self) -> tuple[ExpectedStep, ...]:
+        """Return the steps of the program with their right results."""
+        return self.solve()
+
+    @property
+    def prompt_with_steps(self) -> str:
+        """Return the prompt, and a text that asks for the result of each step of the program before the answer."""
+        return f"{self.prompt}\n\n{steps_prompt(self.steps)}"
+
     def content_hash(self) -> str:
         """Return the SHA-256 of scene, camera and question: equal for items that nobody can tell apart."""
         scene, view = self.scene_item.scene, self.scene_item.view
@@ -111,25 +126,25 @@ class EnvironmentItem:
 
     def __reduce__(self) -> tuple[Any, ...]:
         pixels = self.pixels
-        drawn = replace(self, draw=None if pixels is None else DrawnPicture(pixels))
-        return _rebuild, ({name: getattr(drawn, name) for name in self.__dataclass_fields__},)
+        draw = None if pixels is None else KnownValue(pixels)
+        whole = replace(self, draw=draw, solve=KnownValue(self.steps))
+        return _rebuild, ({name: getattr(whole, name) for name in self.__dataclass_fields__},)
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnPicture:
-    """A picture that is already drawn.
+class KnownValue(Generic[Value]):
+    """A function that returns a value that is already known, such as a picture that is already drawn.
 
     Attributes
     ----------
-    pixels : ndarray
-        `(height, width, 3)` uint8 sRGB.
+    value : object
     """
 
-    pixels: Pixels
+    value: Value
 
-    def __call__(self) -> Pixels:
-        """Return the picture."""
-        return self.pixels
+    def __call__(self) -> Value:
+        """Return the value."""
+        return self.value
 
 
 def _rebuild(values: Mapping[str, Any]) -> EnvironmentItem:

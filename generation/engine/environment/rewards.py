@@ -20,6 +20,7 @@ from generation.engine.predictions.answer_parser import (
     without_thoughts,
 )
 from generation.engine.scoring.score import OUTSIDE
+from generation.engine.scoring.steps import score_steps
 
 RIGHT, WRONG = 1.0, 0.0
 
@@ -41,6 +42,33 @@ def score_answer(reply: str | None, item: EnvironmentItem, *, is_cut: bool = Fal
         1.0 for the right answer, otherwise 0.0.
     """
     return WRONG if is_cut else score_reply(reply, item.answer, item.form)
+
+
+def score_with_steps(reply: str | None, item: EnvironmentItem, *, weight: float = 0.5, is_cut: bool = False) -> float:
+    """Return the reward of a reply to `item.prompt_with_steps`: for its answer, and for the results of its steps.
+
+    Parameters
+    ----------
+    reply : str or None
+        The text of the model: one JSON array with the result of each step, and then the answer, which it must mark.
+    item : EnvironmentItem
+    weight : float
+        The weight of the steps, 0 to 1. The share of right steps, see `generation.engine.scoring.steps.score_steps`,
+        is multiplied by it, and the reward of the answer by `1 - weight`.
+    is_cut : bool
+        Whether the model was stopped before its end. Such a reply earns nothing.
+
+    Returns
+    -------
+    float
+        0.0 to 1.0.
+    """
+    if not 0.0 <= weight <= 1.0:
+        raise ValueError(f"Expected a weight of 0 to 1, got {weight!r}.")
+    if is_cut or not isinstance(reply, str) or is_cut_off(reply):
+        return WRONG
+    steps = score_steps(reply, item.steps).accuracy if weight else WRONG
+    return (1.0 - weight) * score_answer(reply, item) + weight * steps
 
 
 def score_reply(reply: str | None, answer: str, form: AnswerForm) -> float:

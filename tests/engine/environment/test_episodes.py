@@ -1,5 +1,6 @@
 """Episodes: everything that gymnasium's checker of environments checks, and what a user could get wrong."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -217,3 +218,16 @@ def test_a_changed_observation_changes_no_other() -> None:
 )
 def test_other_values_are_outside_a_space(space: Any, value: Any) -> None:
     assert value not in space
+
+
+def test_steps_are_asked_for_and_rewarded_on_request() -> None:
+    environment = Environment(ONESHAPE, steps_weight=0.25)
+    observation, _ = environment.reset(seed=1)
+    item = environment.item
+    assert item is not None and observation["prompt"] == item.prompt_with_steps
+    steps = json.dumps([{"step": step.function, "result": step.result} for step in item.steps])
+    assert environment.step(f"{steps}\nAnswer: neither").reward == 0.25
+    environment.reset(seed=1)
+    assert environment.step(f"{steps}\nAnswer: {item.answer}").reward == 1.0
+    with pytest.raises(ValueError, match="Expected a weight of the steps of 0 to 1, got 2"):
+        Environment(ONESHAPE, steps_weight=2)

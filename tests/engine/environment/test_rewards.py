@@ -1,5 +1,6 @@
 """Rewards: the answer alone earns one, and every known way to trick a reward earns nothing."""
 
+import json
 import time
 from typing import Any
 
@@ -7,7 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.engine.environment import answer_reward, compute_score, create_dataset, score_answer, score_reply
+from generation.engine.environment import (
+    EnvironmentItem,
+    answer_reward,
+    compute_score,
+    create_dataset,
+    score_answer,
+    score_reply,
+    score_with_steps,
+)
 from generation.engine.items import AnswerForm, AnswerKind
 from tests.engine.environment.specs import SMALL
 
@@ -132,6 +141,53 @@ def test_each_answer_of_each_world_earns_one_and_no_other(name: str) -> None:
         assert score_answer(one.prompt, one) == 0.0
         assert score_answer(" ".join(one.choices[:3]), one) == 0.0 or len(one.choices) == 1
         assert sum(score_answer(said, one) for said in one.choices) == 1.0
+
+
+# Steps
+
+
+def reply_with_steps(one: EnvironmentItem, *, right: int, answer: str) -> str:
+    """Return a reply whose first `right` steps are right, and the others wrong."""
+    given = [
+        {"step": step.function, "result": step.result if at < right else "no such result"}
+        for at, step in enumerate(one.steps)
+    ]
+    return f"{json.dumps(given)}\nAnswer: {answer}"
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_reward_of_steps_is_the_share_of_right_ones(name: str) -> None:
+    for one in create_dataset(SMALL[name], seed=3)[:12]:
+        n = len(one.steps)
+        assert n == len(one.program or ())
+        for right in range(n + 1):
+            for answer, earned in ((one.answer, 1.0), ("no such answer", 0.0)):
+                reply = reply_with_steps(one, right=right, answer=answer)
+                assert score_with_steps(reply, one) == pytest.approx(earned / 2 + right / n / 2)
+                assert score_with_steps(reply, one, weight=0.0) == earned
+                assert score_with_steps(reply, one, weight=1.0) == pytest.approx(right / n)
+                assert score_with_steps(reply, one, is_cut=True) == 0.0
+
+
+def test_the_prompt_with_steps_asks_for_them_and_tells_no_result() -> None:
+    one = create_dataset(SMALL["clevr"], seed=3)[0]
+    assert one.prompt_with_steps.startswith(one.prompt)
+    assert one.prompt_with_steps.count('"result": ...') == 2
+    assert all(f" {step.function}(" in one.prompt_with_steps for step in one.steps)
+
+
+def test_steps_without_a_reply_or_after_a_cut_thought_earn_nothing() -> None:
+    one = create_dataset(SMALL["clevr"], seed=3)[0]
+    whole = reply_with_steps(one, right=len(one.steps), answer=one.answer)
+    for reply in (None, "", f"{whole}<think>", "[]"):
+        assert score_with_steps(reply, one) == 0.0
+
+
+@pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
+def test_a_weight_outside_0_to_1_is_refused(weight: float) -> None:
+    one = create_dataset(SMALL["simtown"], seed=3)[0]
+    with pytest.raises(ValueError, match="Expected a weight of 0 to 1"):
+        score_with_steps("yes", one, weight=weight)
 
 
 # Reward functions of other projects
