@@ -115,3 +115,13 @@ def test_asking_is_measured_in_comparison_with_the_server() -> None:
     result = asking.run(questions=40, concurrency=4, delay=0.01)
     assert [one["goal"] for one in result["details"]] == ["at most 2", None]
     assert all(one["value"] > 0 for one in result["details"])
+
+
+@pytest.mark.slow
+def test_an_environment_is_measured_with_two_processes() -> None:
+    from tests.benchmarks import environment
+
+    result = environment.run(items=30)
+    goals = [one["goal"] for one in result["details"]]
+    assert goals == ["at least 300", None] * 5 + [None, None]
+    assert all(one["value"] > 0 for one in result["details"])

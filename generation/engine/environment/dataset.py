@@ -257,23 +257,22 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         self._pictures.move_to_end(place)
         return self._pictures[place]
 
-    def _make(self, item: Item, number: int, *, place: tuple[int, int], index: int, facets: Any) -> EnvironmentItem:
-        """Return the question `number` of an item."""
-        world, asked = self._world, item.questions[number]
+    def _make(self, chunk: "_Chunk", at: int, number: int, *, index: int) -> EnvironmentItem:
+        """Return the question `number` of item `at` of a chunk."""
+        world, item = self._world, chunk.items[at]
+        asked, lines = item.questions[number], story_of(world, item.scene)
         assert asked.answer is not None, "generated questions have answers"
-        lines = story_of(world, item.scene)
-        values = {name: value_of(self._facets[name], codes[number]) for name, codes in facets.items()}
         return EnvironmentItem(
             index=index,
             prompt=prompt_of(world, asked, lines),
             answer=asked.answer.text,
             form=world.answer_form(self._own, asked),
-            facets=values,
-            difficulty={one.name: values[one.facet] for one in world.levels if one.trend is not Trend.VARIETY},
+            measures={one.name: one.facet for one in world.levels if one.trend is not Trend.VARIETY},
             story=None if lines is None else seen_by(asked, lines),
             asked=asked,
             scene_item=item,
-            draw=partial(self._draw, place, item) if world.media is Media.IMAGE else None,
+            draw=partial(self._draw, (chunk.number, at), item) if world.media is Media.IMAGE else None,
+            classify=partial(chunk.facets, at, number),
             solve=partial(expected_steps, item, number, spec=self._own),
         )
 
@@ -286,7 +285,7 @@ class _Chunk:
         self.making = dataset._source.items(number)
         self.items: list[Item] = []
         self.places: list[tuple[int, int]] = []  # for each question, its item and its number among that item's
-        self.facets: dict[int, Mapping[str, Sequence[int]]] = {}
+        self.codes: dict[int, Mapping[str, Sequence[int]]] = {}
 
     def item(self, within: int, *, index: int) -> EnvironmentItem:
         """Return the question at a place within the chunk."""
@@ -297,10 +296,14 @@ class _Chunk:
             self.places += [(len(self.items), number) for number in range(len(made.questions))]
             self.items.append(made)
         at, number = self.places[within]
-        item, dataset = self.items[at], self.dataset
-        if at not in self.facets:
-            self.facets[at] = dataset._world.facet_codes(dataset._own, item)
-        return dataset._make(item, number, place=(self.number, at), index=index, facets=self.facets[at])
+        return self.dataset._make(self, at, number, index=index)
+
+    def facets(self, at: int, number: int) -> dict[str, Any]:
+        """Return the value of each facet for question `number` of item `at`."""
+        dataset = self.dataset
+        if at not in self.codes:
+            self.codes[at] = dataset._world.facet_codes(dataset._own, self.items[at])
+        return {name: value_of(dataset._facets[name], codes[number]) for name, codes in self.codes[at].items()}
 
 
 def _rebuild(

@@ -22,7 +22,7 @@ Value = TypeVar("Value")
 class EnvironmentItem:
     """One question to train on.
 
-    An item can be pickled; then its picture is drawn first.
+    Picture, facets and steps are made when they are needed, and before an item is pickled.
 
     Attributes
     ----------
@@ -34,10 +34,8 @@ class EnvironmentItem:
         The right answer, in its canonical form.
     form : AnswerForm
         The form of the answer.
-    facets : mapping
-        The question's value of each facet, as exports have them; None for no value.
-    difficulty : mapping
-        The value of each attribute of the world's levels that a single question has, such as the number of objects.
+    measures : mapping of str to str
+        The facet that measures each attribute of the world's levels that a single question has.
     story : tuple of str or None
         The lines that the question may use; None without a story.
     asked : Question
@@ -46,6 +44,8 @@ class EnvironmentItem:
         The item of the world that the question is about, with all questions about it.
     draw : callable or None
         Returns the picture `(height, width, 3)` uint8 sRGB; None for a world without pictures.
+    classify : callable
+        Returns the question's value of each facet.
     solve : callable
         Returns the steps of the program with their right results.
     """
@@ -54,12 +54,12 @@ class EnvironmentItem:
     prompt: str
     answer: str
     form: AnswerForm
-    facets: Mapping[str, Any]
-    difficulty: Mapping[str, Any]
+    measures: Mapping[str, str]
     story: tuple[str, ...] | None
     asked: Question
     scene_item: Item
     draw: Draw | None = field(repr=False)
+    classify: Callable[[], Mapping[str, Any]] = field(repr=False)
     solve: Callable[[], tuple[ExpectedStep, ...]] = field(repr=False)
 
     @property
@@ -94,6 +94,17 @@ class EnvironmentItem:
         return None if pixels is None else Image.fromarray(pixels.copy())
 
     @property
+    def facets(self) -> Mapping[str, Any]:
+        """Return the question's value of each facet, as exports have them; None for no value."""
+        return self.classify()
+
+    @property
+    def difficulty(self) -> dict[str, Any]:
+        """Return the value of each attribute of the world's levels that a question has, such as its objects."""
+        facets = self.facets
+        return {name: facets[facet] for name, facet in self.measures.items()}
+
+    @property
     def steps(self) -> tuple[ExpectedStep, ...]:
         """Return the steps of the program with their right results."""
         return self.solve()
@@ -121,13 +132,13 @@ class EnvironmentItem:
             "story": None if self.story is None else list(self.story),
             "program": None if self.program is None else to_json(self.program),
             "facets": dict(self.facets),
-            "difficulty": dict(self.difficulty),
+            "difficulty": self.difficulty,
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
         pixels = self.pixels
         draw = None if pixels is None else KnownValue(pixels)
-        whole = replace(self, draw=draw, solve=KnownValue(self.steps))
+        whole = replace(self, draw=draw, classify=KnownValue(self.facets), solve=KnownValue(self.steps))
         return _rebuild, ({name: getattr(whole, name) for name in self.__dataclass_fields__},)
 
 
