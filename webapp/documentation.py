@@ -14,10 +14,12 @@ from django.conf import settings
 from PIL import Image
 
 from generation.engine.learners import METHODS, find_learner, is_network
-from webapp.leaderboards.training.suitable_methods import describe
+from generation.engine.worlds import usable
+from generation.engine.worlds.levels import NAMES
+from webapp.leaderboards.training.methods import describe
 
 FOLDER = Path(__file__).with_name("docs")
-GENERATED = re.compile(r"^<!-- generated: (settings|methods) -->$", re.MULTILINE)
+GENERATED = re.compile(r"^<!-- generated: (settings|methods|levels) -->$", re.MULTILINE)
 USUAL_SITE = "http://127.0.0.1:8000"  # the site's address in the files; pages show the real one
 
 # The pages in reading order, grouped by purpose. The first heading of a file is the title of its page.
@@ -26,7 +28,7 @@ GROUPS = {
     "Use": ("browsing", "diagnostics", "shortcuts", "question-sets", "export", "export-formats", "verify", "api"),
     "Make": (
         *("datasets", "spec", "vocabulary", "families", "shapeworld", "captions", "babi"),
-        *("simtown", "counting", "import", "worlds", "stream", "blender"),
+        *("simtown", "counting", "import", "worlds", "stream", "environment", "blender"),
     ),
     "Study": ("studies",),
     "Compare": (
@@ -117,7 +119,7 @@ def page(name: str) -> DocumentationPage:
 
 def source(name: str) -> str:
     # Some pages have tables that are made from the code.
-    tables = {"settings": settings_table, "methods": methods_table}
+    tables = {"settings": settings_table, "methods": methods_table, "levels": levels_table}
     return GENERATED.sub(lambda mark: tables[mark[1]](), (FOLDER / f"{name}.md").read_text(encoding="utf-8"))
 
 
@@ -184,6 +186,21 @@ def methods_table() -> str:
         cells = [f"`{learner.name}`{network}", learner.label, describe(learner), learner.source]
         rows.append(f"| {' | '.join([*cells, _settings_text(paper), _settings_text(changed)])} |")
     return "\n".join(rows)
+
+
+def levels_table() -> str:
+    """Return the tables of the attributes that make questions harder as Markdown, one table for each world."""
+    parts = []
+    for world in usable():
+        if world.levels:
+            heads = [*NAMES, "measured by", "number", "all at once"]
+            parts.append(f"### {world.label}\n\n| attribute | {' | '.join(heads)} |\n|{'---|' * (len(heads) + 1)}")
+        for one in world.levels:
+            cells = [f"`{one.name}`: {one.label}", *(one.labels[name] for name in NAMES), f"`{one.facet}`"]
+            cells += ["yes" if one.number else "no", "yes" if one.is_joint else "no"]
+            parts.append(f"| {' | '.join(cells)} |")
+        parts.append("")
+    return "\n".join(parts)
 
 
 def _settings_text(config: Mapping[str, object]) -> str:

@@ -32,6 +32,7 @@ WITHOUT_PICTURE = {
     "performance",
     "blender",
     "counting",
+    "environment",
     "export-formats",
     "files",
     "findings",

@@ -139,6 +139,8 @@ def test_a_level_holds_although_a_split_overrides_its_fields() -> None:
             {"distance": "far"},
             "distance: Expected one of easy, medium, hard or a number from 0, got 'far'",
         ),
+        ("babi", None, {"facts": 4}, "facts: Expected 1 to 3 supporting facts, got 4"),
+        ("babi", None, {"facts": 0}, "facts: Expected 1 to 3 supporting facts, got 0"),
         ("babi", None, {"distance": -1}, "or a number from 0, got -1"),
         ("babi", None, {"distance": True}, "or a number from 0, got True"),
         ("babi", None, {"distance": 10_000}, "told.distance: Expected"),

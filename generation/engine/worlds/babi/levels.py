@@ -1,12 +1,15 @@
 """What makes bAbI's questions harder: supporting facts, lines between a question and its facts, chained facts."""
 
+from generation.engine.errors import BadSpec
 from generation.engine.worlds.levels import Change, LevelAttribute, Trend, labelled, named
 
 MOST_FACTS = 3  # tasks 1, 2 and 3 need one, two and three supporting facts
 
 
 def _facts(number: int) -> Change:
-    return {"tasks": [max(1, min(number, MOST_FACTS))]}
+    if not 1 <= number <= MOST_FACTS:
+        raise BadSpec(f"Expected 1 to {MOST_FACTS} supporting facts, got {number}.", where="facts")
+    return {"tasks": [number]}
 
 
 def _distance(lines: int) -> Change:
@@ -29,6 +32,7 @@ LEVELS = (
         Trend.MORE,
         named(_facts(1), _facts(2), _facts(3)),
         labelled("task 1, one fact", "task 2, two facts", "task 3, three facts"),
+        _facts,
         is_joint=False,
     ),
     LevelAttribute(
