@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from generation.engine.content_hash import canonical, digest
+from generation.engine.environment.dataset import at_levels
 from generation.engine.errors import BadScene, BadSpec
 from generation.engine.items import (
     JOINT,
@@ -36,6 +37,7 @@ from generation.engine.program import execute, from_json, to_json, typecheck
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Maker, World, get_world
 from generation.engine.worlds.base import unanswered
+from generation.engine.worlds.levels import NAMES, Change
 from generation.engine.worlds.story_text import seen_by, story_of
 
 FEW = 4
@@ -539,6 +541,28 @@ def programs_without_a_step_are_programs(case: Case) -> None:
                 assert typecheck(changed, table=table) == typecheck(question.program, table=table), ablation
 
 
+def levels_are_changes_of_specs(case: Case) -> None:
+    """Each level of each attribute is measured by a facet, described, and possible for some preset."""
+    attributes = case.world.levels
+    facets = {facet.name for facet in case.world.facets(case.own) if facet.needs is Needs.ITEM}
+    assert len({one.name for one in attributes}) == len(attributes)
+    for one in attributes:
+        assert one.name.isidentifier() and one.name not in ("index", "level"), one
+        assert one.label and one.facet in facets, one
+        assert tuple(one.levels) == tuple(one.labels) == NAMES and all(one.labels.values()), one
+        for level in NAMES:
+            assert any(can_change(case.world, spec, one.change(level)) for spec in case.specs.values()), (one, level)
+
+
+def can_change(world: World, spec: BaseSpec, change: Change) -> bool:
+    """Return whether the first split of a spec can have this level."""
+    try:
+        at_levels(world, spec, next(iter(spec.splits)), [change])
+    except BadSpec:
+        return False
+    return True
+
+
 def secrets_change_the_split(case: Case) -> None:
     """Different secrets give different splits."""
     made = [as_json(case.made(case.spec, secret=secret)) for secret in (b"", bytes(range(16)), bytes(range(1, 17)))]
@@ -630,6 +654,7 @@ MAKING: tuple[Rule, ...] = (
     tasks_are_columns,
     own_baselines_answer_each_question,
     programs_without_a_step_are_programs,
+    levels_are_changes_of_specs,
     secrets_change_the_split,
     seeds_change_the_split,
     other_splits_do_not_matter,

@@ -31,6 +31,7 @@ from generation.engine.spec import BaseSpec, read
 from generation.engine.worlds import REGISTRY, SEEN, UNSEEN, World, get_world, names
 from generation.engine.worlds.base import Baseline, Repeatable
 from generation.engine.worlds.breakdowns import BoardView, Reweighting, Series, Tasks
+from generation.engine.worlds.levels import LevelAttribute, Trend, labelled, named
 from tests.worlds import conformance
 from tests.worlds.baskets import FRUIT, LINES, SETS, BasketWorld
 from tests.worlds.conformance import Case, Rule, rules
@@ -232,6 +233,9 @@ def set_ablation(change: Callable[[Program], Program]) -> MarbleWorld:
     return break_world(ablations=(Ablation("color", "colour", change),))
 
 
+LEVELS = LevelAttribute(
+    "title", "title", "color", Trend.MORE, named({}, {}, {"title": "Hard"}), labelled("1", "2", "3")
+)
 PLAIN = Facet("color", "colour", FacetKind.CATEGORY, COLORS, reveals=False)
 
 
@@ -433,6 +437,15 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         break_world(ablations=(Ablation("A", "a", leave_out),)),
         break_world(ablations=(Ablation("a", "", leave_out),)),
     ],
+    "levels_are_changes_of_specs": [
+        break_world(levels=(LEVELS, LEVELS)),
+        break_world(levels=(LEVELS._replace(name="level"),)),
+        break_world(levels=(LEVELS._replace(label=""),)),
+        break_world(levels=(LEVELS._replace(facet="colour"),)),
+        break_world(levels=(LEVELS._replace(levels={"easy": {}, "hard": {}}),)),
+        break_world(levels=(LEVELS._replace(labels=labelled("1", "2", "")),)),
+        break_world(levels=(LEVELS._replace(levels=named({}, {}, {"marbles": 3})),)),
+    ],
     "secrets_change_the_split": [break_maker(make=make_open)],
     "seeds_change_the_split": [break_maker(make=make_seedless)],
     "other_splits_do_not_matter": [break_maker(make=make_entangled), break_maker(make=make_nameless)],
@@ -460,6 +473,10 @@ def test_a_rule_can_fail(name: str, broken: MarbleWorld):
     rule: Rule = getattr(conformance, name)
     with pytest.raises(AssertionError):
         rule(Case(broken))
+
+
+def test_levels_of_a_world_may_change_any_field():
+    conformance.levels_are_changes_of_specs(Case(break_world(levels=(LEVELS,))))
 
 
 def test_every_rule_is_tested_to_fail():

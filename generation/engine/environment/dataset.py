@@ -14,8 +14,8 @@ from generation.engine.formats import value_of
 from generation.engine.items import Facet, Item, Media, Needs
 from generation.engine.scoring.steps import expected_steps
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import get_world
-from generation.engine.worlds.levels import Level, LevelAttribute, Trend, apply, choose
+from generation.engine.worlds import World, get_world
+from generation.engine.worlds.levels import Change, Level, LevelAttribute, Trend, apply, choose
 from generation.engine.worlds.story_text import prompt_of, seen_by, story_of
 
 CHUNKS = 4  # chunks whose scenes are kept
@@ -74,6 +74,35 @@ def _default_split(spec: BaseSpec) -> str:
     return "train" if "train" in spec.splits else next(iter(spec.splits))
 
 
+def at_levels(world: World, spec: BaseSpec, split: str, changes: Sequence[Change]) -> BaseSpec:
+    """Return a spec with the changes of levels, of one split alone, so that no override hides a change.
+
+    Parameters
+    ----------
+    world : World
+    spec : BaseSpec
+        A spec of this world.
+    split : str
+        One of its splits.
+    changes : sequence of Change
+
+    Returns
+    -------
+    BaseSpec
+
+    Raises
+    ------
+    BadSpec
+        If the spec has no such split, or cannot have these changes.
+    """
+    if split not in spec.splits:
+        raise BadSpec(f"Expected one of {', '.join(spec.splits)}, got {split!r}.", where="split")
+    data = spec.for_split(split).to_json()
+    data["splits"] = {split: {"scenes": spec.splits[split].scenes}}
+    found: BaseSpec = world.read_spec(apply(data, changes), files=spec.files)
+    return found
+
+
 class EnvironmentDataset(Sequence[EnvironmentItem]):
     """The items of a split, by their index. `create_dataset` makes one.
 
@@ -105,23 +134,13 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         self.spec, self.split, self.size = spec, split, size
         self.levels: Mapping[str, Level] = dict(levels or {})
         self._world = get_world(spec.world)
-        self._source = EndlessSplit(self._at_levels(), split)
+        known = {one.name: one for one in self._world.levels}
+        changes = [known[name].change(level) for name, level in self.levels.items()]
+        self._source = EndlessSplit(at_levels(self._world, spec, split, changes) if changes else spec, split)
         self._own = self._source.spec.for_split(split)
         self._facets = {facet.name: facet for facet in self._world.facets(self._own)}
         self._chunks: OrderedDict[int, _Chunk] = OrderedDict()
         self._pictures: OrderedDict[tuple[int, int], Pixels] = OrderedDict()
-
-    def _at_levels(self) -> BaseSpec:
-        """Return the spec at the levels, with the fields of this split alone, so that overrides hide no level."""
-        if not self.levels:
-            return self.spec
-        if self.split not in self.spec.splits:
-            raise BadSpec(f"Expected one of {', '.join(self.spec.splits)}, got {self.split!r}.", where="split")
-        known = {attribute.name: attribute for attribute in self._world.levels}
-        data = self.spec.for_split(self.split).to_json()
-        data["splits"] = {self.split: {"scenes": self.spec.splits[self.split].scenes}}
-        changes = [known[name].change(level) for name, level in self.levels.items()]
-        return self._world.read_spec(apply(data, changes), files=self.spec.files)
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -164,7 +183,22 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         return EnvironmentDataset(self.spec, split=self.split, size=self.size, levels=levels)
 
     def with_seed(self, seed: int) -> "EnvironmentDataset":
-        """Return a dataset of the same split, size and levels with another seed, 0 .. 2**64-1; raise `BadSpec`."""
+        """Return a dataset of the same split, size and levels with another seed.
+
+        Parameters
+        ----------
+        seed : int
+            0 .. 2**64-1.
+
+        Returns
+        -------
+        EnvironmentDataset
+
+        Raises
+        ------
+        BadSpec
+            If the seed is another number.
+        """
         return EnvironmentDataset(read(self.spec, seed=seed), split=self.split, size=self.size, levels=self.levels)
 
     # Items

@@ -90,9 +90,14 @@ def score_reply(reply: str | None, answer: str, form: AnswerForm) -> float:
     if not isinstance(reply, str) or not reply.strip() or is_cut_off(reply):
         return WRONG
     vocabulary = _vocabulary(form.kind, tuple(form.choices) or (answer,), tuple(form.parts), form.empty)
-    said, _ = last_answer(without_thoughts(reply))
+    text = without_thoughts(reply)
+    said, _ = last_answer(text)
     code = vocabulary.code(said.strip(DRESS) or said.strip())
-    return RIGHT if code != OUTSIDE and vocabulary.answers[code] == answer else WRONG
+    if code == OUTSIDE or vocabulary.answers[code] != answer:
+        return WRONG
+    after = text[text.rfind(said) + len(said) :] if said in text else ""
+    others = {vocabulary.code(line.strip(DRESS)) for line in after.splitlines()} - {OUTSIDE, code}
+    return WRONG if others else RIGHT
 
 
 def answer_reward(
