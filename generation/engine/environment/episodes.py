@@ -178,7 +178,7 @@ class Environment:
         The item of the episode; None before the first `reset`.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"]}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 1}
     spec = None  # gymnasium's registry, which this environment does not need
 
     def __init__(

@@ -21,7 +21,7 @@ from tests.webapp.test_docs import blocks
 from webapp import documentation
 
 STUBS = Path(__file__).with_name("stubs")
-LIBRARIES = ("trl", "reasoning_gym", "verifiers", "verifiers.v1")
+LIBRARIES = ("trl", "reasoning_gym", "verifiers", "verifiers.v1", "gymnasium", "gymnasium.spaces")
 
 
 @pytest.fixture
@@ -90,6 +90,21 @@ def test_the_taskset_for_verifiers_yields_the_same_tasks_without_an_end(tmp_path
         replies = (item.answer, other, None, "yes or no")
         scores = [asyncio.run(task.right(found["vf"].Trace(last_reply=reply))) for reply in replies]
         assert scores == [1.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.usefixtures("stubs")
+@pytest.mark.parametrize("name", ["shapeworld-oneshape", "babi", "simtown-mini"])
+def test_the_class_for_gymnasium_has_its_spaces_and_methods(tmp_path: Path, name: str) -> None:
+    environment = run("wrapped.py", tmp_path)["Questions"](name, render_mode="rgb_array")
+    for seed in (1, 1, None, None):
+        observation, _ = environment.reset(seed=seed, options={})
+        assert observation in environment.observation_space
+        drawn = environment.render()
+        assert drawn is None if name == "babi" else np.array_equal(drawn, observation["image"])
+        assert "yes" in environment.action_space
+        after, reward, terminated, truncated, info = environment.step(environment.ours.item.answer)
+        assert (reward, terminated, truncated) == (1.0, True, False)
+        assert after in environment.observation_space and "answer" in info
 
 
 def test_the_training_loop_learns_in_less_than_a_minute(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
