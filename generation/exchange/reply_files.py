@@ -14,7 +14,7 @@ from generation.queue import sandbox
 CHILD = "generation.exchange.replies_process"
 SECONDS = 20  # seconds of processor time for the smallest file
 BYTES_A_SECOND = 500_000  # bytes of a file for which it gets one second more
-MEMORY = 2 << 30  # bytes of address space
+MEMORY = 1 << 30  # bytes of address space
 EACH_MEMORY = 2000  # additional bytes for each question
 
 log = logging.getLogger(__name__)

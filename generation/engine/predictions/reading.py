@@ -397,15 +397,20 @@ def _plain(text: TextReader, n: int) -> Iterator[PredictionRowBatch]:
 def lines_of(text: TextReader, *, longest: int = LONGEST) -> Iterator[str]:
     """Yield the lines of a text without newlines; raise `UnreadableFile` if one has more than `longest` characters."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    rest, number, blank = "", 0, 0
+    parts, length, number, blank = list[str](), 0, 0, 0  # the parts of a line whose end is not read yet, and its length
     while piece := text.read(PIECE):
-        *whole, rest = (rest + decoder.decode(piece)).split("\n")
+        *whole, last = decoder.decode(piece).split("\n")
+        if whole:
+            whole[0] = "".join([*parts, whole[0]])
+            parts, length = [], 0
+        parts.append(last)
+        length += len(last)
         number += len(whole)
         blank += whole.count("")
-        if len(rest) > longest or (whole and len(whole[0]) > longest):
+        if length > longest or (whole and len(whole[0]) > longest):
             raise UnreadableFile(f"expected at most {longest:,} characters in a line, got more", line=number + 1)
         if blank > BLANK:
             raise UnreadableFile(f"expected at most {BLANK:,} empty lines, got more: reading stopped", line=number + 1)
         yield from whole
-    if rest:
+    if rest := "".join(parts):
         yield rest

@@ -22,7 +22,7 @@ from generation.engine.predictions.decompression import LARGEST, RATIO, Unreadab
 from generation.engine.predictions.packed_replies import ANSWERED, STATES, ReplyWriter, StoredRecord
 from generation.engine.predictions.reading import json_trouble, lines_of, once
 
-LONGEST_LINE = 64 << 20  # characters of a record
+LONGEST_LINE = 32 << 20  # characters of a record
 LEAST_ROOM = 128 << 20  # bytes of text that every file may have
 EACH_ROOM = 64 << 10  # further bytes for each question
 EACH_MOST = 200  # records of a question: its variants, epochs and attempts
