@@ -94,8 +94,7 @@ def _outcome(user: Visitor, submission: Submission, found: Score) -> Outcome | N
             return None
         disclosure = Disclosure.objects.filter(submission=submission).first()
         return Outcome(split, figure_of(split.questions, disclosure), disclosure=disclosure)
-    has_text = submission.outside > 0
-    read = figure(Averaged(found.n, (found.right_read,))) if has_text else None
+    read = figure(Averaged(found.n, (found.right_read,))) if found.has_text else None
     return Outcome(split, figure(Averaged(found.n, (found.right,))), read, found.unreadable, found)
 
 

@@ -192,7 +192,12 @@ def _trained(found: Submission) -> dict[str, Any]:
 def _outcomes(user: Visitor, found: Submission) -> dict[str, Any]:
     outcomes = outcomes_of(user, found)
     rows = [(one, _reweighted(found, one.split) if one.is_open else None) for one in outcomes]
-    return {"outcomes": outcomes, "rows": rows, "has_reweighted": any(figure is not None for _, figure in rows)}
+    return {
+        "outcomes": outcomes,
+        "rows": rows,
+        "has_reweighted": any(figure is not None for _, figure in rows),
+        "has_text": any(one.read is not None for one in outcomes),
+    }
 
 
 def _reweighted(found: Submission, split: Split) -> Figure | None:

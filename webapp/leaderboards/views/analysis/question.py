@@ -44,6 +44,7 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
         "number": number,
         "rows": list(zip(rows, replies, strict=True)),
         "has_replies": any(replies),
+        "has_boxes": reading.index.boxes is not None or any(row.boxes is not None for row in rows),
         "picture": picture_of(asked.scene, split) if What.IMAGE in allowed else None,
         "why_no_picture": why_no_picture(asked.scene, split, allowed=allowed),
         "true_boxes": true_boxes(reading.index, number),
