@@ -62,7 +62,7 @@ BY = filter_of("by", "One facet or two by which the board is broken down.")
 VIEW = _text("view", "A view that the world has ready.")
 BANDS = _text("bands", "Ranges of the first facet's numbers: `1..4, 5, 6..9`.")
 SHOWN = _text(SHOW, "How they were answered: all, right, wrong, people-right, same-wrong, all-wrong, first, second.")
-REPLIED = _text(REPLY, "The state of a row's reply: answered, cut-off, refused, empty, failed.")
+REPLIED = _text(REPLY, "The state of a row's reply: answered, cut-off, refused, empty, failed, no-answer-read.")
 ALONG_WHAT = _text(OVER, "Along what curves run.", enum=list(ALONG))
 PER_CENT = _text(
     TARGET,

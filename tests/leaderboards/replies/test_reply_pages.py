@@ -148,10 +148,20 @@ def test_questions_are_filtered_by_the_state_of_their_reply(row: Submission, val
     assert "No question matches" in page_of(client, f"{BOARD}questions/?{entry}&reply=failed&show=right")
 
 
+def test_complete_replies_without_an_answer_are_found(public: Method, val: Split) -> None:
+    answers = replied.answers_of(val)
+    answers[20], answers[21], answers[22] = None, "I cannot tell.", f"The answer is: {sent.truth_of(val)[22]}"
+    row = replied.submit(public, val, answers, replied.records_of(val))
+    page = page_of(Client(), f"{BOARD}questions/?entry=m{public.pk}&reply=no-answer-read")
+    assert re.findall(r'aria-label="Question (\d+)"', page) == ["20", "21"]
+    assert "no answer read 2" in page_of(Client(), f"/submissions/{row.pk}/")
+    assert row.scores.get(split=val).answered == val.questions - 4  # they are answered
+
+
 def test_bad_states_are_refused(row: Submission, val: Split, member: User) -> None:
     client = Client()
     page = page_of(client, f"{BOARD}questions/?entry=m{row.method_id}&reply=<b>", status=400)
-    assert "Expected one of the states answered, cut-off, refused, empty, failed" in page
+    assert "Expected one of the states answered, cut-off, refused, empty, failed, no-answer-read" in page
     other = Method.objects.create(name="Without", owner=member, published="2026-01-01T00:00:00Z")
     sent.submitted(other, val, sent.truth_of(val))
     page = page_of(client, f"{BOARD}questions/?entry=m{other.pk}&reply=failed", status=404)

@@ -22,8 +22,10 @@ from generation.engine.predictions.packed_replies import (
     last_attempts,
     state_of,
 )
+from generation.engine.scoring.score import OUTSIDE
 from generation.models import Split
 from generation.storage.split_index import SplitIndex
+from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.models import Submission
 from webapp.leaderboards.replies import stored_replies
@@ -203,27 +205,32 @@ def state_name(state: str) -> str:
     return state.replace(" ", "-")
 
 
-BY_NAME = {state_name(state): state for state in STATES}
+UNREAD = "no answer read"  # the reply is complete, but no answer was found in it
+CHOICES = (*STATES, UNREAD)
+BY_NAME = {state_name(state): state for state in CHOICES}
 
 
 def in_state(entries: Sequence[Entry], index: SplitIndex, state: str) -> NDArray[np.bool_]:
     """Return the questions for which a run of some row has a reply in this state, shape (questions,)."""
     found = np.zeros(index.n, np.bool_)
-    for states in _states_of(entries, index):
-        found |= states == STATES.index(state)
+    for entry in entries:
+        for submission in _runs_with_replies(entry)[:MOST_RUNS]:
+            found |= _is_in_state(submission, entry.split, index, state)
     return found
+
+
+def _is_in_state(submission: Submission, split: Split, index: SplitIndex, state: str) -> NDArray[np.bool_]:
+    states = stored_replies.load(submission.replies).figures.states
+    if submission.split_id != split.pk and index.positions is not None:
+        states = states[index.positions]
+    if state != UNREAD:
+        return states == STATES.index(state)
+    is_unread = stored_predictions.codes_for(submission, split, read=True) == OUTSIDE
+    return is_unread & (states == STATES.index(ANSWERED))
 
 
 def have_replies(entries: Sequence[Entry]) -> bool:
     return any(_runs_with_replies(entry) for entry in entries)
-
-
-def _states_of(entries: Sequence[Entry], index: SplitIndex) -> Iterator[NDArray[np.uint8]]:
-    for entry in entries:
-        for submission in _runs_with_replies(entry)[:MOST_RUNS]:
-            states = stored_replies.load(submission.replies).figures.states
-            is_own = submission.split_id == entry.split.pk or index.positions is None
-            yield states if is_own else states[index.positions]
 
 
 # The summary of a submission
@@ -242,6 +249,8 @@ def summary_of(submission: Submission) -> dict[str, Any]:
     figures = stored_replies.load(submission.replies).figures
     counts = Counter(figures.states.tolist())
     states = [StateCount(state, state_name(state), counts[code]) for code, state in enumerate(STATES) if counts[code]]
+    if unread := int(_is_in_state(submission, submission.split, SplitIndex.open(submission.split), UNREAD).sum()):
+        states.append(StateCount(UNREAD, state_name(UNREAD), unread))
     asked = int((figures.states != NO_REPLY).sum())
     return {"states": states, "replied": asked, "reply_facts": list(_sums(figures))}
 

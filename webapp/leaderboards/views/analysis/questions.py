@@ -12,7 +12,6 @@ from django.views.decorators.http import require_safe
 from generation.access import What, may_see
 from generation.browsing.navigation import read_filters
 from generation.browsing.pictures import Picture, picture_of
-from generation.engine.predictions.packed_replies import STATES
 from generation.models import Question
 from generation.reports.scoring import truth_of
 from generation.splits.query_string import BadAddress, Query, shorten
@@ -22,7 +21,16 @@ from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.analysis import confusion
 from webapp.leaderboards.analysis.confusion import AnswerFilter
 from webapp.leaderboards.analysis.questions import RowAnswers, Show, choose_questions, given, shows_for
-from webapp.leaderboards.entries import Codes, Entry
+from webapp.leaderboards.entries import Entry
+from webapp.leaderboards.replies.reply_views import (
+    BY_NAME,
+    CHOICES,
+    Excerpt,
+    excerpts_of,
+    have_replies,
+    in_state,
+    state_name,
+)
 from webapp.leaderboards.views.analysis.board_selection import (
     ENTRY,
     BoardReading,
@@ -76,7 +84,7 @@ def _state_choices(reading: BoardReading, kept: Sequence[tuple[str, str]], state
     """Return label and query of each state of replies, and whether it is chosen; empty if no row has replies."""
     if not have_replies(reading.chosen):
         return []
-    states = [(one, [(REPLY, state_name(one))], one == state) for one in STATES]
+    states = [(one, [(REPLY, state_name(one))], one == state) for one in CHOICES]
     return [
         (label, urlencode([*kept, *pairs]), is_on) for label, pairs, is_on in (("any reply", [], not state), *states)
     ]
