@@ -23,14 +23,13 @@ from webapp.api.schemas.common import PageOut
 from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.analysis.slices import SliceCell, SliceContext, by_one, partition
 from webapp.leaderboards.analysis.summary import slices_of, weakest
-from webapp.leaderboards.board_lookup import HIDDEN, find_submission, owns, suite_named, trained_on
+from webapp.leaderboards.board_lookup import HIDDEN, find_submission, may_see_replies, owns, suite_named, trained_on
 from webapp.leaderboards.boards import own_columns_of
 from webapp.leaderboards.disclosure import limits
 from webapp.leaderboards.disclosure.visibility import Outcome, facets_for, outcome_json, outcomes_of
 from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.forms import split_named
 from webapp.leaderboards.models import Method, Submission, Suite
-from webapp.leaderboards.replies.access import may_see_replies
 from webapp.leaderboards.reply_figures import usage_figures
 from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.leaderboards.views.analysis.board_selection import contenders_of

@@ -124,6 +124,16 @@ def owns(user: Any, submission: Submission) -> bool:
     return user.is_authenticated and (user.is_staff or submission.method.owner_id == user.pk)
 
 
+def may_see_replies(user: Any, submission: Submission) -> bool:
+    """Return whether a visitor who may see a submission may see its replies, if it has some.
+
+    A reply says the answer, so the rule is that of single answers of methods; owners also see their own replies.
+    """
+    if not submission.replies:
+        return False
+    return owns(user, submission) or may_see_exact_figures(user, submission.split)
+
+
 def suite_named(user: Any, name: str) -> Suite | None:
     """Return the suite with this name in a URL, or None if there is none that this visitor may open.
 

@@ -1,6 +1,6 @@
 """Replies as pages show them: texts without hidden characters, cut where they are long, and figures with units.
 
-Pages call this only for visitors who may see the answers of methods; `replies.access` has the rule for downloads.
+Pages call this only for visitors who may see the answers of methods. `may_see_replies` has the rule for downloads.
 """
 
 import re

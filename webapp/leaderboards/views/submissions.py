@@ -34,6 +34,7 @@ from webapp.leaderboards.board_lookup import (
     find_board,
     find_own_submission,
     find_submission,
+    may_see_replies,
     owns,
     suite_named,
     trained_on,
@@ -46,7 +47,6 @@ from webapp.leaderboards.entries import find_entry, reweighted_by, reweighted_fi
 from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.replies import stored_replies
-from webapp.leaderboards.replies.access import may_see_replies
 from webapp.leaderboards.replies.coverage import least_coverage
 from webapp.leaderboards.replies.reply_views import summary_of
 from webapp.leaderboards.reply_figures import usage_figures
