@@ -17,6 +17,9 @@ class FreshTwinQuerySet(models.QuerySet["FreshTwin"]):
     def for_list(self) -> "FreshTwinQuerySet":
         return self.select_related("split__dataset", "source__dataset").order_by("number")
 
+    def complete_for(self, user: Any, source: Split) -> "FreshTwinQuerySet":
+        return self.filter(source=source, split__state=Split.State.COMPLETE).visible_to(user).for_list()
+
     def unfinished(self) -> "FreshTwinQuerySet":
         stopped = [Dataset.State.MAKING, Dataset.State.CANCELLED, Dataset.State.FAILED]
         return self.filter(split__dataset__state__in=stopped)

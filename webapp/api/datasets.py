@@ -10,13 +10,14 @@ from generation.access import Visitor, What, is_researcher, may_see
 from generation.browsing.dataset import cards_of, read_list_query
 from generation.browsing.navigation import visible_facets
 from generation.engine.errors import EngineError
-from generation.models import Dataset, Split
+from generation.models import Dataset, FreshTwin, Split
 from generation.splits.query_string import Query, QueryString
 from generation.storage.split_index import SplitIndex
 from generation.views.access_checks import find_dataset, find_split
 from webapp.api.openapi_operations import reads
 from webapp.api.pagination import PAGE, WORDS, filter_of, page_json
 from webapp.api.schemas import common
+from webapp.leaderboards.fresh_twins.listing import source_name
 
 router = Router(tags=["Datasets"])
 TEXT = {"type": "string"}
@@ -65,6 +66,8 @@ def split(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
         "questions_url": f"{url}questions/",
         "scenes_url": f"{split_url(found.source)}scenes/",
         "questions_file": f"{url}questions.jsonl.gz",
+        "twin_of": source_name(request.user, found),
+        "fresh_twins": [str(twin.split) for twin in FreshTwin.objects.complete_for(request.user, found)],
     }
     if found.dataset.with_images and may_see(request.user, found, What.IMAGE):
         full["images_file"] = f"{url}images.tar"
@@ -102,7 +105,7 @@ def split_json(split: Split) -> dict[str, Any]:
     kept = ("name", "kind", "state", "withheld", "opened", "scenes", "questions", "fingerprint")
     return {name: getattr(split, name) for name in kept} | {
         "parent": split.parent.name if split.parent is not None else None,
-        "reference": split.reference.name if split.reference is not None else None,
+        "reference": split.own_reference.name if split.own_reference is not None else None,
         "url": split_url(split),
         "page": split.get_absolute_url(),
     }

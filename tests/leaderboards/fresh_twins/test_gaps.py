@@ -2,6 +2,7 @@
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +13,15 @@ from generation.engine.scoring.figures import difference_from_mean
 from generation.models import Split
 from generation.splits.withheld_answers import open_answers
 from tests.leaderboards.disclosure.test_disclosure_budget import with_share_right
-from tests.leaderboards.sent import right_of, submitted, suite_of, truth_of
-from webapp.leaderboards.disclosure import disclosure_budget
+from tests.leaderboards.fresh_twins.conftest import finish
+from tests.leaderboards.sent import as_zip, right_of, submitted, suite_of, truth_of
+from webapp.leaderboards import scoring, uploads
+from webapp.leaderboards.disclosure import disclosure_budget, submitter_approvals
 from webapp.leaderboards.fresh_twins.gaps import TwinGap
-from webapp.leaderboards.fresh_twins.suite import MadeTwins
+from webapp.leaderboards.fresh_twins.suite import MadeTwins, make_twins_with_suite
 from webapp.leaderboards.models import Method
 from webapp.leaderboards.suites import SuiteRow, board_of
+from webapp.leaderboards.uploads import Order
 from webapp.models import User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -158,3 +162,27 @@ def test_a_suite_that_somebody_made_shows_the_gap_too(made: MadeTwins, val: Spli
     [group] = board_of(AnonymousUser(), own).twin_groups
     assert (group.source.label, [one.label for one in group.twins]) == ("val", ["drawn again"])
     assert board_of(AnonymousUser(), suite_of("plain", val)).twin_groups == []
+
+
+def test_one_zip_archive_answers_the_split_and_its_twins_by_the_headings(
+    made: MadeTwins, val: Split, twins: list[Split], published: Method, tmp_path: Path
+) -> None:
+    names = {"val": val, "twin 1": twins[0], "twin 2": twins[1]}
+    path = as_zip(tmp_path, **{name: truth_of(split) for name, split in names.items()})
+    with path.open("rb") as file:
+        received = uploads.receive(published.owner, Order(published, made.suite), file, path.name)
+    scoring.RUNNER.take_turn()
+    assert {one.split for one in received.submissions} == set(names.values())
+    assert gap_of(AnonymousUser(), made, published).answered == 2
+
+
+def test_a_withheld_split_can_have_twins_and_its_figures_are_rounded_too(
+    withheld: Split, published: Method, member: User, staff: User
+) -> None:
+    made = make_twins_with_suite(withheld)
+    [twin] = finish(made.twins)
+    submitter_approvals.approve(twin, member, by=None)
+    answer(published, withheld, [twin], known=0.83, others=0.63)
+    seen, exact = (gap_of(user, made, published) for user in (AnonymousUser(), staff))
+    assert seen.interval is not None and exact.interval is not None and exact.share == pytest.approx(0.2, abs=0.02)
+    assert seen.interval.low <= exact.interval.low and exact.interval.high <= seen.interval.high

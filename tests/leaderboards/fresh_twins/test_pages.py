@@ -168,6 +168,17 @@ def test_pages_do_not_name_a_source_that_is_private_now(made: MadeTwins, twins: 
         assert "scored/val" not in page and "scored/train" not in page
 
 
+def test_the_api_says_what_a_twin_is_a_twin_of(made: MadeTwins, twins: list[Split], scored: Dataset) -> None:
+    twin, source = (f"/api/v1/datasets/{slug}/splits/val/" for slug in (twins[0].dataset.slug, "scored"))
+    assert Client().get(source).json()["fresh_twins"] == [str(split) for split in twins]
+    found = Client().get(twin).json()
+    assert (found["twin_of"], found["fresh_twins"], found["reference"]) == ("scored/val", [], None)
+    Dataset.objects.filter(pk=twins[1].dataset_id).update(visibility=Dataset.Visibility.PRIVATE)
+    assert Client().get(source).json()["fresh_twins"] == [str(twins[0])]
+    Dataset.objects.filter(pk=scored.pk).update(visibility=Dataset.Visibility.PRIVATE)
+    assert Client().get(twin).json()["twin_of"] is None
+
+
 def test_a_private_twin_is_not_listed_for_others(made: MadeTwins, twins: list[Split], admin_client: Client) -> None:
     Dataset.objects.filter(pk=twins[0].dataset_id).update(visibility=Dataset.Visibility.PRIVATE)
     assert twins[0].dataset.slug not in text_of(Client(), PAGE)

@@ -78,6 +78,8 @@ class SplitInFull(SplitOut):
     questions_url: str
     scenes_url: str
     questions_file: str = Field(description="All questions: a gzipped line of JSON each.")
+    twin_of: str | None = Field(default=None, description="Of a fresh twin: the split whose spec it was drawn from.")
+    fresh_twins: list[str] = Field(default=[], description="The complete fresh twins of this split that you may see.")
     images_file: str | None = Field(default=None, description="All pictures: a tar file.")
     steps_file: str | None = Field(
         default=None, description="The steps of all programs with their results: a gzipped line of JSON each."

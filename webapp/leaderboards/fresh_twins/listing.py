@@ -37,6 +37,14 @@ def _counted(count: int) -> str:
     return f"{count} fresh twin{'' if count == 1 else 's'}"
 
 
+def source_name(user: Visitor, split: Split) -> str | None:
+    """Return the name of the split that this one is a fresh twin of; None if it is none, or may not be named."""
+    twin = FreshTwin.objects.select_related("source__dataset").filter(split=split).first()
+    if twin is None or twin.source is None or not may_mention(user, twin.source.dataset):
+        return None
+    return str(twin.source)
+
+
 def no_note(user: Visitor, split: Split, position: int) -> str:
     return ""  # twins add no note to single questions
 
