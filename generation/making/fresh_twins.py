@@ -34,7 +34,7 @@ class TwinRefused(EngineError):
 
 
 def may_make_twin(user: Visitor, split: Split) -> bool:
-    """Return whether an account may make twins of a split: researchers and staff, if lists may name its dataset."""
+    # The title of a twin names the split, so a link-only dataset of somebody else has no twins.
     return is_researcher(user) and may_mention(user, split.dataset)
 
 

@@ -341,7 +341,7 @@ class Split(models.Model):
 
     @property
     def own_reference(self) -> "Split | None":
-        """Return the reference if it is in the same dataset; that of a fresh twin is in the dataset of its source."""
+        # The reference of a fresh twin is in another dataset, that of its source.
         found = self.reference
         return found if found is not None and found.dataset_id == self.dataset_id else None
 

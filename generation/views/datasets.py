@@ -148,7 +148,6 @@ def _row(user: Visitor, split: Split, said: str, notes: Mapping[int, list[Note]]
 
 
 def _reference_name(user: Visitor, split: Split) -> str:
-    """Return the name of a split's reference; empty if there is none, or if its dataset may not be named."""
     if split.reference is None or split.own_reference is not None:
         return "" if split.reference is None else split.reference.name
     return str(split.reference) if may_mention(user, split.reference.dataset) else ""

@@ -41,8 +41,7 @@ class TwinGroup(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the start of the names of its columns in files."""
-        return f"{self.source.label} fresh twins"
+        return f"{self.source.label} fresh twins"  # the start of the names of its columns in files
 
 
 def groups_of(members: Sequence[SuiteMember]) -> list[TwinGroup]:
@@ -76,7 +75,7 @@ def range_of(entry: Entry, found: Figure, *, step: int) -> FigureRange:
 
 
 def steps_of(members: Sequence[SuiteMember]) -> dict[int, int]:
-    """Return the step of the published figures of each member with withheld answers, in thousandths."""
+    # Only members with withheld answers have published figures.
     withheld = [member for member in members if member.split.withheld or member.split.source.withheld]
     return {member.pk: disclosure_budget.plan_of(member.split).step for member in withheld}
 
@@ -131,7 +130,6 @@ class TwinGap(NamedTuple):
 
     @property
     def missing_text(self) -> str:
-        """Return which members are not answered; empty if the entry is on none or on all of them."""
         if not self.missing or not self.answered:
             return ""
         return f"{self.answered} of {len(self.group.twins)} twins; not yet: {', '.join(self.missing)}"
@@ -177,7 +175,7 @@ def gap_of(group: TwinGroup, parts: Mapping[int, tuple[Entry, Figure]], steps: M
 
 
 def _interval(source: FigureRange, twins: Sequence[FigureRange]) -> Interval | None:
-    """Return an interval that contains the interval of every gap that fits the ranges."""
+    # It contains the interval of every gap that fits the ranges.
     low = difference_from_mean(source.lowest, [one.highest for one in twins])
     high = difference_from_mean(source.highest, [one.lowest for one in twins])
     return None if low is None or high is None else Interval(low.low, high.high)

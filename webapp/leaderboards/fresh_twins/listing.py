@@ -63,7 +63,6 @@ NUMBERS = 6  # a label names so many twins at most
 
 
 def suite_links(user: Visitor, split: Split) -> list[Link]:
-    """Return links to the suites with the split and its twins that lists may show this visitor, their own first."""
     suites = suites_with_twins(split).visible_to(user)
     own_first = suites.order_by(Case(When(owner=user.pk, then=0), default=1), "pk") if user.pk else suites
     return [Link(_label(suite, split), suite.get_absolute_url()) for suite in own_first[:SUITES]]

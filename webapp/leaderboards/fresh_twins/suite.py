@@ -24,14 +24,12 @@ class MadeTwins(NamedTuple):
 def make_twins_with_suite(
     split: Split, *, count: int = 1, questions: int | None = None, owner: Any = None
 ) -> MadeTwins:
-    """Create fresh twins of a split and add them to their suite, all or nothing; raise as `make_twins` does."""
     with transaction.atomic():
         twins = make_twins(split, count=count, questions=questions, owner=owner)
         return MadeTwins(twins, _add(split, twins, owner=owner))
 
 
 def suites_with_twins(split: Split) -> SuiteQuerySet:
-    """Return the suites that have both the split and one of its fresh twins."""
     both: SuiteQuerySet = Suite.objects.filter(members__split=split).filter(members__split__twin__source=split)
     return both.distinct().order_by("pk")
 
