@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
 
-from generation.engine.scoring.figures import difference_from_mean
+from generation.engine.scoring.figures import Figure, difference_from_mean
+from generation.engine.scoring.ladder import climb, least_step
 from generation.models import Split
 from generation.splits.withheld_answers import open_answers
 from tests.leaderboards.disclosure.test_disclosure_budget import with_share_right
@@ -17,9 +20,10 @@ from tests.leaderboards.fresh_twins.conftest import finish
 from tests.leaderboards.sent import as_zip, right_of, submitted, suite_of, truth_of
 from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.disclosure import disclosure_budget, submitter_approvals
-from webapp.leaderboards.fresh_twins.gaps import TwinGap
+from webapp.leaderboards.entries import Entry
+from webapp.leaderboards.fresh_twins.gaps import TwinGap, range_of
 from webapp.leaderboards.fresh_twins.suite import MadeTwins, make_twins_with_suite
-from webapp.leaderboards.models import Method
+from webapp.leaderboards.models import Disclosure, Method
 from webapp.leaderboards.suites import SuiteRow, board_of
 from webapp.leaderboards.uploads import Order
 from webapp.models import User
@@ -186,3 +190,29 @@ def test_a_withheld_split_can_have_twins_and_its_figures_are_rounded_too(
     seen, exact = (gap_of(user, made, published) for user in (AnonymousUser(), staff))
     assert seen.interval is not None and exact.interval is not None and exact.share == pytest.approx(0.2, abs=0.02)
     assert seen.interval.low <= exact.interval.low and exact.interval.high <= seen.interval.high
+
+
+@given(st.integers(30, 3000).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), st.integers(1, 200))
+def test_the_range_of_a_published_figure_contains_the_accuracy_behind_it(counted: tuple[int, int], step: int) -> None:
+    n, right = counted
+    published = climb(right, n, best=None, step=max(step, least_step(n)))
+    entry = Entry("m1", Split(), disclosure=Disclosure(figure=published))
+    lowest, highest = range_of(entry, Figure(n, 1, published / 1000), step=step)
+    assert lowest.share is not None and highest.share is not None
+    assert lowest.share <= right / n <= highest.share
+    assert lowest.share == pytest.approx(published / 1000)
+
+
+def test_several_submissions_stay_in_the_range_of_the_published_figure() -> None:
+    n, step, best = 400, 50, None
+    for right in (200, 219, 215, 240, 259):
+        best = climb(right, n, best=best, step=step)
+        entry = Entry("m1", Split(), disclosure=Disclosure(figure=best))
+        lowest, highest = range_of(entry, Figure(n, 1, best / 1000), step=step)
+        assert lowest.share is not None and highest.share is not None
+        assert highest.share >= right / n
+
+
+def test_an_exact_figure_is_its_own_range() -> None:
+    found = Figure(100, 1, 0.5, 0.4, 0.6)
+    assert range_of(Entry("m1", Split()), found, step=100) == (found, found)

@@ -18,7 +18,7 @@ from generation.engine.scoring.figures import (
     rounded_or_none,
     signed_points,
 )
-from generation.engine.scoring.ladder import WHOLE
+from generation.engine.scoring.ladder import WHOLE, least_step
 from generation.models import FreshTwin
 from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.entries import Entry
@@ -70,6 +70,7 @@ def range_of(entry: Entry, found: Figure, *, step: int) -> FigureRange:
     """Return the range of an entry's figure; `step` is the step of the figures of its split, in thousandths."""
     if entry.disclosure is None or entry.disclosure.figure is None:
         return FigureRange(found, found)
+    step = max(step, least_step(found.n))  # people answer only a sample, and their figure has a larger step
     low, high = entry.disclosure.figure, min(WHOLE, entry.disclosure.figure + step)
     return FigureRange(*(figure(Averaged(found.n, (found.n * share / WHOLE,))) for share in (low, high)))
 
