@@ -1,5 +1,6 @@
 """Datasets to train on: items of a spec without an end, by their index, at a level of difficulty."""
 
+import operator
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -59,7 +60,7 @@ def create_dataset(
     Examples
     --------
     >>> from generation.engine.environment import create_dataset, score_answer
-    >>> dataset = create_dataset("shapeworld-oneshape", size=100, seed=1)
+    >>> dataset = create_dataset("clevr-mini", size=100, seed=1)
     >>> item = dataset[3]
     >>> score_answer(f"Answer: {item.answer}", item)
     1.0
@@ -217,7 +218,8 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
     def __getitem__(self, index: int | slice) -> EnvironmentItem | list[EnvironmentItem]:
         if isinstance(index, slice):
             return [self[at] for at in self._range(index)]
-        place = index + self.size if index < 0 and self.size is not None else index
+        asked = operator.index(index)
+        place = asked + self.size if asked < 0 and self.size is not None else asked
         if place < 0 or (self.size is not None and place >= self.size):
             most = "" if self.size is None else f" below {self.size:,}"
             raise IndexError(f"Expected an index from 0{most}, got {index}.")
@@ -324,13 +326,21 @@ class _Chunk:
     def item(self, within: int, *, index: int) -> EnvironmentItem:
         """Return the question at a place within the chunk."""
         while len(self.places) <= within:
-            made = next(self.making, None)
+            made = self._next()
             if made is None:
                 raise IndexError(f"Expected an index of a question that the spec can make, got {index}.")
             self.places += [(len(self.items), number) for number in range(len(made.questions))]
             self.items.append(made)
         at, number = self.places[within]
         return self.dataset._make(self, at, number, index=index)
+
+    def _next(self) -> Item | None:
+        """Return the next item, or None after the last one. An interrupted chunk is made again when it is needed."""
+        try:
+            return next(self.making, None)
+        except BaseException:
+            self.dataset._chunks.pop(self.number, None)
+            raise
 
     def facets(self, at: int, number: int) -> dict[str, Any]:
         """Return the value of each facet for question `number` of item `at`."""

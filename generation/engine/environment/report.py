@@ -153,7 +153,17 @@ def _parts(dataset: EnvironmentDataset, items: int) -> Iterator[range]:
 
 
 def read_records(dataset: EnvironmentDataset, indexes: Iterable[int]) -> list[ItemRecord]:
-    """Return the records of the items with these indexes."""
+    """Return the records of items.
+
+    Parameters
+    ----------
+    dataset : EnvironmentDataset
+    indexes : iterable of int
+
+    Returns
+    -------
+    list of ItemRecord
+    """
     found = []
     for index in indexes:
         one = dataset[index]
@@ -163,7 +173,19 @@ def read_records(dataset: EnvironmentDataset, indexes: Iterable[int]) -> list[It
 
 
 def summarise(records: Sequence[ItemRecord], *, level: str = "") -> LevelReport:
-    """Return the report on items by their records, at least one."""
+    """Return the report on items.
+
+    Parameters
+    ----------
+    records : sequence of ItemRecord
+        At least one, in the order of the items.
+    level : str
+        The level in words.
+
+    Returns
+    -------
+    LevelReport
+    """
     answers = Counter(one.answer for one in records)
     n = len(records)
     return LevelReport(

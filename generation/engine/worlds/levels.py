@@ -63,6 +63,15 @@ class LevelAttribute(NamedTuple):
     def change(self, level: Level) -> Change:
         """Return the changes of a level.
 
+        Parameters
+        ----------
+        level : str or int
+            The name of a level; a number only if the attribute has numbers.
+
+        Returns
+        -------
+        Change
+
         Raises
         ------
         BadSpec
@@ -76,7 +85,17 @@ class LevelAttribute(NamedTuple):
         raise BadSpec(f"Expected one of {', '.join(self.levels)}{number}, got {level!r}.", where=self.name)
 
     def hardness(self, codes: Sequence[int]) -> float:
-        """Return how hard questions are by the facet's codes; -1 is no value. Harder questions have a larger number."""
+        """Return how hard questions are; harder ones have a larger number.
+
+        Parameters
+        ----------
+        codes : sequence of int
+            The code of the facet for each question; -1 for a question without a value.
+
+        Returns
+        -------
+        float
+        """
         known = [code for code in codes if code >= 0]
         if self.trend is Trend.VARIETY:
             return float(len(set(known)))
@@ -95,7 +114,20 @@ def labelled(*labels: str) -> dict[str, str]:
 
 
 def outside(facet: str, low: int, high: int | None = None) -> list[dict[str, list[str]]]:
-    """Return the rules that forbid a facet's numbers below `low` and above `high`; None for no upper bound."""
+    """Return the rules that forbid a facet's numbers outside a range.
+
+    Parameters
+    ----------
+    facet : str
+    low : int
+    high : int or None
+        None for no upper bound. The facet must have numbers above `high`, because rules about others are refused.
+
+    Returns
+    -------
+    list of dict
+        Rules of `generation.engine.only_never_rules`.
+    """
     rules = [{facet: [f"..{low - 1}"]}] if low > 0 else []
     return rules + ([{facet: [f"{high + 1}.."]}] if high is not None else [])
 
@@ -130,7 +162,19 @@ def choose(attributes: Sequence[LevelAttribute], level: str | None, chosen: Mapp
 
 
 def apply(data: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
-    """Return a spec's JSON with changed fields. Rules `never` are added to those of the spec."""
+    """Return a spec's JSON with changed fields.
+
+    Parameters
+    ----------
+    data : mapping
+        The JSON, which stays as it is.
+    changes : sequence of Change
+        Later changes come after earlier ones. A value replaces the field's value; rules named `never` are added.
+
+    Returns
+    -------
+    dict
+    """
     result = deepcopy(dict(data))
     for change in changes:
         for path, value in change.items():

@@ -16,7 +16,7 @@ from generation.engine import worlds
 from generation.engine.content_hash import digest
 from generation.engine.endless_dataset import read
 from generation.engine.environment import EnvironmentDataset, EnvironmentItem, create_dataset
-from generation.engine.errors import BadSpec
+from generation.engine.errors import BadSpec, Exhausted
 from generation.engine.items import Item
 from generation.engine.program import execute, to_json
 from generation.engine.worlds import REGISTRY, get_maker, get_world
@@ -166,6 +166,35 @@ def test_a_dataset_with_a_size_is_a_sequence() -> None:
     for index in (10, -11):
         with pytest.raises(IndexError, match="Expected an index from 0 below 10"):
             dataset[index]
+
+
+def test_an_index_may_be_any_integer_and_nothing_else() -> None:
+    dataset = create_dataset(MARBLES, 10, seed=1)
+    assert type(dataset[np.int64(3)].index) is int
+    with pytest.raises(TypeError):
+        dataset[1.0]  # type: ignore[call-overload]
+
+
+def test_an_interrupted_chunk_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = contents(create_dataset(MARBLES, seed=1)[:6])
+    dataset, ask = create_dataset(MARBLES, seed=1), marbles.MarbleMaker.ask
+    dataset[0]
+
+    def stop(*arguments: Any) -> Any:
+        monkeypatch.setattr(marbles.MarbleMaker, "ask", ask)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(marbles.MarbleMaker, "ask", stop)
+    with pytest.raises(KeyboardInterrupt):
+        dataset[5]
+    assert contents(dataset[:6]) == whole
+
+
+def test_what_cannot_be_made_is_said_each_time() -> None:
+    dataset = create_dataset("shapeworld-oneshape").at(captions="medium")
+    for _ in range(2):
+        with pytest.raises(Exhausted, match="Expected a microworld that admits"):
+            dataset[0]
 
 
 def test_a_dataset_without_an_end_has_no_length_and_no_negative_index() -> None:
