@@ -115,8 +115,9 @@ def test_the_training_loop_learns_in_less_than_a_minute(tmp_path: Path, capsys: 
     assert len(rewards) == 10
     assert rewards[0] < 0.75  # random answers earn 0.5
     assert min(rewards[-3:]) > 0.85
-    said = documentation.source("environment")
-    assert f"rises from {rewards[0]:.2f}" in said and f"to {rewards[-1]:.2f} over the last" in said
+    said = re.search(r"rises from about (0\.\d+) .* to about (0\.\d+) over", documentation.source("environment"))
+    assert said is not None
+    assert [rewards[0], rewards[-1]] == pytest.approx([float(said[1]), float(said[2])], abs=0.03)
 
 
 def test_the_training_loop_has_about_thirty_lines() -> None:
