@@ -39,7 +39,16 @@ from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.api import authentication
 from webapp.api.files import questions_file
 from webapp.leaderboards import baselines, scoring
-from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission, Suite, SuiteMember, Training
+from webapp.leaderboards.models import (
+    Disclosure,
+    DisclosureSettings,
+    Method,
+    SavedView,
+    Submission,
+    Suite,
+    SuiteMember,
+    Training,
+)
 from webapp.leaderboards.training.results import about_name
 from webapp.models import User
 
@@ -379,8 +388,11 @@ def _make_submissions(slug: str, name: str) -> None:
     )
     for ordinal, one in enumerate(split.dataset.splits.filter(parent=None)):
         SuiteMember.objects.create(suite=suite, split=one, ordinal=ordinal, label=one.name, k=ordinal + 1)
-    # The suite's page shows the gap between train and its withheld twin.
-    FreshTwin.objects.create(split=split, source=split.dataset.splits.get(name="train"), number=1)
+    for number, (page, is_public) in enumerate((("", True), ("confusion", True), ("pairs", False)), start=3):
+        SavedView.objects.create(
+            pk=number, split=split, owner=suite.owner, name=f"View {number}", page=page, is_public=is_public,
+            created=A_MOMENT,
+        )  # fmt: skip
 
 
 def _replies(answers: Sequence[str]) -> bytes:

@@ -14,7 +14,7 @@ from tests import riddle_site
 from tests.crawl import Reply, Request, routes
 from tests.riddle_site import SECRETS, STRANGERS, CheckKey, Crawled
 from tests.webapp.conftest import Crawls
-from webapp.leaderboards.models import Score, Submission, Training
+from webapp.leaderboards.models import SavedView, Score, Submission, Training
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
@@ -113,6 +113,9 @@ FIELDS = {
             ("answered", "right_answered", "tokens", "cost", "latency"), What.PER_QUESTION_RESULT
         ),  # see `reply_figures`
     },
+    SavedView: dict.fromkeys(
+        ("id", "split", "owner", "name", "page", "position", "query", "is_public", "created"), PUBLIC
+    ),  # an owner chooses the name; the page of the address asks for the rest
     AblationReport: {
         **dict.fromkeys(("id", "split", *JOB), PUBLIC),
         **dict.fromkeys(("found", "message"), What.PROGRAM),
