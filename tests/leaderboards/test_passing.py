@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from generation.engine.scoring.figures import Averaged
 from generation.engine.worlds.breakdowns import Tasks
 from tests.worlds.marbles import WORLD as MARBLES
-from webapp.leaderboards.boards import PassedTasks, passed_tasks
+from webapp.leaderboards.ranking.board_rows import PassedTasks, passed_tasks
 
 AT = Fraction(95, 100)
 SOME = st.integers(30, 400).flatmap(

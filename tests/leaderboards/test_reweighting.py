@@ -23,9 +23,10 @@ from generation.models import Dataset, Question, Split
 from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 from tests.leaderboards.sent import noisy, submitted, truth_of
-from webapp.leaderboards.boards import REWEIGHTED, BoardRequest, BoardRow, board_of
+from webapp.leaderboards.boards import board_of
 from webapp.leaderboards.disclosure import submitter_approvals
 from webapp.leaderboards.models import Method
+from webapp.leaderboards.ranking.board_rows import REWEIGHTED, BoardRequest, BoardRow
 from webapp.models import User
 
 SPLITS = {

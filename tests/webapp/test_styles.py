@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.commands import ROOT
-from webapp.leaderboards.boards import shade
+from webapp.leaderboards.ranking.board_rows import shade
 
 SHEETS = sorted((ROOT / "static").glob("*.css"))
 OF_DJANGO = {"errorlist", "info", "success", "warning", "error"}  # lists of a form's errors, messages

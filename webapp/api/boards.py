@@ -15,9 +15,10 @@ from webapp.api.schemas.common import PageOut
 from webapp.leaderboards import suites as suite_boards
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.board_lookup import find_board, find_suite
-from webapp.leaderboards.boards import ASKED, board_of, read_request, sorts_of
+from webapp.leaderboards.boards import board_of
 from webapp.leaderboards.models import SavedView, Suite
-from webapp.leaderboards.saved_views import view_json
+from webapp.leaderboards.ranking.board_orders import read_request, sorts_of
+from webapp.leaderboards.ranking.board_rows import ASKED
 from webapp.leaderboards.views.submissions import template_file
 
 router = Router(tags=["Boards"])

@@ -22,8 +22,8 @@ from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards.boards import BoardRow
 from webapp.leaderboards.models import Method
+from webapp.leaderboards.ranking.board_rows import BoardRow
 from webapp.leaderboards.ranking.slice_weights import SliceWeights, join_weights, read_weights, weights_by
 from webapp.models import User
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 
 from generation.engine.formats.spreadsheets import csv_lines
-from webapp.leaderboards.boards import WEIGHTED, Board, BoardRow, PassedTasks
 from webapp.leaderboards.metrics import MetricCell
+from webapp.leaderboards.ranking.board_rows import WEIGHTED, Board, BoardRow, PassedTasks
 from webapp.leaderboards.replies.coverage import least_coverage
 from webapp.leaderboards.reply_figures import COST, LATENCY, TOKENS
 from webapp.leaderboards.suites import MemberGap, SuiteBoard

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 from generation.engine.scoring.figures import is_too_few, percent, rounded
 from generation.engine.scoring.ranking.all_pairs import AllPairs, RankInterval
 from webapp.leaderboards.analysis.comparison import ComparedValue
-from webapp.leaderboards.entries import Contender
 
 
 class PairCell(NamedTuple):
@@ -78,24 +77,23 @@ class PairTable(NamedTuple):
         return 10 * len(self.rows)
 
 
-def pair_table(found: AllPairs, contenders: Sequence[Contender], *, address: str) -> PairTable:
-    """Return the table of all pairs; `address` is the URL of the comparison of two rows."""
-    order = sorted(range(len(contenders)), key=lambda at: (-found.accuracies[at], at))
+def pair_table(found: AllPairs, names: Sequence[tuple[str, str]], *, address: str) -> PairTable:
+    """Return the table of all pairs of rows with these keys and labels; `address` is the URL of their comparison."""
+    order = sorted(range(len(names)), key=lambda at: (-found.accuracies[at], at))
 
     def cell_of(one: int, other: int) -> PairCell | None:
         if one == other:
             return None
         compared = found.pairs[min(one, other), max(one, other)]
         line = ComparedValue("", (), compared if one < other else compared.swapped())
-        first, second = contenders[one], contenders[other]
-        query = urlencode([("entry", first.key), ("entry", second.key)])
-        return PairCell(line, f"{address}?{query}", f"{first.label} less {second.label}")
+        (first, first_label), (second, second_label) = names[one], names[other]
+        query = urlencode([("entry", first), ("entry", second)])
+        return PairCell(line, f"{address}?{query}", f"{first_label} less {second_label}")
 
     rows = [
         PairRow(
             number,
-            contenders[at].key,
-            contenders[at].label,
+            *names[at],
             found.accuracies[at],
             found.ranks[at],
             [cell_of(at, other) for other in order],

@@ -20,8 +20,8 @@ from generation.engine.scoring.score import Slicing, in_bands, score
 from generation.engine.worlds.breakdowns import BoardView, Filters, Series
 from generation.reports.scoring import truth_of
 from generation.storage.split_index import IndexedFacet, SplitIndex
-from webapp.leaderboards.boards import shade
 from webapp.leaderboards.entries import Codes, Contender
+from webapp.leaderboards.ranking.board_rows import shade
 
 MOST_BANDS = 50
 Band = tuple[int, int]

@@ -17,20 +17,13 @@ from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import baselines
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.board_lookup import boards_for, find_board
-from webapp.leaderboards.boards import (
-    ASKED,
-    RANKS,
-    Board,
-    BoardRequest,
-    board_of,
-    made_of,
-    read_request,
-    sorts_of,
-)
+from webapp.leaderboards.boards import board_of
 from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.entries import BEST, CHOICES
 from webapp.leaderboards.models import Method, SavedView, Submission, Suite
 from webapp.leaderboards.ranking import slice_weights
+from webapp.leaderboards.ranking.board_orders import made_of, read_request, sorts_of
+from webapp.leaderboards.ranking.board_rows import ASKED, RANKS, Board, BoardRequest
 from webapp.leaderboards.ranking.slice_weights import AS_IN_SPLIT, EQUAL, FACET, WEIGHTS
 from webapp.leaderboards.training.orders import may_train
 

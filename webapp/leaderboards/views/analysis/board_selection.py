@@ -103,7 +103,8 @@ class BoardReading:
 
     @cached_property
     def ground(self) -> SliceContext:
-        return SliceContext(self.index, self.split.get_absolute_url(), asked_positions(self.contenders))
+        people = contenders_of([entry for entry in self.chosen if entry.is_human])
+        return SliceContext(self.index, self.split.get_absolute_url(), asked_positions(people))
 
     @property
     def offered(self) -> list[tuple[Entry, bool]]:

@@ -18,6 +18,7 @@ from webapp.leaderboards.views.analysis.board_selection import (
     as_csv,
     check_open,
     download,
+    labels_of,
     open_board,
     refuse,
 )
@@ -75,4 +76,6 @@ def pairs_for(reading: BoardReading) -> PairTable | None:
     if len(reading.chosen) < TWO:
         return None
     address = reverse("board_compare", args=[reading.split.dataset.slug, reading.split.name])
-    return pair_table(all_pairs(reading.chosen), reading.contenders, address=address)
+    keys = [entry.key for entry in reading.chosen]
+    names = list(zip(keys, labels_of(reading.chosen), strict=True))
+    return pair_table(all_pairs(reading.chosen), names, address=address)
