@@ -17,6 +17,7 @@ from generation.splits.split_recipes import Recipe
 from generation.storage import files, storage_quotas
 from tests.leaderboards import sent
 from tests.leaderboards.replies import replied
+from webapp.backups import stored_files as backed_up
 from webapp.leaderboards import deletion, reply_figures, scoring, uploads
 from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.models import Method, Submission
@@ -53,6 +54,9 @@ def test_replies_are_stored_and_their_figures_equal_counting_by_hand(method: Met
         for name in (stored_replies.name_of(row.replies), f"predictions/{row.predictions[:2]}/{row.predictions}")
     )
     assert drafts() == []
+    name = stored_replies.name_of(row.replies)
+    assert name in set(backed_up.names())
+    assert files.part(name, 3, 10) == files.get(name)[3:10]
 
 
 def test_several_variants_make_one_state_and_the_sum_of_their_tokens(method: Method, val: Split) -> None:
