@@ -188,6 +188,20 @@ def test_a_slice_leads_to_the_questions_with_the_answers_of_its_row(row: Submiss
     assert f"entry=m{row.method_id}" in address and 'class="excerpt"' in page_of(Client(), address)
 
 
+@pytest.mark.parametrize(
+    "query", ["by=type", "by=length&bands=1..6,7..30", "by=group&by=spatial", "view=length-without"]
+)
+def test_each_figure_of_a_slice_leads_to_as_many_questions(row: Submission, query: str) -> None:
+    client, address = Client(), f"{BOARD}slices/?{query}&entry=m{row.method_id}"
+    panels = [one["panel"] for one in client.get(address).context["panels"]]
+    cells = [cell for panel in panels for line in (panel.whole, *panel.rows) for cell in line.cells if cell.n]
+    assert cells
+    for cell in cells[:12]:
+        found = client.get(cell.address)
+        assert found.status_code == 200 and found.context["page"].paginator.count == cell.n, cell.address
+        assert [entry.key for entry in found.context["chosen"]] == [f"m{row.method_id}"]
+
+
 def test_the_page_of_a_submission_summarises_its_replies(row: Submission, val: Split) -> None:
     page = page_of(Client(), f"/submissions/{row.pk}/")
     records = replied.records_of(val)
