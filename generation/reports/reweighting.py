@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.scoring.reweighting import inverse_frequencies
+from generation.engine.scoring.weights.reweighting import inverse_frequencies
 from generation.engine.worlds.breakdowns import Reweighting
 from generation.models import Split
 from generation.storage.split_index import NotIndexed, SplitIndex, counts_of_all, open_digest

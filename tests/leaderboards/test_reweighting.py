@@ -16,7 +16,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from annotations.results import baseline
 from annotations.studies import lifecycle
-from generation.engine.scoring.proportional_fitting import fit_margins
+from generation.engine.scoring.weights.proportional_fitting import fit_margins
 from generation.engine.worlds.simtown.programs import words_of
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Split

@@ -30,7 +30,7 @@ from webapp.leaderboards.disclosure.visibility import Outcome, facets_for, outco
 from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.forms import split_named
 from webapp.leaderboards.models import Method, Submission, Suite
-from webapp.leaderboards.reply_figures import usage_figures
+from webapp.leaderboards.replies.reply_figures import usage_figures
 from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.leaderboards.views.analysis.board_selection import contenders_of
 from webapp.leaderboards.views.submissions import submission_findings, submission_replies

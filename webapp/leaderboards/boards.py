@@ -36,7 +36,7 @@ from webapp.leaderboards.ranking.board_rows import (
     passed_tasks,
 )
 from webapp.leaderboards.ranking.slice_weights import weighted_figure, weighted_ranks
-from webapp.leaderboards.reply_figures import UsageCell, UsageColumn, columns_for, usage_figures
+from webapp.leaderboards.replies.reply_figures import UsageCell, UsageColumn, columns_for, usage_figures
 
 MOST_COLUMNS = 24
 

@@ -22,8 +22,8 @@ from annotations.results.baseline import load_digest as people_of
 from generation.access import may_see_exact_figures
 from generation.engine.scoring.figures import Averaged, Figure, figure, is_too_few
 from generation.engine.scoring.ladder import WHOLE
-from generation.engine.scoring.reweighting import ReweightedAccuracy, reweighted_accuracy
 from generation.engine.scoring.score import NONE, Slice, right_of, score
+from generation.engine.scoring.weights.reweighting import ReweightedAccuracy, reweighted_accuracy
 from generation.models import Split
 from generation.reports.reweighting import WeightsSource, weights_of
 from generation.reports.scoring import slicing_of, truth_of

@@ -25,7 +25,7 @@ from webapp.leaderboards.analysis.charts import costs_chart
 from webapp.leaderboards.analysis.costs import AXES, CostPoint, CostTable
 from webapp.leaderboards.entries import entries_of
 from webapp.leaderboards.models import Method, Score
-from webapp.leaderboards.reply_figures import usage_of
+from webapp.leaderboards.replies.reply_figures import usage_of
 from webapp.models import User
 
 BOARD, API = "/leaderboards/read/val/", "/api/v1/boards/read/val/"

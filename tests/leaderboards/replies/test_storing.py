@@ -18,10 +18,10 @@ from generation.storage import files, storage_quotas
 from tests.leaderboards import sent
 from tests.leaderboards.replies import replied
 from webapp.backups import stored_files as backed_up
-from webapp.leaderboards import deletion, reply_figures, scoring, uploads
+from webapp.leaderboards import deletion, scoring, uploads
 from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.models import Method, Submission
-from webapp.leaderboards.replies import stored_replies
+from webapp.leaderboards.replies import reply_figures, stored_replies
 from webapp.leaderboards.suites import members_for
 from webapp.leaderboards.uploads import Order, UploadRefused
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from generation.engine.scoring.figures import Figure, rounded_or_none
 from generation.engine.scoring.ranking.pareto_front import pareto_front
 from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.reply_figures import COST, LATENCY, TOKENS, ReplyUsage, dollars, seconds, usage_of
+from webapp.leaderboards.replies.reply_figures import COST, LATENCY, TOKENS, ReplyUsage, dollars, seconds, usage_of
 
 
 class CostAxis(NamedTuple):

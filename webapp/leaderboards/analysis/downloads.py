@@ -12,7 +12,7 @@ from generation.engine.formats.spreadsheets import csv_lines
 from webapp.leaderboards.metrics import MetricCell
 from webapp.leaderboards.ranking.board_rows import WEIGHTED, Board, BoardRow, PassedTasks
 from webapp.leaderboards.replies.coverage import least_coverage
-from webapp.leaderboards.reply_figures import COST, LATENCY, TOKENS
+from webapp.leaderboards.replies.reply_figures import COST, LATENCY, TOKENS
 from webapp.leaderboards.suites import MemberGap, SuiteBoard
 from webapp.leaderboards.suites import SuiteRow as SuiteRow
 

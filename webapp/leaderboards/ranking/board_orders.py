@@ -25,7 +25,7 @@ from webapp.leaderboards.ranking.board_rows import (
     BoardRow,
     PassedTasks,
 )
-from webapp.leaderboards.reply_figures import UsageCell, UsageColumn
+from webapp.leaderboards.replies.reply_figures import UsageCell, UsageColumn
 
 
 def sort_rows(board: Board, by: str) -> list[BoardRow]:

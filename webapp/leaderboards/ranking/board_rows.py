@@ -17,7 +17,7 @@ from webapp.leaderboards import entries
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.metrics import MetricCell
 from webapp.leaderboards.ranking.slice_weights import WEIGHTS, SliceWeights
-from webapp.leaderboards.reply_figures import UsageCell, UsageColumn, UsageFigures
+from webapp.leaderboards.replies.reply_figures import UsageCell, UsageColumn, UsageFigures
 
 
 def shade(share: float | None) -> str:

@@ -19,7 +19,7 @@ from generation.access import Visitor
 from generation.engine.items import FacetKind
 from generation.engine.scoring import figures
 from generation.engine.scoring.figures import Figure
-from generation.engine.scoring.reweighting import accuracy_of_slices
+from generation.engine.scoring.weights.reweighting import accuracy_of_slices
 from generation.models import Split
 from generation.splits.query_string import BadAddress, QueryString, shorten
 from generation.storage.split_index import IndexedFacet, SplitIndex, counts_of_all

@@ -29,7 +29,7 @@ from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.models import Submission
 from webapp.leaderboards.replies import stored_replies
-from webapp.leaderboards.reply_figures import dollars, seconds
+from webapp.leaderboards.replies.reply_figures import dollars, seconds
 
 EXCERPT = 160  # characters of a reply in a list
 MOST_RUNS = 5  # runs of a row whose replies a page shows

@@ -48,8 +48,8 @@ from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.replies import stored_replies
 from webapp.leaderboards.replies.coverage import least_coverage
+from webapp.leaderboards.replies.reply_figures import usage_figures
 from webapp.leaderboards.replies.reply_views import summary_of
-from webapp.leaderboards.reply_figures import usage_figures
 from webapp.leaderboards.training import orders
 from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.leaderboards.views.analysis.board_selection import contenders_of

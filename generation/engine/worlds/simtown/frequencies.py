@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.scoring.proportional_fitting import CLOSE, ROUNDS, fit_margins
+from generation.engine.scoring.weights.proportional_fitting import CLOSE, ROUNDS, fit_margins
 
 Floats = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.disclosure.visibility import Outcome, outcome_json, outcomes_of
 from webapp.leaderboards.management.method_owner import find_owner
 from webapp.leaderboards.models import Method, Score, Submission, Suite
-from webapp.leaderboards.reply_figures import usage_figures
+from webapp.leaderboards.replies.reply_figures import usage_figures
 from webapp.leaderboards.uploads import Order, UploadRefused
 
 NUMBERS = {"train_size": "different training examples", "examples_seen": "training examples in all, repeats included"}

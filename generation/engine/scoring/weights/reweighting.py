@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.scoring.figures import LEVEL, Interval, wilson
-from generation.engine.scoring.proportional_fitting import fit_margins
+from generation.engine.scoring.weights.proportional_fitting import fit_margins
 
 
 class ReweightedAccuracy(NamedTuple):

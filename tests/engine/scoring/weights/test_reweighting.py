@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.scoring.figures import wilson
-from generation.engine.scoring.reweighting import accuracy_of_slices, inverse_frequencies, reweighted_accuracy
+from generation.engine.scoring.weights.reweighting import accuracy_of_slices, inverse_frequencies, reweighted_accuracy
 from generation.engine.worlds.simtown.frequencies import Marginals, pair_table, zipf
 from tests.proof import size
 

@@ -1,0 +1,1 @@
+"""Weighted accuracy, and tables with given margins, from which weights follow."""
