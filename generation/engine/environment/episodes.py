@@ -129,7 +129,7 @@ class ObservationSpace:
     __contains__ = contains
 
 
-class StepResult(NamedTuple):
+class EpisodeStep(NamedTuple):
     """What a step gives.
 
     Attributes
@@ -257,7 +257,7 @@ class Environment:
         self._next, self._is_open = self._next + 1, True
         return self._observation(), self._information()
 
-    def step(self, reply: str) -> StepResult:
+    def step(self, reply: str) -> EpisodeStep:
         """Score a reply, and end the episode.
 
         Parameters
@@ -267,7 +267,7 @@ class Environment:
 
         Returns
         -------
-        StepResult
+        EpisodeStep
             Observation, reward, whether it terminated, whether it was truncated, and information.
 
         Raises
@@ -285,7 +285,7 @@ class Environment:
         is_cut = not self.action_space.contains(reply)
         reward = score_with_steps(reply, self.item, weight=self.steps_weight, is_cut=is_cut)
         told = {"answer": self.item.answer, "difficulty": dict(self.item.difficulty)}
-        return StepResult(self._observation(), reward, True, False, {**self._information(), **told})
+        return EpisodeStep(self._observation(), reward, True, False, {**self._information(), **told})
 
     def render(self) -> NDArray[np.uint8] | None:
         """Return the picture of the episode `(height, width, 3)` uint8 sRGB, or None without one."""

@@ -181,7 +181,7 @@ class ConfusionTable(NamedTuple):
         return "" if is_too_few(self.questions) else percent(self.right / self.answers)
 
 
-class Group(NamedTuple):
+class AnswerGroup(NamedTuple):
     # Answers that one row or one column counts together.
     label: str
     codes: tuple[int, ...]
@@ -220,7 +220,7 @@ def confusion_table(
     frequent = {code for code in np.argsort(-of_word, kind="stable")[:most].tolist() if of_word[code]}
     rights, givens = (_groups(order, there, frequent, found.vocabulary) for there in (found.n, of_word))
     there = set(found.columns.tolist())
-    givens += [Group(LABELS[code], (code,)) for code, place in found.places.items() if place in there]
+    givens += [AnswerGroup(LABELS[code], (code,)) for code, place in found.places.items() if place in there]
     is_wrong = np.flatnonzero(found.rights != found.columns)
     most_wrong = is_wrong[np.argsort(-found.times[is_wrong], kind="stable")[:MOST_MISTAKES]]
     return ConfusionTable(
@@ -269,7 +269,7 @@ class _Counts:
             columns[columns == code] = place
         return columns
 
-    def rows(self, rights: Sequence[Group], givens: Sequence[Group]) -> list[ConfusionRow]:
+    def rows(self, rights: Sequence[AnswerGroup], givens: Sequence[AnswerGroup]) -> list[ConfusionRow]:
         row_of, column_of = np.zeros(self.size, np.int64), np.zeros(len(self.codes), np.int64)
         for at, right in enumerate(rights):
             row_of[list(right.codes)] = at
@@ -279,17 +279,17 @@ class _Counts:
         np.add.at(grid, (row_of[self.rights], column_of[self.columns]), self.times)
         return [self._row(right, givens, times.tolist()) for right, times in zip(rights, grid, strict=True)]
 
-    def _row(self, right: Group, givens: Sequence[Group], times: Sequence[int]) -> ConfusionRow:
+    def _row(self, right: AnswerGroup, givens: Sequence[AnswerGroup], times: Sequence[int]) -> ConfusionRow:
         codes = list(right.codes)
         cells = [self._cell(right, given, one) for given, one in zip(givens, times, strict=True)]
         return ConfusionRow(right.label, int(self.n[codes].sum()), int(self.right[codes].sum()), cells)
 
     def single(self, at: int) -> ConfusionCell:
         pair = (int(self.rights[at]), self.codes[self.columns[at]])
-        right, given = (Group(word_of(code, self.vocabulary), (code,)) for code in pair)
+        right, given = (AnswerGroup(word_of(code, self.vocabulary), (code,)) for code in pair)
         return self._cell(right, given, int(self.times[at]))
 
-    def _cell(self, right: Group, given: Group, times: int) -> ConfusionCell:
+    def _cell(self, right: AnswerGroup, given: AnswerGroup, times: int) -> ConfusionCell:
         n = int(self.n[list(right.codes)].sum())
         share = None if is_too_few(n) else times / (n * self.runs)
         pairs = AnswerFilter(right.codes, given.codes).pairs(self.vocabulary) if times else []
@@ -313,13 +313,13 @@ class _Counts:
 
 def _groups(
     order: Sequence[int], there: NDArray[np.int64], frequent: Collection[int], vocabulary: Sequence[str]
-) -> list[Group]:
+) -> list[AnswerGroup]:
     """Return a group for each frequent answer that occurs, and one for all others."""
     occurring = [code for code in order if there[code]]
     others = tuple(code for code in occurring if code not in frequent)
     singles = frequent if len(others) > 1 else {*frequent, *others}
-    found = [Group(vocabulary[code], (code,)) for code in occurring if code in singles]
-    return [*found, Group(f"{len(others)} others", others)] if len(others) > 1 else found
+    found = [AnswerGroup(vocabulary[code], (code,)) for code in occurring if code in singles]
+    return [*found, AnswerGroup(f"{len(others)} others", others)] if len(others) > 1 else found
 
 
 def order_of_answers(index: SplitIndex, by: IndexedFacet | None) -> list[int]:
