@@ -621,7 +621,8 @@ NUMBERS = (
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 ALIKE = {"true": "yes", "false": "no", **{word: str(number) for number, word in enumerate(NUMBERS)}}
-MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{", re.IGNORECASE)
+MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{|<answer>", re.IGNORECASE)
+TAG_END = re.compile(r"</answer>", re.IGNORECASE)
 MACRO = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed)\s?\{")
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
 WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
@@ -778,7 +779,7 @@ def without_thoughts(text: str) -> str:
 
 
 def last_statement(text: str) -> tuple[str, bool]:
-    r"""Return what follows the last mark (`answer:`, `answer is`, `\boxed{`), and True; without a mark, the text."""
+    r"""Return what the last mark (`answer:`, `answer is`, `\boxed{`, `<answer>`) marks, and True; else the text."""
     mark = None
     for found in MARK.finditer(text):
         mark = found
@@ -787,7 +788,10 @@ def last_statement(text: str) -> tuple[str, bool]:
     rest = text[mark.end() :]
     if mark[0].endswith("{"):
         return without_macros(in_braces(rest)), True
-    return without_macros(next((line for line in rest.split("\n") if line.strip(DRESS)), "")), True
+    tagged = TAG_END.split(rest, maxsplit=1)[0]
+    if mark[0].endswith(">"):
+        return tagged, True
+    return without_macros(next((line for line in tagged.split("\n") if line.strip(DRESS)), "")), True
 
 
 def in_braces(text: str) -> str:
