@@ -23,9 +23,11 @@ from generation.engine.scoring.figures import Averaged, Interval
 from generation.reports import shortcuts_page
 from generation.reports.shortcuts_page import CueScore, SplitGuesses
 from tests.leaderboards.findings.made_findings import record_of
+from tests.leaderboards.reading.costs import table_of
 from tests.leaderboards.reading.grids import make_chart
 from webapp.leaderboards.analysis import slices
 from webapp.leaderboards.analysis.charts import (
+    costs_chart,
     differences_chart,
     learning_curves_chart,
     sample_complexity_chart,
@@ -50,7 +52,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = re.compile(r"[+−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?")
 DRAWING = {
     vega, shifted_counts, shortcuts_page, slice_panels_chart, learning_curves_chart, differences_chart,
-    sample_complexity_chart, chart,
+    sample_complexity_chart, costs_chart, chart,
 }  # fmt: skip
 GRIDS = [
     ((5, 15, 31, 60), (2_000, 5_000, 10_000, 20_000, 30_000, 40_000, 60_000)),
@@ -141,6 +143,10 @@ SPECS = {
     **{f"shift of {most}": shift_chart(most) for most in (2, 7, 120, 87_289)},
     **{title: spec for name in names() for title, spec in finding_charts(name).items()},
     **{f"grid of {ks} over {sizes}": make_chart(ks, sizes) for ks, sizes in GRIDS},
+    **{
+        f"costs {values}": costs_chart.spec_of(table_of(values), colors=OF_THE_PAGE)
+        for values in [(0.013, 0.02, 0.03), (0.0004, 0.9, 2.5), (12, 4_000, 90_000), (0, 1.5, 3)]
+    },
     **{
         f"differences {points}, along a line: {is_along}": chart_differences(*points, is_along=is_along)
         for points in [(-40, 22), (-100, 100), (0.3, -0.2), (12.5, 3), (-1.5, 2)]

@@ -15,14 +15,14 @@ from annotations.studies import lifecycle
 from generation.charts import drawing
 from generation.charts.drawing import DrawingOrder
 from generation.charts.vega import ELSEWHERE, OF_PAPER, OF_THE_PAGE
-from generation.engine.scoring.figures import Averaged, figure
 from generation.models import Split
 from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 from tests.leaderboards.reading.conftest import noisy
+from tests.leaderboards.reading.costs import table_of
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards.analysis.charts import costs_chart
-from webapp.leaderboards.analysis.costs import AXES, CostPoint, CostTable
+from webapp.leaderboards.analysis.costs import AXES
 from webapp.leaderboards.entries import entries_of
 from webapp.leaderboards.models import Method, Score
 from webapp.leaderboards.replies.reply_figures import usage_of
@@ -168,16 +168,6 @@ def test_the_page_needs_few_queries(
 ) -> None:
     with django_assert_max_num_queries(10):
         client.get(f"{BOARD}costs/")
-
-
-def table_of(values: list[float]) -> CostTable:
-    points = [
-        CostPoint(
-            f"m{at}", f"Row {at}", figure(Averaged(100, (50.0 + at,))), value, f"{value}", f"/there/{at}", False, True
-        )
-        for at, value in enumerate(values)
-    ]
-    return CostTable(AXES["cost"], points, [])
 
 
 def test_the_axis_is_logarithmic_if_values_differ_much() -> None:

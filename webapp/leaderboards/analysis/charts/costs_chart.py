@@ -1,5 +1,7 @@
 """Chart of accuracy against cost, tokens or latency: a point for each row, and the Pareto front as a line."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from generation.charts.vega import (
@@ -17,6 +19,7 @@ from webapp.leaderboards.analysis.costs import CostPoint, CostTable
 
 TALLER = 1.8
 WIDEST = 30  # if the largest value is more than this many times the smallest, the axis is logarithmic
+FEW_DECADES = 500  # if the ratio of both ends is not larger, 1, 2 and 5 of each decade have a tick
 MOST_NAMED = 8  # points of the front whose names are written beside them
 ON_FRONT, BEHIND, PEOPLE = "on the front", "not on the front", "people"
 KINDS = [ON_FRONT, BEHIND, PEOPLE]
@@ -45,6 +48,18 @@ def is_logarithmic(table: CostTable) -> bool:
     return max(values) > WIDEST * min(values) > 0
 
 
+def _log_ticks(values: Sequence[float]) -> list[float]:
+    """Return the powers of ten between positive values, and twice and five times these on an axis of few decades.
+
+    Vega would choose more ticks, and leave most of them without a label.
+    """
+    low, high = min(values), max(values)
+    factors = (1,) if high > FEW_DECADES * low else (1, 2, 5)
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [float(f"{factor}e{exponent}") for exponent in exponents for factor in factors]
+    return [tick for tick in ticks if low <= tick <= high]
+
+
 def _value(point: CostPoint) -> dict[str, Any]:
     kind = PEOPLE if point.is_human else ON_FRONT if point.is_on_front else BEHIND
     return {
@@ -60,7 +75,8 @@ def _value(point: CostPoint) -> dict[str, Any]:
 def _layers(table: CostTable, colors: SvgPalette) -> list[dict[str, Any]]:
     """Return the layers: the front, intervals, points that link to slices, and names of points on the front."""
     scale = {"type": "log", "nice": False} if is_logarithmic(table) else {"zero": False}
-    axis = {"format": COUNTS, "tickCount": 5, "grid": False}
+    ticks = {"values": _log_ticks([point.value for point in table.points])} if is_logarithmic(table) else {}
+    axis = {"format": COUNTS, "tickCount": 5, "grid": False, **ticks}
     x = {
         "field": "value",
         "type": "quantitative",
