@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from generation.engine.items import FacetKind
 from generation.engine.predictions import ExpectedAnswers, read_predictions
+from generation.engine.scoring.ranking.all_pairs import compare_all
 from generation.engine.scoring.score import Slicing, score
 from generation.engine.worlds import find_preset, get_world
 from tests.benchmarks import _boards, _nearest_questions
@@ -30,6 +31,7 @@ KNOWN = 60_000  # questions in the search for the nearest question
 SUBMISSIONS = 200
 SEED = 20161220
 TRIES = 3
+METHODS = 30  # rows of which every two are compared
 TYPES = 10  # kinds of questions
 CHILD = """
 import sys
@@ -71,6 +73,7 @@ def run(
         ),
         figure(f"{many:,} read from JSON lines, checked and scored", longest, "s", most=10, cores=1),
         figure(f"memory of reading a file of {megabytes} MB", peak, "MB", most=300, cores=1),
+        figure(f"every two of {METHODS} methods compared, {n:,} answers each", _pairs(n), "s", most=1.5, cores=1),
         *_nearest_questions.figures_of(known),
         *_boards.figures_of(n, submissions),
     ]
@@ -161,6 +164,17 @@ def _score(made: MadeUp, codes: NDArray[np.int32]) -> None:
     found = score(codes, made.truth, made.slicings)
     if found.right != found.n:
         raise RuntimeError(f"Expected {found.n} right answers, got {found.right}.")
+
+
+def _pairs(n: int) -> float:
+    """Return the seconds in which methods whose accuracies differ by one point each are compared."""
+    chance, truth = np.random.default_rng(SEED), np.zeros(n, np.int64)
+    methods = [[(chance.random(n) > 0.4 + at / 100).astype(np.int64)] for at in range(METHODS)]
+
+    def compare() -> None:
+        compare_all(methods, truth)
+
+    return _fastest(compare)
 
 
 def _fastest(measured: Callable[[], None], *, tries: int = TRIES) -> float:

@@ -8,6 +8,7 @@ from generation.engine.environment import EnvironmentDataset, create_dataset
 from generation.engine.errors import BadSpec, EngineError
 from generation.engine.worlds import REGISTRY, get_world, usable
 from generation.engine.worlds.levels import NAMES, LevelAttribute, Trend, apply, outside
+from tests import proof
 from tests.engine.environment.specs import SMALL
 from tests.worlds import marbles
 
@@ -66,16 +67,16 @@ def test_every_generated_world_of_this_package_has_levels() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_every_preset_has_every_level_or_says_why_not(name: str) -> None:
-    maker = get_world(name).maker
+    maker, items = get_world(name).maker, proof.size(10)
     assert maker is not None
     for preset in maker.presets():
         for level in NAMES:
             try:
-                found = create_dataset(preset).at(level)[:3]
+                found = create_dataset(preset).at(level)[:items]
             except EngineError as error:
                 assert "Expected" in str(error) and level == "hard" and preset.startswith("clevr-length")
             else:
-                assert len(found) == 3
+                assert len(found) == items
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ def pages(replies: Replies) -> dict[str, str]:
     return {request.address: reply.body.decode(errors="replace") for request, reply in replies.items()}
 
 
+@pytest.mark.full
 def test_the_crawler_finds_the_secret_when_it_is_shown(made: MadeTwins, twins: list[Split]) -> None:
     assert open_answers(twins[0])
     found = pages(crawled_as(None, twins))

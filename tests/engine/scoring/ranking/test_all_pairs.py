@@ -1,7 +1,5 @@
 """All pairs of methods: each pair equals its own comparison, and intervals of ranks contain the true ranks."""
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +10,7 @@ from generation.engine.scoring.comparison import MCNEMAR, PERMUTATION, compare
 from generation.engine.scoring.ranking import all_pairs
 from generation.engine.scoring.ranking.all_pairs import AllPairs, compare_all
 from generation.engine.scoring.score import GUESS
+from tests import proof
 
 QUESTIONS = 40
 CODES = st.lists(st.integers(-3, 2), min_size=QUESTIONS, max_size=QUESTIONS)
@@ -21,7 +20,7 @@ TRUTH = st.lists(st.integers(0, 2), min_size=QUESTIONS, max_size=QUESTIONS)
 ASKED = st.none() | st.lists(st.booleans(), min_size=QUESTIONS, max_size=QUESTIONS)
 
 
-@settings(max_examples=40)
+@settings(max_examples=proof.size(200))
 @given(METHODS, TRUTH, ASKED, st.sampled_from([7, 2**15]))
 def test_each_pair_equals_the_comparison_of_two_methods(
     methods: list[list[list[int]]], truth: list[int], asked: list[bool] | None, at_once: int
@@ -103,10 +102,8 @@ def test_fewer_than_two_methods_have_no_pairs() -> None:
 
 
 @pytest.mark.slow
-def test_thirty_methods_on_100_000_questions_take_less_than_a_second() -> None:
+def test_thirty_methods_on_100_000_questions_have_consistent_ranks() -> None:
     chance, truth = np.random.default_rng(2), np.zeros(100_000, np.int64)
     methods = answers_of(chance, [0.4 + 0.01 * at for at in range(30)], 100_000)
-    start = time.process_time()
     found = compare_all(methods, truth)
-    assert time.process_time() - start < 1
     check_ranks(found)
