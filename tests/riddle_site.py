@@ -393,6 +393,8 @@ def _make_submissions(slug: str, name: str) -> None:
             pk=number, split=split, owner=suite.owner, name=f"View {number}", page=page, is_public=is_public,
             created=A_MOMENT,
         )  # fmt: skip
+    # The suite's page shows the gap between train and its withheld twin.
+    FreshTwin.objects.create(split=split, source=split.dataset.splits.get(name="train"), number=1)
 
 
 def _replies(answers: Sequence[str]) -> bytes:

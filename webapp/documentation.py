@@ -16,7 +16,7 @@ from PIL import Image
 from generation.engine.learners import METHODS, find_learner, is_network
 from generation.engine.worlds import usable
 from generation.engine.worlds.levels import NAMES
-from webapp.leaderboards.training.methods import describe
+from webapp.leaderboards.training.suitable_methods import describe
 
 FOLDER = Path(__file__).with_name("docs")
 GENERATED = re.compile(r"^<!-- generated: (settings|methods|levels) -->$", re.MULTILINE)

@@ -35,7 +35,6 @@ WITHOUT_PICTURE = {
     "environment",
     "export-formats",
     "files",
-    "findings",
     "fresh-twins",
     "metrics",
     "settings",

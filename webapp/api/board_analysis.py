@@ -25,6 +25,7 @@ from webapp.leaderboards.analysis.slices import lines_of
 from webapp.leaderboards.board_lookup import find_suite
 from webapp.leaderboards.entries import Contender
 from webapp.leaderboards.ranking.all_pairs import MOST_PAIRED
+from webapp.leaderboards.replies.reply_views import Excerpt, state_name
 from webapp.leaderboards.views.analysis.board_selection import (
     METRIC,
     BoardReading,
@@ -41,7 +42,7 @@ from webapp.leaderboards.views.analysis.learning_curves import OVER, TARGET, cur
 from webapp.leaderboards.views.analysis.metrics import BY as BY_FACET
 from webapp.leaderboards.views.analysis.metrics import metrics_json, slices_for
 from webapp.leaderboards.views.analysis.pairs import two_or_more
-from webapp.leaderboards.views.analysis.questions import SHOW, ListedQuestion, list_questions, read_wanted
+from webapp.leaderboards.views.analysis.questions import REPLY, SHOW, ListedQuestion, list_questions, read_wanted
 from webapp.leaderboards.views.analysis.skipped_steps import steps_for
 from webapp.leaderboards.views.analysis.slices import panels_for
 
@@ -142,7 +143,7 @@ def board_metrics(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     router,
     f"{BOARD}questions/",
     shapes.AnsweredPage,
-    parameters=[ENTRIES, SHOWN, RIGHT_ANSWER, GIVEN_ANSWER, UNREAD_ANSWER, WORDS, PAGE, SIZED],
+    parameters=[ENTRIES, SHOWN, RIGHT_ANSWER, GIVEN_ANSWER, UNREAD_ANSWER, REPLIED, WORDS, PAGE, SIZED],
 )
 def board_questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return a page of questions with the rows' answers: `?show=same-wrong&type=count&entry=m5&entry=m7`.
@@ -157,7 +158,8 @@ def board_questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any
         answer = page_json(request, page, [_answered(reading, one) for one in listed])
         rows = [_row(one) for one in reading.contenders]
         answers = wanted.answers.pairs(reading.index.answer_values)
-        return keeping(answer, size, [*reading.entry_pairs, *answers, (SHOW, wanted.show.name)]) | {
+        replied = [(REPLY, state_name(wanted.state))] if wanted.state else []
+        return keeping(answer, size, [*reading.entry_pairs, *answers, (SHOW, wanted.show.name), *replied]) | {
             "show": wanted.show.name,
             "rows": rows,
         }

@@ -67,7 +67,7 @@ def board_views(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     split = find_board(request.user, slug, name)
     rows = SavedView.objects.for_board(request.user, split, is_open=may_see_exact_figures(request.user, split))
     page = page_of(read_query(QueryString.of(request).pairs, facets=()), rows.count(), of="views")
-    return page_json(request, page, [view_json(one) for one in rows[page.start : page.stop]])
+    return page_json(request, page, [_view_json(one) for one in rows[page.start : page.stop]])
 
 
 @reads(router, "suites/", PageOut[shapes.SuiteOut], parameters=[PAGE])
@@ -91,4 +91,15 @@ def _suite_json(one: Suite) -> dict[str, Any]:
         "description": one.description,
         "url": f"/api/v1/suites/{one.address_name}/",
         "page": one.get_absolute_url(),
+    }
+
+
+def _view_json(view: SavedView) -> dict[str, Any]:
+    return {
+        "name": view.name,
+        "owner": view.owner.get_username(),
+        "page": view.page_text,
+        "address": view.get_absolute_url(),
+        "is_public": view.is_public,
+        "created": view.created.isoformat(),
     }

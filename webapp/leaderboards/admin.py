@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import Field, URLField
 
 from annotations.admin import ReadOnlyAdmin
-from webapp.leaderboards.models import Method, SavedView, Submission, Suite, Training
+from webapp.leaderboards.models import BoardSettings, Method, SavedView, Submission, Suite, Training
 
 
 @admin.register(Method)
@@ -47,3 +47,9 @@ class SavedViewAdmin(ReadOnlyAdmin):
     list_select_related = ("owner", "split__dataset")
     list_filter = ("is_public", "page")
     search_fields = ("name", "owner__username", "split__dataset__slug")
+
+
+@admin.register(BoardSettings)
+class BoardSettingsAdmin(ReadOnlyAdmin):
+    list_display = ("__str__", "least_coverage")
+    list_select_related = ("split__dataset", "dataset")

@@ -82,8 +82,9 @@ def board_of(user: Visitor, split: Split, wanted: BoardRequest | None = None) ->
         instead,
         source is not None,
         metrics,
-        wanted.has_ranks,
-        wanted.weights,
+        usage=usage,
+        has_ranks=wanted.has_ranks,
+        weights=wanted.weights,
     )
     return board if wanted.sort == ACCURACY else replace(board, rows=sort_rows(board, wanted.sort))
 

@@ -26,6 +26,7 @@ from webapp.leaderboards.models import (
     SuiteMember,
     Training,
 )
+from webapp.leaderboards.replies import stored_replies
 from webapp.leaderboards.stored_predictions import FOLDER as PREDICTIONS
 from webapp.leaderboards.stored_predictions import name_of
 from webapp.leaderboards.uploads import FOLDER as UPLOADS

@@ -1,4 +1,4 @@
-"""Forms for methods, submissions and suites."""
+"""Forms for methods, submissions, suites and saved views."""
 
 import re
 from collections.abc import Sequence

@@ -4,11 +4,13 @@ from django.urls import path
 
 from generation import url_converters  # noqa: F401 - registers `split:` and `position:`
 from webapp.leaderboards.views import (
+    board_settings,
     boards,
     disclosure,
     findings,
     fresh_twins,
     methods,
+    saved_views,
     submissions,
     suites,
     trainings,
@@ -61,6 +63,9 @@ urlpatterns = [
     path(f"{BOARD}/metrics/", metrics.metrics, name="board_metrics"),
     path(f"{BOARD}/metrics.<str:kind>", metrics.metrics_file, name="board_metrics_file"),
     path(f"{BOARD}/steps/", skipped_steps.steps, name="board_steps"),
+    path(f"{BOARD}/views/", saved_views.saved_views, name="board_views"),
+    path(f"{BOARD}/views/<position:number>/", saved_views.saved_view_edit, name="board_view_edit"),
+    path(f"{BOARD}/views/<position:number>/delete/", saved_views.saved_view_delete, name="board_view_delete"),
     path("datasets/<slug:slug>/<split:name>/fresh-twins/", fresh_twins.fresh_twins, name="fresh_twins"),
     path(
         "datasets/<slug:slug>/<split:name>/fresh-twins/progress/",

@@ -11,7 +11,7 @@ from generation.models import Dataset, Split
 from generation.storage.split_index import SplitIndex
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards import deletion, saved_views
+from webapp.leaderboards import deletion, forms
 from webapp.leaderboards.models import SavedView
 from webapp.models import User
 
@@ -171,7 +171,7 @@ def test_names_are_different(val: Split, vera: Client, other: Client, monkeypatc
     answer = save(vera, f"{BOARD}pairs/")
     assert answer.status_code == 400 and "another view of yours" in answer.content.decode()
     assert save(other, BOARD).status_code == 302
-    monkeypatch.setattr(saved_views.SavedViewForm, "clean_name", lambda self: self.cleaned_data["name"])
+    monkeypatch.setattr(forms.SavedViewForm, "clean_name", lambda self: self.cleaned_data["name"])
     assert save(vera, BOARD).status_code == 400, "two requests at the same moment"
     assert SavedView.objects.count() == 2
     save(vera, BOARD, "Second")
@@ -180,7 +180,7 @@ def test_names_are_different(val: Split, vera: Client, other: Client, monkeypatc
 
 
 def test_an_account_has_a_limit(val: Split, vera: Client, other: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saved_views, "MOST_OF_BOARD", 2)
+    monkeypatch.setattr(forms, "MOST_OF_BOARD", 2)
     assert [save(vera, BOARD, f"View {at}").status_code for at in range(3)] == [302, 302, 400]
     assert "Expected at most 2 views of a board" in save(vera, BOARD, "More").content.decode()
     assert save(other, BOARD).status_code == 302

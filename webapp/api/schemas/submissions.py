@@ -248,6 +248,8 @@ class BoardRowOut(Schema):
     ranks: RanksOut | None = Field(description="With `ranks=1`, for rows that have a rank.")
     weighted: FigureOut | None = Field(description="With `weights`: the mean of the slices with these weights.")
     weighted_rank: int | None = Field(description="The rank by the weighted accuracy.")
+    usage: UsageOut | None = Field(description="Null for people, baselines, and while answers are withheld.")
+    among_answered: FigureOut | None = Field(description="On the questions with an answer only.")
     tasks: TasksOut | None
     metrics: dict[str, MetricFigureOut | None] = Field(description="The world's other metrics, by name.")
     columns: dict[str, FigureOut]

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.predictions.unanswered import is_empty, is_failure
 from generation.engine.scoring.figures import is_too_few, percent, rounded_or_none
 from generation.engine.scoring.score import NONE, OUTSIDE, TIE
 from generation.reports.scoring import truth_of
@@ -78,10 +79,10 @@ def word_of(code: int, vocabulary: Sequence[str]) -> str:
 
 
 def without_empty(runs: Sequence[Codes], outside: Sequence[Mapping[int, str]]) -> list[Codes]:
-    """Return the runs' codes with `NONE` for empty answers, which are stored as answers outside the vocabulary."""
+    """Return the runs' codes with `NONE` for empty answers and failures, which are stored as outside the vocabulary."""
     found: list[Codes] = []
     for run, texts in zip(runs, outside, strict=True):
-        empty = [position for position, text in texts.items() if not text.strip()]
+        empty = [position for position, text in texts.items() if is_empty(text) or is_failure(text)]
         own = run.astype(np.int64)
         own[empty] = NONE
         found.append(own)

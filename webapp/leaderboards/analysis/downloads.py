@@ -109,6 +109,7 @@ def of_board(board: Board, *, site: str) -> Table:
             *weighted,
             *shared,
             *reweighted,
+            *usage,
             *tasks,
             *metrics,
             *labels,
@@ -165,6 +166,8 @@ def row_json(row: BoardRow, labels: Sequence[str]) -> dict[str, Any]:
         "ranks": None if row.ranks is None else row.ranks._asdict(),
         "weighted": None if row.weighted is None else row.weighted.to_json(),
         "weighted_rank": row.weighted_rank,
+        "usage": None if row.usage is None else row.usage.usage.to_json(),
+        "among_answered": None if row.usage is None else row.usage.among.to_json(),
         "tasks": None if row.passed is None else row.passed.to_json(),
         "metrics": {one.metric.name: None if one.figure is None else one.figure.to_json() for one in row.metrics},
         "columns": {label: one.to_json() for label, one in zip(labels, row.columns, strict=True)},
@@ -219,11 +222,18 @@ def _whole(row: BoardRow, board: Board) -> list[Any]:
     columns = [cell for one in row.columns for cell in _cells(one)]
     whole = [*start, entry.date.date().isoformat(), *_cells(row.accuracy), read, row.unreadable]
     reweighted = [] if row.reweighted is None else _cells(row.reweighted)
-    usage = _usage_cells(row) if has_usage else []
+    usage = _usage_cells(row) if board.usage else []
     metrics = [cell for one in row.metrics for cell in _metric_cells(one)]
     ranks = [] if not board.has_ranks else [None, None] if row.ranks is None else [row.ranks.low, row.ranks.high]
     weighted = [] if board.weights is None else [*_cells(row.weighted), row.weighted_rank]
-    return [*whole, *ranks, *weighted, *_cells(row.shared), *reweighted, *passed, *metrics, *columns]
+    return [*whole, *ranks, *weighted, *_cells(row.shared), *reweighted, *usage, *passed, *metrics, *columns]
+
+
+def _usage_cells(row: BoardRow) -> list[Any]:
+    if row.usage is None:
+        return [None] * len(USAGE_NAMES) + _cells(None)
+    found = row.usage.usage.to_json()
+    return [*(found[name] for name in USAGE_NAMES), *_cells(row.usage.among)]
 
 
 def _metric_cells(one: MetricCell) -> list[Any]:

@@ -25,6 +25,7 @@ from webapp.leaderboards.ranking import slice_weights
 from webapp.leaderboards.ranking.board_orders import made_of, read_request, sorts_of
 from webapp.leaderboards.ranking.board_rows import ASKED, RANKS, Board, BoardRequest
 from webapp.leaderboards.ranking.slice_weights import AS_IN_SPLIT, EQUAL, FACET, WEIGHTS
+from webapp.leaderboards.replies.coverage import least_coverage
 from webapp.leaderboards.training.orders import may_train
 
 A_PAGE = 40
@@ -82,6 +83,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "is_limited": is_withheld(split),
         "derived": _related_splits(split),
         "saved_views": list(SavedView.objects.for_board(request.user, split, is_open=found.is_open)[:MOST_VIEWS]),
+        "least_coverage": least_coverage(split),
     }
     return render(request, "leaderboards/board.html", context)
 

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_http_methods
 from generation.access import may_see_exact_figures
 from generation.models import Split
 from webapp.leaderboards.board_lookup import find_board
+from webapp.leaderboards.forms import SavedViewForm
 from webapp.leaderboards.models import SavedView
-from webapp.leaderboards.saved_views import SavedViewForm
 
 A_PAGE = 40
 BAD = 400

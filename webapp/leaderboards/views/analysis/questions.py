@@ -21,7 +21,7 @@ from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.analysis import confusion
 from webapp.leaderboards.analysis.confusion import AnswerFilter
 from webapp.leaderboards.analysis.questions import RowAnswers, Show, choose_questions, given, shows_for
-from webapp.leaderboards.entries import Entry
+from webapp.leaderboards.entries import Codes, Entry
 from webapp.leaderboards.replies.reply_views import (
     BY_NAME,
     CHOICES,
@@ -46,14 +46,15 @@ A_PAGE = 20  # questions
 
 @require_safe
 def questions(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return questions with the rows' answers: `?show=same-wrong&type=count&entry=m5`, filters as in browsing.
+    """Return questions with the rows' answers: `?show=same-wrong&reply=failed&type=count&entry=m5`.
 
-    `right=red&given=blue` shows the questions with one right answer to which the first row gives another one.
+    Filters are those of browsing; `right=red&given=blue` are the questions with one right answer to which the first row
+    gives another one.
     """
     reading = open_board(request, slug, name)
     try:
         wanted = read_wanted(reading)
-        query, shows, show, found = wanted.query, wanted.shows, wanted.show, wanted.positions
+        query, shows, show, found, state = wanted.query, wanted.shows, wanted.show, wanted.positions, wanted.state
         page = Paginator(found, A_PAGE).get_page(query.page)
         listed = list_questions(reading, list(page.object_list))
     except BadAddress as error:
@@ -62,6 +63,7 @@ def questions(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         return refuse(reading, error)
     answers = wanted.answers.pairs(reading.index.answer_values)
     kept = [*query.with_words(query.words).pairs, *answers, *reading.entry_pairs]
+    shown, replied = [(SHOW, show.name)], [(REPLY, state_name(state))] if state else []
     context: dict[str, Any] = {
         **reading.context("Question by question"),
         "shows": [(one, urlencode([*kept, (SHOW, one.name), *replied]), one is show) for one in shows],
@@ -70,8 +72,8 @@ def questions(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "show": show,
         "conditions": [*(f"{one.facet.label}: {one.label}" for one in query.conditions), *_described(reading, wanted)],
         "kept": [*query.pairs, *answers],
-        "onward": urlencode([*kept, (SHOW, show.name)]),
-        "without": urlencode([*reading.entry_pairs, (SHOW, show.name)]),
+        "onward": urlencode([*kept, *shown, *replied]),
+        "without": urlencode([*reading.entry_pairs, *shown, *replied]),
         "contenders": reading.contenders,
         "listed": listed,
         "has_pictures": any(one.picture is not None for one in listed),
@@ -93,7 +95,8 @@ def _state_choices(reading: BoardReading, kept: Sequence[tuple[str, str]], state
 class WantedQuestions(NamedTuple):
     """The questions that a URL asks for: its filters, the possible choices, the chosen one, and the positions.
 
-    `answers` are filters by the right answer and by the answer of the first row.
+    `answers` are filters by the right answer and by the answer of the first row. `state` is the state that a reply to
+    them must have; empty for any.
     """
 
     query: Query
@@ -101,6 +104,7 @@ class WantedQuestions(NamedTuple):
     show: Show
     positions: list[int]
     answers: AnswerFilter
+    state: str = ""
 
 
 def read_wanted(reading: BoardReading, *, beside: Collection[str] = ()) -> WantedQuestions:
@@ -111,7 +115,7 @@ def read_wanted(reading: BoardReading, *, beside: Collection[str] = ()) -> Wante
     UnreadableAddress, BadAddress
     """
     check_open(reading)
-    query = read_filters_of(reading, beside=(SHOW, *confusion.NAMES, *beside))
+    query = read_filters_of(reading, beside=(SHOW, REPLY, *confusion.NAMES, *beside))
     shows = shows_for(reading.contenders)
     show = _show(reading, shows)
     within = reading.index.select(query.filters, query.each_word)
@@ -121,8 +125,23 @@ def read_wanted(reading: BoardReading, *, beside: Collection[str] = ()) -> Wante
     if not answers.is_empty:
         runs = runs_with_empty(reading.chosen[0], reading.index) if answers.given else []
         within = within[answers.find(runs, truth_of(reading.index))[within]]
+    state = _state(reading)
+    if state:
+        within = within[in_state(reading.chosen, reading.index, state)[within]]
     positions = choose_questions(reading.ground, reading.contenders, show, within)
-    return WantedQuestions(query, shows, show, positions, answers)
+    return WantedQuestions(query, shows, show, positions, answers, state)
+
+
+def _state(reading: BoardReading) -> str:
+    """Return the state that a reply must have, or an empty text; raise `UnreadableAddress`."""
+    name = reading.asked.value(REPLY)
+    if not name:
+        return ""
+    if name not in BY_NAME:
+        raise UnreadableAddress(f"Expected one of the states {', '.join(BY_NAME)}, got {shorten(name)}.", status=400)
+    if not have_replies(reading.chosen):
+        raise UnreadableAddress("Expected rows with replies, got rows without them. Choose other rows.")
+    return BY_NAME[name]
 
 
 def runs_with_empty(entry: Entry, index: SplitIndex) -> list[Codes]:
