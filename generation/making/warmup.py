@@ -1,8 +1,10 @@
 """Compiling numba kernels in advance, before processes fork or wait for one another."""
 
 import hashlib
+import pickle
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -17,16 +19,39 @@ SOURCES = [settings.BASE_DIR / "generation" / "engine", settings.BASE_DIR / "gen
 
 
 def warm_world(name: str, *, draws: bool) -> None:
+    if not _mark().exists():
+        _drop_unreadable_indexes()
     import_module("generation.engine.precompilation").warm([name], draws=draws)
 
 
 def warm() -> None:
     """Compile every numba kernel that is not compiled yet. NUMBA_CACHE_DIR keeps the kernels, and a file as a mark."""
-    mark = settings.NUMBA_CACHE_DIR / f"warm-{_digest()}"
+    mark = _mark()
     if not mark.exists():
+        _drop_unreadable_indexes()
         _compile_all()
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
+
+
+def _mark() -> Path:
+    folder: Path = settings.NUMBA_CACHE_DIR
+    return folder / f"warm-{_digest()}"
+
+
+def _drop_unreadable_indexes() -> None:
+    """Delete numba's index files that name a class which no longer exists.
+
+    An older release wrote them. numba compiles again if a source file is newer than its index, but it reads the index
+    first and ends with the error.
+    """
+    for index in settings.NUMBA_CACHE_DIR.rglob("*.nbi"):
+        try:
+            with index.open("rb") as file:
+                pickle.load(file)  # noqa: S301 - numba's own files: its version, then stamp and signatures
+                pickle.load(file)  # noqa: S301
+        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
+            index.unlink(missing_ok=True)
 
 
 def _digest() -> str:

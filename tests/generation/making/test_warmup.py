@@ -2,10 +2,12 @@
 
 import json
 import os
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import pytest
@@ -91,6 +93,27 @@ def test_everything_is_compiled_once_and_again_after_a_source_changed(
     os.utime(source, (0, 0))
     warmup.warm()
     assert compiled == [0, 1]
+
+
+class RenamedLater(NamedTuple):
+    """A type in the signature of a compiled function."""
+
+    number: int
+
+
+@pytest.mark.parametrize("start", [warmup.warm, lambda: warmup.warm_world("nothing", draws=False)])
+def test_indexes_that_name_a_class_of_an_older_release_are_deleted(
+    start: Callable[[], None], settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.NUMBA_CACHE_DIR = tmp_path
+    monkeypatch.setattr(warmup, "_compile_all", lambda: None)
+    stale, sound, cut = (tmp_path / name / "index.nbi" for name in ("stale", "sound", "cut"))
+    for index, signature in ((stale, RenamedLater(1)), (sound, (1,)), (cut, None)):
+        index.parent.mkdir()
+        index.write_bytes(pickle.dumps("1") + (b"" if signature is None else pickle.dumps(("stamp", signature))))
+    monkeypatch.delattr(sys.modules[__name__], "RenamedLater")
+    start()
+    assert [index.exists() for index in (stale, sound, cut)] == [False, True, False]
 
 
 def test_a_failed_compilation_is_retried(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
