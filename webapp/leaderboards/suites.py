@@ -11,6 +11,7 @@ from generation.engine.scoring.figures import (
     difference_of,
     points,
     rounded,
+    signed_interval_points,
     signed_points,
 )
 from webapp.leaderboards import entries
@@ -37,9 +38,7 @@ class MemberGap(NamedTuple):
 
     @property
     def interval_text(self) -> str:
-        if self.interval is None:
-            return ""
-        return f"{signed_points(self.interval.low)} to {signed_points(self.interval.high)}"
+        return signed_interval_points(self.interval)
 
     @property
     def harmonic_text(self) -> str:

@@ -69,6 +69,11 @@ def signed_points(difference: float) -> str:
     return f"{100 * difference:+.1f}".replace("-", "−")
 
 
+def signed_interval_points(interval: Interval | None) -> str:
+    """Return the interval of a difference in percentage points, with signs; empty if there is none."""
+    return "" if interval is None else f"{signed_points(interval.low)} to {signed_points(interval.high)}"
+
+
 def percent(share: float) -> str:
     """Return a share in per cent."""
     return f"{points(share)} %"

@@ -16,6 +16,7 @@ from generation.engine.scoring.figures import (
     points,
     rounded,
     rounded_or_none,
+    signed_interval_points,
     signed_points,
 )
 from generation.engine.scoring.ladder import WHOLE, least_step
@@ -121,9 +122,7 @@ class TwinGap(NamedTuple):
 
     @property
     def interval_text(self) -> str:
-        if self.interval is None:
-            return ""
-        return f"{signed_points(self.interval.low)} to {signed_points(self.interval.high)}"
+        return signed_interval_points(self.interval)
 
     @property
     def mean_text(self) -> str:
