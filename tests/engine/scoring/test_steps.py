@@ -1,4 +1,4 @@
-"""The steps of programs in replies: what is asked for, and which steps are right."""
+"""Scores of the steps in replies: what a model is asked for, and which of its results are right."""
 
 import json
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ class AskedItem(NamedTuple):
     item: Item
 
 
-def made(preset: str) -> Iterator[AskedItem]:
+def make_items(preset: str) -> Iterator[AskedItem]:
     """Yield the first items of a preset's last split; for stories, all items of a small split."""
     data = STORIES if preset == "babi" else find_preset(preset)
     spec = get_world(str(data["world"])).read_spec(data)
@@ -77,7 +77,7 @@ def reply_with(results: Any, expected: tuple[ExpectedStep, ...] = STEPS) -> str:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_results_of_every_world_are_those_of_the_trace(preset: str) -> None:
     count = 0
-    for spec, item in made(preset):
+    for spec, item in make_items(preset):
         world = get_world(spec.world)
         table = world.functions(spec)
         assert table is not None
@@ -111,7 +111,7 @@ def test_all_kinds_occur_in_the_worlds() -> None:
     found = {
         step.kind
         for preset in PRESETS
-        for spec, item in made(preset)
+        for spec, item in make_items(preset)
         for number in range(len(item.questions))
         for step in expected_steps(item, number, spec=spec)
     }
@@ -120,7 +120,7 @@ def test_all_kinds_occur_in_the_worlds() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_prompt_names_every_step_and_no_result(preset: str) -> None:
-    for spec, item in made(preset):
+    for spec, item in make_items(preset):
         expected = expected_steps(item, 0, spec=spec)
         prompt = steps_prompt(expected)
         lines = prompt.splitlines()
@@ -245,7 +245,7 @@ def test_the_accuracy_is_the_share_of_right_results(flags: list[bool]) -> None:
 
 
 def test_questions_without_programs_or_scenes_are_refused() -> None:
-    spec, item = next(made("clevr-mini"))
+    spec, item = next(make_items("clevr-mini"))
     without = replace(item, questions=(replace(item.questions[0], program=None),))
     with pytest.raises(BadProgram, match=r"Expected a question with a program and a scene, got none\. Ask without"):
         expected_steps(without, 0, spec=spec)

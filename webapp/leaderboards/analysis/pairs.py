@@ -23,7 +23,7 @@ class PairCell(NamedTuple):
         return "better" if self.line.compared.difference > 0 else "worse"
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         line = self.line
         return f"{self.label}: {line.difference_text} points ({line.interval_text}), p after Holm {line.adjusted_text}"
 

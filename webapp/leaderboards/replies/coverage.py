@@ -48,7 +48,7 @@ class AnswerStates(NamedTuple):
     figures: ReplyFigures | None = None
 
     @property
-    def asked(self) -> int:
+    def questions(self) -> int:
         return len(self.is_answered)
 
     @property
@@ -145,7 +145,7 @@ def least_coverage(split: Split) -> int:
 
 def check_coverage(states: AnswerStates, split: Split, least: int) -> None:
     """Raise `BadPredictions`, with the numbers, if fewer than `least` percent of the questions have an answer."""
-    asked, answered = states.asked, states.answered
+    asked, answered = states.questions, states.answered
     if 100 * answered >= least * asked:
         return
     found = ", ".join(f"{count:,} {name}" for name, count in sorted(states.unanswered.items(), key=lambda one: -one[1]))
