@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -305,16 +305,19 @@ def _reader(text: str, *, hindi: bool) -> re.Pattern[str]:
     return re.compile(ENDING.sub(endings, SLOT.sub(words, plain)))
 
 
-READ = tuple(
-    Pattern(
-        english,
-        hindi,
-        tuple(dict.fromkeys(slot[1] for slot in SLOT.finditer(english))),
-        _reader(english, hindi=False),
-        _reader(hindi, hindi=True),
+@cache
+def read_patterns() -> tuple[Pattern, ...]:
+    """Return the patterns with their expressions, which are compiled at the first call because that takes long."""
+    return tuple(
+        Pattern(
+            english,
+            hindi,
+            tuple(dict.fromkeys(slot[1] for slot in SLOT.finditer(english))),
+            _reader(english, hindi=False),
+            _reader(hindi, hindi=True),
+        )
+        for english, hindi in PATTERNS
     )
-    for english, hindi in PATTERNS
-)
 
 
 def _matches(reader: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -330,7 +333,7 @@ def to_hindi(english: str, *, women: bool = False) -> str:
     ValueError
         If no pattern fits, because a task has a sentence that Hindi lacks.
     """
-    for pattern in READ:
+    for pattern in read_patterns():
         found = _matches(pattern.reads_english, english)
         if found is not None:
             filled = {
@@ -342,7 +345,7 @@ def to_hindi(english: str, *, women: bool = False) -> str:
 
 def readings(hindi: str) -> Iterator[str]:
     """Yield every possible English translation of a Hindi sentence."""
-    for pattern in READ:
+    for pattern in read_patterns():
         found = _matches(pattern.reads_hindi, hindi)
         if found is None:
             continue
