@@ -10,6 +10,9 @@ TORCH := .venv-torch
 COVERAGE := yes
 PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
 
+# Hundreds of tests start processes of their own. Each would compile the same modules if the environment forbade Python to keep them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help run test test-quick prove lint
 .DEFAULT_GOAL := help
 
@@ -40,6 +43,12 @@ prove: $(VENV)/.dev warm
 .PHONY: warm
 warm: $(VENV)/.dev
 	@NUMBA_CACHE_DIR=var/numba $(BIN)/python manage.py warm
+
+# Each process of pytest reads all tests, and compiles those that no process before it has compiled and kept. An error in a
+# test is not shown here, because the test run shows it.
+.PHONY: bytecode
+bytecode: $(VENV)/.dev
+	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1 || true
 
 # Each linter is a target, so that `make --keep-going lint` runs all of them, whichever fails.
 LINTERS := lint-code lint-format lint-types lint-imports lint-migrations lint-deployment
