@@ -138,6 +138,14 @@ def test_the_papers_shares_are_between_0_and_1(one: tuple[str, SizeName, Definit
             assert figure is None or 0 <= figure <= (5 if column.metric == "rmse" else 1)
 
 
+@pytest.mark.parametrize("name", ["cnn-lstm/count", "type-mode/equal", "type-mode/less", "type-mode/more"])
+def test_a_figure_that_the_paper_describes_only_in_words_is_left_out(name: str) -> None:
+    [table] = [one for one in load("clevr-diagnosis").tables if one.name == "types"]
+    row, column = name.split("/")
+    at = [one.name for one in table.columns].index(column)
+    assert table.paper[row][at] is None
+
+
 def test_every_statement_is_a_sentence_and_no_two_are_the_same(
     one: tuple[str, SizeName, Definition, FindingSize],
 ) -> None:
