@@ -2,10 +2,12 @@
 
 import itertools
 import json
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,6 +67,41 @@ def test_scenes_of_the_mini_size_can_be_made(name: str) -> None:
         for split in spec.splits:
             made = itertools.islice(maker.make(spec, split, maker.plan(spec, split)[0]), 3)
             assert all(item.questions for item in made)
+
+
+def expected_questions(dataset: FindingDataset, split: str, slices: Iterable[str]) -> dict[str, float]:
+    """Return the number of questions to expect in each slice of a split, by its share in the first chunk of scenes."""
+    spec = spec_of(dataset)
+    world, maker = get_world(spec.world), get_maker(spec.world)
+    items = list(maker.make(spec, split, maker.plan(spec, split)[0]))
+    codes = [world.facet_codes(spec, item) for item in items]
+    together = {name: np.concatenate([one[name] for one in codes]) for name in codes[0]}
+    found = {}
+    for text in slices:
+        filters = read_query(pairs_of_filter(text), facets=world.facets(spec)).filters
+        is_in = np.all([np.isin(together[name], wanted) for name, wanted in filters.items()], axis=0)
+        found[text] = float(np.sum(is_in)) * spec.splits[split].scenes / len(items)
+    return found
+
+
+@pytest.mark.slow
+def test_the_mini_size_of_clevr_has_enough_questions_to_be_between_two_bounds() -> None:
+    """Otherwise, a statement that a difference is small could never hold, because its interval is too wide."""
+    definition = load("clevr-diagnosis")
+    datasets = {one.name: one for one in definition.sizes["mini"].datasets}
+    statements = [one for one in definition.statements_of("mini") if None not in (one.at_least, one.at_most)]
+    names = {name for one in statements for name in one.weights}
+    cells = {cell.key: cell for table in definition.tables_of("mini") for cell in table.cells() if cell.key in names}
+    counts = {}
+    for on in {cell.on for cell in cells.values()}:
+        dataset, _, split = on.partition("/")
+        slices = {cell.column.slice for cell in cells.values() if cell.on == on}
+        counts[on] = expected_questions(datasets[dataset], split, slices)
+    for one in statements:
+        sizes = {name: counts[cells[name].on][cells[name].column.slice] for name in one.weights}
+        reach = 1.96 * math.sqrt(sum(weight**2 / 4 / sizes[name] for name, weight in one.weights.items()))
+        low, high = one.bounds
+        assert reach < (high - low) / 2, f"{one.says} {sizes}"
 
 
 def splits_of(dataset: FindingDataset) -> set[str]:
