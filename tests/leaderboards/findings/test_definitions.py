@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from generation.engine.errors import BadSpec
 from generation.engine.learners import find_learner
-from generation.engine.learners.base import SizeName
+from generation.engine.learners.base import EpochConfig, SizeName
 from generation.engine.spec import RESERVED_SPLITS, BaseSpec
 from generation.engine.worlds import get_maker, get_world
 from generation.models.datasets import SLUG_PATTERN
@@ -102,6 +102,21 @@ def test_the_mini_size_of_clevr_has_enough_questions_to_be_between_two_bounds() 
         reach = 1.96 * math.sqrt(sum(weight**2 / 4 / sizes[name] for name, weight in one.weights.items()))
         low, high = one.bounds
         assert reach < (high - low) / 2, f"{one.says} {sizes}"
+
+
+def test_trainings_of_simtown_at_the_mini_size_have_equally_many_steps() -> None:
+    """Otherwise, more examples would also mean a longer training."""
+    made = load("simtown-sample-complexity").sizes["mini"]
+    examples = {f"{one.name}/train": spec_of(one).splits["train"].scenes for one in made.datasets}
+    examples |= {f"{one.name}/{derived.name}": derived.recipe["first"] for one in made.datasets for derived in one.sets}
+    assert len(set(examples.values())) == 2
+    steps = []
+    for one in made.trainings:
+        config = find_learner(one.method).read_config(one.config, size="mini")
+        assert isinstance(config, EpochConfig)
+        assert config.patience == config.epochs
+        steps.append(config.epochs * math.ceil(examples[one.train] / config.batch))
+    assert max(steps) < 1.02 * min(steps)
 
 
 def splits_of(dataset: FindingDataset) -> set[str]:
