@@ -29,6 +29,7 @@ from webapp.leaderboards.findings.definitions import (
     BASELINE,
     FOLDER,
     GUESSES,
+    SIZES,
     BadFinding,
     Definition,
     FindingDataset,
@@ -102,6 +103,17 @@ def test_the_mini_size_of_clevr_has_enough_questions_to_be_between_two_bounds() 
         reach = 1.96 * math.sqrt(sum(weight**2 / 4 / sizes[name] for name, weight in one.weights.items()))
         low, high = one.bounds
         assert reach < (high - low) / 2, f"{one.says} {sizes}"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_target_that_cnn_lstm_misses_is_one_that_pbn_reaches(size: SizeName) -> None:
+    """Otherwise, the statement would also hold if no method had learned anything."""
+    statements = [one for one in load("simtown-sample-complexity").statements_of(size) if len(one.weights) == 1]
+    reached = {(name, one.at_least) for one in statements for name in one.weights}
+    missed = [(name, one.at_most) for one in statements if one.at_most is not None for name in one.weights]
+    assert missed
+    for name, target in missed:
+        assert (name.replace("/cnn-lstm/", "/pbn/"), target) in reached
 
 
 def test_trainings_of_simtown_at_the_mini_size_have_equally_many_steps() -> None:
