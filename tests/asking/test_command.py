@@ -23,7 +23,7 @@ from generation.storage.pictures import picture_bytes
 from tests.asking.conftest import KEY, PatientClock, answers, records
 from tests.asking.model_stub import ModelStub, Pixels, reply_with, serving, status
 from tests.generation import small
-from tests.webapp.commands import ROOT, environment_of, manage
+from tests.webapp.commands import ROOT, manage
 from webapp.leaderboards.management import local_split
 from webapp.leaderboards.models import BoardSettings, Method, Score, Submission
 from webapp.models import User
@@ -247,8 +247,8 @@ def test_both_runners_send_the_same_requests(
 
 
 @pytest.mark.slow
-def test_after_ctrl_c_and_a_kill_the_command_goes_on(tmp_path: Path) -> None:
-    environment = environment_of(tmp_path / "var")
+def test_after_ctrl_c_and_a_kill_the_command_goes_on(migrated_environment: dict[str, str], tmp_path: Path) -> None:
+    environment = migrated_environment
     spec = tmp_path / "spec.json"
     spec.write_text(json.dumps({"world": "babi", "tasks": [1], "splits": {"test": {"questions": 40}}}))
     made = manage("generate", str(spec), "--name", "tales", "--no-images", environment=environment)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -129,10 +130,11 @@ def test_a_full_disk_is_one_message_and_the_training_can_be_resumed(
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def site(migrated_site: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Give the environment of a site of its own that has a small dataset, an administrator, and the toy."""
     settings = "tests.leaderboards.training.toy_settings"
-    environment = environment_of(tmp_path_factory.mktemp("site"), DJANGO_SETTINGS_MODULE=settings)
+    folder = Path(shutil.copytree(migrated_site, tmp_path_factory.mktemp("site") / "var"))
+    environment = environment_of(folder, DJANGO_SETTINGS_MODULE=settings)
     sizes = ("--scenes", "train=6", "--scenes", "val=4", "--scenes", "test=3")
     made = manage("generate", "clevr-mini", "--name", "tiny", "--no-images", *sizes, environment=environment)
     assert made.returncode == 0, made.stderr
