@@ -625,6 +625,14 @@ MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s
 TAG_END = re.compile(r"</answer>", re.IGNORECASE)
 MACRO = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed)\s?\{")
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
+NEGATION = re.compile(
+    r"(?:\b(?:not?|cannot|never|neither|nor|none|nothing|than|at (?:least|most)|except|unlike|instead of)|n['’]t)"
+    r"[*_\"'”’]{0,3}(?=((?: (?!(?:and|but|so|because|no)\b|-)[^\s.,:;!?–—]+){1,4}))"
+)
+NUMERIC = re.compile(r"\d[\d.,'-]*")
+SIGNED = re.compile(r"(?<![\w.])[-−.](?=\d)|[<≤≥] ?(?=\d)")
+TENS = ("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+NUMBER_WORDS = frozenset((*NUMBERS, *TENS, "dozen", "hundred", "thousand", "million", "billion"))
 WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
 NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.ASCII | re.IGNORECASE)
 SEPARATOR = r"(?: ?(?:[,;&]|->|→) ?(?:and |then )?| and | and then | then | )"
@@ -648,8 +656,8 @@ class AnswerReader:
         self.is_count = self.vocabulary == tuple(map(str, range(len(vocabulary))))
         self.longest = max(map(len, vocabulary)) + LONGER
         self.ways = ways_of(self.vocabulary)
-        is_number = any(way.lstrip("+-").isdecimal() for way in self.ways)
-        bits = {} if is_number else {"1": "yes", "0": "no"}
+        self.numbers = frozenset(answer for way, answer in self.ways.items() if way.lstrip("+-").isdecimal())
+        bits = {} if self.numbers else {"1": "yes", "0": "no"}
         self.bits = {bit: self.ways[meant] for bit, meant in bits.items() if meant in self.ways}
         self.words = {way: answer for way, answer in self.ways.items() if WORD.fullmatch(way)}
         self.phrases = sorted((way for way in self.ways if way and way not in self.words), key=len, reverse=True)
@@ -670,7 +678,10 @@ class AnswerReader:
         found = self.answer(said.strip(DRESS)) if is_marked or letters else None
         if found is not None:
             return found
-        named = self.named(said) & (frozenset(choices) & self.known or self.known)
+        every, doubtful = self.named(said)
+        named = every & (frozenset(choices) & self.known or self.known)
+        if named & doubtful:
+            return None
         if len(named) > 1:
             return self.composed[choices].together(named) if choices in self.composed else None
         return next(iter(named), None)
@@ -692,18 +703,39 @@ class AnswerReader:
         composed = {one.answer(said) for one in self.composed.values()} - {None}
         return composed.pop() if len(composed) == 1 else None
 
-    def named(self, text: str) -> frozenset[str]:
-        """Return the answers that occur in a text as whole words; a longer phrase hides a shorter one."""
-        said, found = plain(text), set()
+    def named(self, text: str) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the answers that occur in a text as whole words, and those that the text names but does not give.
+
+        A longer phrase hides a shorter one. An answer is not given after a negation or comparison, and a number is not
+        if the text has another number that is no answer.
+        """
+        said = plain(text)
+        found, has_other_number = self.search(said)
+        doubtful, _ = self.search(" . ".join(NEGATION.findall(said)))
+        return found, doubtful | (self.numbers if has_other_number else frozenset())
+
+    def search(self, said: str) -> tuple[frozenset[str], bool]:
+        """Return the answers in a plain text, and whether it has a number that is no answer."""
+        found = set()
         for phrase in self.phrases:
             if phrase in said:
                 said, times = re.subn(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ", said)
                 if times:
                     found.add(self.ways[phrase])
         words = set(WORD.findall(said))
-        for word in [word for word in words if not word.isalnum()]:
-            words |= {plain(word)} if word[:1].isdigit() else set(re.split(r"[-'_]", word))
-        return frozenset(found | {self.words[word] for word in words & self.words.keys()})
+        parts = {part for word in words for part in parts_of_word(word)}
+        found |= {self.words[word] for word in (words | parts) & self.words.keys()}
+        return frozenset(found), SIGNED.search(said) is not None or any(map(is_number, parts - self.words.keys()))
+
+
+def parts_of_word(word: str) -> Sequence[str]:
+    if word.isalnum() or word.startswith("non-"):
+        return (word,)
+    return (plain(word),) if word[:1].isdigit() else re.split(r"[-'_]", word)
+
+
+def is_number(word: str) -> bool:
+    return word in NUMBER_WORDS or NUMERIC.fullmatch(word) is not None
 
 
 class ComposedReader:

@@ -10,6 +10,7 @@ regression gives them, the nearest count is the answer.
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from generation.engine.items import JOINT, AnswerForm, AnswerKind
 from generation.engine.scoring.score import OUTSIDE
@@ -189,11 +190,33 @@ def quote(value: object) -> str:
 OPEN, CLOSE = "<think>", "</think>"
 MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{|<answer>", re.IGNORECASE)
 END = re.compile(r"</answer>", re.IGNORECASE)
-NOTHING: frozenset[int] = frozenset()
 SHORT, REMEMBERED = 200, 10_000  # the most characters of a cached reply, and the most cached replies
 DRESS = " \t\r\n.,:;!?\"'*_`$()[]{}“”‘’"
 MACRO = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed)\s?\{")
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
+NEGATION = re.compile(
+    r"(?:\b(?:not?|cannot|never|neither|nor|none|nothing|than|at (?:least|most)|except|unlike|instead of)|n['’]t)"
+    r"[*_\"'”’]{0,3}(?=((?: (?!(?:and|but|so|because|no)\b|-)[^\s.,:;!?–—]+){1,4}))"
+)
+"""A negation or comparison, and up to four words after it that it may be about, within the same part of a sentence."""
+NUMERIC = re.compile(r"\d[\d.,'-]*")
+SIGNED = re.compile(r"(?<![\w.])[-−.](?=\d)|[<≤≥] ?(?=\d)")
+TENS = "thirty forty fifty sixty seventy eighty ninety dozen hundred thousand million billion"
+NUMBER_WORDS = frozenset(f"{NUMBERS} {TENS}".split())
+
+
+class NamedAnswers(NamedTuple):
+    """The codes of all answers that a text names, and of those that it names but does not give.
+
+    An answer is doubtful after a negation or comparison: `not red`, `more than 3`. All numbers are doubtful if the text
+    has a number that is no answer: `3 or 12`, `twenty-three`, `-3`.
+    """
+
+    codes: frozenset[int]
+    doubtful: frozenset[int]
+
+
+NOTHING = NamedAnswers(frozenset(), frozenset())
 
 
 class ReplyReader:
@@ -202,7 +225,8 @@ class ReplyReader:
     def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
         self.vocabulary = vocabulary
         self.admitted = tuple(frozenset(codes) for codes in admitted)
-        self.known: dict[str, tuple[int, frozenset[int]]] = {}
+        self.known: dict[str, tuple[int, NamedAnswers]] = {}
+        self.numbers = frozenset(code for way, code in vocabulary.ways.items() if way.lstrip("+-").isdecimal())
         self.words = {way: code for way, code in vocabulary.ways.items() if WORD.fullmatch(way)}
         self.phrases = sorted((way for way in vocabulary.ways if way not in self.words and way), key=len, reverse=True)
 
@@ -214,14 +238,16 @@ class ReplyReader:
         code, named = (not choices and self.known.get(text)) or self._understood(text, choices or {})
         if code != OUTSIDE:
             return code
-        answers = named & self.admitted[kind]
+        answers = named.codes & self.admitted[kind]
+        if answers & named.doubtful:
+            return OUTSIDE
         composed = self.vocabulary.composed[kind] if self.vocabulary.composed else None
         if composed is not None and len(answers) > 1:
             return composed.together(answers)
         return min(answers) if len(answers) == 1 else OUTSIDE
 
-    def _understood(self, text: str, choices: Mapping[str, str]) -> tuple[int, frozenset[int]]:
-        """Return the code that a reply states, and the codes that it names, for questions of any kind."""
+    def _understood(self, text: str, choices: Mapping[str, str]) -> tuple[int, NamedAnswers]:
+        """Return the code that a reply states, and the answers that it names, for questions of any kind."""
         said, is_marked = last_answer(without_thoughts(text))
         said = choices.get(said.strip(DRESS), said)
         code = self.vocabulary.code(said.strip(DRESS)) if is_marked or choices else OUTSIDE
@@ -230,22 +256,35 @@ class ReplyReader:
             self.known[text] = found
         return found
 
-    def named(self, text: str) -> frozenset[int]:
-        """Return the codes of all answers that occur in a text as whole words; a longer phrase hides a shorter one."""
+    def named(self, text: str) -> NamedAnswers:
+        """Return the answers that occur in a text as whole words; a longer phrase hides a shorter one."""
         said = plain(text)
+        codes, has_other_number = self._search(said)
+        doubtful, _ = self._search(" . ".join(NEGATION.findall(said)))
+        return NamedAnswers(codes, doubtful | (self.numbers if has_other_number else frozenset()))
+
+    def _search(self, said: str) -> tuple[frozenset[int], bool]:
+        """Return the codes of the answers in a plain text, and whether it has a number that is no answer."""
         found = set()
         for phrase in self.phrases:
             if phrase in said:
                 said, times = re.subn(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ", said)
                 found |= {self.vocabulary.ways[phrase]} if times else set()
         words = set(WORD.findall(said))
-        words |= {part for word in words if not word.isalnum() for part in _parts(word)}
-        return frozenset(found | {self.words[word] for word in words & self.words.keys()})
+        parts = {part for word in words for part in _parts(word)}
+        codes = frozenset(found | {self.words[word] for word in (words | parts) & self.words.keys()})
+        return codes, SIGNED.search(said) is not None or any(map(_is_number, parts - self.words.keys()))
 
 
 def _parts(word: str) -> Sequence[str]:
     """Return the parts of a compound word, as in `sphere-shaped` and `cube's`; a decimal number is a single part."""
+    if word.isalnum() or word.startswith("non-"):
+        return (word,)
     return (plain(word),) if word[:1].isdigit() else re.split(r"[-'_]", word)
+
+
+def _is_number(word: str) -> bool:
+    return word in NUMBER_WORDS or NUMERIC.fullmatch(word) is not None
 
 
 def without_thoughts(text: str) -> str:

@@ -93,6 +93,7 @@ def test_plain_examples(said: str, meant: str | None) -> None:
         (0, "Answer: fig, pear", "fig,pear"),
         (0, "She carries nothing.", EMPTY),
         (0, "Nothing but the fig.", None),
+        (0, "She has the fig but not the apple.", None),
         (1, "Answer: s, w", "s,w"),
         (1, "First s,w.", "s,w"),
         (2, "The apple or the pear.", None),
