@@ -639,7 +639,8 @@ SEPARATOR = r"(?: ?(?:[,;&]|->|→) ?(?:and |then )?| and | and then | then | )"
 DRESS = " \t\r\n.,:;!?\"'*_`$()[]{}“”‘’"
 LONGER = 100  # characters that an answer may have beyond the longest one, for extra spaces
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-LABEL = re.compile(r"\W{0,4}([A-Z])[).:]")  # the letter before an option, as in `(B) red`
+LABEL = re.compile(r"\W{0,4}(?:[Oo]ption )?([A-Z])(?![\w'’])")  # the letter before an option, as in `(B) red`
+WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
 
 
 class AnswerReader:
@@ -1021,16 +1022,18 @@ class OptionsForm(PlainForm):
 
     def read(self, reader: AnswerReader, reply: str, *, question: AskedQuestion, variant: Variant) -> str | None:
         found = super().read(reader, reply, question=question, variant=variant)
-        label = LABEL.match(last_statement(without_thoughts(reply))[0])
-        if label and variant.letters.get(label[1], found) != found:
-            return None  # the letter and the words contradict each other
-        return found
+        said, is_marked = last_statement(without_thoughts(reply))
+        label = LABEL.match(said)
+        if label is None or (not is_marked and WORD_AFTER.match(said, label.start(1))):
+            return found
+        # None if the letter and the words contradict each other
+        return found if variant.letters.get(label[1], found) == found else None
 
 
 class CircularForm(OptionsForm):
     def variants(self, question: AskedQuestion) -> list[Variant]:
         choices = question.choices
-        return [with_options(question, choices[at:] + choices[:at]) for at in range(len(choices))]
+        return [with_options(question, choices[at:] + choices[:at]) for at in range(max(1, len(choices)))]
 
 
 class StepsForm(PlainForm):

@@ -137,3 +137,42 @@ def test_the_forms_of_all_worlds_are_recognised_by_their_answers(preset: str, sc
         if composed is not None:
             assert composed.is_set == (form.kind == AnswerKind.SET) and (composed.empty or "") == form.empty
             assert {part for key in composed.answers for part in key} == set(form.parts)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("B", "green"),
+        ("(b)", None),
+        ("B. green", "green"),
+        ("**B**: green, not the first one", "green"),
+        ("Answer: B", "green"),
+        ("Option B: green", "green"),
+        ("A green thing", "green"),
+        ("I see red", "red"),
+        ("B\n\nThe cube is surely red.", None),
+        ("**B**: red", None),
+        ("B - red", None),
+        ("Option B, red", None),
+        ("B because nothing else looks red", None),
+        ("The answer is A because it is green", None),
+        ("C: red", "red"),
+        ("A or B", None),
+        ("not B", None),
+    ],
+)
+def test_the_letter_of_an_option_and_the_words_must_agree(reply: str, answer: str | None, script: ModuleType) -> None:
+    question = script.AskedQuestion(0, "Colour?", ("red", "green"), None, None)
+    form, reader = script.FORMS["options"], script.AnswerReader(("red", "green", "yes", "no"))
+    [variant] = form.variants(question)
+    assert form.read(reader, reply, question=question, variant=variant) == answer
+
+
+@pytest.mark.parametrize("form", ["options", "circular"])
+@pytest.mark.parametrize("choices", [(), ("red",)])
+def test_a_question_without_options_to_choose_from_is_refused(
+    form: str, choices: tuple[str, ...], script: ModuleType
+) -> None:
+    question = script.AskedQuestion(3, "Colour?", choices, None, None)
+    with pytest.raises(script.Refused, match=f"possible answers to question 3, got {len(choices)}: use --form plain"):
+        script.FORMS[form].variants(question)
