@@ -1118,20 +1118,19 @@ class ModelServer:
         try:
             connection.request("POST", self.path, body, self.headers)
             response = connection.getresponse()
-            content = self._content(response)
-        except (OSError, http.client.HTTPException) as error:
+            text = self._content(response).decode("utf-8", "replace")
+            if response.will_close:
+                connection.close()
+            if response.status == 200:
+                return reply_in(text)
+            code, said = error_in(loaded(text), text)
+        except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
             connection.close()
-            return ModelReply(FAILED, error=f"{type(error).__name__}: {error}"[:KEPT_ERROR])
-        if response.will_close:
-            connection.close()
-        text = content.decode("utf-8", "replace")
-        if response.status == 200:
-            return reply_in(text)
-        code, said = error_in(text)
+            return ModelReply(FAILED, error=kept_error(f"{type(error).__name__}: {error}"))
         said = said or f"{response.reason}"
         state = REFUSED if response.status == 400 and code in FILTERED else FAILED
         wait = seconds_asked(response.headers, now())
-        return ModelReply(state, status=response.status, error=f"{code} {said}".strip()[:KEPT_ERROR], wait=wait)
+        return ModelReply(state, status=response.status, error=kept_error(f"{code} {said}".strip()), wait=wait)
 
     def leave(self) -> None:
         found: http.client.HTTPConnection | None = getattr(self.own, "connection", None)
@@ -1172,6 +1171,10 @@ class ModelServer:
         return b"".join(pieces)
 
 
+def kept_error(text: str) -> str:
+    return text[:KEPT_ERROR]
+
+
 def loaded(text: str) -> Any:
     """Return a JSON value, or None for other texts."""
     try:
@@ -1180,9 +1183,8 @@ def loaded(text: str) -> Any:
         return None
 
 
-def error_in(text: str) -> tuple[str, str]:
-    """Return the code and the message of an error, in one of the usual forms or as plain text."""
-    found = loaded(text)
+def error_in(found: Any, text: str) -> tuple[str, str]:
+    """Return the code and the message of an error: of a JSON value in one of the usual forms, else of a plain text."""
     error = found.get("error", found) if isinstance(found, dict) else text
     if not isinstance(error, dict):
         return "", str(error)
@@ -1196,15 +1198,18 @@ def reply_in(text: str) -> ModelReply:
     found = loaded(text)
     choices = found.get("choices") if isinstance(found, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    message = choice.get("message")
-    if not isinstance(found, dict) or not isinstance(message, dict) or found.get("error"):
-        said = f"expected a chat completion, got: {' '.join(error_in(text)).strip()}"
-        return ModelReply(FAILED, status=200, error=said[:KEPT_ERROR])
-    finish, refusal = choice.get("finish_reason"), message.get("refusal")
-    content = content_of(message.get("content"))
+    message, finish = choice.get("message"), choice.get("finish_reason")
+    if message is None and state_of(finish, None, is_refused=False) == REFUSED:
+        message = {}  # some servers leave out the message that their filter stops
+    faulty = choice if choice.get("error") else found
+    if not isinstance(found, dict) or not isinstance(message, dict) or faulty.get("error"):
+        said = f"expected a chat completion, got: {' '.join(error_in(faulty, text)).strip()}"
+        return ModelReply(FAILED, status=200, error=kept_error(said))
+    content, refusal = content_of(message.get("content")), message.get("refusal") or refusal_in(message.get("content"))
     reasoning = {name: message[name] for name in REASONING if message.get(name)}
     usage, model = found.get("usage"), found.get("model")
     state = state_of(finish, content, is_refused=bool(refusal))
+    trouble = str(refusal) if refusal else f"unknown finish reason {finish!r}" if state == FAILED else ""
     return ModelReply(
         state,
         content,
@@ -1213,7 +1218,7 @@ def reply_in(text: str) -> ModelReply:
         usage if isinstance(usage, dict) else None,
         model if isinstance(model, str) else None,
         200,
-        str(refusal) if refusal else f"unknown finish reason {finish!r}" if state == FAILED else None,
+        kept_error(trouble) or None,
     )
 
 
@@ -1225,15 +1230,27 @@ def content_of(content: Any) -> str | None:
     return content if isinstance(content, str) else None
 
 
+def refusal_in(content: Any) -> str | None:
+    """Return the refusal of a message whose content is a list of parts, or None."""
+    parts = [part.get("refusal") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return next((part for part in parts if isinstance(part, str) and part), None)
+
+
 def state_of(finish: Any, content: str | None, *, is_refused: bool) -> str:
     said = finish.lower() if isinstance(finish, str) else finish
-    if is_refused or said in FILTERED:
+    if is_refused or (said.partition(":")[0] if isinstance(said, str) else said) in FILTERED:
         return REFUSED
     if said in LENGTH:
         return CUT_OFF
     if said not in COMPLETE:
         return FAILED
-    return ANSWERED if content is not None and content.strip() else EMPTY
+    return ANSWERED if content is not None and without_thoughts(content).strip() else EMPTY
+
+
+def is_at_limit(usage: Mapping[str, Any] | None, sent: Mapping[str, Any]) -> bool:
+    """Return whether a reply has all the tokens that it may have."""
+    most, tokens = sent.get("max_completion_tokens", sent.get("max_tokens")), tokens_in(usage)[1]
+    return type(most) is int and tokens is not None and tokens >= most
 
 
 # Parameters that some servers refuse, and what is sent instead.
@@ -1545,6 +1562,8 @@ class QuestionRun:
             pause = min(LONGEST_BACKOFF, PAUSE * 2**failures) * random.uniform(0.5, 1)  # noqa: S311 - only a pause
             try:
                 found = self.server.ask(body, now=self.clock.date)
+                if found.state == ANSWERED and not found.finish_reason and is_at_limit(found.usage, sent):
+                    found = found._replace(state=CUT_OFF)
                 latency = self.clock.now() - began
                 pause = pause if found.wait is None else found.wait
                 self.log.add(self._record(request, found, key=key, attempt=attempt, body=body, latency=latency))

@@ -272,6 +272,50 @@ def test_the_content_may_be_a_list_of_parts(call: Call, model: ModelStub, folder
     assert records(folder)[0]["reply"] == "It is red"
 
 
+def completion(**choice: Any) -> Trouble:
+    """Return a chat completion with this choice, whose reply has all 50 tokens that it may have."""
+    return status(200, {"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 50}})
+
+
+@pytest.mark.parametrize(
+    ("trouble", "state"),
+    [
+        (completion(message={"content": "It is red"}), "cut off"),
+        (completion(message={"content": "It is red"}, finish_reason=""), "cut off"),
+        (completion(message={"content": "red"}, finish_reason="stop"), "answered"),
+        (completion(message={"content": "<think>It is red.</think>\n"}, finish_reason="stop"), "empty"),
+        (completion(message={"content": "<think>It is red."}, finish_reason="stop"), "empty"),
+        (completion(message={"content": "red"}, error={"message": "overloaded"}, finish_reason="stop"), "failed"),
+        (completion(finish_reason="content_filter"), "refused"),
+        (completion(finish_reason="content_filter: PROHIBITED_CONTENT", message=None), "refused"),
+        (reply_with([{"type": "refusal", "refusal": "I can't."}, {"type": "text", "text": "red"}]), "refused"),
+        (reply_with([{"type": "image", "text": "red"}]), "empty"),
+        (reply_with(None, tool_calls=[{"function": {"name": "answer", "arguments": "red"}}]), "empty"),
+    ],
+)
+def test_only_a_complete_reply_with_words_is_an_answer(
+    trouble: Trouble, state: str, call: Call, site: Contrary, model: ModelStub, folder: Path
+) -> None:
+    colour_site.fill(site, 1)
+    model.troubles.append(trouble)
+    assert call("--retries", "0", "--max-tokens", "50") == (state == "failed")
+    assert records(folder)[0]["state"] == state
+    assert answers(folder) == (["red"] if state == "answered" else [None])
+
+
+@pytest.mark.parametrize("depth", [300, 900, 3000])
+def test_an_error_that_is_nested_deeply_is_a_failure(
+    depth: int, call: Call, site: Contrary, model: ModelStub, folder: Path
+) -> None:
+    colour_site.fill(site, 1)
+    nested = "[" * depth + "]" * depth
+    for field in ("message", "code"):
+        model.troubles.append(status(500, f'{{"error": {{"message": "no", "{field}": {nested}}}}}'.encode()))
+    model.troubles.append(status(200, f'{{"choices": [{{"message": {{}}, "finish_reason": {nested}}}]}}'.encode()))
+    assert call("--retries", "2") == 1
+    assert [one["state"] for one in records(folder)] == ["failed"] * 3
+
+
 def test_a_connection_that_the_server_has_closed_is_opened_again(call: Call, model: ModelStub, folder: Path) -> None:
     def leave(handler: Any) -> None:
         reply_with("It is red.")(handler)
