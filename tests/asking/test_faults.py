@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.asking import colour_site
-from tests.asking.conftest import NOW, Call, PatientClock, answers, records, truth
+from tests.asking.conftest import KEY, NOW, Call, PatientClock, answers, records, truth
 from tests.asking.model_stub import ModelStub, Trouble, cut, cut_chunks, drop, hang, reply_with, status
 from tests.webapp.contrary import Contrary
 
@@ -301,6 +301,18 @@ def test_only_a_complete_reply_with_words_is_an_answer(
     assert call("--retries", "0", "--max-tokens", "50") == (state == "failed")
     assert records(folder)[0]["state"] == state
     assert answers(folder) == (["red"] if state == "answered" else [None])
+
+
+@pytest.mark.parametrize("at", [0, 1990, 2100])
+@pytest.mark.parametrize("code", [200, 500])
+def test_no_part_of_a_key_is_kept_where_an_error_is_cut(
+    code: int, at: int, call: Call, site: Contrary, model: ModelStub, folder: Path
+) -> None:
+    colour_site.fill(site, 1)
+    model.troubles.append(status(code, {"error": {"message": f"{'x' * at} {KEY}"}}))
+    assert call("--retries", "0") == 1
+    said = records(folder)[0]["error"]
+    assert KEY[:5] not in said and len(said) <= 2000 and ("[key]" in said or at)
 
 
 @pytest.mark.parametrize("depth", [300, 900, 3000])
