@@ -46,6 +46,8 @@ TRIES = 8  # of one request to the site
 PAUSE = 0.5  # seconds before the second try; each further pause is twice as long
 LONGEST_BACKOFF = 60.0
 LONGEST_PAUSE = 900.0  # seconds that a server may ask to wait; the program stops if it asks for more
+LONGEST_TIMER = 1e9  # seconds; timers do not take much more
+SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 SITE_TIMEOUT = 120.0
 POLL = (1.0, 5.0)  # seconds between two looks at a submission: the first, the longest
 PIECE = 1 << 16
@@ -261,17 +263,20 @@ def message_of(error: urllib.error.HTTPError) -> str:
 
 
 def seconds_asked(headers: Any, now: float) -> float | None:
-    """Return the seconds of a header Retry-After, which has a number or a date; None without a valid one."""
+    """Return the seconds of a header Retry-After, which has a number or a date; None without a valid one.
+
+    They are 0 for a date that has passed, and at most `LONGEST_TIMER`.
+    """
     said = (headers.get("Retry-After") or "").strip()
-    if said.isascii() and said.isdecimal() and len(said) < 10:
-        return float(said)
+    if SECONDS.fullmatch(said):
+        return min(float(said), LONGEST_TIMER)
     until = email.utils.parsedate_tz(said)
     if until is None:
         return None
     told = email.utils.parsedate_tz(headers.get("Date") or "")  # the clocks of both machines may differ
     try:
         since = now if told is None else email.utils.mktime_tz(told)
-        return max(0.0, email.utils.mktime_tz(until) - since)
+        return min(max(0.0, email.utils.mktime_tz(until) - since), LONGEST_TIMER)
     except (ValueError, OverflowError):
         return None
 
@@ -1565,7 +1570,7 @@ class QuestionRun:
                 if found.state == ANSWERED and not found.finish_reason and is_at_limit(found.usage, sent):
                     found = found._replace(state=CUT_OFF)
                 latency = self.clock.now() - began
-                pause = pause if found.wait is None else found.wait
+                pause = found.wait or pause
                 self.log.add(self._record(request, found, key=key, attempt=attempt, body=body, latency=latency))
                 self.tally.add_usage(found.usage)
             finally:

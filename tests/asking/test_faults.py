@@ -28,7 +28,9 @@ def after(seconds: float) -> dict[str, str]:
         ({"Retry-After": "7"}, [7.0]),
         (after(42), [42.0]),
         ({"Retry-After": email.utils.formatdate(NOW + 9, usegmt=True)}, [9.0]),
-        ({"Retry-After": email.utils.formatdate(NOW - 9, usegmt=True)}, []),
+        ({"Retry-After": email.utils.formatdate(NOW - 9, usegmt=True)}, [0.5]),
+        ({"Retry-After": "0"}, [0.5]),
+        ({"Retry-After": "2.5"}, [2.5]),
         ({"Retry-After": "soon"}, [0.5]),
         ({"Retry-After": "-5"}, [0.5]),
         ({}, [0.5]),
@@ -68,6 +70,14 @@ def test_other_failures_are_repeated_after_pauses_that_grow(
     assert answers(folder) == truth(8)
 
 
+def test_a_pause_that_is_over_does_not_use_up_the_retries_at_once(
+    call: Call, model: ModelStub, folder: Path, clock: PatientClock
+) -> None:
+    model.troubles.extend([status(429, headers={"Retry-After": "0"})] * 4)
+    assert call() == 0
+    assert clock.pauses == [0.5, 1.0, 2.0, 4.0] and answers(folder) == truth(8)
+
+
 def test_the_number_of_retries_is_obeyed(call: Call, model: ModelStub, folder: Path, clock: PatientClock) -> None:
     model.troubles.extend([status(429), status(500)])
     assert call("--retries", "0") == 1
@@ -102,10 +112,29 @@ def test_an_account_without_money_stops_the_run(call: Call, model: ModelStub) ->
     assert call() == 2 and len(model.asked) == 1
 
 
-def test_a_server_that_asks_for_a_very_long_pause_stops_the_run(call: Call, model: ModelStub, capsys: Any) -> None:
-    model.troubles.append(status(429, headers={"Retry-After": "86400"}))
+@pytest.mark.parametrize(
+    ("said", "hours"),
+    [
+        ("86400", "24.0 h"),
+        ("9" * 11, "277777.8 h"),
+        ("9" * 400, "277777.8 h"),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", "277777.8 h"),
+    ],
+)
+def test_a_server_that_asks_for_a_very_long_pause_stops_the_run(
+    said: str, hours: str, call: Call, model: ModelStub, capsys: Any
+) -> None:
+    model.troubles.append(status(429, headers={"Retry-After": said}))
     assert call() == 2
-    assert "asks to wait 24.0 h: go on later with --resume" in capsys.readouterr().err
+    assert f"asks to wait {hours}: go on later with --resume" in capsys.readouterr().err
+    assert len(model.asked) == 1
+
+
+def test_requests_that_wait_for_a_very_long_pause_end_with_the_run(script: Any) -> None:
+    clock = script.Clock()
+    clock.stopped.set()
+    clock.wait(script.LONGEST_TIMER)
+    assert script.LONGEST_TIMER > script.LONGEST_PAUSE
 
 
 def refusal(name: str) -> dict[str, Any]:
