@@ -48,6 +48,7 @@ LONGEST_BACKOFF = 60.0
 LONGEST_PAUSE = 900.0  # seconds that a server may ask to wait; the program stops if it asks for more
 LONGEST_TIMER = 1e9  # seconds; timers do not take much more
 SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+PATH = re.compile(r"[!-~]*")  # of an address: as it is sent, in ASCII and without spaces
 SITE_TIMEOUT = 120.0
 POLL = (1.0, 5.0)  # seconds between two looks at a submission: the first, the longest
 PIECE = 1 << 16
@@ -171,13 +172,24 @@ class SameSite(urllib.request.HTTPRedirectHandler):
         raise Refused(f"Expected the site's own address, got one that leads to {printable(newurl)}: use that as SITE.")
 
 
+def parts_of_address(address: str) -> urllib.parse.SplitResult | None:
+    """Return the parts of an address of http or https without names and passwords, or None for other texts."""
+    try:
+        parts = urllib.parse.urlsplit(address)
+        is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # of a port that is no number, or of an open bracket
+        return None
+    return parts if is_address and "@" not in parts.netloc and PATH.fullmatch(parts.path) else None
+
+
 class Site:
     """A site, asked in the name of a token's account."""
 
     def __init__(self, address: str, token: str, clock: Clock) -> None:
-        parts = urllib.parse.urlsplit(address)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise Refused(f"Expected the site's address, such as https://example.org, got {address!r}.")
+        parts = parts_of_address(address)
+        if parts is None:
+            got = "one with a password" if "@" in address else repr(address)
+            raise Refused(f"Expected the site's address, such as https://example.org, got {got}.")
         self.address, self.clock = f"{parts.scheme}://{parts.netloc}", clock
         self.headers = {"Accept": "application/json", "User-Agent": "horsesense-ask"}
         if token:
@@ -1102,8 +1114,8 @@ class ModelServer:
     """A server with the interface of OpenAI's chat completions; each thread has a connection of its own."""
 
     def __init__(self, base_url: str, key: str, *, timeout: float) -> None:
-        parts = urllib.parse.urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
+        parts = parts_of_address(base_url)
+        if parts is None or parts.hostname is None or parts.query or parts.fragment:
             raise Refused(
                 "Expected an address such as http://127.0.0.1:8000/v1 as --base-url, without keys and passwords: those "
                 "come from the environment."
@@ -1944,7 +1956,6 @@ def folder_of(options: argparse.Namespace) -> Path:
     folder: Path = options.folder or Path(options.split.replace("/", "-"))
     if (folder / "replies.jsonl").exists() and not options.resume:
         raise Refused(f"Expected no replies in {folder}, got some: keep them with --resume, or use another --folder.")
-    folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
@@ -1985,6 +1996,7 @@ def ask(
     split_path(options.split)
     folder, form = folder_of(options), FORMS[options.form]
     split = opened(options, clock)
+    folder.mkdir(parents=True, exist_ok=True)
     questions = split.questions(folder)
     if form.has_steps:
         questions = split.with_steps(questions, folder)

@@ -99,7 +99,9 @@ def test_keys_come_from_the_environment_and_are_stored_and_printed_nowhere(
     ("options", "variable", "says"),
     [
         (["--base-url", "http://me:secret@127.0.0.1/v1"], "", "without keys and passwords"),
+        (["--base-url", "http://:secret@127.0.0.1/v1"], "", "without keys and passwords"),
         (["--base-url", "http://127.0.0.1/v1?key=secret"], "", "without keys and passwords"),
+        (["--base-url", "http://127.0.0.1/v1#secret"], "", "without keys and passwords"),
         ([], "two words\n", "Expected a key of plain characters in the variable MODEL_API_KEY"),
     ],
 )
@@ -111,6 +113,42 @@ def test_a_key_elsewhere_or_a_damaged_key_is_refused(
     assert call(*options) == 2
     err = capsys.readouterr().err
     assert says in err and "secret" not in err and "two words" not in err
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(
+            "http://127.0.0.1:many/v1",
+            "http://127.0.0.1:99999/v1",
+            "http://127.0.0.1:0/v1",
+            "http://[::1/v1",
+            "http://",
+        ),
+        *(
+            "http://127.0.0.1/a b",
+            "http://127.0.0.1/é",
+            "127.0.0.1/v1",
+            "ftp://127.0.0.1",
+            "http://me:secret@127.0.0.1",
+        ),
+    ],
+)
+def test_an_address_that_is_none_is_refused_at_once(
+    address: str, script: ModuleType, call: Call, model: ModelStub, folder: Path, clock: PatientClock, capsys: Any
+) -> None:
+    assert call("--base-url", address) == 2
+    options = ["--base-url", model.address, "--model", "eye", "--folder", str(folder)]
+    assert script.main([address, "a/b", *options], clock) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("Expected an address such as") and second.startswith("Expected the site's address")
+    assert "secret" not in first + second and clock.pauses == [] and not folder.exists()
+
+
+def test_a_host_that_can_not_be_is_a_failure(call: Call, site: Contrary, folder: Path) -> None:
+    colour_site.fill(site, 1)
+    assert call("--base-url", "http://a..b/v1", "--retries", "0") == 1
+    assert records(folder)[0]["state"] == "failed"
 
 
 def test_replies_that_are_no_answers_never_become_one(
