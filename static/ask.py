@@ -1290,7 +1290,8 @@ class Sampling:
                 with self.lock:
                     if name in self.sent:  # replaced at once, since other threads read it
                         more = {other: self.sent[name]} if other else {}
-                        self.sent = {**{key: value for key, value in self.sent.items() if key != name}, **more}
+                        # a value that the user has set under the other name counts
+                        self.sent = {**more, **{key: value for key, value in self.sent.items() if key != name}}
                         self.dropped.append(name)
                         say(f"The server refuses {name}: {f'{other} is sent instead' if other else 'it is left out'}.")
                 return name

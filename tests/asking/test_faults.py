@@ -160,6 +160,14 @@ def test_parameters_that_the_server_names_are_dropped_once(
     assert call("--resume", "--max-tokens", "50") == 0 and len(model.asked) == 10
 
 
+def test_a_parameter_that_is_renamed_keeps_the_value_that_the_user_set(call: Call, model: ModelStub) -> None:
+    model.troubles.append(
+        status(400, {"error": {"message": "max_tokens and max_completion_tokens: send one of them."}})
+    )
+    assert call("--more", '{"max_completion_tokens": 20000}') == 0
+    assert model.asked[1].body["max_completion_tokens"] == 20000 and "max_tokens" not in model.asked[1].body
+
+
 @pytest.mark.parametrize("name", ["top_p", "max_completion_tokens"])
 def test_other_parameters_and_a_second_refusal_stop_the_run(name: str, call: Call, model: ModelStub) -> None:
     model.troubles.extend([status(400, refusal("max_tokens")), status(400, refusal(name))])
