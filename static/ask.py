@@ -23,7 +23,8 @@ import math
 import os
 import random
 import re
-import select
+import selectors
+import socket
 import ssl
 import struct
 import sys
@@ -50,6 +51,7 @@ LONGEST_TIMER = 1e9  # seconds; timers do not take much more
 SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 PATH = re.compile(r"[!-~]*")  # of an address: as it is sent, in ASCII and without spaces
 SITE_TIMEOUT = 120.0
+A_DAY = 86_400.0
 POLL = (1.0, 5.0)  # seconds between two looks at a submission: the first, the longest
 PIECE = 1 << 16
 LARGEST_REPLY = 64 << 20  # bytes
@@ -1164,7 +1166,7 @@ class ModelServer:
             else:
                 found = http.client.HTTPConnection(self.host, self.port, timeout=self.timeout)
             self.own.connection = found
-        elif found.sock is not None and select.select([found.sock], [], [], 0)[0]:
+        elif found.sock is not None and has_input(found.sock):
             found.close()
         return found
 
@@ -1186,6 +1188,12 @@ class ModelServer:
             response.length = 0  # `read1` does not count before Python 3.13
             response.read()  # ends the response, so that the connection can be used again
         return b"".join(pieces)
+
+
+def has_input(sock: socket.socket) -> bool:
+    with selectors.DefaultSelector() as found:  # `select.select` takes no file number above 1,023
+        found.register(sock, selectors.EVENT_READ)
+        return bool(found.select(0))
 
 
 def kept_error(text: str) -> str:
@@ -1879,6 +1887,13 @@ def amount(text: str) -> float:
     return found
 
 
+def time_limit(text: str) -> float:
+    found = amount(text)
+    if not 0 < found <= A_DAY:
+        raise argparse.ArgumentTypeError(f"expected seconds above 0 and at most {A_DAY:g}, got {text!r}")
+    return found
+
+
 def factor(text: str) -> Fraction:
     try:
         found = Fraction(text)
@@ -1923,7 +1938,7 @@ def add_options(found: argparse.ArgumentParser) -> None:
     sending = found.add_argument_group("sending")
     sending.add_argument("--concurrency", type=positive, default=8, metavar="N", help="at once; default: %(default)s")
     sending.add_argument("--retries", type=not_negative, default=5, metavar="N", help="default: %(default)s")
-    sending.add_argument("--timeout", type=amount, default=600.0, metavar="SECONDS", help="default: %(default)g")
+    sending.add_argument("--timeout", type=time_limit, default=600.0, metavar="SECONDS", help="default: %(default)g")
     sending.add_argument("--price-in", type=amount, metavar="DOLLARS", help="for a million tokens of requests")
     sending.add_argument("--price-out", type=amount, metavar="DOLLARS", help="for a million tokens of replies")
     board = found.add_argument_group("leaderboard")

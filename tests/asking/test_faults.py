@@ -1,9 +1,12 @@
 """Errors of the model's server: what `static/ask.py` repeats, how long it waits, and when it stops."""
 
 import email.utils
+import fcntl
 import gzip
 import json
 import math
+import resource
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +98,15 @@ def test_a_server_that_hangs_is_a_failure_after_the_time_limit(
     model.troubles.append(hang)
     assert call("--retries", "0", "--timeout", "0.05") == 1
     assert records(folder)[0]["state"] == "failed" and "TimeoutError" in records(folder)[0]["error"]
+
+
+@pytest.mark.parametrize("seconds", ["0", "1e300", "nan", "-1", "soon"])
+def test_a_time_limit_that_no_request_can_have_is_refused(
+    seconds: str, call: Call, model: ModelStub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        call("--timeout", seconds)
+    assert "argument --timeout: expected" in capsys.readouterr().err and model.asked == []
 
 
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 302])
@@ -363,6 +375,19 @@ def test_an_error_that_is_nested_deeply_is_a_failure(
     model.troubles.append(status(200, f'{{"choices": [{{"message": {{}}, "finish_reason": {nested}}}]}}'.encode()))
     assert call("--retries", "2") == 1
     assert [one["state"] for one in records(folder)] == ["failed"] * 3
+
+
+def test_a_connection_whose_file_has_a_high_number_is_used_again(script: Any) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(1100, limits[0]), limits[1]))
+    ours, theirs = socket.socketpair()
+    try:
+        with ours, theirs, socket.socket(fileno=fcntl.fcntl(ours.fileno(), fcntl.F_DUPFD, 1050)) as high:
+            assert not script.has_input(high)
+            theirs.send(b"x")
+            assert script.has_input(high)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_a_connection_that_the_server_has_closed_is_opened_again(call: Call, model: ModelStub, folder: Path) -> None:
