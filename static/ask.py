@@ -40,7 +40,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 API = "/api/v1/"
 TRIES = 8  # of one request to the site
@@ -1364,20 +1364,38 @@ def flat(value: Mapping[str, Any] | None) -> dict[str, Any]:
     return {name: one for name, one in (value or {}).items() if not isinstance(one, (dict, list))}
 
 
+def lock(file: BinaryIO, path: Path) -> None:
+    """Raise `Refused` if another process has the file; some systems and file systems have no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise Refused(
+            f"Expected {path} for this run alone, got a file that another run is writing: wait for its end, or use "
+            "another --folder."
+        ) from error
+    except (ImportError, OSError):
+        return
+
+
 class ReplyLog:
     """The file with a line for each attempt. `add` returns when the line is safe on the disk."""
 
     def __init__(self, path: Path) -> None:
         self.done: dict[tuple[int, str], Kept] = {}
-        self._load(path)
         self.file = path.open("ab")
+        try:
+            lock(self.file, path)
+            self._load(path)
+        except Refused:
+            self.file.close()
+            raise
         self.writing, self.syncing = threading.Lock(), threading.Lock()
         self.written = self.synced = 0
 
     def _load(self, path: Path) -> None:
         """Read earlier attempts; a last line without an end, which a killed program leaves, is cut away."""
-        if not path.exists():
-            return
         good = 0
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):

@@ -208,6 +208,24 @@ def test_a_last_line_that_was_not_finished_is_cut_away(call: Call, model: ModelS
     assert call("--resume") == 2
 
 
+def test_two_runs_do_not_write_the_same_file(
+    call: Call, script: ModuleType, model: ModelStub, folder: Path, capsys: Any
+) -> None:
+    assert call() == 0
+    path = folder / "replies.jsonl"
+    whole = path.read_bytes()
+    with path.open("ab") as torn:
+        torn.write(b'{"question": 8')  # the other run is writing a line
+    log = script.ReplyLog(path)
+    with path.open("ab") as torn:
+        torn.write(b'{"question": 8')
+    assert call("--resume", "--model", "other") == 2
+    assert f"Expected {path} for this run alone" in capsys.readouterr().err
+    assert path.read_bytes() == whole + b'{"question": 8' and len(model.asked) == 8
+    log.close()
+    assert call("--resume", "--model", "other") == 0 and len(model.asked) == 16
+
+
 def started(site: Contrary, model: ModelStub, folder: Path, *options: str) -> "subprocess.Popen[str]":
     command = [sys.executable, str(SCRIPT), *arguments(site, model, folder), "--concurrency", "4", *options]
     return subprocess.Popen(
