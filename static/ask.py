@@ -333,10 +333,13 @@ def lines_of(path: Path, what: str) -> Iterator[dict[str, Any]]:
 
 def questions_in(rows: Iterable[Mapping[str, Any]]) -> list[AskedQuestion]:
     """Return the questions of the site's lines; raise `Refused` if one has neither a picture nor a story."""
-    found = []
+    found, numbers = [], set()
     for row in rows:
         try:
             number, image = row["question_id"], row["image"]
+            if type(number) is not int or number in numbers:
+                raise Refused(f"Expected another whole number for each question, got {printable(repr(number))}.")
+            numbers.add(number)
             if image is None and "story" not in row:
                 raise Refused(f"Expected a picture or a story for each question, got neither for question {number}.")
             found.append(AskedQuestion(number, row["prompt"], tuple(row["choices"]), row["answer"], image))
@@ -457,8 +460,13 @@ class PictureArchive:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with tarfile.open(path) as tar:
-            self.places = {entry.name: (entry.offset_data, entry.size) for entry in tar}
+        try:
+            with tarfile.open(path) as tar:
+                self.places = {entry.name: (entry.offset_data, entry.size) for entry in tar}
+        except tarfile.TarError as error:
+            raise Refused(
+                f"Expected the pictures in {path}, got no tar archive ({error}): delete this file."
+            ) from error
 
     def read(self, question: AskedQuestion) -> bytes:
         name = question.picture or ""
@@ -1379,6 +1387,16 @@ def lock(file: BinaryIO, path: Path) -> None:
         return
 
 
+def stored_reply(line: bytes) -> tuple[tuple[int, str], Kept]:
+    """Return which request a stored line is about, and its reply; raise an error if a field is missing or wrong."""
+    row = json.loads(line)
+    number, key, state, reply = (row[name] for name in ("question", "key", "state", "reply"))
+    is_text = isinstance(reply, str) or (reply is None and state != ANSWERED)
+    if type(number) is not int or not isinstance(key, str) or state not in STATES or not is_text:
+        raise ValueError("a field has another form")
+    return (number, key), Kept(state, reply)
+
+
 class ReplyLog:
     """The file with a line for each attempt. `add` returns when the line is safe on the disk."""
 
@@ -1408,11 +1426,12 @@ class ReplyLog:
 
     def _note(self, line: bytes, where: str) -> None:
         try:
-            row = json.loads(line)
-            name, kept = (row["question"], row["key"]), Kept(row["state"], row["reply"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise Refused(f"Expected a stored reply in {where}, got something else: use another --folder.") from error
-        if kept.state != FAILED and kept.state in STATES:
+            name, kept = stored_reply(line)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise Refused(
+                f"Expected a stored reply in {where}, got something else: delete this line, or use another --folder."
+            ) from error
+        if kept.state != FAILED:
             self.done[name] = kept
 
     def add(self, record: Mapping[str, Any]) -> None:

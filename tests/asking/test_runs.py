@@ -204,8 +204,49 @@ def test_a_last_line_that_was_not_finished_is_cut_away(call: Call, model: ModelS
     path.write_bytes(whole[:-20])
     assert call("--resume") == 0
     assert len(model.asked) == 9 and [one["question"] for one in records(folder)] == [*range(8)]
-    path.write_bytes(b"nonsense\n" + whole)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"nonsense", b"[]", b"{}", b"\xff", b'{"question": 0, "key": "k", "state": "answered"}',
+        b'{"question": 0, "key": "k", "state": "answered", "reply": 3}',
+        b'{"question": [0], "key": "k", "state": "empty", "reply": null}',
+        b'{"question": 0, "key": ["k"], "state": "empty", "reply": null}',
+        b'{"question": 0, "key": "k", "state": "wrong", "reply": "red"}',
+        b'{"question": 0, "key": "k", "state": ["answered"], "reply": "red"}', b"[" * 100_000,
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_reply_is_named_and_nothing_is_lost(
+    line: bytes, call: Call, model: ModelStub, folder: Path, capsys: Any
+) -> None:
+    folder.mkdir()
+    path = folder / "replies.jsonl"
+    path.write_bytes(line + b"\n")
     assert call("--resume") == 2
+    said = f"Expected a stored reply in {path}, line 1, got something else: delete this line, or use another --folder."
+    assert said in capsys.readouterr().err
+    assert path.read_bytes() == line + b"\n" and model.asked == []
+
+
+@pytest.mark.parametrize("number", [0, "1", None, True, [1]])
+def test_two_questions_do_not_have_the_same_number(
+    number: Any, call: Call, site: Contrary, model: ModelStub, capsys: Any
+) -> None:
+    rows = [colour_site.question(0), colour_site.question(1) | {"question_id": number}]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    site.answers[f"{colour_site.PATH}questions.jsonl.gz"] = [gzip.compress(lines.encode())]
+    assert call() == 2
+    assert "Expected another whole number for each question" in capsys.readouterr().err and model.asked == []
+
+
+def test_pictures_that_are_no_archive_are_one_line(
+    call: Call, site: Contrary, model: ModelStub, folder: Path, capsys: Any
+) -> None:
+    site.answers[f"{colour_site.PATH}images.tar"] = [b"<html>Sign in</html>"]
+    assert call() == 2
+    [path] = folder.rglob("images.tar")
+    assert f"Expected the pictures in {path}, got no tar archive" in capsys.readouterr().err and model.asked == []
 
 
 def test_two_runs_do_not_write_the_same_file(
