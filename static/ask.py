@@ -66,7 +66,8 @@ MILLION = 1_000_000
 TOO_MANY = "(too many steps)"
 
 ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
-ENDED = ("done", "failed", "cancelled")  # states of a submission
+UNSCORED = ("failed", "cancelled")  # states of a submission
+ENDED = ("done", *UNSCORED)
 ANSWERS = "answers.jsonl"
 NO_ANSWERS = "Expected a split whose answers you may see, to score the steps of"
 
@@ -420,8 +421,12 @@ class SiteSplit:
 
     def submit(self, fields: Mapping[str, str], answers: bytes, replies: Path | None) -> dict[str, Any]:
         """Submit the answers, and the replies if the site takes them; return the submission when it has ended."""
-        address = self._sent(fields, answers, replies, key=submission_key(fields, answers))["url"]
-        found, pause = self.site.ask(address), POLL[0]
+        for key in submission_keys(fields, answers):
+            sent = self._sent(fields, answers, replies, key=key)
+            address, pause = sent["url"], POLL[0]
+            found = self.site.ask(address)
+            if not sent.get("is_repeat") or found["state"] not in UNSCORED:
+                break
         page = urllib.parse.urljoin(self.site.address, found.get("page", address))
         say(f"Submission {printable(found['id'])}: {printable(page)}")
         while found["state"] not in ENDED:
@@ -447,9 +452,14 @@ class SiteSplit:
         return self.site.send(path, fields, files, key=key)
 
 
-def submission_key(fields: Mapping[str, str], answers: bytes) -> str:
-    # The same answers of the same run never count twice.
-    return sha256(as_json(sorted(fields.items())) + answers)
+def submission_keys(fields: Mapping[str, str], answers: bytes) -> Iterator[str]:
+    """Yield the key of a submission, so that the same answers of the same run never count twice.
+
+    Further keys follow, since an earlier submission that was refused is no reason to refuse these answers again.
+    """
+    key = sha256(as_json(sorted(fields.items())) + answers)
+    yield key
+    yield from (f"{key}-{number}" for number in range(2, TRIES + 1))
 
 
 # Pictures

@@ -150,6 +150,12 @@ def test_a_board_with_a_least_coverage_refuses_only_the_answers_that_came(
         ask("shapes/val", "--submit", "--retries", "0")
     assert refused.value.returncode == 2 and not Score.objects.exists()
     assert "Expected answers to at least 95 % of 16 questions, got 15" in capsys.readouterr().out
+    BoardSettings.objects.update(least_coverage=90)
+    model.troubles.append(status(500))
+    ask("shapes/val", "--submit", "--retries", "0", "--resume", "--no-replies")  # the same answers and the same note
+    assert Score.objects.get().right == 15
+    Submission.objects.scored().delete()
+    BoardSettings.objects.update(least_coverage=95)
     ask("shapes/val", "--submit", "--resume")
     assert Score.objects.get().right == 16
     ask("shapes/val", "--submit", "--resume", "--no-replies", "--run", "2")

@@ -141,6 +141,17 @@ def test_keys_are_hidden_in_replies_and_the_file_is_the_same_each_time(
     assert posts(site)[-1].fields["replies"] == first and posts(site)[-1].key == posts(site)[1].key
 
 
+@pytest.mark.parametrize("state", ["failed", "cancelled", "done"])
+def test_an_earlier_submission_that_was_refused_is_made_again(
+    state: str, call: Call, site: Contrary, model: ModelStub
+) -> None:
+    before = {"id": 9, "url": f"{SUBMISSIONS}9/", "is_repeat": True}
+    site.answers |= {SUBMISSIONS: [{"checked": []}, before, SENT], before["url"]: [before | {"state": state}]}
+    assert call("--submit") == 0
+    keys = [one.key for one in posts(site)[1:]]
+    assert keys == ([keys[0]] if state == "done" else [keys[0], f"{keys[0]}-2"])
+
+
 @pytest.mark.parametrize(("depth", "more"), [(9, {"reasoning_details": "[" * 9 + "]" * 9}), (600, {})])
 def test_strange_fields_of_a_server_are_sent_in_a_form_that_the_site_reads(
     depth: int, more: dict[str, str], call: Call, site: Contrary, model: ModelStub

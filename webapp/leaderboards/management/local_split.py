@@ -93,11 +93,12 @@ class LocalSplit:
         method, is_new = Method.objects.get_or_create(
             owner=owner, name=fields["method"], defaults={"made": Method.Made.ELSEWHERE}
         )
-        order = self._order(fields, method)._replace(key=self.script.submission_key(fields, answers))
+        order = self._order(fields, method)
         try:
-            with nullcontext() if replies is None else replies.open("rb") as also:
-                file = io.BytesIO(answers)
-                [submission] = uploads.receive(owner, order, file, self.script.ANSWERS, replies=also).submissions
+            for key in self.script.submission_keys(fields, answers):
+                submission, is_repeat = self._receive(owner, order._replace(key=key), answers, replies)
+                if not is_repeat or submission.state not in self.script.UNSCORED:
+                    break
         except UploadRefused as refusal:
             if is_new:
                 method.delete()
@@ -107,6 +108,12 @@ class LocalSplit:
             if not scoring.score_now(submission):
                 raise self.script.Unreachable(f"Expected a score within the hour, got none: {submission}.")
         return submission_json(owner, submission)
+
+    def _receive(self, owner: User, order: Order, answers: bytes, replies: Path | None) -> tuple[Submission, bool]:
+        """Store the answers and replies, and return the submission and whether it existed before."""
+        with nullcontext() if replies is None else replies.open("rb") as also:
+            found = uploads.receive(owner, order, io.BytesIO(answers), self.script.ANSWERS, replies=also)
+        return found.submissions[0], found.is_repeat
 
     def _order(self, fields: Mapping[str, str], method: Method) -> Order:
         run, fingerprint, note = (fields.get(name, "") for name in ("run", "fingerprint", "note"))
