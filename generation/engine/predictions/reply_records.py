@@ -5,7 +5,6 @@ or two records of one attempt refuse the file. Fields that are not known are ign
 """
 
 import json
-import math
 import re
 import tempfile
 from array import array
@@ -216,7 +215,7 @@ def _number(record: Mapping[str, Any], name: str) -> float | None:
     if value is None:
         return None
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or not 0 <= value <= LARGEST_NUMBER:
+    if not is_number or not 0 <= value <= LARGEST_NUMBER:
         raise BadField(f"expected a number from 0 to {LARGEST_NUMBER:,} as {name}, got {quote(value)}")
     return float(value)
 

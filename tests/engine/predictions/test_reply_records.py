@@ -101,6 +101,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "NaN": (b'{"question": 0, "state": "failed", "latency": NaN}\n', "expected finite numbers, got NaN"),
     "infinity": (b'{"question": 0, "state": "failed", "cost": 1e999}\n', "as cost, got inf"),
     "negative cost": (jsonl([record(cost=-1)]), "as cost, got -1"),
+    "a latency of many digits": (b'{"question": 0, "state": "failed", "latency": ' + b"9" * 400 + b"}\n", "as latency"),
     "true as latency": (jsonl([record(latency=True)]), "as latency, got True"),
     "a text as cost": (jsonl([record(cost="1")]), "as cost, got '1'"),
     "half a token": (jsonl([record(usage={"prompt_tokens": 1.5})]), "as prompt_tokens, got 1.5"),
