@@ -298,8 +298,8 @@ def _tell(batch: list[PredictionRow], fields: Fields, bad: Bad) -> None:
 
 
 def _first_reply(value: Any) -> Any:
-    while isinstance(value, list) and value:
-        value = value[0]
+    while isinstance(value, list):
+        value = value[0] if value else None  # an empty list is no reply, while as an answer it is the empty set
     return value
 
 

@@ -1,10 +1,16 @@
 """Answers that are none: empty texts, and the texts that a runner writes when a request fails.
 
-lmms-eval and VLMEvalKit write a text such as `[LMMS_EVAL_REQUEST_FAILED after 5 retries]` in place of an answer. It may
-contain a number or a word that is an answer by chance, so it is never read.
+lmms-eval, VLMEvalKit and simple-evals write a text such as `[LMMS_EVAL_REQUEST_FAILED after 5 retries]` in place of an
+answer. It may contain a number or a word that is an answer by chance, such as `No response (bad request).`, so it is
+never read.
 """
 
-FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Failed to obtain answer via API")
+FAILURES = (
+    "[LMMS_EVAL_REQUEST_FAILED",
+    "[LMMS_EVAL_BUDGET_EXCEEDED",
+    "Failed to obtain answer via API",
+    "No response (bad request)",
+)
 
 
 def is_failure(text: str) -> bool:

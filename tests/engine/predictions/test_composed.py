@@ -4,6 +4,7 @@ import io
 import json
 import re
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -111,6 +112,14 @@ def test_json_lists_are_read_as_answers_of_several_parts(is_object: bool) -> Non
     text = json.dumps(dict(enumerate(said))) if is_object else "".join(json.dumps(row) + "\n" for row in rows)
     found = read_predictions(io.BytesIO(text.encode()), expected)
     assert [ANSWERS[code] for code in found.codes] == ["apple,pear", "w,n", EMPTY, "three"]
+
+
+@pytest.mark.parametrize("said", [[], [[]], [None], None])
+def test_a_row_of_lmms_eval_without_a_reply_is_not_the_empty_set(said: Any) -> None:
+    expected = ExpectedAnswers("x", 2, ANSWERS, None, np.array([0, 0], np.uint8), ADMITTED, FORMS)
+    rows = [{"doc_id": number, "filtered_resps": one} for number, one in enumerate([["nothing"], said])]
+    found = read_predictions(io.BytesIO("".join(json.dumps(row) + "\n" for row in rows).encode()), expected)
+    assert ANSWERS[found.codes[0]] == EMPTY and found.codes[1] == found.read[1] == OUTSIDE and found.outside[1] == ""
 
 
 @settings(max_examples=proof.size(500), deadline=None)
