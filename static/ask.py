@@ -1491,7 +1491,8 @@ class Tally:
         with self.lock:
             self.states[state] += 1
             self.asked += is_new
-            self.failed_in_a_row = self.failed_in_a_row + 1 if state == FAILED else 0
+            if is_new:  # replies from the disk say nothing about the server
+                self.failed_in_a_row = self.failed_in_a_row + 1 if state == FAILED else 0
 
     def line(self) -> str:
         """Return the progress as one line."""

@@ -212,6 +212,17 @@ def test_a_server_that_only_fails_is_left_alone(call: Call, site: Contrary, mode
     assert "got 20 failures in a row, the last one: on \\x1b[5mfire. --resume goes on later." in err
 
 
+def test_replies_from_the_disk_do_not_hide_a_server_that_only_fails(
+    call: Call, site: Contrary, model: ModelStub, folder: Path
+) -> None:
+    colour_site.fill(site, 60)
+    model.troubles.extend([status(500), reply_with("red")] * 30)
+    assert call("--retries", "0") == 1 and len(model.asked) == 60
+    model.troubles.extend([status(500)] * 30)
+    assert call("--retries", "0", "--resume") == 1
+    assert len(model.asked) == 60 + 20
+
+
 def test_a_server_that_is_not_there_is_one_line(call: Call, capsys: Any) -> None:
     assert call("--retries", "0", "--base-url", "http://127.0.0.1:9/v1") == 1
     assert "ConnectionRefusedError" not in capsys.readouterr().out
