@@ -663,8 +663,12 @@ TAG_END = re.compile(r"</answer>", re.IGNORECASE)
 MACRO = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed)\s?\{")
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
 NEGATION = re.compile(
-    r"(?:\b(?:not?|cannot|never|neither|nor|none|nothing|than|at (?:least|most)|except|unlike|instead of)|n['’]t)"
+    r"(?:\b(?:not?(?: idea| clue)?|cannot|never|neither|nor|none|nothing|than|at (?:least|most)|except|unlike|"
+    r"instead of)|n['’]t)"
     r"[*_\"'”’]{0,3}(?=((?: (?!(?:and|but|so|because|no)\b|-)[^\s.,:;!?–—]+){1,4}))"
+)
+NO_NOUN = re.compile(
+    r"\bno (?:image|picture|photo|attachment|file|input|information|context|access|answer|idea|clue|way|doubt)s?\b"
 )
 NUMERIC = re.compile(r"\d[\d.,'-]*")
 SIGNED = re.compile(r"(?<![\w.])[-−.](?=\d)|[<≤≥] ?(?=\d)")
@@ -748,7 +752,7 @@ class AnswerReader:
         if the text has another number that is no answer.
         """
         said = plain(text)
-        found, has_other_number = self.search(said)
+        found, has_other_number = self.search(NO_NOUN.sub(" ", said))
         doubtful, _ = self.search(" . ".join(NEGATION.findall(said)))
         return found, doubtful | (self.numbers if has_other_number else frozenset())
 

@@ -48,7 +48,8 @@ WORDS = (
     *("answer:", "Answer is", "the **answer**:", "\\boxed{", "\\boxed{\\text{", "}", "{", "$", "<think>", "</think>"),
     *("\n", "\n\n", ",", ";", "and", "then", "->", "&", "or", ".", "!", "“", "”", "_", "-", "'", "`", "?", " "),
     *("\t", "é", "\0", "not", "isn't", "n’t", "more than", "at least", "but", "non-red", "**not**", "none"),
-    *("twelve", "twenty-three", "hundred", "-", "−3", "< 2", "...", ".5", "3-4", "３"),
+    *("no image", "no ideas", "no doubt", "twelve", "twenty-three", "hundred", "-", "−3", "< 2", "...", ".5", "3-4"),
+    "３",
 )
 REPLIES = st.one_of(
     st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join),

@@ -195,10 +195,15 @@ DRESS = " \t\r\n.,:;!?\"'*_`$()[]{}“”‘’"
 MACRO = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed)\s?\{")
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
 NEGATION = re.compile(
-    r"(?:\b(?:not?|cannot|never|neither|nor|none|nothing|than|at (?:least|most)|except|unlike|instead of)|n['’]t)"
+    r"(?:\b(?:not?(?: idea| clue)?|cannot|never|neither|nor|none|nothing|than|at (?:least|most)|except|unlike|"
+    r"instead of)|n['’]t)"
     r"[*_\"'”’]{0,3}(?=((?: (?!(?:and|but|so|because|no)\b|-)[^\s.,:;!?–—]+){1,4}))"
 )
 """A negation or comparison, and up to four words after it that it may be about, within the same part of a sentence."""
+NO_NOUN = re.compile(
+    r"\bno (?:image|picture|photo|attachment|file|input|information|context|access|answer|idea|clue|way|doubt)s?\b"
+)
+"""Phrases such as `no image` and `no idea`, which are not the answer no."""
 NUMERIC = re.compile(r"\d[\d.,'-]*")
 SIGNED = re.compile(r"(?<![\w.])[-−.](?=\d)|[<≤≥] ?(?=\d)")
 TENS = "thirty forty fifty sixty seventy eighty ninety dozen hundred thousand million billion"
@@ -259,7 +264,7 @@ class ReplyReader:
     def named(self, text: str) -> NamedAnswers:
         """Return the answers that occur in a text as whole words; a longer phrase hides a shorter one."""
         said = plain(text)
-        codes, has_other_number = self._search(said)
+        codes, has_other_number = self._search(NO_NOUN.sub(" ", said))
         doubtful, _ = self._search(" . ".join(NEGATION.findall(said)))
         return NamedAnswers(codes, doubtful | (self.numbers if has_other_number else frozenset()))
 

@@ -66,6 +66,13 @@ REPLIES: list[tuple[str, str, str | None]] = [
     ("shape", "It can't be a sphere", None),
     ("exist", "There isn't one so no", "no"),
     ("exist", "No, not yes", None),
+    # nor is "no" in a phrase that says that there is no answer
+    ("exist", "There is no image attached.", None),
+    ("exist", "I have no idea.", None),
+    ("exist", "I can't answer: no picture was sent", None),
+    ("exist", "No doubt: yes", "yes"),
+    ("exist", "There is no image of a cube, so: no", "no"),
+    ("color", "No idea whether it is red", None),
     # a number beside a number that is no answer is not given either
     ("count", "3 or 12", None),
     ("count", "Between 9 and 11", None),
