@@ -2,13 +2,14 @@ r"""Rewards: whether a reply is the answer. The rules are strict, because traini
 
 A reply earns 1.0 if the whole reply is the answer, or if its last marked answer is: `Answer: red`, `The answer is red`,
 `\boxed{red}`, `<answer>red</answer>`. Everything else earns 0.0: a sentence that contains the answer, several answers,
-an empty reply, and a reply that ends within a thought or before the end of its marked answer. Answers are read by
-`AnswerVocabulary`, as in files of predictions: `Three.` and `3.0` are the number 3, and `13` is not.
+an empty reply, a reply of more than `LONGEST` characters, and a reply that ends within a thought or before the end of
+its marked answer. Answers are read by `AnswerVocabulary`, as in files of predictions: `Three.` and `3.0` are the
+number 3, and `13` is not.
 """
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from generation.engine.environment.items import EnvironmentItem
 from generation.engine.items import AnswerForm, AnswerKind
@@ -20,7 +21,7 @@ from generation.engine.predictions.answer_parser import (
     without_thoughts,
 )
 from generation.engine.scoring.score import OUTSIDE
-from generation.engine.scoring.steps import score_steps
+from generation.engine.scoring.steps import LONGEST, score_steps
 
 RIGHT, WRONG = 1.0, 0.0
 
@@ -65,7 +66,7 @@ def score_with_steps(reply: str | None, item: EnvironmentItem, *, weight: float 
     """
     if not 0.0 <= weight <= 1.0:
         raise ValueError(f"Expected a weight of 0 to 1, got {weight!r}.")
-    if is_cut or not isinstance(reply, str) or is_cut_off(reply):
+    if is_cut or not _is_complete(reply):
         return WRONG
     steps = score_steps(reply, item.steps).accuracy if weight else WRONG
     return (1.0 - weight) * score_answer(reply, item) + weight * steps
@@ -87,7 +88,7 @@ def score_reply(reply: str | None, answer: str, form: AnswerForm) -> float:
     float
         1.0 for the right answer, otherwise 0.0.
     """
-    if not isinstance(reply, str) or not reply.strip() or is_cut_off(reply):
+    if not _is_complete(reply):
         return WRONG
     vocabulary = _vocabulary(form.kind, tuple(form.choices) or (answer,), tuple(form.parts), form.empty)
     text = without_thoughts(reply)
@@ -152,6 +153,11 @@ def compute_score(
     float
     """
     return score_reply(solution_str, ground_truth, AnswerForm.from_json((extra_info or {}).get("answer_form") or {}))
+
+
+def _is_complete(reply: str | None) -> TypeGuard[str]:
+    """Return whether a reply is a text with words that is not too long and was not cut off."""
+    return isinstance(reply, str) and len(reply) <= LONGEST and bool(reply.strip()) and not is_cut_off(reply)
 
 
 def text_of_completion(completion: Any) -> str | None:

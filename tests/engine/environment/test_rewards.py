@@ -18,6 +18,7 @@ from generation.engine.environment import (
     score_with_steps,
 )
 from generation.engine.items import AnswerForm, AnswerKind
+from generation.engine.scoring.steps import LONGEST
 from tests.engine.environment.specs import SMALL
 
 NUMBERS = AnswerForm(AnswerKind.INTEGER, tuple(map(str, range(16))), {})
@@ -130,11 +131,23 @@ def test_any_text_is_scored(text: str) -> None:
     assert score_reply(text, "3", NUMBERS) in (0.0, 1.0)
 
 
-@pytest.mark.parametrize("unit", ["answer is ", "<think>", "<answer>", "\\boxed{", "3 or ", "{" * 50])
+@pytest.mark.parametrize(
+    "unit", ["answer is ", "<think>", "<answer>", "\\boxed{", "3 or ", "{" * 50, "<think></think>", "Answer: 3\n4\n"]
+)
 def test_a_long_reply_is_scored_within_seconds(unit: str) -> None:
     start = time.process_time()
-    assert score_reply(unit * (2_000_000 // len(unit)), "3", NUMBERS) == 0.0
+    assert score_reply(unit * (LONGEST // len(unit)), "3", NUMBERS) == 0.0
+    assert score_reply(unit * (10_000_000 // len(unit)), "3", NUMBERS) == 0.0
     assert time.process_time() - start < 5
+
+
+def test_a_reply_of_too_many_characters_earns_nothing() -> None:
+    one = create_dataset(SMALL["simtown"], seed=3)[0]
+    whole = reply_with_steps(one, right=len(one.steps), answer=one.answer)
+    for reply in (one.answer, whole):
+        longest = reply.rjust(LONGEST)
+        assert score_with_steps(longest, one) > 0.0
+        assert score_with_steps(f" {longest}", one) == score_answer(f" {longest}", one) == 0.0
 
 
 @pytest.mark.parametrize("name", SMALL)
