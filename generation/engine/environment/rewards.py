@@ -17,7 +17,7 @@ from generation.engine.predictions.answer_parser import (
     DRESS,
     AnswerVocabulary,
     is_cut_off,
-    last_answer,
+    stated_answer,
     without_thoughts,
 )
 from generation.engine.scoring.score import OUTSIDE
@@ -91,12 +91,10 @@ def score_reply(reply: str | None, answer: str, form: AnswerForm) -> float:
     if not _is_complete(reply):
         return WRONG
     vocabulary = _vocabulary(form.kind, tuple(form.choices) or (answer,), tuple(form.parts), form.empty)
-    text = without_thoughts(reply)
-    said, _ = last_answer(text)
+    said, _, after = stated_answer(without_thoughts(reply))
     code = vocabulary.code(said.strip(DRESS) or said.strip())
     if code == OUTSIDE or vocabulary.answers[code] != answer:
         return WRONG
-    after = text[text.rfind(said) + len(said) :] if said in text else ""
     others = {vocabulary.code(line.strip(DRESS)) for line in after.splitlines()} - {OUTSIDE, code}
     return WRONG if others else RIGHT
 

@@ -301,24 +301,44 @@ def without_thoughts(text: str) -> str:
     return "".join([*kept, last.partition(OPEN)[0]])
 
 
+class StatedAnswer(NamedTuple):
+    """The answer that a text states, whether the text marks it, and the text after it."""
+
+    said: str
+    is_marked: bool
+    after: str
+
+
 def last_answer(text: str) -> tuple[str, bool]:
-    r"""Return the answer that a text marks, and True; the whole text and False if it marks none.
+    """Return the answer that a text marks, and True; the whole text and False if it marks none."""
+    said, is_marked, _ = stated_answer(text)
+    return said, is_marked
+
+
+def stated_answer(text: str) -> StatedAnswer:
+    r"""Return the answer that a text marks, and what follows it; the whole text if it marks none.
 
     The last mark counts. The answer is the first line with words after `answer:`, or the content of `\boxed{}` or of
     `<answer></answer>`.
     """
     marks = list(MARK.finditer(text))
     if not marks:
-        return text, False
+        return StatedAnswer(text, is_marked=False, after="")
     mark = marks[-1]
     rest = text[mark.end() :]
     if mark[0].endswith("{"):
-        return _without_macros(_braced(rest)), True
+        said = _braced(rest)
+        return StatedAnswer(_without_macros(said), is_marked=True, after=rest[len(said) :])
     said = END.split(rest, maxsplit=1)[0]
     if mark[0].endswith(">"):
-        return said, True
-    lines = (line for line in said.split("\n") if line.strip(DRESS))
-    return _without_macros(next(lines, "")), True
+        return StatedAnswer(said, is_marked=True, after=rest[len(said) :])
+    end = 0
+    for line in said.split("\n"):
+        end += len(line)
+        if line.strip(DRESS):
+            return StatedAnswer(_without_macros(line), is_marked=True, after=rest[end:])
+        end += 1  # the line break
+    return StatedAnswer("", is_marked=True, after=rest[len(said) :])
 
 
 def is_cut_off(text: str) -> bool:
