@@ -792,7 +792,9 @@ class ComposedReader:
         self.empty = alone[0] if self.is_set and len(alone) == 1 else None
         self.parts = {answer: self._key(some) for answer, some in parts.items() if answer != self.empty}
         self.answers = {key: answer for answer, key in self.parts.items()}
-        words = sorted({re.escape(part) for key in self.answers for part in key}, key=len, reverse=True)
+        small = {part for key in self.answers for part in key}
+        self.nothing = {(self.empty or "").casefold(), "nothing"} - small
+        words = sorted(map(re.escape, small), key=len, reverse=True)
         self.part = re.compile(rf"[\"']?({'|'.join(words)})[\"']?(?:{SEPARATOR}|$)")
 
     def _key(self, parts: Iterable[str]) -> tuple[str, ...]:
@@ -805,7 +807,7 @@ class ComposedReader:
             return self.empty
         if said[:1] in "[({" and said[-1:] in "])}":
             said = said[1:-1].strip()
-        if self.empty is not None and said.strip("\"' ") == self.empty.casefold():
+        if self.empty is not None and said.strip("\"' ") in self.nothing:
             return self.empty
         found: list[str] = []
         at = 0

@@ -105,6 +105,16 @@ def test_both_readers_read_every_example_of_the_site(readers: dict[str, BothRead
         assert readers["pictures"].script(text, kinds.index(kind)) == answer, text
 
 
+def test_both_readers_read_the_prompts_word_for_the_empty_set(script: ModuleType) -> None:
+    choices = ("khaali", "seb", "doodh,seb")
+    form = AnswerForm(AnswerKind.SET, choices, {}, parts=("seb", "doodh"), empty="khaali")
+    site, ours = AnswerVocabulary(choices, [form]), script.ComposedReader(choices)
+    for said in ("nothing", "'nothing'", "[nothing]", "nothing, seb", "khaali"):
+        code = site.code(said)
+        assert ours.answer(said) == (None if code == OUTSIDE else choices[code]), said
+    assert ours.answer("nothing") == "khaali"
+
+
 def test_the_words_of_the_property_have_answers_of_every_vocabulary(readers: dict[str, BothReaders]) -> None:
     for name, both in readers.items():
         read = {both.script(text, kind) for text in WORDS for kind in range(len(both.found.forms))}

@@ -17,6 +17,7 @@ from generation.engine.scoring.score import OUTSIDE
 
 JOINTS = r"(?: ?(?:[,;&]|->|→) ?(?:and |then )?| and | and then | then | )"
 NONE_OF_IT = re.compile(r"\[ ?\]|\{ ?\}|\( ?\)")
+EMPTY_SET = "nothing"  # the word for it in prompts, whatever the language of the answers
 
 
 class ComposedAnswer:
@@ -25,7 +26,7 @@ class ComposedAnswer:
     def __init__(self, form: AnswerForm, codes: dict[str, int]) -> None:
         self.is_set = form.kind == AnswerKind.SET
         self.empty = codes.get(form.empty, OUTSIDE) if form.empty else OUTSIDE
-        self.nothing = form.empty.casefold()
+        self.nothing = {form.empty.casefold(), EMPTY_SET} - {part.casefold() for part in form.parts}
         apart = {answer: self._key([part.casefold() for part in form.taken_apart(answer)]) for answer in form.choices}
         self.codes = {key: codes[answer] for answer, key in apart.items() if key and answer in codes}
         self.parts = {code: key for key, code in self.codes.items()}
@@ -42,7 +43,7 @@ class ComposedAnswer:
             return self.empty
         if said[:1] in "[({" and said[-1:] in "])}":
             said = said[1:-1].strip()
-        if said.strip("\"' ") == self.nothing:
+        if said.strip("\"' ") in self.nothing:
             return self.empty
         found: list[str] = []
         at = 0

@@ -34,6 +34,17 @@ AROUND = ("{}", "[{}]", "({})", "{{{}}}", " {} ", "[ {} ]")
 QUOTES = ("{}", '"{}"', "'{}'")
 
 
+def test_the_word_of_the_prompt_is_the_empty_set_in_every_language() -> None:
+    form = AnswerForm(AnswerKind.SET, ("khaali", "seb", "doodh,seb"), {}, parts=("seb", "doodh"), empty="khaali")
+    vocabulary = AnswerVocabulary(form.choices, [form])
+    for said in ("nothing", "Nothing", '"nothing"', "[nothing]", "[]", "khaali"):
+        assert vocabulary.code(said) == 0, said
+    for said in ("nothing, seb", "nothing at all", ""):
+        assert vocabulary.code(said) == OUTSIDE, said
+    form = form._replace(choices=("khaali", "nothing", "nothing,seb"), parts=("nothing", "seb"))
+    assert AnswerVocabulary(form.choices, [form]).code("[nothing]") == 1  # here it is a part
+
+
 def code_by_twin(said: str) -> int:
     """Return the code of the answer that a text means, found from its words only."""
     words = [word for word in re.split(r"[^\w]+", said.lower()) if word not in ("", "and", "then")]
