@@ -102,7 +102,7 @@ def score_reply(reply: str | None, answer: str, form: AnswerForm) -> float:
 def answer_reward(
     completions: Sequence[Any],
     solution: Sequence[str],
-    answer_form: Sequence[Mapping[str, Any]] | None = None,
+    answer_form: Sequence[Mapping[str, Any] | None] | None = None,
     **columns: object,
 ) -> list[float]:
     """Return the reward of each completion, in the form of a reward function of TRL.
@@ -113,8 +113,8 @@ def answer_reward(
         Texts, or lists of chat messages, of which the last one counts.
     solution : sequence of str
         The right answer for each completion: a column of the export `trl`.
-    answer_form : sequence of mapping, optional
-        The form of the answers: a column of the export `trl`. Without it, only the solution itself is known as an
+    answer_form : sequence of mapping or None, optional
+        The form of the answers: a column of the export `trl`. Without a form, only the solution itself is known as an
         answer.
     **columns
         The other columns of the dataset, which are not used.
@@ -125,7 +125,7 @@ def answer_reward(
     """
     forms = answer_form if answer_form is not None else [{}] * len(solution)
     return [
-        score_reply(text_of_completion(completion), answer, AnswerForm.from_json(form))
+        score_reply(text_of_completion(completion), answer, AnswerForm.from_json(form or {}))
         for completion, answer, form in zip(completions, solution, forms, strict=True)
     ]
 

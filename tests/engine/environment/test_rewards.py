@@ -227,6 +227,7 @@ def test_rewards_of_trl_read_texts_and_chat_messages() -> None:
 
 def test_rewards_without_forms_know_the_solution_alone() -> None:
     assert answer_reward(["three", "4", "Red."], ["3", "3", "red"]) == [1.0, 0.0, 1.0]
+    assert answer_reward(["three", "4"], ["3", "3"], answer_form=[None, NUMBERS.to_json()]) == [1.0, 0.0]
 
 
 def test_rewards_need_as_many_solutions_as_completions() -> None:
