@@ -84,14 +84,17 @@ class EnvironmentItem:
 
     @property
     def pixels(self) -> Pixels | None:
-        """Return the picture `(height, width, 3)` uint8 sRGB, or None without one. It is drawn when it is needed."""
-        return None if self.draw is None else self.draw()
+        """Return the picture `(height, width, 3)` uint8 sRGB, or None without one.
+
+        It is drawn when it is needed. Each call gives an array that you may change.
+        """
+        return None if self.draw is None else self.draw().copy()
 
     @property
     def image(self) -> Image.Image | None:
         """Return the picture as a PIL image, or None without one. Each call gives an image that you may change."""
         pixels = self.pixels
-        return None if pixels is None else Image.fromarray(pixels.copy())
+        return None if pixels is None else Image.fromarray(pixels)
 
     @property
     def facets(self) -> Mapping[str, Any]:

@@ -175,6 +175,15 @@ def test_an_index_may_be_any_integer_and_nothing_else() -> None:
         dataset[1.0]  # type: ignore[call-overload]
 
 
+def test_a_changed_picture_changes_no_other() -> None:
+    dataset = create_dataset(MARBLES, seed=1)
+    for one in (dataset[0], pickle.loads(pickle.dumps(dataset[0]))):
+        before, changed = one.pixels, one.pixels
+        changed[:] = 7
+        for same in (one, dataset[1]):
+            assert np.array_equal(same.pixels, before)
+
+
 def test_an_interrupted_chunk_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = contents(create_dataset(MARBLES, seed=1)[:6])
     dataset, ask = create_dataset(MARBLES, seed=1), marbles.MarbleMaker.ask
