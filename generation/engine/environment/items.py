@@ -109,7 +109,7 @@ class EnvironmentItem:
 
     @property
     def steps(self) -> tuple[ExpectedStep, ...]:
-        """Return the steps of the program with their right results."""
+        """Return the steps of the program with their right results; raise `BadProgram` without a program."""
         return self.solve()
 
     @property
@@ -141,7 +141,8 @@ class EnvironmentItem:
     def __reduce__(self) -> tuple[Any, ...]:
         pixels = self.pixels
         draw = None if pixels is None else KnownValue(pixels)
-        whole = replace(self, draw=draw, classify=KnownValue(self.facets), solve=KnownValue(self.steps))
+        solve = self.solve if self.program is None else KnownValue(self.steps)
+        whole = replace(self, draw=draw, classify=KnownValue(self.facets), solve=solve)
         return _rebuild, ({name: getattr(whole, name) for name in self.__dataclass_fields__},)
 
 

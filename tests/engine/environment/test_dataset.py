@@ -4,6 +4,7 @@ import multiprocessing
 import pickle
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -16,7 +17,7 @@ from generation.engine import worlds
 from generation.engine.content_hash import digest
 from generation.engine.endless_dataset import read
 from generation.engine.environment import EnvironmentDataset, EnvironmentItem, create_dataset
-from generation.engine.errors import BadSpec, Exhausted
+from generation.engine.errors import BadProgram, BadSpec, Exhausted
 from generation.engine.items import Item
 from generation.engine.program import execute, to_json
 from generation.engine.worlds import REGISTRY, get_maker, get_world
@@ -280,6 +281,16 @@ def test_items_and_datasets_can_be_pickled(name: str) -> None:
         assert np.array_equal(one.pixels, again.pixels)  # type: ignore[arg-type]
     sent: EnvironmentDataset = pickle.loads(pickle.dumps(dataset))
     assert len(sent) == 50 and sent[7].to_json() == one.to_json()
+
+
+def test_an_item_without_a_program_can_be_pickled(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = marbles.MarbleMaker.ask
+    monkeypatch.setattr(marbles.MarbleMaker, "ask", lambda *asked: replace(ask(*asked), program=None))
+    one = create_dataset(MARBLES, seed=1)[0]
+    again: EnvironmentItem = pickle.loads(pickle.dumps(one))
+    assert again.to_json() == one.to_json() and again.program is None
+    with pytest.raises(BadProgram, match="Ask without steps"):
+        again.prompt_with_steps  # noqa: B018
 
 
 def test_a_pickled_dataset_keeps_its_level() -> None:
