@@ -178,6 +178,8 @@ def read(spec: BaseSpec | Mapping[str, Any] | str, *, seed: int | None = None) -
     if isinstance(spec, str):
         spec = find_preset(spec)
     if not isinstance(spec, BaseSpec):
+        if not isinstance(spec, Mapping):
+            raise BadSpec(f"Expected the name of a preset, a spec or its JSON, got {type(spec).__name__}.")
         name = str((find_preset(spec["base"]) if "base" in spec else spec).get("world"))
         data, files = get_maker(name).gather(spec, folder=Path())
         spec = get_world(name).read_spec(data, files=files)

@@ -5,7 +5,9 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
-from typing import Any, overload
+from typing import Any, TypeVar, overload
+
+import numpy as np
 
 from generation.engine.endless_dataset import EndlessSplit, read
 from generation.engine.environment.items import EnvironmentItem, Pixels
@@ -21,6 +23,9 @@ from generation.engine.worlds.story_text import prompt_of, seen_by, story_of
 
 CHUNKS = 4  # chunks whose scenes are kept
 PICTURES = 16  # pictures that are kept; successive questions are often about the same one
+ENDLESS = 10**15  # items of a dataset without an end; the numbers of their chunks are exact as floats
+
+Value = TypeVar("Value")
 
 
 def create_dataset(
@@ -65,6 +70,7 @@ def create_dataset(
     >>> score_answer(f"Answer: {item.answer}", item)
     1.0
     """
+    size, seed = _plain_int(size), _plain_int(seed)
     if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
         raise ValueError(f"Expected a size of at least 1, or None for a dataset without an end, got {size!r}.")
     spec = read(preset_or_spec, seed=seed)
@@ -73,6 +79,11 @@ def create_dataset(
 
 def _default_split(spec: BaseSpec) -> str:
     return "train" if "train" in spec.splits else next(iter(spec.splits))
+
+
+def _plain_int(value: Value) -> Value | int:
+    """Return an integer of NumPy as a Python integer, and any other value as it is."""
+    return int(value) if isinstance(value, np.integer) else value
 
 
 def at_levels(world: World, spec: BaseSpec, split: str, changes: Sequence[Change]) -> BaseSpec:
@@ -180,7 +191,8 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         BadSpec
             If the world has no such attribute or level, or the spec cannot have it.
         """
-        levels = {**self.levels, **choose(self._world.levels, level, attributes)}
+        chosen = {name: _plain_int(value) for name, value in attributes.items()}
+        levels = {**self.levels, **choose(self._world.levels, level, chosen)}
         return EnvironmentDataset(self.spec, split=self.split, size=self.size, levels=levels)
 
     def with_seed(self, seed: int) -> "EnvironmentDataset":
@@ -200,7 +212,8 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         BadSpec
             If the seed is another number.
         """
-        return EnvironmentDataset(read(self.spec, seed=seed), split=self.split, size=self.size, levels=self.levels)
+        spec = read(self.spec, seed=_plain_int(seed))
+        return EnvironmentDataset(spec, split=self.split, size=self.size, levels=self.levels)
 
     # Items
 
@@ -220,18 +233,21 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
             return [self[at] for at in self._range(index)]
         asked = operator.index(index)
         place = asked + self.size if asked < 0 and self.size is not None else asked
-        if place < 0 or (self.size is not None and place >= self.size):
-            most = "" if self.size is None else f" below {self.size:,}"
-            raise IndexError(f"Expected an index from 0{most}, got {index}.")
+        end = ENDLESS if self.size is None else self.size
+        if not 0 <= place < end:
+            below = "" if self.size is None and place < 0 else f" below {end:,}"
+            raise IndexError(f"Expected an index from 0{below}, got {index}.")
         number, within = divmod(place, self.chunk_size)
         return self._chunk(number).item(within, index=place)
 
     def _range(self, part: slice) -> range:
         if self.size is not None:
             return range(self.size)[part]
-        if part.stop is None or part.stop < 0 or (part.start or 0) < 0:
+        step = 1 if part.step is None else part.step
+        is_from_end = part.start is None and step < 0
+        if is_from_end or part.stop is None or part.stop < 0 or (part.start or 0) < 0:
             raise IndexError("Expected a slice with an end and without negative numbers, because the dataset has none.")
-        return range(part.start or 0, part.stop, part.step or 1)
+        return range(part.start or 0, part.stop, step)
 
     def __iter__(self) -> Iterator[EnvironmentItem]:
         return self.iterate()

@@ -17,6 +17,7 @@ from generation.engine import worlds
 from generation.engine.content_hash import digest
 from generation.engine.endless_dataset import read
 from generation.engine.environment import EnvironmentDataset, EnvironmentItem, create_dataset
+from generation.engine.environment.dataset import ENDLESS
 from generation.engine.errors import BadProgram, BadSpec, Exhausted
 from generation.engine.items import Item
 from generation.engine.program import execute, to_json
@@ -176,6 +177,34 @@ def test_an_index_may_be_any_integer_and_nothing_else() -> None:
         dataset[1.0]  # type: ignore[call-overload]
 
 
+def test_numbers_of_numpy_are_numbers() -> None:
+    size, seed, level = np.int64(10), np.uint64(3), np.int8(4)
+    dataset = create_dataset(MARBLES, size, seed=seed)  # type: ignore[arg-type]
+    assert contents(dataset) == contents(create_dataset(MARBLES, 10, seed=3))
+    assert type(dataset.size) is type(dataset.spec.seed) is int
+    assert dataset.with_seed(level).spec.seed == 4  # type: ignore[arg-type]
+    levels = create_dataset("shapeworld-oneshape").at(objects=level).levels  # type: ignore[arg-type]
+    assert levels == {"objects": 4} and type(levels["objects"]) is int
+
+
+def test_a_dataset_without_an_end_refuses_indexes_beyond_the_numbers_of_chunks() -> None:
+    dataset = create_dataset(MARBLES)
+    assert dataset[ENDLESS - 1].index == ENDLESS - 1
+    for index in (ENDLESS, 10**30):
+        with pytest.raises(IndexError, match="Expected an index from 0 below 1,000,000,000,000,000, got 1000"):
+            dataset[index]
+
+
+def test_slices_of_a_dataset_without_an_end_have_steps_like_those_of_lists() -> None:
+    dataset = create_dataset(MARBLES)
+    assert [one.index for one in dataset[7:2:-2]] == [7, 5, 3]
+    assert [one.index for one in dataset[:7:3]] == [0, 3, 6]
+    with pytest.raises(IndexError, match="slice"):
+        dataset[:5:-1]
+    with pytest.raises(ValueError, match="zero"):
+        dataset[2:8:0]
+
+
 def test_a_changed_picture_changes_no_other() -> None:
     dataset = create_dataset(MARBLES, seed=1)
     for one in (dataset[0], pickle.loads(pickle.dumps(dataset[0]))):
@@ -250,6 +279,8 @@ def test_the_split_is_train_by_default_or_else_the_first() -> None:
         (MARBLES, {"seed": -1}, "seed: Expected"),
         ({**MARBLES, "sed": 1}, {}, "sed: Expected a known key"),
         ({"world": "nowhere", "splits": {}}, {}, "world: Expected one of"),
+        (["clevr-mini"], {}, "Expected the name of a preset, a spec or its JSON, got list"),
+        (None, {}, "Expected the name of a preset, a spec or its JSON, got NoneType"),
     ],
 )
 def test_a_bad_spec_split_or_seed_is_refused(spec: Any, arguments: dict[str, Any], message: str) -> None:
