@@ -161,7 +161,7 @@ class Environment:
     dataset : EnvironmentDataset, BaseSpec, mapping or str
         A dataset, or what `create_dataset` takes. After the last item of a dataset with a size, the first follows.
     split : str, optional
-        As for `create_dataset`.
+        As for `create_dataset`; not with a dataset, which has its split.
     steps_weight : float
         The weight of the program's steps in the reward, 0 to 1. Above 0, prompts also ask for the results of the steps.
     render_mode : str, optional
@@ -193,6 +193,9 @@ class Environment:
             raise ValueError(f"Expected a weight of the steps of 0 to 1, got {steps_weight!r}.")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"Expected the render mode rgb_array or None, got {render_mode!r}.")
+        if split is not None and isinstance(dataset, EnvironmentDataset):
+            came = f"a dataset of the split {dataset.split} and the split {split!r}"
+            raise ValueError(f"Expected a split together with a spec or a preset, got {came}.")
         self.render_mode, self.steps_weight = render_mode, steps_weight
         self.dataset = dataset if isinstance(dataset, EnvironmentDataset) else create_dataset(dataset, split=split)
         self.action_space = TextSpace()
@@ -217,7 +220,7 @@ class Environment:
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Observation, Information]:
-        """Begin an episode, and return its observation and information.
+        """Begin an episode, and return its observation and information. After an error, everything is as it was before.
 
         Parameters
         ----------
@@ -238,6 +241,8 @@ class Environment:
         ------
         BadSpec
             If there is no such attribute or level.
+        EngineError
+            If the spec cannot make the item.
         ValueError
             If the index or the seed is not a number from 0.
         """
@@ -246,15 +251,15 @@ class Environment:
         for name, value in (("seed", seed), ("index", index)):
             if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0):
                 raise ValueError(f"Expected a number from 0 as {name}, got {value!r}.")
+        dataset, place = self.dataset, self._next
         if seed is not None:
-            self.dataset, self._next = self.dataset.with_seed(int(seed)), 0
+            dataset, place = dataset.with_seed(int(seed)), 0
         if level is not None or given:
-            self.dataset, self._next = self.dataset.at(level, **given), 0
+            dataset, place = dataset.at(level, **given), 0
         if index is not None:
-            self._next = int(index)
-        size = self.dataset.size
-        self.item = self.dataset[self._next if size is None else self._next % size]
-        self._next, self._is_open = self._next + 1, True
+            place = int(index)
+        self.item = dataset[place if dataset.size is None else place % dataset.size]
+        self.dataset, self._next, self._is_open = dataset, place + 1, True
         return self._observation(), self._information()
 
     def step(self, reply: str) -> EpisodeStep:
@@ -304,7 +309,7 @@ class Environment:
         assert self.item is not None
         pixels = self.item.pixels
         prompt = self.item.prompt_with_steps if self.steps_weight else self.item.prompt
-        return {"prompt": prompt} | ({} if pixels is None else {"image": pixels.copy()})
+        return {"prompt": prompt} | ({} if pixels is None else {"image": pixels})
 
     def _information(self) -> Information:
         assert self.item is not None

@@ -8,7 +8,7 @@ import pytest
 
 from generation.engine.environment import Environment, create_dataset
 from generation.engine.environment.episodes import ObservationSpace, PictureSpace, TextSpace
-from generation.engine.errors import BadSpec
+from generation.engine.errors import BadSpec, EngineError
 from tests.engine.environment.specs import SMALL
 
 ONESHAPE = "shapeworld-oneshape"
@@ -189,6 +189,27 @@ def test_options_choose_the_item_and_the_level() -> None:
 def test_bad_arguments_of_reset_are_refused(seed: Any, options: Any, message: str) -> None:
     with pytest.raises((ValueError, BadSpec), match=message):
         Environment(ONESHAPE).reset(seed=seed, options=options)
+
+
+@pytest.mark.parametrize(
+    ("seed", "options"),
+    [(9, {"level": "hardest"}), (9, {"index": 4, "colour": 3}), (9, {"captions": "medium"}), (None, {"index": 10**30})],
+)
+def test_a_refused_reset_leaves_the_environment_as_it_was(seed: Any, options: Any) -> None:
+    environment = Environment(create_dataset(ONESHAPE, seed=1))
+    first, _ = environment.reset()
+    with pytest.raises((ValueError, EngineError, IndexError)):
+        environment.reset(seed=seed, options=options)
+    assert environment.dataset.spec.seed == 1 and environment.dataset.levels == {}
+    assert equal(environment.step("yes").observation, first)
+    assert environment.reset()[1]["index"] == 1
+
+
+def test_a_split_beside_a_dataset_is_refused() -> None:
+    dataset = create_dataset(ONESHAPE)
+    with pytest.raises(ValueError, match="got a dataset of the split train and the split 'test'"):
+        Environment(dataset, split="test")
+    assert Environment(ONESHAPE, split="test").dataset.split == "test"
 
 
 def test_after_the_last_item_of_a_dataset_the_first_follows() -> None:
