@@ -101,14 +101,15 @@ def _read(name: str, values: Sequence[str], known: Mapping[str, RuleValues], *, 
         raise BadSpec(f"Expected rules about {', '.join(known)}, got {name[:60]!r}.", where=where)
     found: set[str] = set()
     for value in values:
-        meant = _meant(value, known[name])
+        meant = matching_values(value, known[name])
         if not meant:
             raise BadSpec(f"Expected {_expected(known[name])}, got {value[:60]!r}.", where=f"{where}.{name}")
         found |= meant
     return frozenset(found)
 
 
-def _meant(value: str, known: RuleValues) -> set[str]:
+def matching_values(value: str, known: RuleValues) -> set[str]:
+    """Return the known values that a rule's value or range matches."""
     ends = RANGE.fullmatch(value) if known.are_numbers else None
     if ends is None or value == "..":
         return {value} & set(known.values)

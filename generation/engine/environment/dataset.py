@@ -14,7 +14,8 @@ from generation.engine.environment.items import EnvironmentItem, Pixels
 from generation.engine.environment.rewards import score_answer
 from generation.engine.errors import BadSpec
 from generation.engine.formats import value_of
-from generation.engine.items import Facet, Item, Media, Needs
+from generation.engine.items import Facet, FacetKind, Item, Media, Needs
+from generation.engine.only_never_rules import RuleValues
 from generation.engine.scoring.steps import expected_steps
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import World, get_world
@@ -109,9 +110,10 @@ def at_levels(world: World, spec: BaseSpec, split: str, changes: Sequence[Change
     """
     if split not in spec.splits:
         raise BadSpec(f"Expected one of {', '.join(spec.splits)}, got {split!r}.", where="split")
-    data = spec.for_split(split).to_json()
-    data["splits"] = {split: {"scenes": spec.splits[split].scenes}}
-    found: BaseSpec = world.read_spec(apply(data, changes), files=spec.files)
+    own = spec.for_split(split)
+    facets = {one.name: RuleValues(one.values, one.kind is FacetKind.INTEGER) for one in world.facets(own)}
+    data = {**own.to_json(), "splits": {split: {"scenes": spec.splits[split].scenes}}}
+    found: BaseSpec = world.read_spec(apply(data, changes, facets=facets), files=spec.files)
     return found
 
 

@@ -6,12 +6,15 @@ Each attribute has the levels of `NAMES`, from the easiest to the hardest, and s
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from generation.engine.errors import BadSpec
+from generation.engine.only_never_rules import RuleValues, matching_values
 
 NAMES = ("easy", "medium", "hard")
 NEVER = "never"  # lists of this name get further rules; every other value is replaced
+NO_FACETS: Mapping[str, RuleValues] = MappingProxyType({})
 
 Change = Mapping[str, Any]
 """New values of a spec's fields, by their dotted paths, such as `scene.objects_max`."""
@@ -121,7 +124,7 @@ def outside(facet: str, low: int, high: int | None = None) -> list[dict[str, lis
     facet : str
     low : int
     high : int or None
-        None for no upper bound. The facet must have numbers above `high`, because rules about others are refused.
+        None for no upper bound.
 
     Returns
     -------
@@ -161,7 +164,9 @@ def choose(attributes: Sequence[LevelAttribute], level: str | None, chosen: Mapp
     return {**joint, **chosen}
 
 
-def apply(data: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+def apply(
+    data: Mapping[str, Any], changes: Sequence[Change], *, facets: Mapping[str, RuleValues] = NO_FACETS
+) -> dict[str, Any]:
     """Return a spec's JSON with changed fields.
 
     Parameters
@@ -170,6 +175,9 @@ def apply(data: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
         The JSON, which stays as it is.
     changes : sequence of Change
         Later changes come after earlier ones. A value replaces the field's value; rules named `never` are added.
+    facets : mapping of str to RuleValues
+        The values of the spec's facets. A rule that none of them matches forbids nothing, and a spec refuses it, so it
+        is left out: for example one about programs longer than the longest.
 
     Returns
     -------
@@ -182,5 +190,13 @@ def apply(data: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
             place = result
             for folder in folders:
                 place = place.setdefault(folder, {})
-            place[name] = [*place.get(name, []), *value] if name == NEVER else deepcopy(value)
+            if name == NEVER:
+                place[name] = [*place.get(name, []), *(rule for rule in value if _matches_any(rule, facets))]
+            else:
+                place[name] = deepcopy(value)
     return result
+
+
+def _matches_any(rule: Mapping[str, Sequence[str]], facets: Mapping[str, RuleValues]) -> bool:
+    """Return whether a facet has a value that the rule names; True if the facet is not known here."""
+    return all(name not in facets or any(matching_values(one, facets[name]) for one in rule[name]) for name in rule)

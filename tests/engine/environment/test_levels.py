@@ -6,6 +6,7 @@ import pytest
 
 from generation.engine.environment import EnvironmentDataset, create_dataset
 from generation.engine.errors import BadSpec, EngineError
+from generation.engine.only_never_rules import RuleValues
 from generation.engine.worlds import REGISTRY, get_world, usable
 from generation.engine.worlds.levels import NAMES, LevelAttribute, Trend, apply, outside
 from tests import proof
@@ -101,6 +102,12 @@ def test_numbers_limit_programs_relations_and_distances() -> None:
     assert min(one.facets["nearest"] for one in create_dataset("babi", seed=1).at(distance=7)[:40]) >= 7
 
 
+@pytest.mark.parametrize("longest", [27, 1000])
+def test_a_number_that_no_program_exceeds_limits_nothing(longest: int) -> None:
+    dataset = create_dataset(SMALL["clevr"], seed=1)
+    assert dataset.at(length=longest)[0].content_hash() == dataset[0].content_hash()
+
+
 def test_a_level_keeps_what_earlier_calls_chose() -> None:
     dataset = create_dataset("shapeworld-oneshape", 9, seed=1)
     both = dataset.at(objects=3).at(captions="medium")
@@ -179,6 +186,12 @@ def test_changes_replace_values_and_add_rules() -> None:
     changed = apply(data, [{"a.b": {"d": 2}, "a.never": [{"y": ["2"]}], "e.f": 3}])
     assert changed == {"a": {"b": {"d": 2}, "never": [{"x": ["1"]}, {"y": ["2"]}]}, "e": {"f": 3}}
     assert data == {"a": {"b": {"c": 1}, "never": [{"x": ["1"]}]}}
+
+
+def test_rules_that_no_value_matches_are_left_out() -> None:
+    facets = {"spatial": RuleValues(("0", "1"), are_numbers=True)}
+    rules = [*outside("spatial", 1, 1), *outside("length", 0, 5)]
+    assert apply({}, [{"never": rules}], facets=facets) == {"never": [{"spatial": ["..0"]}, {"length": ["6.."]}]}
 
 
 def test_rules_forbid_the_numbers_outside() -> None:

@@ -2,8 +2,6 @@
 
 from generation.engine.worlds.levels import Change, LevelAttribute, Trend, labelled, named, outside
 
-MOST_RELATIONS = 3  # of the bundled families; there is no number above it that a rule could forbid
-
 
 def _objects(least: int, most: int) -> Change:
     return {"scene.objects_min": least, "scene.objects_max": most}
@@ -43,6 +41,6 @@ LEVELS = (
         Trend.MORE,
         named(_relations(0, 0), _relations(0, 1), _relations(1, None)),
         labelled("none", "at most 1", "1 to 3"),
-        lambda number: _relations(number, number if number < MOST_RELATIONS else None),
+        lambda number: _relations(number, number),
     ),
 )
