@@ -32,6 +32,7 @@ from generation.engine.items import FacetKind, Media
 MESSAGES = [{"role": TEXT, "content": TEXT}]
 FORM: Mapping[str, Feature] = {"kind": TEXT, "choices": TEXTS, "parts": TEXTS, "empty": TEXT}
 PLACEHOLDER = "<image>"  # stands for the picture in verl's prompts
+PLACEHOLDERS = (PLACEHOLDER, "<video>")  # verl reads both in the prompts of a dataset with pictures
 ABILITIES = {Media.IMAGE: "visual-question-answering", Media.STORY: "reading", Media.NONE: "reasoning"}
 
 
@@ -168,11 +169,12 @@ class Verl(RewardedPrompts):
     def row(self, dataset: ExportDataset, row: Row, *, picture: Row | None, form: Row, facets: Row) -> Row:
         """Return a question with its rule of reward; the prompt begins with a mark for its picture."""
         said = row[PROMPT]
-        if PLACEHOLDER in said:
-            raise BadExport(
-                f"Expected prompts without {PLACEHOLDER}, which stands for a picture in verl's prompts, got one.",
-                where=f"{row['split']}, question {row['question_id']}",
-            )
+        for mark in PLACEHOLDERS:
+            if mark in said:
+                raise BadExport(
+                    f"Expected prompts without {mark}, which verl reads as a picture or a video, got one.",
+                    where=f"{row['split']}, question {row['question_id']}",
+                )
         return {
             "data_source": f"horsesense/{dataset.slug}",
             "prompt": [{"role": "user", "content": said if picture is None else f"{PLACEHOLDER}{said}"}],
@@ -194,12 +196,13 @@ class Verl(RewardedPrompts):
         """Return how verl is started with the files."""
         return [
             "A folder of Parquet files for each split in `data/`. The reward is a function of a module of Horsesense,",
-            "whose path the first line finds. Start verl with these settings beside yours:",
+            "whose path the first line finds. Start verl in this folder with these settings beside yours, such as",
+            "`data.val_files` and those of the model:",
             "",
             """    REWARDS=$(python -c 'from generation.engine.environment import rewards; print(rewards.__file__)')""",
             "    python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.image_key=images \\",
-            f"        data.train_files=data/{names[0]}/00000-of-00001.parquet \\",
-            "        custom_reward_function.path=$REWARDS custom_reward_function.name=compute_score",
+            f"""        data.train_files="[$(echo data/{names[0]}/*.parquet | tr ' ' ,)]" \\""",
+            '        custom_reward_function.path="$REWARDS" custom_reward_function.name=compute_score',
         ]
 
 

@@ -1,6 +1,8 @@
 """The formats `trl` and `verl`: the columns that these libraries read, and rewards for exactly the right answers."""
 
 import io
+import re
+import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -126,19 +128,23 @@ def test_an_export_without_pictures_is_refused(tmp_path: Path, name: str) -> Non
 
 
 class Hostile(Marbles):
-    """Marbles whose prompts contain the mark that stands for a picture."""
+    """Marbles whose prompts contain a mark that verl replaces."""
+
+    mark = ""
 
     def prompt(self, question: Question) -> str:
-        return f"<image> {question.text}"
+        return f"{self.mark} {question.text}"
 
 
-def test_verls_mark_of_a_picture_in_a_prompt_is_refused(tmp_path: Path) -> None:
-    dataset = replace(marbles(), world=Hostile())
-    with pytest.raises(BadExport, match="train, question 0: Expected prompts without <image>"):
+@pytest.mark.parametrize("mark", ["<image>", "<video>"])
+def test_verls_marks_in_a_prompt_are_refused(tmp_path: Path, mark: str) -> None:
+    world = Hostile()
+    world.mark = mark
+    dataset = replace(marbles(), world=world)
+    with pytest.raises(BadExport, match=f"train, question 0: Expected prompts without {mark}"):
         write(dataset, tmp_path / "verl", name="verl")
-    assert rows_of(write(dataset, tmp_path / "trl", name="trl"), "train")[0]["prompt"][0]["content"].startswith(
-        "<image>"
-    )
+    [message] = rows_of(write(dataset, tmp_path / "trl", name="trl"), "train")[0]["prompt"]
+    assert message["content"].startswith(mark)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -146,6 +152,19 @@ def test_the_readme_says_how_to_train(tmp_path: Path, name: str) -> None:
     text = (write(marbles(), tmp_path / "out", name=name) / "README.md").read_text()
     assert "data/train/" in text
     assert {"trl": "answer_reward", "verl": "compute_score"}[name] in text
+
+
+def test_the_readme_names_all_files_of_the_first_split_to_verl(tmp_path: Path) -> None:
+    folder = write(marbles(), tmp_path / "out", name="verl")
+    found = re.search(r"data\.train_files=\S.*(?= \\$)", (folder / "README.md").read_text(), re.MULTILINE)
+    assert found is not None
+    [only] = (folder / "data/train").iterdir()
+    for names in ([only.name], ["00000-of-00002.parquet", "00001-of-00002.parquet"]):
+        for name in names:
+            (folder / "data/train" / name).write_bytes(b"")
+        files = sorted(f"data/train/{path.name}" for path in (folder / "data/train").iterdir())
+        said = subprocess.run(["sh", "-c", f"echo {found[0]}"], cwd=folder, capture_output=True, text=True, check=True)
+        assert said.stdout == f"data.train_files=[{','.join(files)}]\n"
 
 
 def test_both_are_formats_of_every_world() -> None:
