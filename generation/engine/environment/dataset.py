@@ -39,7 +39,7 @@ def create_dataset(
     """Return a dataset to train on.
 
     Item `i` depends on the spec, the seed and the split alone. The first items are those that the command `generate`
-    would store for the split, and the others are those that would follow if the split were longer.
+    would store for the split if its answers are open, and the others are those that would follow if it were longer.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ import sys
 import time
 from itertools import islice
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,21 @@ def test_the_class_for_gymnasium_has_its_spaces_and_methods(tmp_path: Path, name
         after, reward, terminated, truncated, info = environment.step(environment.ours.item.answer)
         assert (reward, terminated, truncated) == (1.0, True, False)
         assert after in environment.observation_space and "answer" in info
+
+
+def test_the_workers_of_a_loader_share_the_items(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker, torch = SimpleNamespace(id=0, num_workers=2), ModuleType("torch.utils.data")
+    parts = {"DataLoader": lambda items, **options: (items, options), "IterableDataset": object}
+    torch.__dict__.update(parts, get_worker_info=lambda: worker)
+    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
+    monkeypatch.setitem(sys.modules, "torch.utils", ModuleType("torch.utils"))
+    monkeypatch.setitem(sys.modules, "torch.utils.data", torch)
+    items, options = run("loader.py", tmp_path)["loader"]
+    assert options["num_workers"] == 2
+    each = items.dataset.chunk_size
+    for worker.id in range(2):
+        indexes = [item.index for item in islice(items, each + 1)]
+        assert indexes == [*range(worker.id * each, (worker.id + 1) * each), (worker.id + 2) * each]
 
 
 def test_the_training_loop_learns_in_less_than_a_minute(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
