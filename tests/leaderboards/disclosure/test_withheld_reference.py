@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
+from generation.making import dataset_jobs, fresh_twins
 from generation.models import Dataset, Split
 from generation.splits.withheld_answers import open_answers
 from tests.generation import small
@@ -22,10 +23,22 @@ def val(db: None) -> Split:
     """Give an open split with its baselines; the answers of its reference split are withheld."""
     splits = {"train": {"scenes": 4, "withheld": True}, "val": {"scenes": 10}}
     made = small.made("hidden", with_images=False, splits=splits, owner=User.objects.create_user("olga"))
+    score_baselines()
+    return Split.objects.for_browse().get(dataset=made, name="val")
+
+
+def score_baselines() -> None:
     while baselines.begin():
         pass
     scoring.RUNNER.take_turn()
-    return Split.objects.for_browse().get(dataset=made, name="val")
+
+
+def twin_of(split: Split, *, owner: User | None = None) -> Split:
+    """Return a complete fresh twin with its baselines."""
+    [made] = fresh_twins.make_twins(split, owner=owner)
+    dataset_jobs.work(dataset=made.split.dataset)
+    score_baselines()
+    return Split.objects.for_browse().get(twin=made)
 
 
 def rows(user: User | AnonymousUser, split: Split) -> set[str]:
@@ -51,3 +64,22 @@ def test_the_owner_sees_all_baselines_and_so_does_everybody_after_the_answers_ar
     assert rows(User.objects.get(username="olga"), val) == ALL
     assert open_answers(Dataset.objects.get().splits.get(name="train"))
     assert rows(AnonymousUser(), val) == ALL
+
+
+def test_the_owner_of_a_twin_sees_no_baseline_that_learned_from_answers_withheld_by_somebody_else(
+    val: Split, client: Client
+) -> None:
+    rosa = User.objects.create_user("rosa")
+    twin = twin_of(val, owner=rosa)
+    learned = Submission.objects.filter(split=twin, trained_on=val.reference)
+    assert learned.count() == 3
+    assert rows(rosa, twin) == {"Chance"}
+    assert rows(User.objects.create_superuser("root"), twin) == ALL
+    client.force_login(rosa)
+    board = f"/leaderboards/{twin.dataset.slug}/val/"
+    for row in learned:
+        assert client.get(f"{board}questions/?entry=s{row.pk}").status_code == 404
+        assert client.get(row.get_absolute_url()).status_code == 404
+        assert row.get_absolute_url() not in client.get(row.method.get_absolute_url()).content.decode()
+    assert open_answers(Split.objects.get(dataset__slug="hidden", name="train"))
+    assert rows(rosa, twin) == ALL

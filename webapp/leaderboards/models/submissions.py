@@ -11,7 +11,6 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from generation.access import owns
 from generation.models import Dataset, Split
 from generation.models.jobs import AbstractJob, AbstractJobQuerySet, from_now
 from webapp.leaderboards.models.methods import Method
@@ -23,6 +22,16 @@ FITTED_ON_WITHHELD = Q(method__baseline__gt="", trained_on__withheld=True)
 RELATED = ("method__owner", "split", "trained_on__dataset", "trained_on__parent")  # related rows that boards read
 
 
+def fitted_on_hidden(user: Any) -> Q:
+    """Return the condition for baselines that repeat withheld answers which this visitor may not see.
+
+    The owner of a fresh twin need not own the split that the baselines of the twin are fitted on.
+    """
+    if not user.is_authenticated:
+        return FITTED_ON_WITHHELD
+    return Q(pk__in=()) if user.is_staff else FITTED_ON_WITHHELD & ~Q(trained_on__dataset__owner=user.pk)
+
+
 class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
     def scored(self) -> Self:
         return self.filter(state=AbstractJob.State.DONE)  # only these count as submissions
@@ -31,15 +40,15 @@ class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
         """Return the submissions that lists may show a visitor, by their methods and datasets.
 
         A link-only dataset is named to its owner, to staff, and to those who submitted to it. A baseline that learned
-        from withheld answers repeats some of them, so only the dataset's owner and staff may see it.
+        from withheld answers repeats some of them, so only the owner of these answers and staff may see it.
         """
         known = self.filter(method__in=Method.objects.visible_to(user))
         if user.is_authenticated and user.is_staff:
             return known
-        named = Q(split__dataset__visibility=Dataset.Visibility.PUBLIC) & ~FITTED_ON_WITHHELD
+        named = Q(split__dataset__visibility=Dataset.Visibility.PUBLIC)
         if user.is_authenticated:
             named |= Q(split__dataset__owner=user.pk) | Q(method__owner=user.pk)
-        return known.filter(named)
+        return known.filter(named).exclude(fitted_on_hidden(user))
 
     def under_way(self) -> Self:
         return self.filter(state__in=[AbstractJob.State.WAITING, AbstractJob.State.RUNNING])
@@ -158,11 +167,8 @@ class ScoreQuerySet(models.QuerySet["Score"]):
     def known_to(self, user: Any, split: Split) -> Self:
         """Return the scores on a split that a visitor who may see its answers may see."""
         found = self.on(split).filter(submission__method__in=Method.objects.visible_to(user))
-        if owns(user, split.dataset):
-            return found
-        return found.exclude(
-            submission__in=Submission.objects.filter(FITTED_ON_WITHHELD, trained_on=split.reference_id)
-        )
+        hidden = Submission.objects.filter(fitted_on_hidden(user), trained_on=split.reference_id)
+        return found.exclude(submission__in=hidden)
 
 
 class Score(models.Model):
