@@ -27,6 +27,7 @@ Kind = Method.Baseline
 
 AT_ONCE = 20  # splits per sweep
 DERIVED = Q(kind=Split.Kind.DERIVED)
+HAS_REFERENCE = Q(reference__state=Split.State.COMPLETE, reference__dataset__state=Dataset.State.COMPLETE)
 LOW = -10  # their priority: submissions of users go first
 OF = ":"  # separates the names of a world and of its baseline
 SCENES = 200  # read per query
@@ -95,7 +96,7 @@ def lacking() -> QuerySet[Split]:
     has = {kind: Exists(of_split.filter(method__baseline=kind)) for kind in ABOUT}
     lacks = Q()
     for kind, about in ABOUT.items():
-        can_have = Q(reference__state=Split.State.COMPLETE) if about.needs_reference else ~DERIVED
+        can_have = HAS_REFERENCE if about.needs_reference else ~DERIVED
         lacks |= ~Q(has[kind]) & can_have
     for world in usable():
         for one in world.baselines:
@@ -103,7 +104,7 @@ def lacking() -> QuerySet[Split]:
             lacks |= Q(dataset__world=world.name) & ~Q(has_it) & _can_be_read(one)
     complete = Split.objects.filter(state=Split.State.COMPLETE, dataset__state=Dataset.State.COMPLETE)
     rows = complete.filter(~DERIVED | Q(reference__kind=Split.Kind.DERIVED)).filter(lacks, questions__gt=0)
-    return rows.select_related("dataset", "reference").order_by("pk")
+    return rows.select_related("dataset", "reference__dataset").order_by("pk")
 
 
 def _can_be_read(own: Baseline) -> Q:
@@ -112,12 +113,15 @@ def _can_be_read(own: Baseline) -> Q:
     here = Q(Exists(known.filter(split=OuterRef("pk"))))
     if not own.needs_reference:
         return here
-    return here & Q(reference__state=Split.State.COMPLETE) & Q(Exists(known.filter(split=OuterRef("reference"))))
+    return here & HAS_REFERENCE & Q(Exists(known.filter(split=OuterRef("reference"))))
 
 
 def kinds_of(split: Split) -> list[str]:
     """Return the names of the baselines that a split should have."""
-    has_reference = split.reference is not None and split.reference.is_complete
+    reference = split.reference
+    has_reference = (
+        reference is not None and reference.is_complete and reference.dataset.state == Dataset.State.COMPLETE
+    )
     kinds = [
         str(kind) for kind, about in ABOUT.items() if (has_reference if about.needs_reference else not split.is_derived)
     ]

@@ -135,12 +135,18 @@ def losses(splits: QuerySet[Split]) -> Iterator[str]:
         yield f"A column of {_counted(count, 'suite')}."
     if count := SavedView.objects.filter(split__in=splits).count():
         yield f"{_counted(count, 'saved view')} of boards."
-    if count := _trained(splits).count():
+    if count := _lost_baselines(splits).count():
+        yield (
+            f"{_counted(count, 'baseline')} on boards of other splits, because what they learned from is withheld or "
+            "still has to be read."
+        )
+    if count := _trained(splits).exclude(pk__in=_lost_baselines(splits)).count():
         yield f"The training split of {_counted(count, 'submission')} to other splits; only its name stays."
 
 
 def release(splits: QuerySet[Split]) -> None:
     """Delete submissions to splits, with a note at each method; submissions trained on them keep the split's name."""
+    _lost_baselines(splits).delete()
     for split in splits.filter(trained__isnull=False).select_related("dataset").distinct():
         is_listed = split.dataset.visibility == Dataset.Visibility.PUBLIC
         _trained(Split.objects.filter(pk=split.pk)).update(
@@ -169,6 +175,16 @@ def _sent(splits: QuerySet[Split]) -> QuerySet[Submission]:
 
 def _trained(splits: QuerySet[Split]) -> QuerySet[Submission]:
     return Submission.objects.filter(trained_on__in=splits).exclude(split__in=splits)
+
+
+def _lost_baselines(splits: QuerySet[Split]) -> QuerySet[Submission]:
+    """Return the baselines of other splits that cannot stay without the splits that they were fitted on.
+
+    Those that repeat withheld answers would be shown to everybody, because nothing would say any more what they were
+    fitted on. Those that are not scored yet cannot be fitted any more.
+    """
+    fitted = _trained(splits).exclude(method__baseline="")
+    return fitted.filter(Q(trained_on__withheld=True) | ~Q(state=Submission.State.DONE))
 
 
 def _trainings(splits: QuerySet[Split]) -> QuerySet[Training]:

@@ -8,7 +8,7 @@ from generation.making import dataset_jobs, fresh_twins
 from generation.models import Dataset, Split
 from generation.splits.withheld_answers import open_answers
 from tests.generation import small
-from webapp.leaderboards import baselines, scoring
+from webapp.leaderboards import baselines, deletion, scoring
 from webapp.leaderboards.entries import entries_of, find_entry
 from webapp.leaderboards.models import Submission
 from webapp.models import User
@@ -83,3 +83,19 @@ def test_the_owner_of_a_twin_sees_no_baseline_that_learned_from_answers_withheld
         assert row.get_absolute_url() not in client.get(row.method.get_absolute_url()).content.decode()
     assert open_answers(Split.objects.get(dataset__slug="hidden", name="train"))
     assert rows(rosa, twin) == ALL
+
+
+def test_deleting_the_withheld_split_opens_no_baseline_that_learned_from_it(val: Split) -> None:
+    twin = twin_of(val)
+    assert open_answers(twin)
+    hidden = Dataset.objects.get(slug="hidden")
+    [lost] = [line for line in deletion.losses(hidden.splits.all()) if "baseline" in line]
+    assert lost.startswith("3 baselines on boards of other splits")
+    dataset_jobs.delete(hidden)
+    score_baselines()
+    dataset_jobs.work(dataset=hidden)
+    assert not Dataset.objects.filter(slug="hidden").exists()
+    score_baselines()
+    twin = Split.objects.for_browse().get(pk=twin.pk)
+    assert twin.reference is None
+    assert rows(AnonymousUser(), twin) == {"Chance"}
