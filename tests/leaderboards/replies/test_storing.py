@@ -82,6 +82,18 @@ def test_a_question_set_has_the_figures_of_its_own_questions(method: Method, val
     assert score.tokens == pytest.approx(np.mean([100, 101, 102, 104]))
 
 
+def test_missing_answers_are_no_free_text_on_a_question_set(method: Method, val: Split) -> None:
+    answers: list[Any] = sent.truth_of(val)
+    answers[0] = answers[7] = answers[8] = None
+    silent = sent.submitted(method, val, answers)
+    talking = sent.submitted(method, val, [f"It is {answers[1]}.", *sent.truth_of(val)[1:]], run="2")
+    question_sets.create(val, name="first", recipe=Recipe.model_validate({"parent": "val", "first": 5}))
+    dataset_jobs.work(dataset=val.dataset)
+    scoring.add_missing()
+    scores = [row.scores.get(split__name=name) for row in (silent, talking) for name in ("val", "first")]
+    assert [score.has_text for score in scores] == [False, False, True, True]
+
+
 def test_coverage_is_known_without_replies(method: Method, val: Split) -> None:
     answers: list[Any] = sent.truth_of(val)
     answers[0], answers[1] = None, " "

@@ -218,9 +218,13 @@ class Score(models.Model):
 
     @property
     def has_text(self) -> bool:
-        # Questions without an answer are outside the vocabulary too.
+        """Return whether some answers were free text. Questions without an answer are outside the vocabulary, too."""
         unanswered = 0 if self.answered is None else self.n - self.answered
-        return self.submission.outside > unanswered
+        outside = self.submission.outside
+        if self.split_id == self.submission.split_id:
+            return outside > unanswered
+        # How many of these answers belong to the question set is not stored; reading them changes its other counts.
+        return outside > 0 and (self.unreadable > unanswered or self.right_read != self.right)
 
     @cached_property
     def columns_json(self) -> dict[str, list[float]]:
