@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from generation.engine.scoring.figures import LEVEL, Interval, wilson
 from generation.engine.scoring.weights.proportional_fitting import fit_margins
 
+DECIMALS = 6  # of a number of questions; it is rounded so that 29.999999999999996 is 30 questions
+
 
 class ReweightedAccuracy(NamedTuple):
     """A reweighted accuracy.
@@ -94,7 +96,7 @@ def reweighted_accuracy(
     if not counted.any():
         return None
     share = min(max(float((weights * is_right).sum()) / total, 0.0), 1.0)
-    effective = total**2 / float((weights**2).sum())
+    effective = round(total**2 / float((weights**2).sum()), DECIMALS)
     whole = max(int(effective), 1)
     n = int(counted.sum())
     return ReweightedAccuracy(share, wilson(share * whole, whole), n, effective, len(weights) - n)
@@ -128,7 +130,7 @@ def accuracy_of_slices(
     centres = (rights[:, counted].mean(axis=0) + squared / 2) / (sizes + squared)
     variance = float((parts**2 * centres * (1 - centres) / sizes).sum())
     centre = float((parts * centres).sum())
-    effective = centre * (1 - centre) / variance
+    effective = round(centre * (1 - centre) / variance, DECIMALS)
     whole = max(int(effective), 1)
     total = int(n[counted].sum())
     found = []

@@ -97,6 +97,17 @@ def test_a_single_slice_has_the_interval_of_its_questions() -> None:
     assert found.interval == pytest.approx(wilson(150, 200))
 
 
+@pytest.mark.parametrize("n", [30, 31, 77])
+def test_errors_of_rounding_take_no_question_away(n: int) -> None:
+    for right in range(n + 1):
+        [alone] = accuracy_of_slices(np.array([n, 50.0]), np.array([[right, 10.0]]), np.array([1.0, 0.0]))
+        assert int(alone.effective) == n
+        assert alone.interval == pytest.approx(wilson(right, n))
+    for weight in (0.1, 1 / 3, 0.7, 1 / 7):
+        found = reweighted_accuracy(np.ones(n, np.bool_), np.full(n, weight))
+        assert found is not None and int(found.effective) == n
+
+
 def test_the_interval_of_slices_contains_the_true_accuracy_in_95_of_100() -> None:
     chance = np.random.default_rng(3)
     sizes, true, weights = np.array([40, 400, 60, 2000]), np.array([0.9, 0.5, 0.98, 0.7]), np.array([5.0, 1, 3, 0.5])
