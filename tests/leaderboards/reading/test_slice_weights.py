@@ -133,9 +133,6 @@ def test_small_values_do_not_count_and_the_page_names_them(
     assert left_out and all(n < sizes[-2] for _, n in left_out)
     assert f"{left_out[0][0]} (n = {left_out[0][1]})" in answer.content.decode()
     assert client.get(f"{API}?weights=type:equal").json()["weights_left_out"] == dict(left_out)
-    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 10_000)
-    answer = client.get(f"{BOARD}?weights=type:count=2")
-    assert answer.status_code == 400 and "with at least 10000 questions" in answer.content.decode()
 
 
 def test_files_and_api_have_the_weighted_accuracy(rows: list[str], client: Client) -> None:
@@ -198,6 +195,17 @@ def test_weights_without_any_counted_value_are_refused(val: Split, rows: list[st
     answer = client.get(BOARD, {"weights": "type:" + ",".join(f"{value}=0" for value in values)})
     assert answer.status_code == 400
     assert "Expected a weight above 0" in answer.content.decode()
+
+
+@pytest.mark.parametrize("weights", ["equal", "split", "count=2"])
+def test_a_facet_without_a_value_of_enough_questions_is_refused(
+    rows: list[str], client: Client, monkeypatch: pytest.MonkeyPatch, weights: str
+) -> None:
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 10_000)
+    for start in (BOARD, f"{BOARD}board.csv", API):
+        answer = client.get(start, {"weights": f"type:{weights}"})
+        assert answer.status_code == 400, start
+        assert "with at least 10000 questions, got none" in answer.content.decode()
 
 
 def test_weights_of_withheld_splits_are_refused(withheld: Split, owner: User, client: Client) -> None:

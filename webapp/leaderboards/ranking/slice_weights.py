@@ -140,16 +140,27 @@ def read_weights(user: Visitor, split: Split, index: SplitIndex, text: str) -> S
     Raises
     ------
     BadAddress
-        If the text names no facet, an unknown value, a value twice, or a weight that is not a number from 0.
+        If the text names no facet, an unknown value, a value twice, or a weight that is not a number from 0, or if no
+        value with enough questions has a weight.
     """
     name, _, rest = text.partition(":")
     equal = weights_of_facet(user, split, index, name)
-    if rest == EQUAL:
-        return equal
-    if rest == AS_IN_SPLIT:
-        return equal._replace(numbers=tuple(map(float, equal.counts)))
+    found = equal._replace(numbers=_read_numbers(equal, rest))
+    if not found.counted.any():
+        raise BadAddress(
+            f"Expected a weight above 0 for a value of {equal.label} with at least {figures.TOO_FEW} questions, got "
+            f"none."
+        )
+    return found
+
+
+def _read_numbers(equal: SliceWeights, text: str) -> tuple[float, ...]:
+    if text == EQUAL:
+        return equal.numbers
+    if text == AS_IN_SPLIT:
+        return tuple(map(float, equal.counts))
     given: dict[str, float] = {}
-    for term in rest.split(","):
+    for term in text.split(","):
         quoted, equals, number = term.rpartition("=")
         value = unquote(quoted)
         if not equals or value not in equal.values or value in given:
@@ -158,13 +169,7 @@ def read_weights(user: Visitor, split: Split, index: SplitIndex, text: str) -> S
                 f"{shorten(term)}."
             )
         given[value] = _read_number(value, number)
-    found = equal._replace(numbers=tuple(given.get(value, 1.0) for value in equal.values))
-    if not found.counted.any():
-        raise BadAddress(
-            f"Expected a weight above 0 for a value of {equal.label} with at least {figures.TOO_FEW} questions, got "
-            f"none."
-        )
-    return found
+    return tuple(given.get(value, 1.0) for value in equal.values)
 
 
 def weights_of_facet(user: Visitor, split: Split, index: SplitIndex, name: str) -> SliceWeights:
