@@ -84,6 +84,13 @@ def test_named_rows_are_compared_with_each_other_only(rows: dict[str, str], clie
     assert client.get(f"{BOARD}pairs/?{chosen}").context["table"].pairs == 1
 
 
+def test_a_row_that_is_named_twice_counts_once(rows: dict[str, str], client: Client) -> None:
+    best, near = (f"entry={rows[name]}" for name in ("Best", "Near"))
+    once = client.get(f"{API}pairs/?{best}&{near}").json()
+    assert client.get(f"{API}pairs/?{best}&{near}&{best}").json() == once
+    assert client.get(f"{API}pairs/?{best}&{best}").status_code == 400
+
+
 def test_files_have_all_pairs(rows: dict[str, str], client: Client) -> None:
     lines = list(csv.DictReader(io.StringIO(client.get(f"{BOARD}pairs.csv").content.decode())))
     data = client.get(f"{BOARD}pairs.json").json()

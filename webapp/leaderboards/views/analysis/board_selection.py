@@ -88,7 +88,8 @@ class BoardReading:
             raise UnreadableAddress(f"Expected at most {self.most} rows of the board, got {len(keys)}.", status=400)
         if not keys:
             return [entry for entry in self.entries if not entry.is_human][:AT_FIRST]
-        return [self._find(key) for key in keys]
+        found = [self._find(key) for key in keys]
+        return list({entry.key: entry for entry in found}.values())  # each row once, or pairs would count it twice
 
     def _find(self, key: str) -> Entry:
         known = {entry.key: entry for entry in self.entries}
