@@ -6,6 +6,7 @@ correctly. Therefore the bootstrap (for the interval) and the test resample only
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import NormalDist
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from generation.engine.scoring.statistics import RESAMPLES
 Runs = Sequence[NDArray[np.integer]]
 MCNEMAR, PERMUTATION = "McNemar’s exact test", "paired permutation test"
 REACH = 10  # standard deviations beyond which the probability of a sum is taken to be zero
+MOST_TERMS = 2**23  # cosines of an exact distribution; a distribution that needs more is taken to be normal
 LEAST_LOG = -60.0  # a value of a characteristic function with a smaller logarithm is taken to be zero
 
 
@@ -72,11 +74,13 @@ def permutation_test(steps: NDArray[np.int64] | NDArray[np.float64], counts: NDA
     if len(sizes) <= 1:
         return mcnemar(int(counts[steps > 0].sum()), int(counts[steps < 0].sum()))
     total, each = abs(steps @ counts), np.bincount(places, counts).astype(np.int64)
-    if not np.issubdtype(steps.dtype, np.integer):
-        return math.erfc(total / math.sqrt(2 * float(sizes**2 @ each)))
-    t, reach = _frequencies(float(sizes**2 @ each), widest=int(sizes.max()))
+    variance = float(sizes.astype(np.float64) ** 2 @ each)
+    reach = _reach_of(variance, widest=int(sizes.max()))
+    if not np.issubdtype(steps.dtype, np.integer) or reach * len(sizes) > MOST_TERMS:
+        return math.erfc(total / math.sqrt(2 * variance))
     if total > reach:
         return 0.0
+    t = _frequencies(reach)
     cosines = np.cos(np.outer(t, sizes))
     with np.errstate(divide="ignore"):
         is_large = np.log(np.abs(cosines)) @ each > LEAST_LOG
@@ -86,10 +90,13 @@ def permutation_test(steps: NDArray[np.int64] | NDArray[np.float64], counts: NDA
     return min(1.0, 2 * float(chances[: reach - total + 1].sum())) if total else 1.0
 
 
-def _frequencies(variance: float, *, widest: int) -> tuple[NDArray[np.float64], int]:
-    reach = math.ceil(REACH * math.sqrt(variance)) + widest
+def _reach_of(variance: float, *, widest: int) -> int:
+    return math.ceil(REACH * math.sqrt(variance)) + widest
+
+
+def _frequencies(reach: int) -> NDArray[np.float64]:
     size = 2 ** math.ceil(math.log2(2 * reach + 2))
-    return 2 * math.pi * np.arange(size // 2 + 1) / size, reach
+    return 2 * math.pi * np.arange(size // 2 + 1) / size
 
 
 def _sums(characteristic: NDArray[np.complex128], t: NDArray[np.float64], *, first: int) -> NDArray[np.float64]:
@@ -284,8 +291,9 @@ class PairedShares:
         return MethodComparison(n, one, two, better, worse, interval, p, p)
 
     def _bootstrap(self, counts: NDArray[np.int64], n: int) -> Interval:
-        """Return the percentile bootstrap interval of the difference. It is exact, except for predictions with guesses.
+        """Return the percentile bootstrap interval of the difference.
 
+        It is exact, except for predictions with guesses, and for so many different differences that it is normal.
         Questions with the same difference are interchangeable, so it is enough to resample how many there are of each.
         """
         alike = np.bincount(self.places, counts)
@@ -305,7 +313,11 @@ def _resampled(steps: NDArray[np.int64], shares: NDArray[np.float64], n: int) ->
     variance = max(0.0, float(steps**2 @ shares) - mean**2)
     if len(steps) == 1:
         return n * int(steps[0]), n * int(steps[0])
-    t, reach = _frequencies(n * variance, widest=int(np.abs(steps).max()))
+    reach = _reach_of(n * variance, widest=int(np.abs(steps).max()))
+    if reach * len(steps) > MOST_TERMS:
+        normal = NormalDist(n * mean, math.sqrt(n * variance))
+        return round(normal.inv_cdf(0.5 - LEVEL / 2)), round(normal.inv_cdf(0.5 + LEVEL / 2))
+    t = _frequencies(reach)
     first = round(n * mean) - reach
     angles = np.outer(t, steps)
     one = np.cos(angles) @ shares + 1j * (np.sin(angles) @ shares)  # much faster than a complex exponential

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_others
 from statsmodels.stats.multitest import multipletests
 
+from generation.engine.scoring import comparison
 from generation.engine.scoring.comparison import MCNEMAR, PERMUTATION, compare, holm, mcnemar, permutation_test
 from generation.engine.scoring.score import GUESS, NONE, Slicing, score
 
@@ -126,6 +128,34 @@ def test_the_interval_equals_that_of_all_possible_draws(ahead):
     ends = [sums[math.ceil(level * len(sums)) - 1] / 6 / len(steps) for level in (0.025, 0.975)]
     found = compare(first, second, truth, {}).whole
     assert found.interval == pytest.approx(tuple(ends))
+
+
+def runs_of(random, accuracy, *, runs, questions):
+    """Return runs whose right answers are 0."""
+    return [np.where(random.random(questions) < accuracy, 0, 1) for _ in range(runs)]
+
+
+def test_a_normal_distribution_replaces_one_that_needs_too_many_terms(monkeypatch):
+    random, truth = np.random.default_rng(7), np.zeros(900, np.int64)
+    first, second = (runs_of(random, share, runs=runs, questions=900) for share, runs in ((0.62, 3), (0.6, 4)))
+    exact = compare(first, second, truth, {}).whole
+    monkeypatch.setattr(comparison, "MOST_TERMS", 0)
+    normal = compare(first, second, truth, {}).whole
+    assert normal.p != exact.p and normal.p == pytest.approx(exact.p, abs=0.01)
+    assert normal.interval == pytest.approx(exact.interval, abs=0.001)
+
+
+def test_hundreds_of_runs_need_little_memory():
+    random, truth = np.random.default_rng(8), np.zeros(600, np.int64)
+    first, second = (runs_of(random, 0.6, runs=runs, questions=600) for runs in (197, 199))
+    tracemalloc.start()
+    try:
+        whole = compare(first, second, truth, {}).whole
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 300_000_000
+    assert whole.interval.low < whole.difference < whole.interval.high
 
 
 def test_interval_and_test_agree_on_several_runs():
