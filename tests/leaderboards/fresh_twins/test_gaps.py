@@ -190,6 +190,9 @@ def test_a_withheld_split_can_have_twins_and_its_figures_are_rounded_too(
     seen, exact = (gap_of(user, made, published) for user in (AnonymousUser(), staff))
     assert seen.interval is not None and exact.interval is not None and exact.share == pytest.approx(0.2, abs=0.02)
     assert seen.interval.low <= exact.interval.low and exact.interval.high <= seen.interval.high
+    assert seen.is_rounded and not exact.is_rounded
+    assert open_answers(twin)
+    assert gap_of(AnonymousUser(), made, published).is_rounded, "the figure of the source is still rounded"
 
 
 @given(st.integers(30, 3000).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), st.integers(1, 200))

@@ -326,7 +326,7 @@ class TwinGapOut(Schema):
     high: float | None
     lowest: float | None = Field(description="The lowest accuracy on a twin.")
     lowest_twin: str
-    rounded: bool = Field(description="Whether accuracies on twins are published figures, rounded down to a step.")
+    rounded: bool = Field(description="Whether an accuracy is a published figure, rounded down to a step.")
 
 
 class SuiteBoardOut(Schema):

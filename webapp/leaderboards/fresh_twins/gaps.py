@@ -161,11 +161,12 @@ def gap_of(group: TwinGroup, parts: Mapping[int, tuple[Entry, Figure]], steps: M
     if not twins:
         return TwinGap(group, 0, missing)
     figures = [known[member.pk][1] for member in twins]
+    entries = [known[member.pk][0] for member in (group.source, *twins) if member.pk in known]
     mean = sum(one.share or 0.0 for one in figures) / len(figures)
     at = min(range(len(twins)), key=lambda number: figures[number].share or 0.0)
     found = TwinGap(
         group, len(twins), missing, mean, lowest=figures[at], lowest_label=twins[at].label,
-        is_rounded=any(known[member.pk][0].disclosure is not None for member in twins),
+        is_rounded=any(entry.disclosure is not None for entry in entries),
     )  # fmt: skip
     if group.source.pk not in known:
         return found
