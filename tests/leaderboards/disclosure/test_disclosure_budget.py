@@ -54,6 +54,15 @@ def test_published_figures_rise_only_in_steps(method: Method, withheld: Split, u
     ]
 
 
+def test_a_figure_keeps_the_step_with_which_it_was_published(method: Method, withheld: Split, unlimited: None) -> None:
+    change_settings(withheld, step=300)
+    submitted(method, withheld, with_share_right(withheld, 0.55))
+    change_settings(withheld, step=100)
+    submitted(method, withheld, with_share_right(withheld, 0.75))
+    found = Disclosure.objects.filter(split=withheld).order_by("pk")
+    assert list(found.values_list("figure", "step")) == [(300, 300), (700, 100)]
+
+
 def test_every_decision_spends_and_later_ones_are_deferred(method: Method, withheld: Split, unlimited: None) -> None:
     for _ in range(5):
         submitted(method, withheld, with_share_right(withheld, 0.5))

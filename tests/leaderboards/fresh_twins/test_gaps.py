@@ -216,6 +216,12 @@ def test_several_submissions_stay_in_the_range_of_the_published_figure() -> None
         assert highest.share >= right / n
 
 
+def test_the_range_has_the_step_with_which_the_figure_was_published() -> None:
+    entry = Entry("m1", Split(), disclosure=Disclosure(figure=climb(236, 400, best=None, step=200), step=200))
+    lowest, highest = range_of(entry, Figure(400, 1, 0.4), step=50)
+    assert (lowest.share, highest.share) == (pytest.approx(0.4), pytest.approx(0.6))
+
+
 def test_an_exact_figure_is_its_own_range() -> None:
     found = Figure(100, 1, 0.5, 0.4, 0.6)
     assert range_of(Entry("m1", Split()), found, step=100) == (found, found)

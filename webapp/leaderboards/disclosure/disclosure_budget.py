@@ -178,7 +178,7 @@ def _climb(
 ) -> None:
     before = list(Disclosure.objects.published().filter(split=split, method=row.method))
     best = max((one.figure for one in before if one.figure is not None), default=None)
-    row.state, row.cost = State.PUBLISHED, 1 + len(parts)
+    row.state, row.cost, row.step = State.PUBLISHED, 1 + len(parts), plan.step
     row.figure = climb(int(found.right), found.n, best=best, step=plan.step)
     row.is_new = best is None or row.figure > best
     if parts:
@@ -219,8 +219,8 @@ def disclose_people(baseline: Baseline) -> Disclosure | None:
     row = Disclosure(split=split, source=split.source, people=baseline, state=State.DEFERRED)
     if not is_too_few(baseline.asked) and room_on(split) >= 1:
         row.state, row.cost, row.is_new = State.PUBLISHED, 1, True
-        step = max(plan_of(split).step, least_step(baseline.asked))
-        row.figure = climb(baseline.right, baseline.asked, best=None, step=step)
+        row.step = max(plan_of(split).step, least_step(baseline.asked))
+        row.figure = climb(baseline.right, baseline.asked, best=None, step=row.step)
     row.save(force_insert=True)
     return row
 

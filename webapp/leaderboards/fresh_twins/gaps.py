@@ -60,7 +60,7 @@ class FigureRange(NamedTuple):
     """The lowest and the highest figure that fit what is known of an accuracy.
 
     They differ only for a published figure of withheld answers, which was rounded down to a step. Both follow from the
-    published figure and the published step alone.
+    published figure and published steps alone.
     """
 
     lowest: Figure
@@ -71,7 +71,8 @@ def range_of(entry: Entry, found: Figure, *, step: int) -> FigureRange:
     """Return the range of an entry's figure; `step` is the step of the figures of its split, in thousandths."""
     if entry.disclosure is None or entry.disclosure.figure is None:
         return FigureRange(found, found)
-    step = max(step, least_step(found.n))  # people answer only a sample, and their figure has a larger step
+    # People answer only a sample, and their figure has a larger step. The owner may have changed the step since then.
+    step = max(step, least_step(found.n), entry.disclosure.step or 0)
     low, high = entry.disclosure.figure, min(WHOLE, entry.disclosure.figure + step)
     return FigureRange(*(figure(Averaged(found.n, (found.n * share / WHOLE,))) for share in (low, high)))
 

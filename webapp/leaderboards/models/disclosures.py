@@ -74,6 +74,9 @@ class Disclosure(models.Model):
     state = models.CharField(max_length=10, choices=State.choices)
     figure = models.PositiveSmallIntegerField(null=True, help_text="The method's best, in thousandths of a share.")
     is_new = models.BooleanField(default=False, help_text="Whether this submission set the figure.")
+    step = models.PositiveSmallIntegerField(
+        null=True, help_text="The step when it was published, in thousandths; empty if that is not known."
+    )
     partition = models.CharField(max_length=100, blank=True, help_text="The facet that the parts are of.")
     parts = models.TextField(default="{}", help_text="JSON: the best figure by the parts' values.")
     cost = models.PositiveIntegerField(default=0, help_text="How many figures it is.")
