@@ -191,6 +191,7 @@ def test_the_owner_sees_what_is_published_and_raises_the_budget(method: Method, 
     [
         ({"step": "9.1"}, "at least 9.2 points"),
         ({"budget": "-1"}, "greater than"),
+        ({"budget": "9" * 30}, "less than"),
         ({"partition": "answer"}, "valid choice"),
     ],
 )

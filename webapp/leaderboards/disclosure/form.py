@@ -12,13 +12,17 @@ from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import DisclosureSettings
 
 POINTS = 10  # thousandths of a share in a percentage point
+MOST_FIGURES = 2**31 - 1  # the largest number that the database stores
 
 
 class DisclosureForm(forms.Form):
     """Step, budget and partition of a split."""
 
     budget = forms.IntegerField(
-        label="Figures that may be published", min_value=0, help_text="The total for all methods and accounts."
+        label="Figures that may be published",
+        min_value=0,
+        max_value=MOST_FIGURES,
+        help_text="The total for all methods and accounts.",
     )
     step = forms.DecimalField(
         label="Step, in points",
