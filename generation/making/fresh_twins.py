@@ -5,6 +5,7 @@ secret is drawn when the twin is made, and it is kept as that of every split wit
 alone gives other scenes and questions.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +18,7 @@ from generation.access import Visitor, is_researcher, may_mention
 from generation.engine import ENGINE_VERSION
 from generation.engine.errors import EngineError
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import get_world
+from generation.engine.worlds import get_maker, get_world
 from generation.making import dataset_jobs
 from generation.making.creation import create_dataset
 from generation.models import Dataset, FreshTwin, Split
@@ -124,25 +125,37 @@ def _spec_data(split: Split, *, questions: int | None) -> dict[str, Any]:
     """Return the spec of the split's dataset with this split alone, withheld, and with its number of scenes."""
     spec = split.dataset.spec_data
     own = {**spec["splits"][split.name], "withheld": True, "reference": None}
+    data = {**spec, "splits": {split.name: own}}
     if questions is not None:
-        own["scenes"] = _scenes_for(split, questions)
-    return {**spec, "splits": {split.name: own}}
+        own["scenes"] = _scenes_for(split, data, questions)
+    return data
 
 
-def _scenes_for(split: Split, questions: int) -> int:
-    """Return the least number of scenes that has so many questions, with as many for each scene as in the split."""
+def _scenes_for(split: Split, data: Mapping[str, Any], questions: int) -> int:
+    """Return a number of scenes that have at least so many questions, with about as many for each as in the split."""
     if questions < LEAST_QUESTIONS:
         raise TwinRefused(
             f"Expected at least {LEAST_QUESTIONS} questions, got {questions:,}. No percentage is shown for fewer.",
             where="--questions",
         )
-    return -(-questions * split.scenes // max(1, split.questions))
+    maker, own = get_maker(split.dataset.world), data["splits"][split.name]
+    scenes = planned = 0
+    while planned < questions:  # in some worlds, the first scenes have fewer questions than the others
+        scenes += math.ceil((questions - planned) * split.scenes / max(1, split.questions))
+        spec, _ = _read_spec(split.dataset, {**data, "splits": {split.name: {**own, "scenes": scenes}}})
+        planned = sum(chunk.questions for chunk in maker.plan(spec, split.name))
+    return scenes
+
+
+def _read_spec(source: Dataset, data: Mapping[str, Any]) -> tuple[BaseSpec, dict[str, bytes]]:
+    """Return a spec with the files of this dataset, and these files."""
+    files = {file.digest: bytes(file.content) for file in source.files.order_by("digest")}
+    return get_world(source.world).read_spec(data, files=files), files
 
 
 def _create(split: Split, data: Mapping[str, Any], *, number: int, owner: Any) -> FreshTwin:
     source = split.dataset
-    files = {file.digest: bytes(file.content) for file in source.files.order_by("digest")}
-    spec = get_world(source.world).read_spec(data, files=files)
+    spec, files = _read_spec(source, data)
     if owner is not None:
         _check_limits(spec, owner, images=source.with_images)
     dataset = create_dataset(

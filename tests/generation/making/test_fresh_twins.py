@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser, Group
 from django.db import connection
+from django.db.models.functions import Now
 
 from generation.access import RESEARCHERS
 from generation.engine.errors import EngineError
@@ -136,6 +137,18 @@ def test_the_number_of_questions_is_rounded_up_to_whole_scenes(shapes: Dataset) 
     train = split_of(shapes, "train")
     [twin] = make_twins(train, questions=33)
     assert (twin.split.scenes, twin.split.questions) == (9, 36)
+
+
+def test_a_twin_has_at_least_the_wanted_questions_if_the_first_stories_have_fewer(db: None) -> None:
+    spec = find_preset("babi-valid")
+    spec["splits"] = {"val": {**spec["splits"]["val"], "reference": None}}
+    begun = dataset_jobs.start(spec, slug="stories", visibility="public")
+    complete = {"state": Dataset.State.COMPLETE, "fingerprint": "0" * 64, "completed": Now()}
+    Dataset.objects.filter(pk=begun.pk).update(**complete)
+    val = split_of(begun, "val")
+    for questions in (30, 77, 333):
+        [twin] = make_twins(val, questions=questions)
+        assert questions <= twin.split.questions <= 1.5 * questions + 20
 
 
 # Refusals
