@@ -5,6 +5,7 @@ secret is drawn when the twin is made, and it is kept as that of every split wit
 alone gives other scenes and questions.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -79,6 +80,12 @@ def _check_scenes(split: Split) -> None:
         raise TwinRefused(
             "Expected a split whose scenes are drawn from its spec, got one that asks about the scenes of a file. A "
             "twin would show the same scenes.",
+            where=str(split),
+        )
+    if split.dataset.read_spec().scene_files:
+        raise TwinRefused(
+            "Expected a split of a dataset that asks about the scenes of a file only in the overrides of splits, got "
+            "one whose spec names the file for all splits. The twin would have this file, from which answers follow.",
             where=str(split),
         )
 
@@ -158,10 +165,11 @@ def _create(split: Split, data: Mapping[str, Any], *, number: int, owner: Any) -
     spec, files = _read_spec(source, data)
     if owner is not None:
         _check_limits(spec, owner, images=source.with_images)
+    text = json.dumps(spec.to_json())
     dataset = create_dataset(
         spec.to_json(),
         slug=_free_slug(split, number),
-        files=files,
+        files={digest: content for digest, content in files.items() if digest in text},  # not those of other splits
         owner=owner,
         visibility=source.visibility,
         images=source.with_images,

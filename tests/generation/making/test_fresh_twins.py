@@ -1,5 +1,7 @@
 """Making fresh twins: what they share with their split, what is new, and which splits can have none."""
 
+import hashlib
+import json
 import threading
 from typing import Any
 
@@ -22,6 +24,7 @@ from generation.splits.split_recipes import read_recipe
 from generation.storage.split_index import SplitIndex
 from generation.verification import dataset as verifying
 from tests.generation import small
+from tests.worlds.clevr.formats.releases import scenes_of
 from webapp.models import User
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -185,6 +188,22 @@ def test_a_split_that_asks_about_the_scenes_of_a_file_is_refused(
     monkeypatch.setattr(BaseSpec, "scene_files", frozenset({"0" * 64}))
     monkeypatch.setattr(type(shapes.read_spec()), "scene_files", frozenset({"0" * 64}))
     is_refused(split_of(shapes, "val"), "got one that asks about the scenes of a file")
+
+
+def test_a_twin_gets_no_file_of_scenes_of_another_split(db: None, researcher: User) -> None:
+    """These scenes may be withheld, and the owner of the twin may download its files."""
+    content = json.dumps(scenes_of("val", 2)).encode()
+    digest = hashlib.sha256(content).hexdigest()
+    splits = {"val": {"scenes": 2}, "test": {"scenes": 2, "withheld": True, "overrides": {"scenes_from": digest}}}
+    source = small.made("given", with_images=False, splits=splits, files={digest: content})
+    assert [file.digest for file in source.files.all()] == [digest]
+    is_refused(split_of(source, "test"), "got one that asks about the scenes of a file")
+    [twin] = make_twins(split_of(source, "val"), owner=researcher)
+    assert not twin.split.dataset.files.exists()
+    assert finished(twin).questions == split_of(source, "val").questions
+    splits = {"val": {"scenes": 2, "overrides": {"scenes_from": None}}, "test": {"scenes": 2, "withheld": True}}
+    source = small.made("given-to-all", with_images=False, splits=splits, scenes_from=digest, files={digest: content})
+    is_refused(split_of(source, "val"), "got one whose spec names the file for all splits")
 
 
 @pytest.mark.parametrize("count", [0, -1, 30])
