@@ -51,7 +51,6 @@ def buttons_of(form: AnswerForm, text: str) -> PressedButtons | None:
     return PressedButtons(buttons, tuple(buttons.index(part) for part in parts))
 
 
-TYPE = "type"
 SOME = 900  # questions that are read at once
 KEYS = "123456789abcdefghijklmnopqrstuvwxyz"
 DIGITS = "0123456789tabcdefghijklmnopqrsuvwxyz"  # the keys for numbers; `t` is the key for ten

@@ -20,7 +20,6 @@ from webapp.api.schemas import common
 from webapp.leaderboards.fresh_twins.listing import source_name
 
 router = Router(tags=["Datasets"])
-TEXT = {"type": "string"}
 KEPT = (
     *("slug", "title", "description", "licence", "version", "citation", "world", "state", "visibility"),
     *("created", "completed", "fingerprint", "engine_version", "release", "with_images"),

@@ -48,8 +48,6 @@ LONGEST = 3600.0  # seconds that scoring a submission may take
 PAUSE = 0.5  # seconds between two checks whether another process has scored a submission
 AT_ONCE = 20  # splits whose missing scores a sweep adds
 
-State = Submission.State
-
 
 # Scoring a submission
 

@@ -14,7 +14,6 @@ from generation.engine.spec import BaseSpec
 from generation.engine.worlds import get_world
 
 LONGEST_REPLY = 100_000  # characters
-OPTIONS = ("index", "level")  # of `reset`, beside the names of the world's attributes
 LETTERS = "abcdefghijklmnopqrstuvwxyz 0123456789"
 
 Observation = dict[str, Any]

@@ -13,7 +13,6 @@ from safetensors.numpy import load, save
 
 from generation.engine.errors import BadTraining
 
-WEIGHTS = ".safetensors"
 ABOUT = ".json"
 
 

@@ -33,7 +33,6 @@ CHILD = Path(__file__).with_name("blender_script.py")
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = 512
 SAMPLE = 96 / (480 * 320 * 512)  # seconds of one core for one sample of one pixel on an ordinary machine
-PICTURE = 2.0  # further seconds for each picture
 STARTING, LEAST, PATIENCE = 300.0, 120.0, 20.0  # seconds, seconds, and a factor on the ordinary time
 TRIES = 3
 LIFE = 500  # pictures after which a child is replaced, to free memory that it leaks

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from generation.engine.numba_compiler import compiler, digest_of
+from generation.engine.numba_compiler import compiler
 
 FILES = sorted(Path(__file__).parent.rglob("*.py"))
-DIGEST = digest_of(FILES)
 compiled = compiler("render", files=FILES)
 inlined = compiler("render", files=FILES, is_inlined=True)

@@ -1,7 +1,7 @@
 """The results of program steps: a value, and the lines that support it."""
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 from generation.engine.worlds.babi.story import Event, Line
@@ -63,6 +63,3 @@ class Prefix:
                 found[antecedent] = None
             found[line] = None
         return tuple(found)
-
-
-Words = Mapping[str, tuple[str, ...]]

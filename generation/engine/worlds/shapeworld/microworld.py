@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 
 from generation.engine.worlds.shapeworld.caption_parameters import Thresholds
 from generation.engine.worlds.shapeworld.phrases import INVERSES, NEAR_OF_TWO, OF_TWO, SELECTED_BY
-from generation.engine.worlds.shapeworld.scene import DIGITS, Entity, FlatScene
+from generation.engine.worlds.shapeworld.scene import DIGITS, FlatScene
 from generation.engine.worlds.shapeworld.three_valued_logic import FALSE, NOBODY, TRUE, UNCLEAR, Set, Truth
 
 Rows = list[int]  # one mask for each reference
-Compare = Callable[[Entity, Entity], float]
 BACKWARDS = frozenset(
     {"right", "below", "front", "smaller", "lighter", "different shape", "different color", "farther"}
 )

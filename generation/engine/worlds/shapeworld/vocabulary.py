@@ -17,7 +17,6 @@ ShapeName = Literal["square", "rectangle", "triangle", "pentagon", "cross", "cir
 ColorName = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,20}$")]
 Words = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,20}$")]
 Byte = Annotated[int, Field(ge=0, le=255)]
-ATTRIBUTES = ("shape", "color")
 
 
 class ShapeColor(Frozen):
