@@ -243,7 +243,7 @@ class Format(Protocol):
     """A file format for datasets.
 
     `label` is its name for users, and `about` says in one line who reads it. `sums` names the file with the SHA-256 of
-    all other files. `embeds` says whether pictures are exported, not only named.
+    all other files.
     """
 
     name: ClassVar[str]
@@ -251,7 +251,6 @@ class Format(Protocol):
     about: ClassVar[str]
     options: ClassVar[tuple[Option, ...]]
     sums: ClassVar[str]
-    embeds: ClassVar[bool]
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write into an empty folder. `options` has a value for each option. Raise `BadExport` if that cannot work."""

@@ -36,7 +36,6 @@ class Coco:
         ),
     )
     sums: ClassVar[str] = "SHA256SUMS"
-    embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write `images/` and `annotations/`."""

@@ -23,7 +23,6 @@ class LmmsEval:
     about: ClassVar[str] = "tasks, questions and pictures, to evaluate vision-language models with lmms-eval"
     options: ClassVar[tuple[Option, ...]] = ()
     sums: ClassVar[str] = "SHA256SUMS"
-    embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write a task for each split, the files that tasks share, and how to run them."""

@@ -42,7 +42,6 @@ class RewardedPrompts(ABC):
     name: ClassVar[str]
     options: ClassVar[tuple[Option, ...]] = ()
     sums: ClassVar[str] = "SHA256SUMS"
-    embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write the files of every split, and how to use them."""

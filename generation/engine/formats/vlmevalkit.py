@@ -32,7 +32,6 @@ class VlmEvalKit:
         Option("form", "choices: A, B, C ... to choose from; open: answers in words", CHOICES, (CHOICES, OPEN)),
     )
     sums: ClassVar[str] = "SHA256SUMS"
-    embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write a file for each split, and instructions."""

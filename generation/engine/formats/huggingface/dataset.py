@@ -73,7 +73,6 @@ class HuggingFace:
         Option("embed", "the pictures stand in the configuration questions too, for test sets"),
     )
     sums: ClassVar[str] = "SHA256SUMS"
-    embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write the Parquet files of every split, then the files that describe them."""

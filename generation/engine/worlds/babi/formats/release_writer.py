@@ -45,7 +45,6 @@ class ReleasedBabi:
         Option("nosf", "Write a second folder without supporting facts, its name ending in -nosf, as ParlAI reads it"),
     )
     sums: ClassVar[str] = SUMS
-    embeds: ClassVar[bool] = False
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write the release's folders and the folder beside them."""

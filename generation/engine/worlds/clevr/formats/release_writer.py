@@ -30,7 +30,6 @@ class ReleasedClevr:
     )
     options: ClassVar[tuple[Option, ...]] = ()
     sums: ClassVar[str] = SUMS
-    embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write the release's folder and the folder beside it."""

@@ -60,7 +60,6 @@ class Original:
     )
     options: ClassVar[tuple[Option, ...]] = ()
     sums: ClassVar[str] = "SHA256SUMS"
-    embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write a folder for each split, and the specifications that describe the files."""
