@@ -249,8 +249,8 @@ class Format(Protocol):
     name: ClassVar[str]
     label: ClassVar[str]
     about: ClassVar[str]
-    options: ClassVar[tuple[Option, ...]]
-    sums: ClassVar[str]
+    options: ClassVar[tuple[Option, ...]] = ()
+    sums: ClassVar[str] = "SHA256SUMS"
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write into an empty folder. `options` has a value for each option. Raise `BadExport` if that cannot work."""

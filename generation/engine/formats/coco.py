@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadExport
-from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Format, Option, Tick
 from generation.engine.formats.common import embed_image, write_readme
 from generation.engine.formats.rle import Mask, compressed, masks
 from generation.engine.items import Element, Media
@@ -18,7 +18,7 @@ from generation.engine.items import Element, Media
 PART = ".annotations"
 
 
-class Coco:
+class Coco(Format):
     """Writes images, and boxes and masks for splits whose scenes may be seen."""
 
     name: ClassVar[str] = "coco"
@@ -35,7 +35,6 @@ class Coco:
             choices=("compressed", "lists"),
         ),
     )
-    sums: ClassVar[str] = "SHA256SUMS"
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write `images/` and `annotations/`."""

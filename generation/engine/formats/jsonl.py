@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from generation.engine.errors import EngineError
-from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Format, Tick
 from generation.engine.formats.common import facet_rows, open_gzip, write_readme
 from generation.engine.program import to_json
 from generation.engine.scoring.steps import ExpectedStep, expected_steps, steps_prompt
 from generation.engine.worlds.story_text import prompt_of, seen_by
 
 
-class JsonLines:
+class JsonLines(Format):
     """Writes, for each split, `questions.jsonl.gz`, `scenes.jsonl.gz` and `images.tar`."""
 
     name: ClassVar[str] = "jsonl"
@@ -25,8 +25,6 @@ class JsonLines:
         "What a few lines of any language read: a line a question with its answer, program, prompt and facets, a line "
         "a scene, and all images of a split in one tar file."
     )
-    options: ClassVar[tuple[Option, ...]] = ()
-    sums: ClassVar[str] = "SHA256SUMS"
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write a folder for each split."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from generation.engine.errors import BadExport
-from generation.engine.formats import ExportDataset, ExportSplit, Option, Tick, lmms_eval_task
+from generation.engine.formats import ExportDataset, ExportSplit, Format, Tick, lmms_eval_task
 from generation.engine.formats.common import embed_image, write_json, write_readme
 from generation.engine.formats.huggingface.card import yaml_text
 from generation.engine.formats.huggingface.parquet import QUESTIONS, Shards, arrow, question_features, schema_of
@@ -15,14 +15,12 @@ from generation.engine.items import Media
 MOST_TOKENS = 64  # limit for a model's answer: an answer is one word, and a short sentence around it fits too
 
 
-class LmmsEval:
+class LmmsEval(Format):
     """Writes tasks of lmms-eval with their data."""
 
     name: ClassVar[str] = "lmms-eval"
     label: ClassVar[str] = "lmms-eval tasks"
     about: ClassVar[str] = "tasks, questions and pictures, to evaluate vision-language models with lmms-eval"
-    options: ClassVar[tuple[Option, ...]] = ()
-    sums: ClassVar[str] = "SHA256SUMS"
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write a task for each split, the files that tasks share, and how to run them."""

@@ -4,13 +4,13 @@ A row is a question with its picture, its answer and the form of its answer, fro
 `generation.engine.environment` score replies.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from generation.engine.errors import BadExport
-from generation.engine.formats import ExportDataset, ExportItem, Option, Tick
+from generation.engine.formats import ExportDataset, ExportItem, Format, Tick
 from generation.engine.formats.common import write_readme
 from generation.engine.formats.huggingface.parquet import (
     IMAGE,
@@ -36,12 +36,10 @@ PLACEHOLDERS = (PLACEHOLDER, "<video>")  # verl reads both in the prompts of a d
 ABILITIES = {Media.IMAGE: "visual-question-answering", Media.STORY: "reading", Media.NONE: "reasoning"}
 
 
-class RewardedPrompts(ABC):
+class RewardedPrompts(Format):
     """Writes a folder of Parquet files for each split. A library's format says which columns they have."""
 
     name: ClassVar[str]
-    options: ClassVar[tuple[Option, ...]] = ()
-    sums: ClassVar[str] = "SHA256SUMS"
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write the files of every split, and how to use them."""

@@ -13,7 +13,7 @@ from string import ascii_uppercase
 from typing import Any, ClassVar
 
 from generation.engine.errors import BadExport
-from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Format, Option, Tick
 from generation.engine.formats.common import write_readme
 from generation.engine.formats.huggingface.rows import PROMPT, STORY, Row, Rows, facet_columns, plain_names
 from generation.engine.formats.lmms_eval import check_pictures
@@ -22,7 +22,7 @@ from generation.engine.worlds.story_text import numbered
 CHOICES, OPEN = "choices", "open"
 
 
-class VlmEvalKit:
+class VlmEvalKit(Format):
     """Writes TSV files."""
 
     name: ClassVar[str] = "vlmevalkit"
@@ -31,7 +31,6 @@ class VlmEvalKit:
     options: ClassVar[tuple[Option, ...]] = (
         Option("form", "choices: A, B, C ... to choose from; open: answers in words", CHOICES, (CHOICES, OPEN)),
     )
-    sums: ClassVar[str] = "SHA256SUMS"
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write a file for each split, and instructions."""

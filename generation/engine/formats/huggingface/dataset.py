@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar
 
-from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Format, Option, Tick
 from generation.engine.formats.common import embed_image, write_json
 from generation.engine.formats.huggingface.card import Card, CardExample, card, yaml_text
 from generation.engine.formats.huggingface.card_statistics import FacetCounter
@@ -63,7 +63,7 @@ NOT_EMBEDDED = """\
 """
 
 
-class HuggingFace:
+class HuggingFace(Format):
     """Writes a folder for `datasets.load_dataset`."""
 
     name: ClassVar[str] = "huggingface"
@@ -72,7 +72,6 @@ class HuggingFace:
     options: ClassVar[tuple[Option, ...]] = (
         Option("embed", "the pictures stand in the configuration questions too, for test sets"),
     )
-    sums: ClassVar[str] = "SHA256SUMS"
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write the Parquet files of every split, then the files that describe them."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
 from generation.engine.errors import BadExport
-from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Format, Option, Tick
 from generation.engine.formats.common import write_readme
 from generation.engine.formats.sidecar_writer import SUMS, write_about, write_facets
 from generation.engine.items import Item, Question
@@ -32,7 +32,7 @@ def stories_path(split: str) -> str:
     return f"stories/{PREFIX}_{split}_stories.jsonl"
 
 
-class ReleasedBabi:
+class ReleasedBabi(Format):
     """Writes the release's folders, and `horsesense/` beside them."""
 
     name: ClassVar[str] = "babi"

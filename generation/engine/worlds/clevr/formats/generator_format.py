@@ -6,13 +6,13 @@ from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
-from generation.engine.formats import ExportDataset, ExportSplit, Option, Tick
+from generation.engine.formats import ExportDataset, ExportSplit, Format, Tick
 from generation.engine.formats.common import embed_image, json_list, write_readme
 from generation.engine.worlds.clevr.formats import file_dialects
 from generation.engine.worlds.clevr.spec import ClevrSpec
 
 
-class AsGenerated:
+class AsGenerated(Format):
     """Writes files for code around the original generator: `type`, answers as JSON values, names of template files."""
 
     name: ClassVar[str] = "clevr-generator"
@@ -21,8 +21,6 @@ class AsGenerated:
         "What code around the original generator reads: a folder a split, answers as JSON values, and the number of "
         "each question's template inside its file."
     )
-    options: ClassVar[tuple[Option, ...]] = ()
-    sums: ClassVar[str] = "SHA256SUMS"
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write a folder for each split."""

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
-from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Format, Tick
 from generation.engine.formats.common import embed_image, when_needed, write_readme
 from generation.engine.formats.sidecar_writer import SUMS, write_about, write_facets
 from generation.engine.reading.sidecar_reader import BESIDE
@@ -19,7 +19,7 @@ def is_released(split: ExportSplit) -> bool:
     return split.shows_answers and not split.withheld and not split.name.startswith("test")
 
 
-class ReleasedClevr:
+class ReleasedClevr(Format):
     """Writes the release's folder, and `horsesense/` beside it."""
 
     name: ClassVar[str] = "clevr"
@@ -28,7 +28,6 @@ class ReleasedClevr:
         "What code for CLEVR v1.0 reads: questions, scenes and images in the release's folders. What the release "
         "leaves out stands beside it, and importing it gives the same dataset again."
     )
-    options: ClassVar[tuple[Option, ...]] = ()
     sums: ClassVar[str] = SUMS
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:

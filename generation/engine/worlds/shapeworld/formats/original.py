@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, NamedTuple
 
-from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Format, Tick
 from generation.engine.formats.common import embed_image, write_json, write_readme
 from generation.engine.items import Question
 from generation.engine.worlds.shapeworld.formats.original_serialization import (
@@ -49,7 +49,7 @@ class TokenTexts:
         }
 
 
-class Original:
+class Original(Format):
     """Writes specifications and, for each split, its shards."""
 
     name: ClassVar[str] = "shapeworld"
@@ -58,8 +58,6 @@ class Original:
         "What code for the original ShapeWorld reads: shards with pictures, captions, agreement and, where they may be "
         "shown, models of worlds and captions, and a page to look at."
     )
-    options: ClassVar[tuple[Option, ...]] = ()
-    sums: ClassVar[str] = "SHA256SUMS"
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write a folder for each split, and the specifications that describe the files."""
