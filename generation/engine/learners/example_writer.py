@@ -11,7 +11,8 @@ import numpy as np
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
-from generation.engine.learners.examples import PARTS, QUESTIONS, Region, write_about
+from generation.engine.learners.examples import ABOUT, PARTS, QUESTIONS, Region
+from generation.engine.learners.model_files import write_whole
 
 
 class ItemRegion(NamedTuple):
@@ -94,12 +95,12 @@ class ExampleWriter:
             np.save(self.folder / f"{file}.npy", values)
         if self._images is not None:
             self._images.flush()  # type: ignore[attr-defined]
-        write_about(
-            self.folder,
-            name=name,
-            vocabulary=vocabulary,
-            most_counted=most_counted,
-            labels=self._labels or None,
-            parts=[part for part in PARTS if self.questions and self._counts[part] == self.questions],
-            images=self._images is not None,
-        )
+        about = {
+            "name": name,
+            "vocabulary": vocabulary,
+            "most_counted": most_counted,
+            "labels": self._labels or None,
+            "parts": [part for part in PARTS if self.questions and self._counts[part] == self.questions],
+            "images": self._images is not None,
+        }
+        write_whole(self.folder / ABOUT, json.dumps(about).encode())

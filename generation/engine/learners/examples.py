@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadTraining
-from generation.engine.learners.model_files import write_whole
 from generation.engine.program import Program, Step
 
 Region = tuple[float, float, float, float]
@@ -129,69 +128,6 @@ PARTS = ("answers", "stories", "supports", "programs")
 ABOUT, QUESTIONS = "about.json", "questions.jsonl"
 
 
-def write_examples(folder: Path, examples: Examples) -> None:
-    """Write examples to a new folder, in which `about.json` is written last.
-
-    Images that the folder already has as `images.npy` are kept: a caller with many images writes them one by one.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    regions = examples.regions
-    arrays: dict[str, NDArray[Any] | None] = {"items": examples.items, "images": examples.images}
-    if regions is not None:
-        arrays |= {"starts": regions.starts, "boxes": regions.boxes, "ids": regions.ids}
-    for name, array in arrays.items():
-        path = folder / f"{name}.npy"
-        if array is not None and not (name == "images" and path.exists()):
-            np.save(path, array)
-    with (folder / QUESTIONS).open("w", encoding="utf-8") as file:
-        for at in range(len(examples)):
-            file.write(json.dumps(_question_json(examples, at)) + "\n")
-    write_about(
-        folder,
-        name=examples.name,
-        vocabulary=examples.vocabulary,
-        most_counted=examples.most_counted,
-        labels=None if regions is None else regions.labels,
-        parts=[part for part in PARTS if examples.has(part)],
-        images=examples.images is not None,
-    )
-
-
-def write_about(
-    folder: Path,
-    *,
-    name: str,
-    vocabulary: Sequence[str],
-    most_counted: int | None,
-    labels: Sequence[str] | None,
-    parts: Sequence[str],
-    images: bool,
-) -> None:
-    """Write the file that completes a folder of examples.
-
-    Parameters
-    ----------
-    folder : Path
-    name, vocabulary, most_counted
-        As in `Examples`.
-    labels : sequence of str or None
-        The labels of all regions; None without regions.
-    parts : sequence of str
-        Those of `PARTS` that every line of the questions has.
-    images : bool
-        Whether there are images.
-    """
-    about = {
-        "name": name,
-        "vocabulary": list(vocabulary),
-        "most_counted": most_counted,
-        "labels": None if labels is None else list(labels),
-        "parts": list(parts),
-        "images": images,
-    }
-    write_whole(folder / ABOUT, json.dumps(about).encode())
-
-
 def read_examples(folder: Path) -> Examples:
     """Return the examples of a folder; raise `BadTraining` if it is not complete."""
     try:
@@ -217,15 +153,6 @@ def read_examples(folder: Path) -> Examples:
         most_counted=about["most_counted"],
         **parts,
     )
-
-
-def _question_json(examples: Examples, at: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"text": examples.texts[at], "kind": examples.kinds[at]}
-    for part in PARTS:
-        values = getattr(examples, part)
-        if values is not None:
-            found[part] = values[at]
-    return found
 
 
 def _part(row: Mapping[str, Any], part: str) -> Any:

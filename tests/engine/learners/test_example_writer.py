@@ -1,4 +1,4 @@
-"""Folders of examples that are written item by item are read as those that are written at once."""
+"""Folders of examples are read as they were written."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from generation.engine.learners.example_writer import ExampleWriter, ItemRegion
-from generation.engine.learners.examples import PARTS, Examples, read_examples, write_examples
+from generation.engine.learners.examples import PARTS, Examples, read_examples
 from tests.engine.learners import made_examples
 
 
@@ -41,11 +41,10 @@ def as_lists(examples: Examples) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("make", [made_examples.pictures, made_examples.counts, made_examples.stories])
-def test_both_ways_of_writing_give_the_same_examples(make: Callable[[int], Examples], tmp_path: Path) -> None:
+def test_examples_are_read_as_they_were_written(make: Callable[[int], Examples], tmp_path: Path) -> None:
     examples = make(9)
-    write_examples(tmp_path / "whole", examples)
-    write_by_items(tmp_path / "items", examples)
-    assert as_lists(read_examples(tmp_path / "items")) == as_lists(read_examples(tmp_path / "whole"))
+    write_by_items(tmp_path, examples)
+    assert as_lists(read_examples(tmp_path)) == as_lists(examples)
 
 
 def test_a_part_that_one_question_lacks_is_left_out(tmp_path: Path) -> None:
