@@ -43,11 +43,6 @@ class Weather(NamedTuple):
     streaks: Streaks | None = None
     lit: float = 0.0
 
-    @property
-    def has_lamps(self) -> bool:
-        """Whether lamps shine."""
-        return self.lit > 0.0
-
 
 def _direction(x: float, y: float, z: float) -> Vector:
     length = math.sqrt(x * x + y * y + z * z)
