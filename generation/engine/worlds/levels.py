@@ -87,24 +87,6 @@ class LevelAttribute(NamedTuple):
         number = " or a number from 0" if self.number is not None else ""
         raise BadSpec(f"Expected one of {', '.join(self.levels)}{number}, got {level!r}.", where=self.name)
 
-    def hardness(self, codes: Sequence[int]) -> float:
-        """Return how hard questions are; harder ones have a larger number.
-
-        Parameters
-        ----------
-        codes : sequence of int
-            The code of the facet for each question; -1 for a question without a value.
-
-        Returns
-        -------
-        float
-        """
-        known = [code for code in codes if code >= 0]
-        if self.trend is Trend.VARIETY:
-            return float(len(set(known)))
-        mean = sum(known) / len(known) if known else 0.0
-        return mean if self.trend is Trend.MORE else -mean
-
 
 def named(*levels: Change) -> dict[str, Change]:
     """Return the changes of each level, given from the easiest to the hardest."""
