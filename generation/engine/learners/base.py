@@ -60,16 +60,6 @@ class TrainingReporter(Protocol):
         """Do nothing, or raise an error to stop the training. Learners call it every few seconds."""
 
 
-class SilentReporter:
-    """A reporter that does nothing."""
-
-    def progress(self, progress: EpochProgress) -> None:
-        """Do nothing."""
-
-    def check(self) -> None:
-        """Do nothing."""
-
-
 class Prediction(NamedTuple):
     """What a learner predicts for an example.
 

@@ -17,7 +17,7 @@ import numpy as np
 from safetensors.numpy import load, save
 
 from generation.engine.errors import BadTraining
-from generation.engine.learners.base import EpochProgress, Learner, SilentReporter, accuracy
+from generation.engine.learners.base import EpochProgress, Learner, accuracy
 from generation.engine.learners.epoch_learner import EpochLearner
 from generation.engine.learners.examples import Examples
 
@@ -27,6 +27,14 @@ Check = Callable[[Kind, Examples, Settings], None]
 SEED = 7
 LEAST = 0.95  # the share of the training examples that an overfitted learner answers correctly
 FEW = 12  # examples of trainings that need not learn anything
+
+
+class SilentReporter:
+    def progress(self, progress: EpochProgress) -> None:
+        pass
+
+    def check(self) -> None:
+        pass
 
 
 class Interrupted(Exception):

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from generation.engine.learners.base import SilentReporter
 from generation.engine.learners.classical.memory_network import MemoryNetwork, loss_of
 from generation.engine.learners.classical.memory_network_steps import (
     EncodedSentences,
@@ -19,7 +18,7 @@ from generation.engine.learners.classical.memory_network_steps import (
     scores_of,
 )
 from tests.engine.learners import made_examples
-from tests.engine.learners.conformance import answers_of, train
+from tests.engine.learners.conformance import SilentReporter, answers_of, train
 from tests.engine.learners.gradients import assert_gradients
 
 MEMORY, WORDS, SIZE, HOPS = 4, 7, 5, 3

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 
 from generation.engine.errors import BadTraining, NoTorch
 from generation.engine.learners import METHODS, NETWORKS, find_learner
-from generation.engine.learners.base import SilentReporter
 from generation.engine.learners.networks.encoders import halve
 from generation.engine.learners.networks.picture_learner import batches_by_item
 from generation.engine.learners.networks.torch_learner import TorchLearner
 from tests.engine.learners import made_examples
-from tests.engine.learners.conformance import refuses_bad_settings
+from tests.engine.learners.conformance import SilentReporter, refuses_bad_settings
 from tests.skips import Unshared
 from tests.webapp.commands import ROOT
 
