@@ -139,10 +139,6 @@ def _table(splits: Sequence[ExportSplit]) -> Iterator[str]:
         yield f"| {split.name} | {split.scenes:,} | {split.questions:,} | {answers} | {hash_} |"
 
 
-def no_tick(_: int) -> None:
-    """Do not report progress."""
-
-
 def embed_image(path: Path, image: Callable[[], bytes] | None) -> None:
     """Write a picture to a path, if there is a picture."""
     if image is not None:
@@ -156,7 +152,6 @@ __all__ = [
     "facet_rows",
     "facts",
     "json_list",
-    "no_tick",
     "notes",
     "open_gzip",
     "readme",

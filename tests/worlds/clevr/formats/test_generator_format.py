@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from generation.engine import formats
-from generation.engine.formats.common import no_tick
 from generation.engine.program import from_json
 from generation.engine.worlds.clevr.world import WORLD
 from tests.worlds.clevr.formats.sample import Dataset, shapes
@@ -36,7 +35,7 @@ def dataset() -> Dataset:
 def folder(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an export that tests must not change."""
     folder = tmp_path_factory.mktemp("exports")
-    FORMAT.write(dataset, folder, options={}, tick=no_tick)
+    FORMAT.write(dataset, folder, options={}, tick=lambda _: None)
     return folder
 
 
