@@ -110,7 +110,7 @@ def picture(number: int) -> bytes:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset of marbles."""
+    """A dataset; by default one of marbles."""
 
     splits: tuple[ExportSplit, ...]
     slug: str = "marbles"

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, partial
 from typing import Any
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from generation.engine.content_hash import Fingerprint
-from generation.engine.formats import ExportItem, ExportSplit
+from generation.engine.formats import ExportItem
 from generation.engine.items import Facet, Item, Needs
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import World
 from generation.engine.worlds.clevr.world import WORLD, ClevrMaker
+from tests.engine.formats.sample import Dataset, withhold
 
 PER_SCENE = 5
 SPLITS: dict[str, dict[str, Any]] = {
@@ -117,37 +117,6 @@ class Split:
         return self.drawn[position][1]
 
 
-def withhold(item: Item) -> Item:
-    """Return a copy of the item without its scene, view, answers and programs."""
-    questions = tuple(replace(question, answer=None, program=None) for question in item.questions)
-    return replace(item, scene=None, view=None, questions=questions)
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A dataset."""
-
-    splits: tuple[ExportSplit, ...]
-    slug: str = "shapes"
-    title: str = "Some shapes"
-    description: str = "Shapes on a plane."
-    authors: tuple[str, ...] = ("Ada Example", "Bob Example")
-    licence: str = "CC BY 4.0"
-    version: str = "1.2"
-    citation: str = "@misc{shapes,\n  title={Some shapes}\n}"
-    completed: date = date(2026, 3, 9)
-    fingerprint: str = "c" * 64
-    engine_version: str = "1"
-    release: str = "0.1.0"
-    url: str = ""
-    world: World = WORLD
-    spec_json: Mapping[str, Any] = field(default_factory=dict)
-    files: Mapping[str, bytes] = field(default_factory=dict)
-
-    def figures(self) -> Mapping[str, bytes]:
-        return {}
-
-
 def shapes(*, splits: Mapping[str, Mapping[str, Any]] = SPLITS, images: bool = True) -> Dataset:
     """Return a dataset of small pictures."""
     spec = WORLD.read_spec(
@@ -160,4 +129,14 @@ def shapes(*, splits: Mapping[str, Mapping[str, Any]] = SPLITS, images: bool = T
         }
     )
     made = tuple(Split(name, spec, images=images, reference=spec.reference_of(name)) for name in splits)
-    return Dataset(made, spec_json=spec.to_json())
+    return Dataset(
+        made,
+        slug="shapes",
+        title="Some shapes",
+        description="Shapes on a plane.",
+        citation="@misc{shapes,\n  title={Some shapes}\n}",
+        completed=date(2026, 3, 9),
+        world=WORLD,
+        spec_json=spec.to_json(),
+        drawn={},
+    )

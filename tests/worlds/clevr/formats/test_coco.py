@@ -16,12 +16,6 @@ from tests.worlds.clevr.formats.sample import Dataset, Split, shapes
 FORMAT = formats.find("coco", WORLD)
 
 
-@pytest.fixture(scope="module")
-def dataset() -> Dataset:
-    """A dataset that tests must not change."""
-    return shapes()
-
-
 def write_export(dataset: Dataset, folder: Path, **options: Any) -> Path:
     FORMAT.write(dataset, folder, options=formats.check_options(FORMAT, options), tick=lambda _: None)
     return folder

@@ -9,7 +9,7 @@ import pytest
 from generation.engine import formats
 from generation.engine.program import from_json
 from generation.engine.worlds.clevr.world import WORLD
-from tests.worlds.clevr.formats.sample import Dataset, shapes
+from tests.worlds.clevr.formats.sample import Dataset
 
 FORMAT = formats.find("clevr-generator", WORLD)
 FILES = {  # the released template files in the order of family numbers, and their numbers of families
@@ -23,12 +23,6 @@ FILES = {  # the released template files in the order of family numbers, and the
     "two_hop.json": 6,
     "zero_hop.json": 6,
 }
-
-
-@pytest.fixture(scope="module")
-def dataset() -> Dataset:
-    """A dataset that tests must not change."""
-    return shapes()
 
 
 @pytest.fixture(scope="module")

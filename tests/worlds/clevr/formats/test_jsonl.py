@@ -18,12 +18,6 @@ FORMAT = formats.find("jsonl", WORLD)
 
 
 @pytest.fixture(scope="module")
-def dataset() -> Dataset:
-    """A dataset that tests must not change."""
-    return shapes()
-
-
-@pytest.fixture(scope="module")
 def folder(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an export that tests must not change."""
     folder = tmp_path_factory.mktemp("exports")

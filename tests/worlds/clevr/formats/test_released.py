@@ -32,12 +32,6 @@ def write_export(dataset: Dataset, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def dataset() -> Dataset:
-    """A dataset that tests must not change."""
-    return shapes()
-
-
-@pytest.fixture(scope="module")
 def folder(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an export that tests must not change."""
     return write_export(dataset, tmp_path_factory.mktemp("exports"))
