@@ -8,7 +8,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from generation.models import Dataset, Split
 from tests.generation import small
-from webapp.leaderboards.disclosure import submitter_approvals
+from tests.leaderboards.sent import approve
 from webapp.leaderboards.models import Method
 from webapp.models import User
 
@@ -41,7 +41,7 @@ def val(scored: Dataset) -> Split:
 def withheld(scored: Dataset, member: User) -> Split:
     """Give a split with 120 questions whose answers are withheld, to which the member may submit."""
     split = scored.splits.select_related("dataset", "parent", "reference").get(name="test")
-    submitter_approvals.approve(split, member, by=None)
+    approve(split, member)
     return split
 
 

@@ -22,9 +22,8 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Split
 from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
-from tests.leaderboards.sent import noisy, submitted, truth_of
+from tests.leaderboards.sent import approve, noisy, submitted, truth_of
 from webapp.leaderboards.boards import board_of
-from webapp.leaderboards.disclosure import submitter_approvals
 from webapp.leaderboards.models import Method
 from webapp.leaderboards.ranking.board_rows import REWEIGHTED, BoardRequest, BoardRow
 from webapp.models import User
@@ -164,7 +163,7 @@ def test_few_questions_have_no_figure(street: Dataset, method: Method, member: U
 
 def test_withheld_answers_have_no_figure(street: Dataset, method: Method, as_member: Client, member: User) -> None:
     split = street.splits.get(name="test")
-    submitter_approvals.approve(split, member, by=None)
+    approve(split, member)
     page = as_member.get(submitted(method, split, noisy(split, wrong=0.5)).get_absolute_url()).content.decode()
     assert "eweighted" not in page
     assert "eweighted" not in as_member.get(reverse("board", args=["street", "test"])).content.decode()

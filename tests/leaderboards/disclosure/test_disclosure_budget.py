@@ -8,9 +8,9 @@ from generation.splits import question_sets
 from generation.splits.split_recipes import read_recipe
 from generation.splits.withheld_answers import open_answers
 from tests.generation import small
-from tests.leaderboards.sent import noisy, submitted, truth_of
+from tests.leaderboards.sent import approve, noisy, submitted, truth_of
 from webapp.leaderboards import baselines, scoring
-from webapp.leaderboards.disclosure import disclosure_budget, limits, submitter_approvals
+from webapp.leaderboards.disclosure import disclosure_budget, limits
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission
 from webapp.models import User
 
@@ -189,7 +189,7 @@ def test_a_dataset_is_deleted_with_its_published_figures(member: User, db: None)
     splits = {"train": {"scenes": 2}, "test": {"scenes": 10, "withheld": True}}
     made = small.made("gone", with_images=False, splits=splits)
     split = Split.objects.for_browse().get(dataset=made, name="test")
-    submitter_approvals.approve(split, member, by=None)
+    approve(split, member)
     change_settings(split, budget=7)
     submitted(Method.objects.create(name="M", owner=member), split, with_share_right(split, 0.5))
     assert Disclosure.objects.filter(split=split).exists()

@@ -10,7 +10,7 @@ from django.utils import timezone
 from generation.access import RESEARCHERS
 from generation.making import dataset_jobs
 from generation.models import Dataset, FreshTwin, Split
-from webapp.leaderboards.disclosure import submitter_approvals
+from tests.leaderboards.sent import approve
 from webapp.leaderboards.fresh_twins.suite import MadeTwins, make_twins_with_suite
 from webapp.leaderboards.models import Method
 from webapp.models import User
@@ -29,7 +29,7 @@ def made(val: Split, member: User) -> MadeTwins:
     """Give two complete twins of val with their suite; the member may submit to them."""
     found = make_twins_with_suite(val, count=2)
     for split in finish(found.twins):
-        submitter_approvals.approve(split, member, by=None)
+        approve(split, member)
     return found
 
 

@@ -17,9 +17,9 @@ from generation.models import Split
 from generation.splits.withheld_answers import open_answers
 from tests.leaderboards.disclosure.test_disclosure_budget import with_share_right
 from tests.leaderboards.fresh_twins.conftest import finish
-from tests.leaderboards.sent import as_zip, right_of, submitted, suite_of, truth_of
+from tests.leaderboards.sent import approve, as_zip, right_of, submitted, suite_of, truth_of
 from webapp.leaderboards import scoring, uploads
-from webapp.leaderboards.disclosure import disclosure_budget, submitter_approvals
+from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.fresh_twins.gaps import TwinGap, range_of
 from webapp.leaderboards.fresh_twins.suite import MadeTwins, make_twins_with_suite
@@ -185,7 +185,7 @@ def test_a_withheld_split_can_have_twins_and_its_figures_are_rounded_too(
 ) -> None:
     made = make_twins_with_suite(withheld)
     [twin] = finish(made.twins)
-    submitter_approvals.approve(twin, member, by=None)
+    approve(twin, member)
     answer(published, withheld, [twin], known=0.83, others=0.63)
     seen, exact = (gap_of(user, made, published) for user in (AnonymousUser(), staff))
     assert seen.interval is not None and exact.interval is not None and exact.share == pytest.approx(0.2, abs=0.02)

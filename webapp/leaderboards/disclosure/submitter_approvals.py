@@ -70,11 +70,5 @@ def decide(split: Split, number: int, *, by: Any, is_approved: bool) -> bool:
     return rows.update(state=wanted, decided=Now(), decided_by=by.pk) == 1
 
 
-def approve(split: Split, account: Any, *, by: Any) -> None:
-    SubmitterApproval.objects.update_or_create(
-        split=split.source, account=account, defaults={"state": State.APPROVED, "decided": Now(), "decided_by": by}
-    )
-
-
 def requests_for(split: Split) -> QuerySet[SubmitterApproval]:
     return SubmitterApproval.objects.filter(split=split.source).select_related("account", "decided_by")
