@@ -135,22 +135,12 @@ def held_by(participant: Participant) -> list[Claim]:
     return list(itertools.starmap(Claim, asking_held(participant).rows()))
 
 
-def claim(participant: Participant) -> Claim | None:
-    """Claim and return a slot for the participant until its lease ends; return None if no slot is left for them.
-
-    If the participant already holds a slot without an answer, this slot is returned. Its lease is renewed if half of it
-    is over.
-    """
-    held, given = held_by(participant), given_to(participant)
-    return next(iter(claims(participant, most=1, held=held, given=given)), None)
-
-
 def claims(
     participant: Participant, *, most: int, held: Iterable[Claim], given: Iterable[QuestionPlace]
 ) -> list[Claim]:
     """Return up to `most` slots that the participant holds: first the slots that they already hold, then new ones.
 
-    `held` and `given` are the current results of `held_by` and `given_to`.
+    A lease is renewed if half of it is over. `held` and `given` are the current results of `held_by` and `given_to`.
     """
     held, places = list(held), list(given)
     turns = {place.question: turn for turn, place in enumerate(places)}  # two slots can have the same time of claim

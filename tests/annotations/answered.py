@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotations.answering import slot_assignment
 from annotations.answering.session import QUESTION
+from annotations.answering.slot_assignment import Claim
 from annotations.models import Answer, Baseline, Given, Participant, Showing, Slot, Study
 from annotations.results import baseline
 from generation.engine.scoring.score import score
@@ -33,6 +34,12 @@ def opened(split: Split, positions: list[int], **options: Any) -> Study:
     scenes = SplitIndex.open(split).scenes
     slot_assignment.lay_out(study, [(one, int(scenes[one])) for one in positions], ranks=range(len(positions)))
     return study
+
+
+def claims_of(person: Participant, *, most: int = 1) -> list[Claim]:
+    """Return up to `most` slots that a person holds; slots that nobody holds are claimed."""
+    held, given = slot_assignment.held_by(person), slot_assignment.given_to(person)
+    return slot_assignment.claims(person, most=most, held=held, given=given)
 
 
 def shown_for(

@@ -17,6 +17,7 @@ from django.db import connection  # noqa: E402
 
 from annotations.answering import slot_assignment  # noqa: E402
 from annotations.models import Participant, Study  # noqa: E402
+from tests.annotations.answered import claims_of  # noqa: E402
 from tests.annotations.conftest import open_study  # noqa: E402
 
 LOST = 0.05  # the share of claims whose lease expires before the answer
@@ -48,7 +49,8 @@ def answer(study: Study, people: int, seed: int) -> None:
 def _answer_all(study: Study, chance: random.Random) -> None:
     person = Participant.objects.create(study=study)
     given = set()
-    while (slot := slot_assignment.claim(person)) is not None:
+    while slots := claims_of(person):
+        [slot] = slots
         if slot.question_id in given:
             print_line(f"AGAIN {slot.question_id}")
         given.add(slot.question_id)

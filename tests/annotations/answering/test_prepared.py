@@ -12,6 +12,7 @@ from annotations.answering import slot_assignment
 from annotations.answering.prepared_statements import Prepared, PreparedUpdate, ask_together
 from annotations.models import Given, Participant, Slot, Study
 from generation.models import from_now
+from tests.annotations.answered import claims_of
 
 pytestmark = pytest.mark.django_db
 Joined = Callable[[], Participant]
@@ -25,7 +26,7 @@ def slots_of(who: int, *, seconds: float) -> "QuerySet[Slot, tuple[Any, ...]]":
 def test_a_prepared_query_gives_the_rows_of_its_query_set_for_each_participant(study: Study, joined: Joined) -> None:
     people = [joined() for _ in range(3)]
     for person in people:
-        slot_assignment.claim(person)
+        claims_of(person)
     prepared = Prepared(slots_of)
     for person in [*people, people[0]]:
         for seconds in (0.0, 1e6):
@@ -86,7 +87,7 @@ def test_an_update_and_a_new_row_are_stored_together_or_not_at_all(study: Study,
 
 def test_queries_asked_together_give_the_same_rows_as_one_by_one(study: Study, joined: Joined) -> None:
     person = joined()
-    slot_assignment.claim(person)
+    claims_of(person)
     several = (
         slot_assignment.asking_given(person),
         slot_assignment.asking_held(person),

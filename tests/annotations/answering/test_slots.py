@@ -14,6 +14,7 @@ from annotations.answering.slot_assignment import Claim, NotGiven, Reply
 from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
 from generation.models import from_now
 from tests import proof
+from tests.annotations.answered import claims_of
 from tests.annotations.conftest import Begin
 
 pytestmark = pytest.mark.django_db
@@ -22,8 +23,8 @@ Joined = Callable[[], Participant]
 
 def claim(participant: Participant) -> Slot | None:
     """Claim a slot for a participant and return it, or None if there is none."""
-    found = assign.claim(participant)
-    return None if found is None else Slot.objects.select_related("question").get(pk=found.pk)
+    found = claims_of(participant)
+    return Slot.objects.select_related("question").get(pk=found[0].pk) if found else None
 
 
 def say(
@@ -69,7 +70,7 @@ def test_a_slot_that_a_participant_holds_is_given_again(study: Study, joined: Jo
     person = joined()
     first = claim_slot(person)
     assert claim(person) == first
-    now, ahead = assign.claims(person, most=2, held=assign.held_by(person), given=assign.given_to(person))
+    now, ahead = claims_of(person, most=2)
     assert now.pk == first.pk and ahead.question_id != first.question_id
     assert claim(person) == first
     assert Given.objects.filter(participant=person).count() == 2
@@ -335,8 +336,3 @@ def test_questions_claimed_at_the_same_time_are_given_again_in_their_order(begin
         Slot.objects.filter(participant=participant).update(claimed=Now())
         again = claims_of(participant, most=2)
         assert [one.question_id for one in again] == [first.question_id, second.question_id]
-
-
-def claims_of(participant: Participant, *, most: int) -> list[Claim]:
-    held, given = assign.held_by(participant), assign.given_to(participant)
-    return assign.claims(participant, most=most, held=held, given=given)

@@ -17,6 +17,7 @@ from annotations.views import study_form
 from generation.engine.worlds.base import Published
 from generation.models import Dataset
 from generation.storage.split_index import SplitIndex
+from tests.annotations.answered import claims_of
 from tests.annotations.visitors import Visitor
 from tests.generation import small
 from webapp.models import User
@@ -295,8 +296,7 @@ def test_problems_of_a_draft_are_shown_with_links_to_the_fields(rosa: Client, dr
 def test_progress_counts_answers_and_participants_but_no_test_participants(rosa: Client, opened: Study) -> None:
     person = Participant.objects.create(study=opened, stage=Participant.Stage.COMPLETED)
     Participant.objects.create(study=opened, is_test=True)
-    slot = slot_assignment.claim(person)
-    assert slot is not None
+    [slot] = claims_of(person)
     slot_assignment.answer(person, slot.question_id, slot_assignment.Reply(client="0" * 32, text="yes", visible=3000))  # type: ignore[arg-type]
     page = text_of(rosa.get(f"/studies/{opened.code}/"))
     assert "1 of 12 answers" in page
