@@ -81,9 +81,7 @@ class AnswerRow(NamedTuple):
     key: int
 
 
-def gather(study: Study, *, everyone: bool = False) -> GatheredAnswers:
-    if everyone:  # as if nobody were excluded
-        return gather_without(study, [()])[0]
+def gather(study: Study) -> GatheredAnswers:
     return gather_answers(_rows_of(_answers(study).counted()), SplitIndex.open(study.split))
 
 
@@ -139,16 +137,12 @@ def gather_answers(rows: Iterable[AnswerRow], index: SplitIndex) -> GatheredAnsw
     return GatheredAnswers(votes, tuple(numbers), tuple(codes), len(index.answer_values), truth, refused, keys)
 
 
-def baseline(study: Study) -> NDArray[np.int64]:
+def predictions_of(found: GatheredAnswers) -> NDArray[np.int64]:
     """Return majority answers as predictions: codes of the split's vocabulary, shape (questions of the split,).
 
     The value is `TIE` if several answers were given equally often, `OUTSIDE` for an answer outside the vocabulary, and
     `NONE` if nobody was asked or nobody could answer.
     """
-    return predictions_of(gather(study))
-
-
-def predictions_of(found: GatheredAnswers) -> NDArray[np.int64]:
     return np.where(found.majority >= found.known, OUTSIDE, found.majority)
 
 

@@ -84,7 +84,7 @@ def test_a_majority_counts_and_a_tie_is_wrong(three: tuple[Study, list[Participa
     assert (top.people, top.answers, top.refusals, top.ties) == (3, 6, 1, 1)
     assert (top.majority, top.single) == (Share(1, 2), Share(3, 5))
     assert study_statistics.ties(found) == [second]
-    codes = study_statistics.baseline(study)
+    codes = study_statistics.predictions_of(found)
     values = SplitIndex.open(study.split).answer_values
     assert (values[codes[first]], codes[second], codes[third]) == ("yes", TIE, NONE)
     assert np.count_nonzero(codes != NONE) == 2
@@ -95,11 +95,10 @@ def test_a_word_outside_the_vocabulary_is_wrong(
 ) -> None:
     study, people, (first, *_) = three
     answered.put(people[0], study, first, "perhaps", number=0)
-    assert study_statistics.headline(study_statistics.gather(study)).majority == Share(0, 1)
-    assert study_statistics.baseline(study)[first] == OUTSIDE
-    assert [(row.given, row.times, row.n) for row in study_statistics.confusion(study_statistics.gather(study))] == [
-        ("perhaps", 1, 1)
-    ]
+    found = study_statistics.gather(study)
+    assert study_statistics.headline(found).majority == Share(0, 1)
+    assert study_statistics.predictions_of(found)[first] == OUTSIDE
+    assert [(row.given, row.times, row.n) for row in study_statistics.confusion(found)] == [("perhaps", 1, 1)]
 
 
 def test_a_study_without_answers_has_no_figures(three: tuple[Study, list[Participant], list[int]]) -> None:
@@ -133,7 +132,8 @@ def test_excluding_does_not_change_the_figure_with_everybody(three: tuple[Study,
     slot_assignment.exclude(people[2], reason="pressed one key")
     slot_assignment.exclude(people[1], reason="pressed one key")
     assert study_statistics.headline(study_statistics.gather(study)).majority == Share(3, 3)
-    assert study_statistics.headline(study_statistics.gather(study, everyone=True)).majority == Share(0, 3)
+    [everyone] = study_statistics.gather_without(study, [()])
+    assert study_statistics.headline(everyone).majority == Share(0, 3)
 
 
 def test_a_question_set_is_scored_by_the_answers_of_its_parent(made: Dataset) -> None:
@@ -183,7 +183,9 @@ def test_figures_are_equal_to_counting_by_hand(made: Dataset) -> None:
 
 
 def check_figures(study: Study, *, everyone: bool) -> None:
-    found, hand = study_statistics.gather(study, everyone=everyone), ByHand(study, everyone=everyone)
+    [with_everyone] = study_statistics.gather_without(study, [()])
+    found = with_everyone if everyone else study_statistics.gather(study)
+    hand = ByHand(study, everyone=everyone)
     top, asked = study_statistics.headline(found), sorted(hand.said)
     assert found.asked.nonzero()[0].tolist() == asked
     assert top.majority == hand.score(asked)
