@@ -148,10 +148,6 @@ class AnswerQuerySet(models.QuerySet["Answer"]):
     def counted(self) -> Self:
         return self.filter(slot__isnull=False)
 
-    def surplus(self) -> Self:
-        # These answers are paid, but do not count.
-        return self.current().filter(slot=None, participant__is_test=False)
-
 
 class Answer(models.Model):
     """A participant's answer as it was sent.

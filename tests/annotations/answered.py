@@ -5,7 +5,7 @@ import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from annotations.answering import slot_assignment
@@ -40,6 +40,11 @@ def claims_of(person: Participant, *, most: int = 1) -> list[Claim]:
     """Return up to `most` slots that a person holds; slots that nobody holds are claimed."""
     held, given = slot_assignment.held_by(person), slot_assignment.given_to(person)
     return slot_assignment.claims(person, most=most, held=held, given=given)
+
+
+def surplus() -> "QuerySet[Answer]":
+    """Return the answers that are paid, but do not count."""
+    return Answer.objects.current().filter(slot=None, participant__is_test=False)
 
 
 def shown_for(

@@ -14,7 +14,7 @@ from annotations.answering.slot_assignment import Claim, NotGiven, Reply
 from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
 from generation.models import from_now
 from tests import proof
-from tests.annotations.answered import claims_of
+from tests.annotations.answered import claims_of, surplus
 from tests.annotations.conftest import Begin
 
 pytestmark = pytest.mark.django_db
@@ -132,7 +132,7 @@ def test_a_late_answer_is_surplus_if_another_participant_holds_the_slot(begin_st
     expire_leases(slot)
     claim_slot(late)
     kept = say(early, slot)
-    assert (kept.slot, list(Answer.objects.surplus())) == (None, [kept])
+    assert (kept.slot, list(surplus())) == (None, [kept])
     assert say(late, slot).slot == slot
 
 
@@ -325,7 +325,7 @@ def test_a_test_participant_takes_no_slot_and_never_counts(study: Study) -> None
     assert sorted(asked) == [0, 1, 2, 3]
     assert not Slot.objects.exclude(participant=None).exists()
     assert Answer.objects.current().count() == 4
-    assert not Answer.objects.valid().exists() and not Answer.objects.surplus().exists()
+    assert not Answer.objects.valid().exists() and not surplus().exists()
 
 
 def test_questions_claimed_at_the_same_time_are_given_again_in_their_order(begin_study: Begin) -> None:

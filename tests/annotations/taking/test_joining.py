@@ -9,6 +9,7 @@ from django.test import Client
 from annotations.answering import participant_flow, question_tokens, throttle
 from annotations.models import Answer, Participant, Slot, Study
 from generation.models import Dataset
+from tests.annotations.answered import surplus
 from tests.annotations.visitors import Visitor, answer_pairs, study_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -144,7 +145,7 @@ def test_participants_of_the_test_link_never_count(shapes: Dataset) -> None:
         visitor.answer()
     assert "One last thing" in visitor.page
     assert Answer.objects.count() == Answer.objects.current().count() == 4
-    assert not Answer.objects.valid().exists() and not Answer.objects.surplus().exists()
+    assert not Answer.objects.valid().exists() and not surplus().exists()
     assert not Slot.objects.exclude(participant=None).exists()
     real = Visitor(study)
     real.to_questions()

@@ -12,6 +12,7 @@ from annotations.answering import questions, slot_assignment
 from annotations.answering.session import QUESTION, Sitting
 from annotations.models import Answer, Participant, Slot
 from generation.models import Dataset, Question
+from tests.annotations.answered import surplus
 from tests.annotations.visitors import Visitor, study_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -107,7 +108,7 @@ def test_an_answer_after_its_lease_is_kept_and_counts_for_progress(asked_one: Vi
         other.given.create(question=taken.question)
         slot_assignment.answer(other, taken.question_id, slot_assignment.Reply(client=uuid.uuid4(), text="yes"))
     assert "2 of 6" in asked_one.answer()
-    assert Answer.objects.surplus().get().participant == asked_one.participant
+    assert surplus().get().participant == asked_one.participant
 
 
 def test_pages_need_no_more_queries_after_more_answers(
