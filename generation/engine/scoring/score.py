@@ -165,17 +165,3 @@ def layers(slicing: Slicing, codes: NDArray[np.unsignedinteger]) -> Iterator[NDA
         return
     for bit in range(slicing.values):
         yield np.where((codes >> bit & 1 == 1) & (codes != none), bit, slicing.values)
-
-
-def cross_facets(
-    predictions: NDArray[np.integer],
-    answers: NDArray[np.integer],
-    one: Slicing,
-    two: Slicing,
-    *,
-    among: NDArray[np.bool_] | None = None,
-) -> Slice:
-    """Return the score of predictions without guesses, by pairs of values of two facets; see `score`."""
-    is_right = right_of(predictions, answers).astype(np.bool_)
-    counted = is_right if among is None else is_right & among
-    return Slice(tally(one, two, among=among), tally(one, two, among=counted))
