@@ -8,7 +8,7 @@ parses text that was checked. Every file, form field and request body from outsi
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -20,8 +20,6 @@ NUMERIC = b"0123456789+-.eE"
 IS_NUMERIC = bytes(ord("0") if code in NUMERIC else ord(" ") for code in range(256))
 STEP = bytes({"[": 1, "{": 1, "]": 255, "}": 255}.get(chr(code), 0) for code in range(256))  # 255 is -1 as int8
 CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*+"|(NaN|-?Infinity)', re.DOTALL)
-
-Hook = Callable[[list[tuple[str, Any]]], Any]
 
 
 class Bounds(NamedTuple):
@@ -186,7 +184,7 @@ class Guarded:
         return content
 
 
-def loads(text: str | bytes, *, bounds: Bounds = BOUNDS, hook: Hook | None = None) -> Any:
+def loads(text: str | bytes, *, bounds: Bounds = BOUNDS) -> Any:
     """Return the value of a JSON text in UTF-8; raise `BadJson` if it is not JSON or exceeds the limits.
 
     Parameters
@@ -194,8 +192,6 @@ def loads(text: str | bytes, *, bounds: Bounds = BOUNDS, hook: Hook | None = Non
     text : str or bytes
         With or without a byte order mark.
     bounds : Bounds
-    hook : callable, optional
-        Makes an object from its names and values. `unique` refuses names that occur twice.
     """
     if isinstance(text, bytes):
         text = _decoded(text)
@@ -203,7 +199,7 @@ def loads(text: str | bytes, *, bounds: Bounds = BOUNDS, hook: Hook | None = Non
     if not _is_small(text, bounds):
         Guard(bounds).feed(text.encode("utf-8", errors="surrogatepass"))
     try:
-        return (DECODER if hook is None else decoder(hook)).decode(text)
+        return DECODER.decode(text)
     except json.JSONDecodeError as error:
         message = f"Expected JSON, got something else ({error.msg})"
         raise _bad(message, text, error.pos) from error
@@ -212,23 +208,6 @@ def loads(text: str | bytes, *, bounds: Bounds = BOUNDS, hook: Hook | None = Non
         raise _bad(str(error), text, found.start() if found else 0) from error
     except ValueError as error:
         raise BadJson(f"Expected JSON, got something else ({error})") from error
-
-
-def decoder(hook: Hook | None = None) -> json.JSONDecoder:
-    """Return a decoder that refuses NaN, Infinity and numbers that are too large for a float."""
-    return json.JSONDecoder(object_pairs_hook=hook, parse_float=real, parse_constant=refuse_constant)
-
-
-def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; raise ValueError if a name occurs twice."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names: set[str] = set()
-        for name, _ in pairs:
-            if name in names:
-                raise ValueError(f"the name {name[:60]!r} occurs twice")
-            names.add(name)
-    return found
 
 
 class NoNumber(ValueError):
@@ -274,4 +253,4 @@ def refuse_constant(text: str) -> None:
     raise NoNumber(f"Expected JSON, got {text}: NaN and Infinity are no JSON numbers")
 
 
-DECODER = decoder()
+DECODER = json.JSONDecoder(parse_float=real, parse_constant=refuse_constant)
