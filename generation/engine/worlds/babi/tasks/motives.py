@@ -85,13 +85,13 @@ class Telling:
         motive = self.chance.choice(self._open(person))
         if self.free is not None:
             self.free.remove(motive)
-        self.worlds[person].set(person, person, motive.state)
+        self.worlds[person].set(person, motive.state)
         self.feels[person] = len(self.lines)
         self.lines.append(Line(f"{person} is {motive.state}.", (("feels", person, motive.state),)))
         self._ask(person, f"Where will {person} go?", where(person))
 
     def _act(self, person: str) -> None:
-        event = self.worlds[person].act(person, self.chance, kinds=())
+        event = self.worlds[person].act(person)
         assert event is not None
         kind, _, what = event
         if kind == "go":
