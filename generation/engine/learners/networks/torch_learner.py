@@ -1,7 +1,6 @@
 """The base class of learners that are networks of PyTorch: batches, optimiser, states, predictions."""
 
-from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -74,24 +73,26 @@ class QuestionBatch(NamedTuple):
 
 
 class TorchLearner(EpochLearner):
-    """A network. A subclass defines `make_network`, and overrides whatever is not classification by cross-entropy.
+    """A network. A subclass overrides whatever is not classification by cross-entropy.
 
     Attributes
     ----------
+    network_model : type of torch.nn.Module
     network : torch.nn.Module
     vocabulary : Vocabulary
         The words of the training questions, and all answers.
     """
 
     config_model: ClassVar[type[LearnerConfig]] = NetworkConfig
+    network_model: ClassVar[Callable[..., Any]]
     config: NetworkConfig
     network: Any
     optimizer: Any
     vocabulary: Vocabulary
 
-    @abstractmethod
     def make_network(self) -> Any:
-        """Return the network with initial weights, for `self.vocabulary`."""
+        """Return the network with initial weights; by default a `network_model` for the words and the answers."""
+        return self.network_model(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
 
     def scores(self, batch: QuestionBatch) -> Any:
         """Return the scores `(batch, answers)` of all answers; by default what the network returns for the batch."""

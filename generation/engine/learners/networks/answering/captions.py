@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from generation.engine.learners.base import ExampleParts, LearnerConfig
+from generation.engine.learners.base import LearnerConfig
 from generation.engine.learners.networks.encoders import COLOURS, LayerSize, QuestionEncoder, make_classifier
 from generation.engine.learners.networks.optional_torch import nn, torch
 from generation.engine.learners.networks.picture_learner import PictureLearner, SharedPictureConfig, see_once
@@ -69,28 +69,12 @@ MINI: Mapping[str, Any] = {"epochs": 20, "patience": 5, "learning_rate": 0.002}
 PICTURE_MINI: Mapping[str, Any] = {**MINI, "together": 2, "normalised": True}
 
 
-class CaptionLstm(TorchLearner):
-    """Judges whether the caption is true without seeing the picture."""
-
-    name = "caption-lstm"
-    label = "Caption LSTM"
-    source = "Kuhnle and Copestake 2017, section 5.1, without the picture"
-    config_model: ClassVar[type[LearnerConfig]] = CaptionConfig
-    config: CaptionConfig
-    mini: ClassVar[Mapping[str, Any]] = MINI
-
-    def make_network(self) -> Any:
-        """Return an LSTM and a perceptron."""
-        return CaptionNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
-
-
 class FusionLearner(PictureLearner):
     """Judges whether a caption agrees with a picture."""
 
     source = "Kuhnle and Copestake 2017, section 5.1"
     config_model: ClassVar[type[LearnerConfig]] = PictureAndCaptionConfig
     mini: ClassVar[Mapping[str, Any]] = PICTURE_MINI
-    needs: ClassVar[ExampleParts] = ExampleParts(images=True)
 
     @abstractmethod
     def make_fusion(self, world: int, caption: int) -> tuple[Any, int]:
@@ -138,6 +122,18 @@ class CaptionNetwork(nn.Module):
     def forward(self, batch: QuestionBatch) -> Any:
         """Return the scores `(batch, answers)`."""
         return self.judge(self.read(batch.words, batch.lengths))
+
+
+class CaptionLstm(TorchLearner):
+    """Judges whether the caption is true without seeing the picture."""
+
+    name = "caption-lstm"
+    label = "Caption LSTM"
+    source = "Kuhnle and Copestake 2017, section 5.1, without the picture"
+    config_model: ClassVar[type[LearnerConfig]] = CaptionConfig
+    network_model = CaptionNetwork
+    config: CaptionConfig
+    mini: ClassVar[Mapping[str, Any]] = MINI
 
 
 class FusionNetwork(nn.Module):

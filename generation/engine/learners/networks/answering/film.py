@@ -64,35 +64,6 @@ class FilmConfig(SharedPictureConfig):
     hidden: int = Field(1024, ge=1, le=8192)
 
 
-class Film(PictureLearner):
-    """Sees the picture by features that the question changes."""
-
-    name = "film"
-    label = "FiLM"
-    source = "Perez et al. 2018, section 3"
-    config_model: ClassVar[type[LearnerConfig]] = FilmConfig
-    config: FilmConfig
-    mini: ClassVar[Mapping[str, Any]] = {
-        "epochs": 25,
-        "patience": 8,
-        "learning_rate": 0.001,
-        "height": 64,
-        "width": 96,
-        "together": 5,
-        "embedding": 32,
-        "units": 96,
-        "channels": [24, 32, 32],
-        "blocks": 2,
-        "width_of_blocks": 32,
-        "projection": 64,
-        "hidden": 128,
-    }
-
-    def make_network(self) -> Any:
-        """Return convolutions, a GRU, blocks and a perceptron."""
-        return FilmNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
-
-
 class FilmNetwork(nn.Module):
     """Encodes the question, conditions the picture features on it, and returns the scores of all answers."""
 
@@ -141,3 +112,29 @@ class FilmBlock(nn.Module):
 def modulate(features: Any, scale: Any, shift: Any) -> Any:
     """Return features whose channels are multiplied by `1 + scale`, and to which `shift` is added."""
     return (1 + scale)[:, :, None, None] * features + shift[:, :, None, None]
+
+
+class Film(PictureLearner):
+    """Sees the picture by features that the question changes."""
+
+    name = "film"
+    label = "FiLM"
+    source = "Perez et al. 2018, section 3"
+    config_model: ClassVar[type[LearnerConfig]] = FilmConfig
+    network_model = FilmNetwork
+    config: FilmConfig
+    mini: ClassVar[Mapping[str, Any]] = {
+        "epochs": 25,
+        "patience": 8,
+        "learning_rate": 0.001,
+        "height": 64,
+        "width": 96,
+        "together": 5,
+        "embedding": 32,
+        "units": 96,
+        "channels": [24, 32, 32],
+        "blocks": 2,
+        "width_of_blocks": 32,
+        "projection": 64,
+        "hidden": 128,
+    }

@@ -46,6 +46,19 @@ class QuestionConfig(NetworkConfig):
     dropout: float = Field(0.5, ge=0, le=0.99)
 
 
+class QuestionNetwork(nn.Module):
+    """Reads the words and returns the scores of all answers."""
+
+    def __init__(self, config: QuestionConfig, *, words: int, answers: int) -> None:
+        super().__init__()
+        self.read = QuestionEncoder(words, embedding=config.embedding, units=config.units, layers=config.layers)
+        self.choose = make_classifier(config.units, config.hidden, answers, dropout=config.dropout)
+
+    def forward(self, batch: QuestionBatch) -> Any:
+        """Return the scores `(batch, answers)`."""
+        return self.choose(self.read(batch.words, batch.lengths))
+
+
 class QuestionLstm(TorchLearner):
     """Answers without seeing the picture or the story."""
 
@@ -53,6 +66,7 @@ class QuestionLstm(TorchLearner):
     label = "LSTM"
     source = "Johnson et al. 2017, section 4.1"
     config_model: ClassVar[type[LearnerConfig]] = QuestionConfig
+    network_model = QuestionNetwork
     config: QuestionConfig
     mini: ClassVar[Mapping[str, Any]] = {
         "epochs": 15,
@@ -65,20 +79,3 @@ class QuestionLstm(TorchLearner):
         "hidden": [256],
         "dropout": 0.2,
     }
-
-    def make_network(self) -> Any:
-        """Return an LSTM and a perceptron."""
-        return QuestionNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
-
-
-class QuestionNetwork(nn.Module):
-    """Reads the words and returns the scores of all answers."""
-
-    def __init__(self, config: QuestionConfig, *, words: int, answers: int) -> None:
-        super().__init__()
-        self.read = QuestionEncoder(words, embedding=config.embedding, units=config.units, layers=config.layers)
-        self.choose = make_classifier(config.units, config.hidden, answers, dropout=config.dropout)
-
-    def forward(self, batch: QuestionBatch) -> Any:
-        """Return the scores `(batch, answers)`."""
-        return self.choose(self.read(batch.words, batch.lengths))

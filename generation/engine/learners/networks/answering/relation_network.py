@@ -59,33 +59,6 @@ class RelationConfig(SharedPictureConfig):
     dropout: float = Field(0.5, ge=0, le=0.99)
 
 
-class RelationNetwork(PictureLearner):
-    """Compares all pairs of places."""
-
-    name = "relation-network"
-    label = "RN"
-    source = "Santoro et al. 2017, section 5.1"
-    config_model: ClassVar[type[LearnerConfig]] = RelationConfig
-    config: RelationConfig
-    mini: ClassVar[Mapping[str, Any]] = {
-        "epochs": 25,
-        "patience": 8,
-        "learning_rate": 0.001,
-        "height": 64,
-        "width": 96,
-        "together": 5,
-        "units": 96,
-        "channels": [24, 32, 32, 32],
-        "pair": [64, 64, 64],
-        "hidden": [128],
-        "dropout": 0.0,
-    }
-
-    def make_network(self) -> Any:
-        """Return convolutions, an LSTM and two perceptrons."""
-        return PairwiseNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
-
-
 class PairwiseNetwork(nn.Module):
     """Sees the picture, reads the question, compares pairs of places, and returns the scores of all answers."""
 
@@ -129,3 +102,27 @@ class Pairs(nn.Module):
         for layer in self.rest:
             found = torch.relu(layer(found))
         return found.sum(dim=(1, 2))
+
+
+class RelationNetwork(PictureLearner):
+    """Compares all pairs of places."""
+
+    name = "relation-network"
+    label = "RN"
+    source = "Santoro et al. 2017, section 5.1"
+    config_model: ClassVar[type[LearnerConfig]] = RelationConfig
+    network_model = PairwiseNetwork
+    config: RelationConfig
+    mini: ClassVar[Mapping[str, Any]] = {
+        "epochs": 25,
+        "patience": 8,
+        "learning_rate": 0.001,
+        "height": 64,
+        "width": 96,
+        "together": 5,
+        "units": 96,
+        "channels": [24, 32, 32, 32],
+        "pair": [64, 64, 64],
+        "hidden": [128],
+        "dropout": 0.0,
+    }

@@ -38,27 +38,6 @@ class StackedAttentionConfig(PictureAndQuestionConfig):
     attention: int = Field(512, ge=1, le=8192)
 
 
-class StackedAttention(PictureLearner):
-    """Attends to the picture in several rounds. Each round uses the result of the round before."""
-
-    name = "cnn-lstm-sa"
-    label = "CNN+LSTM+SA"
-    source = "Johnson et al. 2017, section 4.1; Yang et al. 2016, section 3.3"
-    config_model: ClassVar[type[LearnerConfig]] = StackedAttentionConfig
-    config: StackedAttentionConfig
-    mini: ClassVar[Mapping[str, Any]] = {
-        **MINI,
-        "batch": 64,
-        "learning_rate": 0.001,
-        "channels": [24, 32, 64],
-        "attention": 64,
-    }
-
-    def make_network(self) -> Any:
-        """Return convolutions, an LSTM, rounds of attention and a perceptron."""
-        return StackedAttentionNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
-
-
 class StackedAttentionNetwork(nn.Module):
     """Reads the question, sees the picture, attends to it in rounds, and returns the scores of all answers."""
 
@@ -102,3 +81,21 @@ class Attention(nn.Module):
         hidden = torch.tanh(self.of_place(places) + self.of_query(query)[:, None])
         weights = torch.softmax(self.weigh(hidden), dim=1)
         return (weights * places).sum(dim=1)
+
+
+class StackedAttention(PictureLearner):
+    """Attends to the picture in several rounds. Each round uses the result of the round before."""
+
+    name = "cnn-lstm-sa"
+    label = "CNN+LSTM+SA"
+    source = "Johnson et al. 2017, section 4.1; Yang et al. 2016, section 3.3"
+    config_model: ClassVar[type[LearnerConfig]] = StackedAttentionConfig
+    network_model = StackedAttentionNetwork
+    config: StackedAttentionConfig
+    mini: ClassVar[Mapping[str, Any]] = {
+        **MINI,
+        "batch": 64,
+        "learning_rate": 0.001,
+        "channels": [24, 32, 64],
+        "attention": 64,
+    }

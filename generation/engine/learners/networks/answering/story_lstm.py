@@ -39,6 +39,19 @@ class StoryLstmConfig(NetworkConfig):
     lines: int = Field(1000, ge=1, le=10_000)
 
 
+class StoryNetwork(nn.Module):
+    """Reads the words, and returns the scores of all answers."""
+
+    def __init__(self, config: StoryLstmConfig, *, words: int, answers: int) -> None:
+        super().__init__()
+        self.read = QuestionEncoder(words, embedding=config.embedding, units=config.units, layers=config.layers)
+        self.choose = nn.Linear(config.units, answers)
+
+    def forward(self, batch: QuestionBatch) -> Any:
+        """Return the scores `(batch, answers)`."""
+        return self.choose(self.read(batch.words, batch.lengths))
+
+
 class StoryLstm(TorchLearner):
     """Reads the story and the question as one text."""
 
@@ -46,6 +59,7 @@ class StoryLstm(TorchLearner):
     label = "Story LSTM"
     source = "Weston et al. 2015, section 5"
     config_model: ClassVar[type[LearnerConfig]] = StoryLstmConfig
+    network_model = StoryNetwork
     config: StoryLstmConfig
     mini: ClassVar[Mapping[str, Any]] = {
         "epochs": 60,
@@ -60,20 +74,3 @@ class StoryLstm(TorchLearner):
         """Return the last lines of the story and the question."""
         assert examples.stories is not None
         return " ".join((*examples.stories[row][-self.config.lines :], examples.texts[row]))
-
-    def make_network(self) -> Any:
-        """Return an LSTM and a layer that gives scores."""
-        return StoryNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
-
-
-class StoryNetwork(nn.Module):
-    """Reads the words, and returns the scores of all answers."""
-
-    def __init__(self, config: StoryLstmConfig, *, words: int, answers: int) -> None:
-        super().__init__()
-        self.read = QuestionEncoder(words, embedding=config.embedding, units=config.units, layers=config.layers)
-        self.choose = nn.Linear(config.units, answers)
-
-    def forward(self, batch: QuestionBatch) -> Any:
-        """Return the scores `(batch, answers)`."""
-        return self.choose(self.read(batch.words, batch.lengths))

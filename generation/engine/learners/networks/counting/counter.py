@@ -151,6 +151,7 @@ class Counter(RegionLearner):
     label = "Counter"
     source = f"Zhang et al. 2018, Learning to Count Objects in Natural Images; {PAPER}, table 1"
     config_model: ClassVar[type[LearnerConfig]] = CounterConfig
+    network_model = CounterNetwork
     mini: ClassVar[Mapping[str, Any]] = {
         **REGION_MINI,
         "epochs": 15,
@@ -160,7 +161,3 @@ class Counter(RegionLearner):
         "dropout": 0.1,
     }
     config: CounterConfig
-
-    def make_network(self) -> Any:
-        """Return attention, the counting component and a classifier."""
-        return CounterNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))

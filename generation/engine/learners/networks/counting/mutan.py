@@ -85,6 +85,7 @@ class Mutan(PictureLearner):
     label = "MUTAN"
     source = f"Ben-younes et al. 2017, MUTAN; {PAPER}, table 1"
     config_model: ClassVar[type[LearnerConfig]] = MutanConfig
+    network_model = MutanNetwork
     mini: ClassVar[Mapping[str, Any]] = {
         "epochs": 15,
         "patience": 5,
@@ -100,7 +101,3 @@ class Mutan(PictureLearner):
     }
     needs = ExampleParts(images=True, counts=True)
     config: MutanConfig
-
-    def make_network(self) -> Any:
-        """Return convolutions, a GRU and two fusions."""
-        return MutanNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))

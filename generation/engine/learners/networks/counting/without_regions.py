@@ -124,13 +124,10 @@ class QuestionOnly(TorchLearner):
     label = "Q-Only"
     source = f"{PAPER}, table 1"
     config_model: ClassVar[type[LearnerConfig]] = QuestionOnlyConfig
+    network_model = QuestionOnlyNetwork
     mini: ClassVar[Mapping[str, Any]] = TEXT_MINI
     needs = ExampleParts(counts=True)
     config: QuestionOnlyConfig
-
-    def make_network(self) -> Any:
-        """Return a GRU and a perceptron."""
-        return QuestionOnlyNetwork(self.config, words=len(self.vocabulary), answers=len(self.vocabulary.answers))
 
 
 class ImageOnly(PictureLearner):
