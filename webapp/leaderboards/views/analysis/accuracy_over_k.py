@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from generation.site_addresses import site_address
-from generation.splits.query_string import BadAddress, QueryString, shorten
+from generation.splits.query_string import BadAddress, QueryString
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.analysis.accuracy_over_k import AccuracyOverK, accuracy_over_k, table_of
 from webapp.leaderboards.analysis.charts.learning_curves_chart import left_out, spec_of
@@ -15,9 +15,10 @@ from webapp.leaderboards.board_lookup import find_suite, owns_suite
 from webapp.leaderboards.metrics import UnknownMetric
 from webapp.leaderboards.models import Suite
 from webapp.leaderboards.views.analysis.board_selection import (
-    CHART_KINDS,
     METRIC,
+    TABLE_OR_CHART_KINDS,
     UnreadableAddress,
+    check_kind,
     download,
     drawing_of,
     paper_of,
@@ -52,9 +53,7 @@ def over_k_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     suite = find_suite(request.user, slug)
     name = f"{suite.slug}-over-k"
     try:
-        if kind not in (*downloads.KINDS, *CHART_KINDS):
-            known = ", ".join((*downloads.KINDS, *CHART_KINDS))
-            raise UnreadableAddress(f"Expected one of {known}, got {shorten(kind)}.")
+        check_kind(kind, TABLE_OR_CHART_KINDS)
         if not suite.is_grid:
             raise UnreadableAddress("Expected a suite whose splits have a number k, got one without. Edit it.")
         found = _read(request, suite)

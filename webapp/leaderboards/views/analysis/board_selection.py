@@ -1,9 +1,9 @@
 """Code that the views of a board's analysis share: the split, its rows, the chosen rows, charts, and files."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -28,11 +28,15 @@ from webapp.leaderboards.board_lookup import find_board
 from webapp.leaderboards.entries import Contender, Entry, asked_positions, entries_of, find_entry
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
-CHART_KINDS = [kind for kind in KINDS if kind not in downloads.KINDS]
+TABLE_OR_CHART_KINDS = (*downloads.KINDS, *(kind for kind in KINDS if kind not in downloads.KINDS))
 ENTRY, METRIC = "entry", "metric"
 MOST = 8  # rows that can be chosen
 AT_FIRST = 3  # rows that are chosen if the URL names none
 OFFERED = 40  # rows that the form offers
+
+P = ParamSpec("P")
+ViewOfReading = Callable[Concatenate["BoardReading", P], HttpResponse]
+ViewOfBoard = Callable[Concatenate[HttpRequest, str, str, P], HttpResponse]
 
 
 class UnreadableAddress(Exception):
@@ -115,6 +119,9 @@ class BoardReading:
         rest = [entry for entry in self.chosen if entry.key not in {one.key for one in listed}]
         return [(entry, entry.key in keys) for entry in (*listed, *rest)]
 
+    def file_name(self, what: str) -> str:
+        return f"{self.split.dataset.slug}-{self.split.name}-{what}"
+
     @property
     def entry_pairs(self) -> list[tuple[str, str]]:
         return [(ENTRY, entry.key) for entry in self.chosen]
@@ -141,6 +148,25 @@ def open_board(request: HttpRequest, slug: str, name: str, *, most: int = MOST) 
     return BoardReading(request, find_board(request.user, slug, name), most)
 
 
+def board_view(*, most: int = MOST) -> Callable[[ViewOfReading[P]], ViewOfBoard[P]]:
+    """Make a view from a function that takes a `BoardReading`. Errors about its URL become a page that says why."""
+
+    def decorate(view: ViewOfReading[P]) -> ViewOfBoard[P]:
+        @wraps(view)
+        def read(request: HttpRequest, slug: str, name: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            reading = open_board(request, slug, name, most=most)
+            try:
+                return view(reading, *args, **kwargs)
+            except BadAddress as error:
+                return refuse(reading, UnreadableAddress(str(error), status=400))
+            except UnreadableAddress as error:
+                return refuse(reading, error)
+
+        return read
+
+    return decorate
+
+
 def check_open(reading: BoardReading) -> None:
     """Raise `UnreadableAddress` if answers are withheld from the visitor."""
     if not reading.is_open:
@@ -149,6 +175,12 @@ def check_open(reading: BoardReading) -> None:
             "the board shows one figure for each method."
         )
         raise UnreadableAddress(message, status=403)
+
+
+def check_kind(kind: str, known: Iterable[str]) -> None:
+    """Raise `UnreadableAddress` for an unknown kind of file."""
+    if kind not in (kinds := tuple(known)):
+        raise UnreadableAddress(f"Expected one of {', '.join(kinds)}, got {shorten(kind)}.")
 
 
 def about(reading: BoardReading) -> dict[str, str]:

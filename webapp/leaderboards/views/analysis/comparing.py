@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -25,12 +25,12 @@ from webapp.leaderboards.views.analysis.board_selection import (
     BoardReading,
     UnreadableAddress,
     as_csv,
+    board_view,
+    check_kind,
     check_open,
     download,
     drawing_of,
-    open_board,
     paper_of,
-    refuse,
 )
 
 TWO = 2
@@ -38,17 +38,12 @@ BY = "by"
 
 
 @require_safe
-def compare(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+@board_view()
+def compare(reading: BoardReading) -> HttpResponse:
     """Return the comparison of two rows, with a chart by a facet: `?entry=m5&entry=m7&by=type`."""
-    reading = open_board(request, slug, name)
-    try:
-        is_chosen = len(two_of(reading)) == TWO
-        context = reading.context("Compare")
-        if is_chosen:
-            context |= _compared(reading)
-    except UnreadableAddress as error:
-        return refuse(reading, error)
-    return render(request, "leaderboards/compare.html", context)
+    is_chosen = len(two_of(reading)) == TWO
+    context = reading.context("Compare") | (_compared(reading) if is_chosen else {})
+    return render(reading.request, "leaderboards/compare.html", context)
 
 
 def _compared(reading: BoardReading) -> dict[str, Any]:
@@ -128,17 +123,13 @@ def _spec(
 
 
 @require_safe
-def compare_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+@board_view()
+def compare_file(reading: BoardReading, kind: str) -> HttpResponse:
     """Return the figures of a comparison as CSV, or its chart by a facet (`?by=type`) as SVG or PDF."""
-    reading = open_board(request, slug, name)
-    try:
-        if kind not in KINDS:
-            raise UnreadableAddress(f"Expected one of {', '.join(KINDS)}, got {shorten(kind)}.")
-        found = sheet_for(reading)
-        content = as_csv(lines_of(found)) if kind == "csv" else _paper(reading, found, kind=kind)
-    except UnreadableAddress as error:
-        return refuse(reading, error)
-    return download(content, kind=kind, name=f"{slug}-{name}-compare")
+    check_kind(kind, KINDS)
+    found = sheet_for(reading)
+    content = as_csv(lines_of(found)) if kind == "csv" else _paper(reading, found, kind=kind)
+    return download(content, kind=kind, name=reading.file_name("compare"))
 
 
 def _paper(reading: BoardReading, found: Sheet, *, kind: str) -> bytes:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.safestring import mark_safe
@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from generation.engine.items import FacetKind
 from generation.engine.scoring.score import is_guess
-from generation.splits.query_string import BadAddress, Query, shorten
+from generation.splits.query_string import Query, shorten
 from webapp.leaderboards.analysis.confusion import ConfusionTable, confusion_table, order_of_answers
 from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.entries import Contender, Entry
@@ -22,10 +22,10 @@ from webapp.leaderboards.views.analysis.board_selection import (
     UnreadableAddress,
     about,
     as_csv,
+    board_view,
+    check_kind,
     check_open,
     download,
-    open_board,
-    refuse,
 )
 from webapp.leaderboards.views.analysis.questions import read_filters_of, runs_with_empty
 
@@ -44,18 +44,13 @@ class ConfusionReading(NamedTuple):
 
 
 @require_safe
-def confusion(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+@board_view()
+def confusion(reading: BoardReading) -> HttpResponse:
     """Return right answer by given answer for a row: `?entry=m5&most=20&type=count`, filters as in browsing."""
-    reading = open_board(request, slug, name)
-    try:
-        found = confusion_for(reading)
-        context = reading.context("Confusion")
-    except BadAddress as error:
-        return refuse(reading, UnreadableAddress(str(error), status=400))
-    except UnreadableAddress as error:
-        return refuse(reading, error)
+    found = confusion_for(reading)
     kept = [*found.query.with_words(found.query.words).pairs, (MOST, str(found.most))]
-    context |= {
+    context = {
+        **reading.context("Confusion"),
         "entry": found.entry,
         "table": found.table,
         "bodies": [] if found.table is None else [(row, mark_safe(row.html)) for row in found.table.rows],  # noqa: S308
@@ -69,24 +64,18 @@ def confusion(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "without_filters": urlencode([*reading.entry_pairs, (MOST, str(found.most))]),
         "query": urlencode([*kept, *reading.entry_pairs]),
     }
-    return render(request, "leaderboards/confusion.html", context)
+    return render(reading.request, "leaderboards/confusion.html", context)
 
 
 @require_safe
-def confusion_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+@board_view()
+def confusion_file(reading: BoardReading, kind: str) -> HttpResponse:
     """Return every pair of answers that occurs as CSV or JSON."""
-    reading = open_board(request, slug, name)
-    try:
-        if kind not in FILES:
-            raise UnreadableAddress(f"Expected one of {', '.join(FILES)}, got {shorten(kind)}.")
-        data = confusion_json(reading)
-    except BadAddress as error:
-        return refuse(reading, UnreadableAddress(str(error), status=400))
-    except UnreadableAddress as error:
-        return refuse(reading, error)
+    check_kind(kind, FILES)
+    data = confusion_json(reading)
     if kind == "json":
         return JsonResponse(data)
-    return download(as_csv(data["answers"]), kind=kind, name=f"{slug}-{name}-confusion")
+    return download(as_csv(data["answers"]), kind=kind, name=reading.file_name("confusion"))
 
 
 def confusion_json(reading: BoardReading) -> dict[str, Any]:

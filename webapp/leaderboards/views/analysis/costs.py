@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -20,59 +20,50 @@ from webapp.leaderboards.views.analysis.board_selection import (
     UnreadableAddress,
     about,
     as_csv,
+    board_view,
+    check_kind,
     check_open,
     download,
     drawing_of,
     labels_of,
-    open_board,
     paper_of,
-    refuse,
 )
 
 ALONG = "along"
-COSTS_KINDS = (*KINDS, "json")
 
 
 @require_safe
-def costs(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+@board_view(most=MOST_PAIRED)
+def costs(reading: BoardReading) -> HttpResponse:
     """Return accuracy against cost, tokens or latency: `?along=tokens`, of all rows or those of `&entry=m5`."""
-    reading = open_board(request, slug, name, most=MOST_PAIRED)
-    try:
-        table = costs_for(reading)
-        spec = None if table is None else spec_of(table, colors=OF_THE_PAGE)
-        drawing = drawing_of(reading.split.dataset.slug, spec)
-        context: dict[str, Any] = reading.context("Cost")
-    except UnreadableAddress as error:
-        return refuse(reading, error)
-    context |= {
+    table = costs_for(reading)
+    spec = None if table is None else spec_of(table, colors=OF_THE_PAGE)
+    context = {
+        **reading.context("Cost"),
         "people": None,  # each row has the accuracy of the board
         "table": table,
         "axes": axes_with_values(reading.entries),
-        "drawing": drawing,
+        "drawing": drawing_of(reading.split.dataset.slug, spec),
         "is_drawable": spec is not None,
         "is_logarithmic": table is not None and bool(table.points) and is_logarithmic(table),
         "unnamed": table is not None and len(table.front) > MOST_NAMED,
         "rows_query": "".join(f"&{urlencode([(ENTRY, key)])}" for key in reading.asked.values(ENTRY)),
         "same_rows": "",
     }
-    return render(request, "leaderboards/costs.html", context)
+    return render(reading.request, "leaderboards/costs.html", context)
 
 
 @require_safe
-def costs_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+@board_view(most=MOST_PAIRED)
+def costs_file(reading: BoardReading, kind: str) -> HttpResponse:
     """Return the figures of the page as CSV or JSON, or its chart as SVG or PDF."""
-    reading = open_board(request, slug, name, most=MOST_PAIRED)
-    try:
-        if kind not in COSTS_KINDS:
-            raise UnreadableAddress(f"Expected one of {', '.join(COSTS_KINDS)}, got {shorten(kind)}.")
-        if kind == "json":
-            return JsonResponse(costs_json(reading))
-        table = _known(reading)
-        spec = spec_of(table, colors=OF_PAPER, title=str(reading.split))
-        content = as_csv(lines_of(table)) if kind == "csv" else paper_of(slug, spec, kind=kind)
-    except UnreadableAddress as error:
-        return refuse(reading, error)
-    return download(content, kind=kind, name=f"{slug}-{name}-{table.axis.name}")
+    check_kind(kind, (*KINDS, "json"))
+    if kind == "json":
+        return JsonResponse(costs_json(reading))
+    table = _known(reading)
+    spec = spec_of(table, colors=OF_PAPER, title=str(reading.split))
+    content = as_csv(lines_of(table)) if kind == "csv" else paper_of(reading.split.dataset.slug, spec, kind=kind)
+    return download(content, kind=kind, name=reading.file_name(table.axis.name))
 
 
 def costs_json(reading: BoardReading) -> dict[str, Any]:

@@ -14,15 +14,15 @@ from webapp.leaderboards.analysis.sample_complexity import SIZES, TARGETS, USUAL
 from webapp.leaderboards.board_lookup import find_suite, owns_suite
 from webapp.leaderboards.models import Suite
 from webapp.leaderboards.views.analysis.board_selection import (
-    KINDS,
+    TABLE_OR_CHART_KINDS,
     UnreadableAddress,
+    check_kind,
     download,
     paper_of,
     small_drawings_of,
 )
 
 TARGET, METHOD, CHART = "target", "method", "chart"
-CHART_KINDS = [kind for kind in KINDS if kind not in downloads.KINDS]
 NOT_A_GRID = "Expected a grid, got a suite without k. Its owner can turn it into a grid in its form."
 ALL_WITHHELD = (
     "The answers of this suite's splits are withheld. This page is shown when their owners open them. Until then, the "
@@ -93,9 +93,7 @@ def grid_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     suite = find_suite(request.user, slug)
     name = f"{suite.slug}-grid"
     try:
-        if kind not in (*downloads.KINDS, *CHART_KINDS):
-            expected = ", ".join((*downloads.KINDS, *CHART_KINDS))
-            raise UnreadableAddress(f"Expected one of {expected}, got {shorten(kind)}.")
+        check_kind(kind, TABLE_OR_CHART_KINDS)
         reading = read_grid(request, suite, CHART)
         if kind in downloads.KINDS:
             return downloads.response(table_of(reading.grid, site=site_address(request)), kind=kind, name=name)

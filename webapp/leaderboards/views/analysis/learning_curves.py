@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -36,17 +36,17 @@ from webapp.leaderboards.disclosure.visibility import views_for
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.metrics import MetricFigure, UnknownMetric, figure_on, figures_of, find_metric, metrics_for
 from webapp.leaderboards.views.analysis.board_selection import (
-    CHART_KINDS,
     ENTRY,
     METRIC,
+    TABLE_OR_CHART_KINDS,
     BoardReading,
     UnreadableAddress,
+    board_view,
+    check_kind,
     check_open,
     download,
     drawing_of,
-    open_board,
     paper_of,
-    refuse,
 )
 
 TARGET, OVER, VIEW = "target", "along", "view"
@@ -95,63 +95,51 @@ class BoardCurves(NamedTuple):
 
 
 @require_safe
-def curve(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+@board_view()
+def curve(reading: BoardReading) -> HttpResponse:
     """Return accuracy, or a metric, over training examples, or examples seen: `?along=examples-seen&metric=rmse`."""
-    reading = open_board(request, slug, name)
-    try:
-        found = curves_for(reading)
-        spec = _chart(found, is_paper=False)
-        context = {**reading.context("Curves"), **found._asdict(), **found.asked._asdict(), "alongs": ALONG.items()}
-        context |= {"axis": ALONG[found.asked.along], "views": _views(reading), "curves": found.of_metric}
-        context |= {
-            "accuracy_query": str(reading.asked.without(METRIC)),
-            "left_out": left_out(found.of_metric),
-            "drawing": drawing_of(reading.split.dataset.slug, spec),
-            "is_drawable": spec is not None,
-        }
-        context["needed"] = curve_needs(found.curves, found.columns, found.tasks) if found.columns else None
-    except UnreadableAddress as error:
-        return refuse(reading, error)
-    return render(request, "leaderboards/curves.html", context)
+    found = curves_for(reading)
+    spec = _chart(found, is_paper=False)
+    context = {**reading.context("Curves"), **found._asdict(), **found.asked._asdict(), "alongs": ALONG.items()}
+    context |= {"axis": ALONG[found.asked.along], "views": _views(reading), "curves": found.of_metric}
+    context |= {
+        "accuracy_query": str(reading.asked.without(METRIC)),
+        "left_out": left_out(found.of_metric),
+        "drawing": drawing_of(reading.split.dataset.slug, spec),
+        "is_drawable": spec is not None,
+        "needed": curve_needs(found.curves, found.columns, found.tasks) if found.columns else None,
+    }
+    return render(reading.request, "leaderboards/curves.html", context)
 
 
 @require_safe
-def curve_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+@board_view()
+def curve_file(reading: BoardReading, kind: str) -> HttpResponse:
     """Return the curves' figures as CSV, JSON or LaTeX, or their chart as SVG or PDF."""
-    reading = open_board(request, slug, name)
-    try:
-        if kind not in (*downloads.KINDS, *CHART_KINDS):
-            known = ", ".join((*downloads.KINDS, *CHART_KINDS))
-            raise UnreadableAddress(f"Expected one of {known}, got {shorten(kind)}.")
-        found = curves_for(reading)
-        file_name = f"{slug}-{name}-curves{f'-{found.asked.metric.name}' if found.asked.metric is not None else ''}"
-        if kind in downloads.KINDS:
-            table = curves_table(reading.split, found.curves, found.asked.along, found.asked.metric)
-            return downloads.response(table, kind=kind, name=file_name)
-        content = paper_of(slug, _chart(found, is_paper=True, title=str(reading.split)), kind=kind)
-    except UnreadableAddress as error:
-        return refuse(reading, error)
-    return download(content, kind=kind, name=file_name)
+    check_kind(kind, TABLE_OR_CHART_KINDS)
+    found = curves_for(reading)
+    file_name = reading.file_name("curves" if found.asked.metric is None else f"curves-{found.asked.metric.name}")
+    if kind in downloads.KINDS:
+        table = curves_table(reading.split, found.curves, found.asked.along, found.asked.metric)
+        return downloads.response(table, kind=kind, name=file_name)
+    spec = _chart(found, is_paper=True, title=str(reading.split))
+    return download(paper_of(reading.split.dataset.slug, spec, kind=kind), kind=kind, name=file_name)
 
 
 @require_safe
-def reached_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+@board_view()
+def reached_file(reading: BoardReading, kind: str) -> HttpResponse:
     """Return how many examples each column of the board needs to reach the target, as CSV, JSON or LaTeX."""
-    reading = open_board(request, slug, name)
-    try:
-        if kind not in downloads.KINDS:
-            raise UnreadableAddress(f"Expected one of {', '.join(downloads.KINDS)}, got {shorten(kind)}.")
-        found = curves_for(reading)
-        if not found.columns:
-            raise UnreadableAddress("Expected no view, because this file is about all questions.", status=400)
-        if found.asked.metric is not None:
-            raise UnreadableAddress("Expected no metric, because the target is an accuracy.", status=400)
-    except UnreadableAddress as error:
-        return refuse(reading, error)
+    check_kind(kind, downloads.KINDS)
+    found = curves_for(reading)
+    if not found.columns:
+        raise UnreadableAddress("Expected no view, because this file is about all questions.", status=400)
+    if found.asked.metric is not None:
+        raise UnreadableAddress("Expected no metric, because the target is an accuracy.", status=400)
     table = table_of(
         reading.split, curve_needs(found.curves, found.columns, found.tasks), found.asked.along, found.asked.target
     )
-    return downloads.response(table, kind=kind, name=f"{slug}-{name}-reached")
+    return downloads.response(table, kind=kind, name=reading.file_name("reached"))
 
 
 def curves_for(reading: BoardReading) -> BoardCurves:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -20,11 +20,11 @@ from webapp.leaderboards.views.analysis.board_selection import (
     UnreadableAddress,
     about,
     as_csv,
+    board_view,
+    check_kind,
     check_open,
     contenders_of,
     download,
-    open_board,
-    refuse,
 )
 
 BY = "by"
@@ -37,14 +37,10 @@ NO_METRICS = (
 
 
 @require_safe
-def metrics(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+@board_view()
+def metrics(reading: BoardReading) -> HttpResponse:
     """Return a metric of rows by a facet: `?metric=rmse&by=answer&entry=m5&entry=m7`."""
-    reading = open_board(request, slug, name)
-    try:
-        found = slices_for(reading)
-    except UnreadableAddress as error:
-        return refuse(reading, error)
-    facet = _facet(reading)
+    found, facet = slices_for(reading), _facet(reading)
     precisions = precision_rows(reading.split, reading.chosen)
     ap = METRICS["ap"]
     context = {
@@ -57,22 +53,18 @@ def metrics(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "usual": AP_IOU,
         "precisions": [(row.entry, [MetricCell(ap, figure) for figure in row.figures]) for row in precisions],
     }
-    return render(request, "leaderboards/metrics.html", context)
+    return render(reading.request, "leaderboards/metrics.html", context)
 
 
 @require_safe
-def metrics_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+@board_view()
+def metrics_file(reading: BoardReading, kind: str) -> HttpResponse:
     """Return the figures of the page as CSV or JSON."""
-    reading = open_board(request, slug, name)
-    try:
-        if kind not in FILES:
-            raise UnreadableAddress(f"Expected one of {', '.join(FILES)}, got {shorten(kind)}.")
-        found = slices_for(reading)
-    except UnreadableAddress as error:
-        return refuse(reading, error)
+    check_kind(kind, FILES)
+    found = slices_for(reading)
     if kind == "json":
         return JsonResponse(metrics_json(reading, found))
-    return download(as_csv(lines_json(found)), kind=kind, name=f"{slug}-{name}-{found.metric.name}")
+    return download(as_csv(lines_json(found)), kind=kind, name=reading.file_name(found.metric.name))
 
 
 def metrics_json(reading: BoardReading, found: MetricSlices) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -13,30 +13,30 @@ from generation.browsing.pictures import picture_of
 from generation.storage import items
 from webapp.leaderboards.analysis.question_answers import read_row, true_boxes
 from webapp.leaderboards.replies.reply_views import replies_of
-from webapp.leaderboards.views.analysis.board_selection import UnreadableAddress, check_open, open_board, refuse
+from webapp.leaderboards.views.analysis.board_selection import (
+    BoardReading,
+    UnreadableAddress,
+    board_view,
+    check_open,
+)
 from webapp.leaderboards.views.analysis.questions import answers_outside
 
 
 @require_safe
-def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
+@board_view()
+def question(reading: BoardReading, number: int) -> HttpResponse:
     """Return a question with the answers, boxes and replies of rows: `?entry=m5&entry=m7`."""
-    reading = open_board(request, slug, name)
+    check_open(reading)
+    reading.check_names()
     split = reading.split
-    try:
-        check_open(reading)
-        reading.check_names()
-        asked = items.question_at(split, number)
-        if asked is None:
-            raise UnreadableAddress(f"Expected a question from 0 to {split.questions - 1:,}, got {number:,}.")
-        pairs = zip(reading.chosen, reading.contenders, strict=True)
-        outside = [answers_outside(entry, reading.index) for entry in reading.chosen]
-        rows = [
-            read_row(split, reading.ground, pair, number, words) for pair, words in zip(pairs, outside, strict=True)
-        ]
-        replies = [replies_of(entry, reading.index, number) for entry in reading.chosen]
-    except UnreadableAddress as error:
-        return refuse(reading, error)
-    allowed = frozenset(what for what in What if may_see(request.user, split, what))
+    asked = items.question_at(split, number)
+    if asked is None:
+        raise UnreadableAddress(f"Expected a question from 0 to {split.questions - 1:,}, got {number:,}.")
+    pairs = zip(reading.chosen, reading.contenders, strict=True)
+    outside = [answers_outside(entry, reading.index) for entry in reading.chosen]
+    rows = [read_row(split, reading.ground, pair, number, words) for pair, words in zip(pairs, outside, strict=True)]
+    replies = [replies_of(entry, reading.index, number) for entry in reading.chosen]
+    allowed = frozenset(what for what in What if may_see(reading.request.user, split, what))
     query = urlencode(reading.entry_pairs)
     context: dict[str, Any] = {
         **reading.context("Question by question"),
@@ -53,4 +53,4 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
         "before": number - 1 if number else None,
         "after": number + 1 if number + 1 < split.questions else None,
     }
-    return render(request, "leaderboards/question.html", context)
+    return render(reading.request, "leaderboards/question.html", context)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -14,7 +14,7 @@ from generation.browsing.navigation import read_filters
 from generation.browsing.pictures import Picture, picture_of
 from generation.models import Question
 from generation.reports.scoring import truth_of
-from generation.splits.query_string import BadAddress, Query, shorten
+from generation.splits.query_string import Query, shorten
 from generation.storage import items
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import stored_predictions
@@ -35,9 +35,8 @@ from webapp.leaderboards.views.analysis.board_selection import (
     ENTRY,
     BoardReading,
     UnreadableAddress,
+    board_view,
     check_open,
-    open_board,
-    refuse,
 )
 
 SHOW, REPLY = "show", "reply"
@@ -45,22 +44,17 @@ A_PAGE = 20  # questions
 
 
 @require_safe
-def questions(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+@board_view()
+def questions(reading: BoardReading) -> HttpResponse:
     """Return questions with the rows' answers: `?show=same-wrong&reply=failed&type=count&entry=m5`.
 
     Filters are those of browsing; `right=red&given=blue` are the questions with one right answer to which the first row
     gives another one.
     """
-    reading = open_board(request, slug, name)
-    try:
-        wanted = read_wanted(reading)
-        query, shows, show, found, state = wanted.query, wanted.shows, wanted.show, wanted.positions, wanted.state
-        page = Paginator(found, A_PAGE).get_page(query.page)
-        listed = list_questions(reading, list(page.object_list))
-    except BadAddress as error:
-        return refuse(reading, UnreadableAddress(str(error), status=400))
-    except UnreadableAddress as error:
-        return refuse(reading, error)
+    wanted = read_wanted(reading)
+    query, shows, show, found, state = wanted.query, wanted.shows, wanted.show, wanted.positions, wanted.state
+    page = Paginator(found, A_PAGE).get_page(query.page)
+    listed = list_questions(reading, list(page.object_list))
     answers = wanted.answers.pairs(reading.index.answer_values)
     kept = [*query.with_words(query.words).pairs, *answers, *reading.entry_pairs]
     shown, replied = [(SHOW, show.name)], [(REPLY, state_name(state))] if state else []
@@ -79,7 +73,7 @@ def questions(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "has_pictures": any(one.picture is not None for one in listed),
         "page": page,
     }
-    return render(request, "leaderboards/questions.html", context)
+    return render(reading.request, "leaderboards/questions.html", context)
 
 
 def _state_choices(reading: BoardReading, kept: Sequence[tuple[str, str]], state: str) -> list[tuple[str, str, bool]]:

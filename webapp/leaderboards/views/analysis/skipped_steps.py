@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -19,29 +19,25 @@ from webapp.leaderboards.entries import Contender
 from webapp.leaderboards.views.analysis.board_selection import (
     BoardReading,
     UnreadableAddress,
+    board_view,
     check_open,
     contenders_of,
-    open_board,
-    refuse,
 )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-def steps(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+@board_view()
+def steps(reading: BoardReading) -> HttpResponse:
     """Return which step each chosen row skips; a POST of the owner retries a failed report."""
-    reading = open_board(request, slug, name)
-    split = reading.split
+    request, split = reading.request, reading.split
     if request.method == "POST":
         if not owns(request.user, split.dataset):
             raise Http404(NOTHING)
         report_jobs.retry(AblationReport.objects.filter(split=split))
         return redirect(request.get_full_path())
-    try:
-        report, found = steps_for(reading)
-        context = reading.context("Skipped steps")
-    except UnreadableAddress as error:
-        return refuse(reading, error)
+    report, found = steps_for(reading)
+    context = reading.context("Skipped steps")
     context |= {"report": report, "has_steps": report is not None, "owns": owns(request.user, split.dataset)}
     context |= {"found": found, "least_wrong": TOO_FEW, **_waiting(report)}
     return render(request, "leaderboards/steps.html", context)

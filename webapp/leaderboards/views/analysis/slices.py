@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -33,16 +33,15 @@ from webapp.leaderboards.views.analysis.board_selection import (
     UnreadableAddress,
     about,
     as_csv,
+    board_view,
+    check_kind,
     check_open,
     download,
     draw_panels,
     for_paper,
-    open_board,
-    refuse,
 )
 
 BY, VIEW, BANDS, PANEL = "by", "view", "bands", "panel"
-SLICES_KINDS = (*KINDS, "json")
 MOST_COLUMNS = 60  # values of a facet that is crossed with another one
 
 
@@ -53,32 +52,25 @@ class SliceRequest(NamedTuple):
 
 
 @require_safe
-def slices(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+@board_view()
+def slices(reading: BoardReading) -> HttpResponse:
     """Return accuracy by a view (`?view=types`) or by facets (`?by=type&by=length`), for rows (`&entry=m5`)."""
-    reading = open_board(request, slug, name)
-    try:
-        wanted = _wanted(reading)
-        panels = _panels(reading, wanted)
-        context = {**reading.context("Slices"), **_form(reading, wanted), "panels": draw_panels(reading.split, panels)}
-    except UnreadableAddress as error:
-        return refuse(reading, error)
-    return render(request, "leaderboards/slices.html", context)
+    wanted = _wanted(reading)
+    panels = _panels(reading, wanted)
+    context = {**reading.context("Slices"), **_form(reading, wanted), "panels": draw_panels(reading.split, panels)}
+    return render(reading.request, "leaderboards/slices.html", context)
 
 
 @require_safe
-def slices_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+@board_view()
+def slices_file(reading: BoardReading, kind: str) -> HttpResponse:
     """Return the page's figures as CSV or JSON, or a panel's chart (`?panel=1`) as SVG or PDF."""
-    reading = open_board(request, slug, name)
-    try:
-        if kind not in SLICES_KINDS:
-            raise UnreadableAddress(f"Expected one of {', '.join(SLICES_KINDS)}, got {shorten(kind)}.")
-        panels = panels_for(reading)
-        if kind == "json":
-            return JsonResponse({**about(reading), "slices": list(lines_of(panels))})
-        content = as_csv(lines_of(panels)) if kind == "csv" else for_paper(reading, _one(reading, panels), kind=kind)
-    except UnreadableAddress as error:
-        return refuse(reading, error)
-    return download(content, kind=kind, name=f"{slug}-{name}-slices")
+    check_kind(kind, (*KINDS, "json"))
+    panels = panels_for(reading)
+    if kind == "json":
+        return JsonResponse({**about(reading), "slices": list(lines_of(panels))})
+    content = as_csv(lines_of(panels)) if kind == "csv" else for_paper(reading, _one(reading, panels), kind=kind)
+    return download(content, kind=kind, name=reading.file_name("slices"))
 
 
 def panels_for(reading: BoardReading) -> list[SlicePanel]:
