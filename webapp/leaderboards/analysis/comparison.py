@@ -98,22 +98,24 @@ def _lines(one: FacetPartition, found: Sequence[MethodComparison]) -> Iterator[C
             yield ComparedValue(label, ((one.facet.name, value),), compared)
 
 
+def difference_json(one: MethodComparison) -> dict[str, float | int]:
+    return {
+        "difference": rounded(one.difference),
+        "low": rounded(one.interval.low),
+        "high": rounded(one.interval.high),
+        "only_first": one.only_first,
+        "only_second": one.only_second,
+        "p": float(f"{one.p:.4g}"),
+        "p_holm": float(f"{one.adjusted:.4g}"),
+    }
+
+
 def lines_of(found: Sheet) -> Iterator[dict[str, float | int | str | None]]:
     """Yield the comparison as rows of figures; too small slices have only n."""
     wholes = [("", found.whole)]
     for facet, line in [*wholes, *((part.name, line) for part in found.parts for line in part.lines)]:
         one = line.compared
-        numbers: dict[str, float | int] = {
-            "first": rounded(one.first),
-            "second": rounded(one.second),
-            "difference": rounded(one.difference),
-            "low": rounded(one.interval.low),
-            "high": rounded(one.interval.high),
-            "only_first": one.only_first,
-            "only_second": one.only_second,
-            "p": float(f"{one.p:.4g}"),
-            "p_holm": float(f"{one.adjusted:.4g}"),
-        }
+        numbers = {"first": rounded(one.first), "second": rounded(one.second), **difference_json(one)}
         told = dict.fromkeys(numbers) if line.is_too_small else numbers
         value = line.pairs[0][1] if line.pairs else ""
         yield {"facet": facet, "value": value, "label": line.label, "n": one.n, **told}

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from generation.engine.scoring.figures import is_too_few, percent, rounded
 from generation.engine.scoring.ranking.all_pairs import AllPairs, RankInterval
-from webapp.leaderboards.analysis.comparison import ComparedValue
+from webapp.leaderboards.analysis.comparison import ComparedValue, difference_json
 
 
 class PairCell(NamedTuple):
@@ -129,11 +129,5 @@ def lines_of(table: PairTable) -> Iterator[dict[str, Any]]:
                 "n": one.n,
                 "first_accuracy": rounded(one.first),
                 "second_accuracy": rounded(one.second),
-                "difference": rounded(one.difference),
-                "low": rounded(one.interval.low),
-                "high": rounded(one.interval.high),
-                "only_first": one.only_first,
-                "only_second": one.only_second,
-                "p": float(f"{one.p:.4g}"),
-                "p_holm": float(f"{one.adjusted:.4g}"),
+                **difference_json(one),
             }
