@@ -92,6 +92,28 @@ class _Several(forms.ClearableFileInput):
         return files.getlist(name)
 
 
+class NewSlugField(forms.CharField):
+    """The name of a new dataset in addresses, which no other dataset has."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            label="Name in web addresses",
+            max_length=60,
+            help_text="Small letters, digits and hyphens. It never changes.",
+            widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
+        )
+
+    def clean(self, value: Any) -> str:
+        slug = super().clean(value)
+        try:
+            check_slug(slug)
+        except BadSpec as error:
+            raise forms.ValidationError(error.reason) from error
+        if Dataset.objects.filter(slug=slug).exists():
+            raise forms.ValidationError(f"Expected a new name, got {slug}, which already exists.")
+        return slug
+
+
 class ImportForm(Base):
     """The form of an import: files, a name, and what others may see."""
 
@@ -109,12 +131,7 @@ class ImportForm(Base):
         labels = {"visibility": "Who sees it"}  # noqa: RUF012 - Django's own way
         help_texts = {"licence": "The terms of use for others. If empty, no licence is stated."}  # noqa: RUF012
 
-    slug = forms.CharField(
-        label="Name in web addresses",
-        max_length=60,
-        help_text="Small letters, digits and hyphens. It never changes.",
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
-    )
+    slug = NewSlugField()
     field_order = ("format", "files", "slug", "title", "licence", "visibility")
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -122,35 +139,13 @@ class ImportForm(Base):
         super().__init__(*args, **options)
         self.fields["visibility"].widget.choices = list(SEEN_BY.items())
 
-    def clean_slug(self) -> str:
-        return free_slug(self.cleaned_data["slug"])
-
-
-def free_slug(slug: str) -> str:
-    """Return the name if it is free and allowed in addresses; raise `ValidationError` otherwise."""
-    try:
-        check_slug(slug)
-    except BadSpec as error:
-        raise forms.ValidationError(error.reason) from error
-    if Dataset.objects.filter(slug=slug).exists():
-        raise forms.ValidationError(f"Expected a new name, got {slug}, which already exists.")
-    return slug
-
 
 class NewForm(AboutForm):
     """The fields of a new dataset in addition to its spec."""
 
-    slug = forms.CharField(
-        label="Name in web addresses",
-        max_length=60,
-        help_text="Small letters, digits and hyphens. It never changes.",
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
-    )
+    slug = NewSlugField()
     images = forms.BooleanField(label="Draw pictures", required=False, initial=True)
     field_order = ("slug", "images")  # the order on the page, so that errors are listed in it
-
-    def clean_slug(self) -> str:
-        return free_slug(self.cleaned_data["slug"])
 
 
 class AmountForm(forms.Form):
