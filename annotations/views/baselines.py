@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from annotations.models import Baseline
 from annotations.results import baseline as baselines
 from annotations.results import baseline_page
-from generation.access import Visitor, What, may_see, may_see_exact_figures, owns
+from generation.access import Visitor, What, may_see, may_see_exact_figures
 from generation.engine.scoring.figures import TOO_FEW
 from generation.models import Split
 from generation.views.access_checks import NOTHING, find_split
@@ -101,7 +101,6 @@ def _page(request: HttpRequest, found: Baseline, *, standing: list[Baseline]) ->
         "newer": newer,
         "others": [(one, baseline_page.figure_for(request.user, one)) for one in standing if one.pk != found.pk],
         "runs": runs,
-        "owns": owns(request.user, found.split.dataset),
         "too_few": TOO_FEW,
     }
     return render(request, "annotations/baseline.html", context)

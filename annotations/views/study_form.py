@@ -196,7 +196,6 @@ def _page(request: HttpRequest, study: Study, form: StudyForm, shown: PlanView, 
     context = {
         "study": study,
         "split": study.split,
-        "dataset": study.split.dataset,
         "form": form,
         "shown": shown,
         "address": request.get_full_path(),

@@ -133,7 +133,6 @@ def _page(
 ) -> HttpResponse:
     context = {
         "dataset": dataset,
-        "here": "Export",
         "form": form,
         "is_complete": dataset.state == Dataset.State.COMPLETE and bool(splits),
         "size": export_requests.size_in_words(export_requests.size_of(dataset)) if form is not None else "",

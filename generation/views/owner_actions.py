@@ -125,7 +125,7 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
         messages.success(request, "Saved.")
         return redirect(found)
     status = 400 if request.method == "POST" else 200
-    context = {"dataset": found, "name": name, "form": form, "here": "Edit"}
+    context = {"dataset": found, "name": name, "form": form}
     return render(request, "generation/edit.html", context, status=status)
 
 

@@ -171,7 +171,7 @@ def training_delete(request: HttpRequest, number: int) -> HttpResponse:
     """Return the page that asks whether to delete a training; a POST deletes it."""
     found = find_training(request.user, number)
     if request.method != "POST":
-        return render(request, "leaderboards/training_delete.html", {"training": found, "split": found.train})
+        return render(request, "leaderboards/training_delete.html", {"training": found})
     training_jobs.delete(found)
     messages.success(request, f"Training {number} is deleted.")
     return redirect("trainings")
