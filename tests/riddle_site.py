@@ -36,6 +36,7 @@ from tests import crawl as crawling
 from tests import proof, riddles
 from tests.annotations.answered import put
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
+from tests.generation.complete_datasets import finish
 from webapp.api import authentication
 from webapp.api.files import questions_file
 from webapp.leaderboards import baselines, scoring
@@ -433,10 +434,7 @@ def _make_complete_dataset(slug: str, secret: str, **options: Any) -> None:
     spec["splits"]["test"]["withheld"] = withheld
     owner = User.objects.get(username="owner")
     options.setdefault("visibility", Dataset.Visibility.PUBLIC)
-    dataset = dataset_jobs.start(spec, slug=slug, owner=owner, secrets={"test": secret}, **options)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    dataset = finish(dataset_jobs.start(spec, slug=slug, owner=owner, secrets={"test": secret}, **options))
     for scene in Scene.objects.filter(split__dataset=dataset, split__name="test"):
         _rename(scene, str((scene.scene_json or {})["names"][0]))
     DisclosureSettings.objects.create(split=dataset.splits.get(name="test"), step=1000)

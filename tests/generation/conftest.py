@@ -15,6 +15,7 @@ from generation.engine import worlds
 from generation.making import dataset_jobs, import_sandbox
 from generation.models import Dataset
 from tests.generation import fake_world
+from tests.generation.complete_datasets import finish
 
 Child = Callable[..., "subprocess.Popen[bytes]"]
 
@@ -46,11 +47,7 @@ def begin(db: None) -> Callable[..., Dataset]:
 @pytest.fixture
 def made(begin: Callable[..., Dataset]) -> Dataset:
     """Give a complete dataset of the fake world."""
-    dataset = begin()
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(begin())
 
 
 def child_environment(**more: str) -> dict[str, str]:

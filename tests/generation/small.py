@@ -10,6 +10,7 @@ from PIL import Image
 from generation.making import dataset_jobs
 from generation.models import Dataset, Scene
 from generation.storage import files
+from tests.generation.complete_datasets import finish
 
 SPEC: dict[str, Any] = {
     "world": "clevr",
@@ -38,11 +39,7 @@ def begun(slug: str = "shapes", *, visibility: str = "public", with_images: bool
 
 def made(slug: str = "shapes", **changes: Any) -> Dataset:
     """Return a complete dataset."""
-    dataset = begun(slug, **changes)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(begun(slug, **changes))
 
 
 def read_ids(scene: Scene) -> NDArray[np.uint16]:

@@ -15,6 +15,7 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene
 from generation.storage import files
 from generation.storage.split_index import SplitIndex
+from tests.generation.complete_datasets import finish
 
 PAGE = Path(__file__).resolve().parents[2] / "webapp" / "docs" / "vocabulary.md"
 
@@ -35,11 +36,7 @@ def fewer_others() -> dict[str, Any]:
 
 @pytest.fixture
 def dataset(db: None) -> Dataset:
-    dataset = dataset_jobs.start({"world": "clevr", **fewer_others()}, slug="cone")
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(dataset_jobs.start({"world": "clevr", **fewer_others()}, slug="cone"))
 
 
 def picture(name: str) -> np.ndarray:
@@ -76,10 +73,7 @@ def test_a_split_with_its_own_colours_is_sealed_with_them(db: None) -> None:
     colours = {"red": None, "blue": None, "green": None, "gray": None, "brown": None, "purple": None, "cyan": None}
     test = {"scenes": 16, "overrides": {"vocabulary": {"colors": {**colours, "pink": {"rgb": [255, 130, 180]}}}}}
     spec = {"world": "clevr", "base": "clevr-mini", "splits": {"train": None, "val": None, "test": test}}
-    dataset = dataset_jobs.start(spec, slug="pink", images=False)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    dataset = finish(dataset_jobs.start(spec, slug="pink", images=False))
     answers = set(Question.objects.filter(kind="query_color").values_list("answer", flat=True))
     assert answers == {"pink", "yellow"}
     assert "pink" in SplitIndex.open(dataset.splits.get()).answer_values

@@ -1,13 +1,11 @@
 """A split that is large enough for shares, made once for each file of tests, and accounts that submit to it."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.test import Client
-from pytest_django.plugin import DjangoDbBlocker
 
 from generation.models import Dataset, Split
 from tests.generation import small
+from tests.generation.complete_datasets import shared
 from tests.leaderboards.sent import approve
 from webapp.leaderboards.models import Method
 from webapp.models import User
@@ -15,14 +13,7 @@ from webapp.models import User
 SPLITS = {"train": {"scenes": 20}, "val": {"scenes": 40}, "test": {"scenes": 30, "withheld": True}}
 
 
-@pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset for all tests of the file; the changes of each test are rolled back."""
-    with django_db_blocker.unblock():
-        key = small.made("scored", with_images=False, splits=SPLITS).pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
+kept = shared(lambda: small.made("scored", with_images=False, splits=SPLITS))
 
 
 @pytest.fixture

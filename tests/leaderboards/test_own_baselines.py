@@ -14,6 +14,7 @@ from generation.engine.worlds.base import Baseline
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
 from tests.generation import small
+from tests.generation.complete_datasets import finish, shared
 from webapp.leaderboards import baselines, scoring
 from webapp.leaderboards.models import Method, Score, Submission
 
@@ -22,27 +23,20 @@ SPLITS = {"train": {"questions": 100}, "test": {"questions": 60}, "test-kept": {
 PARTS = {"test": (0.5, 0.7), "test-kept": (0.7, 1.0)}
 
 
-@pytest.fixture(scope="module")
-def kept(django_db_setup, django_db_blocker) -> Iterator[int]:
-    """Give the key of a dataset of stories for all tests of the file."""
+def make_told() -> Dataset:
     splits = {name: dict(one) for name, one in SPLITS.items()}
     for name, (low, high) in PARTS.items():
         splits[name]["overrides"] = {"stories": {"low": low, "high": high}}
-    with django_db_blocker.unblock():
-        key = stories("told", world="babi", tasks=[1], splits=splits)
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
+    return stories("told", world="babi", tasks=[1], splits=splits)
 
 
-def stories(slug: str, **spec: Any) -> int:
-    """Return the key of a complete public dataset of stories."""
+def stories(slug: str, **spec: Any) -> Dataset:
+    """Return a complete public dataset of stories."""
     secrets = {name: small.SECRET for name, one in spec["splits"].items() if one.get("withheld")}
-    dataset = dataset_jobs.start(spec, slug=slug, visibility="public", secrets=secrets)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset.pk
+    return finish(dataset_jobs.start(spec, slug=slug, visibility="public", secrets=secrets))
+
+
+kept = shared(make_told)
 
 
 @pytest.fixture

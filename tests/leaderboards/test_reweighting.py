@@ -6,13 +6,11 @@ import random
 import re
 import statistics
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
-from pytest_django.plugin import DjangoDbBlocker
 
 from annotations.results import baseline
 from annotations.studies import lifecycle
@@ -22,6 +20,7 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Split
 from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
+from tests.generation.complete_datasets import finish, shared
 from tests.leaderboards.sent import approve, noisy, submitted, truth_of
 from webapp.leaderboards.boards import board_of
 from webapp.leaderboards.models import Method
@@ -36,20 +35,13 @@ SPLITS = {
 }
 
 
-@pytest.fixture(scope="module")
-def kept_street(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset for all tests of the file."""
+def make_street() -> Dataset:
     spec = {"world": "simtown", "entities": 5, "splits": SPLITS}
-    with django_db_blocker.unblock():
-        dataset = dataset_jobs.start(
-            spec, slug="street", visibility="public", images=False, secrets={"test": "11" * 16}
-        )
-        dataset_jobs.work(dataset=dataset)
-        dataset.refresh_from_db()
-        assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    yield dataset.pk
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=dataset.pk).delete()
+    secrets = {"test": "11" * 16}
+    return finish(dataset_jobs.start(spec, slug="street", visibility="public", images=False, secrets=secrets))
+
+
+kept_street = shared(make_street)
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from django.test import Client
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from generation.making import dataset_jobs
 from generation.models import Dataset
+from tests.generation.complete_datasets import finish
 from webapp.models import User
 
 
@@ -58,11 +58,7 @@ def make_by_form(page: Page, preset: str, *, scenes: int | Sequence[int], slug: 
     page.get_by_label("Who sees it").select_option(label="everybody")
     usable(page)
     page.get_by_role("button", name="Create dataset").click()
-    dataset = Dataset.objects.get(slug=slug or preset)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(Dataset.objects.get(slug=slug or preset))
 
 
 def compare_colours(page: Page) -> None:

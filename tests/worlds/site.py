@@ -32,6 +32,7 @@ from generation.models import Dataset, Question, Scene, Split
 from generation.storage.items import engine_question
 from generation.verification.dataset import scope_of, verify
 from tests.annotations.visitors import Visitor, study_of
+from tests.generation.complete_datasets import finish
 from tests.leaderboards import sent
 from tests.worlds.conformance import Case
 from webapp.leaderboards import baselines, scoring
@@ -90,11 +91,9 @@ def spec_of(case: Case) -> dict[str, Any]:
 def made(case: Case, *, slug: str, images: bool = True) -> Dataset:
     """Return a complete dataset of the world."""
     spec, with_images = spec_of(case), images and case.world.media == Media.IMAGE
-    dataset = dataset_jobs.start(spec, slug=slug, visibility="public", images=with_images, secrets={"test": SECRET})
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(
+        dataset_jobs.start(spec, slug=slug, visibility="public", images=with_images, secrets={"test": SECRET})
+    )
 
 
 def it_is_made_again_the_same(site: Site) -> None:

@@ -10,7 +10,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotations.models import Answer, Study
 from tests.annotations.browser.test_taking import open_browser
 from tests.annotations.visitors import study_of
-from tests.worlds import told
+from tests.generation.complete_datasets import registered
+from tests.worlds import baskets, told
 from tests.worlds.baskets import TEXTS
 
 __all__ = ["open_browser"]
@@ -21,7 +22,7 @@ FINGER = 44  # pixels: the least height of a button
 
 @pytest.fixture
 def study(transactional_db: None) -> Iterator[Study]:
-    with told.registered():
+    with registered(baskets):
         yield study_of(told.made(), questions=3)
 
 

@@ -11,7 +11,8 @@ from annotations.answering.answer_forms import form_of
 from annotations.models import Answer, Study
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, right_answer, study_of
-from tests.worlds import told
+from tests.generation.complete_datasets import registered
+from tests.worlds import baskets, told
 from tests.worlds.baskets import EMPTY, FRUIT, SCOPES, TEXTS, WORLD
 from webapp.models import User
 
@@ -21,7 +22,7 @@ KINDS = {text: kind for kind, text in TEXTS.items()}
 
 @pytest.fixture(autouse=True)
 def _world() -> Iterator[None]:
-    with told.registered():
+    with registered(baskets):
         yield
 
 

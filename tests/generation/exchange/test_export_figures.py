@@ -1,18 +1,18 @@
 """The charts in an export: they show only what the reader may see, and link only to a site with an address."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
-from pytest_django.plugin import DjangoDbBlocker
 
 from generation.charts import drawing
 from generation.charts.drawing import DrawingOrder
 from generation.exchange.exports import StoredDataset, Viewer
 from generation.models import Dataset
 from tests.generation import small
+from tests.generation.complete_datasets import shared
 
 pytestmark = pytest.mark.django_db
 
@@ -24,13 +24,7 @@ def draw_fakes(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
     return {order.digest: f"<svg>{order.site} {order.spec}</svg>".encode() for order in orders}
 
 
-@pytest.fixture(scope="module")
-def dataset_key(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    with django_db_blocker.unblock():
-        key = small.made("figured", visibility="private").pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
+dataset_key = shared(lambda: small.made("figured", visibility="private"))
 
 
 @pytest.fixture

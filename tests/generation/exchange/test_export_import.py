@@ -11,9 +11,10 @@ from generation.engine import formats
 from generation.engine.reading.dataset_reader import find_reader
 from generation.engine.verification.exported_folders import Scope, verify
 from generation.exchange import exports
-from generation.making import dataset_jobs, imports
+from generation.making import imports
 from generation.models import Dataset, ImportedSplit, Question, Scene
 from tests.generation import small
+from tests.generation.complete_datasets import finish
 from tests.worlds.clevr.formats import releases
 from tests.worlds.clevr.formats.releases import scenes_of
 
@@ -29,11 +30,7 @@ def exported(dataset: Dataset, folder: Path, *, name: str = "clevr", images: boo
 
 def imported(path: Path, *, images: str = "none", slug: str = "again") -> Dataset:
     found = find_reader("clevr").find([path])
-    dataset = imports.begin(found, imports.ImportRequest(slug=slug, format="clevr", images=images))
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(imports.begin(found, imports.ImportRequest(slug=slug, format="clevr", images=images)))
 
 
 def hashes(dataset: Dataset) -> dict[str, str]:

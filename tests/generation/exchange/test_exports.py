@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from pytest_django.plugin import DjangoDbBlocker
 
 from generation.engine import formats
 from generation.engine.content_hash import Fingerprint
@@ -21,18 +20,12 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.splits.split_recipes import read_recipe
 from tests.generation import small
+from tests.generation.complete_datasets import shared
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def dataset_key(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Any:
-    """Give the key of a dataset that all tests of this file share."""
-    with django_db_blocker.unblock():
-        key = small.made().pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
+dataset_key = shared(small.made)
 
 
 @pytest.fixture

@@ -4,33 +4,26 @@ import csv
 import gzip
 import importlib.util
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as parquet
 import pytest
-from pytest_django.plugin import DjangoDbBlocker
 
 from generation.engine import formats
 from generation.engine.errors import BadExport
 from generation.engine.formats import lmms_eval_task
 from generation.exchange import exports
 from generation.models import Dataset, Question
-from tests.worlds import told
+from tests.generation.complete_datasets import shared
+from tests.worlds import baskets, told
 from tests.worlds.baskets import SCOPES, WORLD
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module", autouse=True)
-def stored_dataset(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    with told.registered():
-        with django_db_blocker.unblock():
-            key = told.made().pk
-        yield
-        with django_db_blocker.unblock():
-            Dataset.objects.filter(pk=key).delete()
+stored_dataset = shared(told.made, world=baskets, autouse=True)
 
 
 def exported(folder: Path, name: str, *, splits: Sequence[str] = (), **options: Any) -> Path:

@@ -24,6 +24,7 @@ from generation.splits.split_recipes import read_recipe
 from generation.storage.split_index import SplitIndex
 from generation.verification import dataset as verifying
 from tests.generation import small
+from tests.generation.complete_datasets import finish
 from tests.worlds.clevr.formats.releases import scenes_of
 from webapp.models import User
 
@@ -124,10 +125,7 @@ def test_a_split_with_overrides_keeps_them(db: None) -> None:
 def test_splits_of_all_worlds_can_have_twins(db: None, preset: str) -> None:
     data = find_preset(preset)
     spec = loading.change(data, scenes=dict.fromkeys(loading.change(data)["splits"], 40))
-    source = dataset_jobs.start(spec, slug="source", images=False)
-    dataset_jobs.work(dataset=source)
-    source.refresh_from_db()
-    assert source.state == Dataset.State.COMPLETE, source.error
+    source = finish(dataset_jobs.start(spec, slug="source", images=False))
     split = Split.objects.for_browse().filter(dataset=source).last()
     assert split is not None
     twin = finished(make_twins(split)[0])

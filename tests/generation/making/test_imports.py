@@ -22,6 +22,7 @@ from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Questi
 from generation.splits import sealing
 from generation.storage import files, items
 from generation.storage.split_index import SplitIndex
+from tests.generation.complete_datasets import finish
 from tests.generation.conftest import MANAGE, Child, Measured
 from tests.shared_data import shared_path
 from tests.worlds.clevr.formats import releases
@@ -37,11 +38,7 @@ def begin_import(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
 
 def import_all(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
     """Import a dataset completely, and return it."""
-    dataset = begin_import(*paths, slug=slug, **wanted)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(begin_import(*paths, slug=slug, **wanted))
 
 
 def report_of(dataset: Dataset, name: str) -> dict[str, Any]:

@@ -1,25 +1,15 @@
 """Fixtures: a small dataset that is made once per test module, and the people and browsers that look at it."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.contrib.auth.models import Group
 from django.test import Client
-from pytest_django.plugin import DjangoDbBlocker
 
 from generation.models import Dataset
 from tests.generation import small
+from tests.generation.complete_datasets import shared
 from webapp.models import User
 
-
-@pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the primary key of a dataset that all tests of a module share; the changes of each test are rolled back."""
-    with django_db_blocker.unblock():
-        key = small.made().pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
+kept = shared(small.made)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from generation.making import dataset_jobs, import_sandbox, imports
 from generation.models import Dataset, Import, Job, Scene
 from generation.queue.runner import Runner
 from generation.storage import files
+from tests.generation.complete_datasets import finish
 from tests.generation.conftest import Measured
 from tests.worlds.clevr.formats import releases
 from tests.worlds.clevr.formats.releases import questions_of, release, scenes_of, write
@@ -48,11 +49,7 @@ def form(*uploads: SimpleUploadedFile, **changed: str) -> dict[str, Any]:
 
 def imported(root: Path, **wanted: Any) -> Dataset:
     found = find_reader("clevr").find([root])
-    dataset = imports.begin(found, imports.ImportRequest(slug="theirs", format="clevr", **wanted))
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(imports.begin(found, imports.ImportRequest(slug="theirs", format="clevr", **wanted)))
 
 
 # Sending files ---------------------------------------------------------------------------------------------

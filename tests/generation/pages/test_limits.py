@@ -11,10 +11,10 @@ from django.urls import reverse
 from generation.engine.spec import LIMITS
 from generation.engine.worlds import REGISTRY, get_world
 from generation.engine.worlds.clevr import scene
-from generation.making import dataset_jobs
 from generation.models import Chunk, Dataset, Job, Limit, Quota, Scene, Upload
 from generation.specs import limits, loading, previews
 from generation.specs.editor import text_of
+from tests.generation.complete_datasets import finish
 from tests.generation.pages.drafting import NEW, TINY, sent, text, times_said
 from webapp.models import User
 
@@ -97,10 +97,7 @@ def test_a_dataset_up_to_the_raised_limits_can_be_previewed_and_made(
     assert previewed.status_code == 200, previewed.context["no_preview"]
     assert len(previewed.context["preview"]) == 2
     assert page.post(NEW, sent(MANY, action="create")).status_code == 302
-    dataset = Dataset.objects.get(slug="mine")
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    finish(Dataset.objects.get(slug="mine"))
     assert {len((one.scene_json or {})["objects"]) for one in Scene.objects.all()} == {42}
     assert set(Scene.objects.values_list("width", flat=True)) == {1040}
     assert page.get("/datasets/mine/train/").status_code == 200

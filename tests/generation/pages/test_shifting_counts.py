@@ -3,7 +3,6 @@
 import re
 import shlex
 from html import unescape
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -12,6 +11,7 @@ from django.test import Client
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from tests.generation import fake_world
+from tests.generation.complete_datasets import finish, shared
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -20,16 +20,12 @@ NINETY = {"kept": "odd", "removed": "90", "grouped_by": "", "name": "", "seed": 
 SPLITS = {"train": {"scenes": 60}, "val": {"scenes": 30}, "test": {"scenes": 40}}
 
 
-@pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: Any) -> Any:
-    """Give the primary key of a dataset that all tests of a module share; the changes of each test are rolled back."""
-    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
-        patched.setitem(dataset_jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
-        spec = {**fake_world.PRESET, "splits": SPLITS, "questions_per_scene": 6}
-        dataset = dataset_jobs.start(spec, slug="rows", visibility="public", images=False)
-        dataset_jobs.work(dataset=dataset)
-        yield dataset.pk
-        Dataset.objects.filter(pk=dataset.pk).delete()
+def make_rows() -> Dataset:
+    spec = {**fake_world.PRESET, "splits": SPLITS, "questions_per_scene": 6}
+    return finish(dataset_jobs.start(spec, slug="rows", visibility="public", images=False))
+
+
+kept = shared(make_rows, world=fake_world)
 
 
 @pytest.fixture

@@ -3,12 +3,10 @@
 import html
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from django.test import Client
-from pytest_django.plugin import DjangoDbBlocker
 
 from generation.browsing import stories
 from generation.browsing.keyboard import OF_STORY
@@ -17,7 +15,8 @@ from generation.engine.items import Chunk
 from generation.models import Dataset, Question, Scene
 from generation.queue import sandbox
 from generation.specs import preview_process
-from tests.worlds import told
+from tests.generation.complete_datasets import shared
+from tests.worlds import baskets, told
 from tests.worlds.baskets import LINES, SCOPES, WINDOW, WORLD, BasketWorld
 from webapp.models import User
 
@@ -25,15 +24,7 @@ SPEC = {"world": "baskets", "splits": {"train": {"scenes": 4}}}
 LINE = re.compile(r'<li id="line-(\d+)" value="\d+"( class="pointed")?><(?:mark|span)>(.*?)</')
 
 
-@pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the primary key of a dataset of stories that all tests of the module share."""
-    with told.registered():
-        with django_db_blocker.unblock():
-            key = told.made().pk
-        yield key
-        with django_db_blocker.unblock():
-            Dataset.objects.filter(pk=key).delete()
+kept = shared(told.made, world=baskets)
 
 
 @pytest.fixture

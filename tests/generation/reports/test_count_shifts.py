@@ -3,8 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -21,25 +20,24 @@ from generation.splits.split_recipes import read_recipe
 from generation.storage.items import item_of
 from generation.storage.split_index import WORD, SplitIndex
 from tests.generation import fake_world
+from tests.generation.complete_datasets import finish, shared
 
 NUMBERS = "type=sum&type=largest"
 SHIFT = CountShift("odd", 75.0, NUMBERS, "type")
 VISITOR = AnonymousUser()
 
 
-@pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: Any) -> Iterator[int]:
-    """Give the key of a dataset without val and with two shifts; changes of tests are rolled back."""
-    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
-        patched.setitem(dataset_jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
-        splits = {"train": {"scenes": 60}, "test": {"scenes": 40}}
-        spec = {**fake_world.PRESET, "splits": splits, "questions_per_scene": 6}
-        dataset = dataset_jobs.start(spec, slug="rows", visibility="public", images=False)
-        dataset_jobs.work(dataset=dataset)
-        dataset_jobs.shift_counts(dataset, SHIFT, suffix="")
-        dataset_jobs.shift_counts(dataset, SHIFT._replace(kept="even", grouped_by=""), suffix="other")
-        yield dataset.pk
-        Dataset.objects.filter(pk=dataset.pk).delete()
+def make_rows() -> Dataset:
+    """Return a dataset without val and with two shifts."""
+    splits = {"train": {"scenes": 60}, "test": {"scenes": 40}}
+    spec = {**fake_world.PRESET, "splits": splits, "questions_per_scene": 6}
+    dataset = finish(dataset_jobs.start(spec, slug="rows", visibility="public", images=False))
+    dataset_jobs.shift_counts(dataset, SHIFT, suffix="")
+    dataset_jobs.shift_counts(dataset, SHIFT._replace(kept="even", grouped_by=""), suffix="other")
+    return dataset
+
+
+kept = shared(make_rows, world=fake_world)
 
 
 @pytest.fixture

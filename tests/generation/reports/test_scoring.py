@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +16,20 @@ from generation.engine.items import FacetKind
 from generation.engine.worlds.clevr.world import ClevrWorld
 from generation.exchange import exports
 from generation.making import dataset_jobs
-from generation.models import Dataset, Question, Scene, Split
+from generation.models import Question, Scene, Split
 from generation.reports.scoring import expected_of, score_file
 from generation.splits import question_sets
 from generation.splits.split_recipes import Recipe
 from generation.storage import items
 from generation.storage.split_index import SplitIndex
 from tests.generation import small
+from tests.generation.complete_datasets import shared
 from tests.generation.exchange.test_export_import import exported, imported
 
 SPLITS = {"train": {"scenes": 6}, "val": {"scenes": 4}, "test": {"scenes": 2, "withheld": True}}
 
 
-@pytest.fixture(scope="module")
-def dataset_key(django_db_setup: None, django_db_blocker: Any) -> Iterator[int]:
-    with django_db_blocker.unblock():
-        key = small.made("scored", with_images=False, splits=SPLITS).pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
+dataset_key = shared(lambda: small.made("scored", with_images=False, splits=SPLITS))
 
 
 @pytest.fixture

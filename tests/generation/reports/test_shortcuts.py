@@ -10,17 +10,12 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Split
 from generation.reports import shortcuts
 from tests.generation import small
+from tests.generation.complete_datasets import shared
 
 SPLITS = {"train": {"scenes": 12}, "val": {"scenes": 6}, "other": {"scenes": 4, "reference": "val"}}
 
 
-@pytest.fixture(scope="module")
-def dataset_key(django_db_setup, django_db_blocker):
-    with django_db_blocker.unblock():
-        key = small.made("shortcuts", with_images=False, splits=SPLITS).pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
+dataset_key = shared(lambda: small.made("shortcuts", with_images=False, splits=SPLITS))
 
 
 @pytest.fixture

@@ -8,15 +8,9 @@ from django.core.management import CommandError, call_command
 from generation.models import BlindReport, Dataset
 from generation.reports import shortcuts
 from tests.generation import small
+from tests.generation.complete_datasets import shared
 
-
-@pytest.fixture(scope="module")
-def dataset_key(django_db_setup, django_db_blocker):
-    with django_db_blocker.unblock():
-        key = small.made("plain", with_images=False).pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
+dataset_key = shared(lambda: small.made("plain", with_images=False))
 
 
 @pytest.fixture

@@ -8,25 +8,22 @@ import pytest
 from generation import tasks
 from generation.engine.scoring.score import NONE
 from generation.making import dataset_jobs
-from generation.models import AblationReport, Dataset, Question, Split, from_now
+from generation.models import AblationReport, Question, Split, from_now
 from generation.queue import leases, runner, workers
 from generation.reports import report_jobs, skipped_steps
 from generation.splits import question_sets
 from generation.splits.split_recipes import Recipe
 from generation.storage.split_index import SplitIndex
 from tests.generation import small
+from tests.generation.complete_datasets import shared
 from tests.worlds.clevr.test_ablations import without
 
 State = AblationReport.State
 
 
-@pytest.fixture(scope="module")
-def dataset_key(django_db_setup, django_db_blocker):
-    with django_db_blocker.unblock():
-        key = small.made("steps", with_images=False, splits={"val": {"scenes": 5}, "test": {"scenes": 3}}).pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
+dataset_key = shared(
+    lambda: small.made("steps", with_images=False, splits={"val": {"scenes": 5}, "test": {"scenes": 3}})
+)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from generation.splits.split_recipes import BadRecipe, Chooser, ParityRule, comm
 from generation.storage.split_index import SplitIndex
 from generation.verification.dataset import scope_of, verify
 from tests.generation import fake_world
+from tests.generation.complete_datasets import shared
 
 NUMBERS = "type=sum&type=largest"
 SPLITS = {"train": {"scenes": 60}, "val": {"scenes": 30}, "test": {"scenes": 40}}
@@ -33,14 +34,7 @@ def make(slug: str, splits: dict[str, Any]) -> Dataset:
     return dataset
 
 
-@pytest.fixture(scope="module")
-def dataset_key(django_db_setup: None, django_db_blocker: Any) -> Any:
-    """Give the key of a dataset that all tests of this file share; the changes of each test are rolled back."""
-    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
-        patched.setitem(dataset_jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
-        dataset = make("rows", SPLITS)
-        yield dataset.pk
-        Dataset.objects.filter(pk=dataset.pk).delete()
+dataset_key = shared(lambda: make("rows", SPLITS), world=fake_world)
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from generation.splits.withheld_answers import open_answers
 from generation.storage import files, items
 from generation.storage.split_index import FOLDER, MANIFEST, SplitIndex
 from tests.generation import fake_world
+from tests.generation.complete_datasets import finish, registered, shared
 
 Begin = Callable[..., Dataset]
 SPEC: dict[str, Any] = {"splits": {"train": {"scenes": 40}, "test": {"scenes": 5, "withheld": True}}}
@@ -84,8 +85,7 @@ def half_up(number: float) -> int:
 @pytest.fixture(scope="module")
 def chooser_slow_and_index(django_db_setup: None, django_db_blocker: Any) -> Any:
     """Give a split's chooser, its slow reference and its index; they work without the database."""
-    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
-        patched.setitem(dataset_jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
+    with django_db_blocker.unblock(), registered(fake_world):
         spec = {**fake_world.PRESET, "splits": {"train": {"scenes": 60}}, "questions_per_scene": 5}
         dataset = dataset_jobs.start(spec, slug="for-recipes", images=False)
         dataset_jobs.work(dataset=dataset)
@@ -144,17 +144,12 @@ def derive(dataset: Dataset, name: str = "few", parent: str = "train", **recipe:
     return dataset_jobs.derive(split, name=name, recipe=read_recipe({"parent": parent, **recipe}))
 
 
-@pytest.fixture(scope="module")
-def dataset_key(django_db_setup: None, django_db_blocker: Any) -> Any:
-    """Give the key of a complete dataset that all tests of this file share; changes of a test are rolled back."""
-    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
-        patched.setitem(dataset_jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
-        dataset = dataset_jobs.start(
-            {**fake_world.PRESET, **SPEC}, slug="rows", images=False, secrets={"test": "0f" * 16}
-        )
-        dataset_jobs.work(dataset=dataset)
-        yield dataset.pk
-        Dataset.objects.filter(pk=dataset.pk).delete()
+def make_rows() -> Dataset:
+    spec = {**fake_world.PRESET, **SPEC}
+    return finish(dataset_jobs.start(spec, slug="rows", images=False, secrets={"test": "0f" * 16}))
+
+
+dataset_key = shared(make_rows, world=fake_world)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from generation.splits import sealing
 from generation.storage import files, items, split_index
 from generation.storage.split_index import FOLDER, IndexedFacet, IntegerRange, NotIndexed, SplitIndex
 from tests.generation import fake_world
+from tests.generation.complete_datasets import registered
 
 TRAIN_WORDS = ("what", "largest", "sum", "the", "any", "s")
 
@@ -72,8 +73,7 @@ class SlowIndex:
 @pytest.fixture(scope="module")
 def fast_and_slow(django_db_setup: None, django_db_blocker: Any) -> Any:
     """Give a split's index and its slow reference; both work without the database."""
-    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
-        patched.setitem(dataset_jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
+    with django_db_blocker.unblock(), registered(fake_world):
         spec = {**fake_world.PRESET, "splits": {"train": {"scenes": 60}}, "questions_per_scene": 5}
         dataset = dataset_jobs.start(spec, slug="for-the-index", images=False)
         dataset_jobs.work(dataset=dataset)

@@ -1,16 +1,14 @@
 """A small dataset, and contenders that answer its questions."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
-from pytest_django.plugin import DjangoDbBlocker
 
 from generation.charts import drawing
 from generation.models import Dataset, Split
 from generation.reports.scoring import truth_of
 from generation.storage.split_index import SplitIndex
 from tests.generation import small
+from tests.generation.complete_datasets import shared
 from tests.leaderboards.reading import grids
 from webapp.leaderboards.entries import Contender
 
@@ -22,14 +20,7 @@ SPLITS = {
 }
 
 
-@pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset for all tests of the file; the changes of each test are rolled back."""
-    with django_db_blocker.unblock():
-        key = small.made("read", with_images=False, splits=SPLITS).pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
+kept = shared(lambda: small.made("read", with_images=False, splits=SPLITS))
 
 
 @pytest.fixture
@@ -71,14 +62,7 @@ def contenders(index: SplitIndex) -> list[Contender]:
     ]
 
 
-@pytest.fixture(scope="module")
-def key_of_towns(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset for all tests of the file; the changes of each test are rolled back."""
-    with django_db_blocker.unblock():
-        key = grids.make_dataset("towns").pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
+key_of_towns = shared(lambda: grids.make_dataset("towns"))
 
 
 @pytest.fixture

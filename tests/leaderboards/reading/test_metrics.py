@@ -5,18 +5,17 @@ import io
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
-from pytest_django.plugin import DjangoDbBlocker
 
 from generation.engine.worlds.breakdowns import BoardView, Series
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.splits.count_shifts import CountShift
 from generation.storage.split_index import SplitIndex
+from tests.generation.complete_datasets import shared
 from tests.leaderboards.reading import counts
 from tests.leaderboards.reading.counts import KINDS, Record, numbers_of, records_of, split_of
 from tests.leaderboards.reading.rows import method
@@ -30,14 +29,7 @@ BOARD, FILE = "/leaderboards/counts/test/", "/leaderboards/counts/test/board.jso
 METRICS, METRICS_FILE = f"{BOARD}metrics/", f"{BOARD}metrics.json"
 
 
-@pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    """Give the key of a dataset for all tests of the file; the changes of each test are rolled back."""
-    with django_db_blocker.unblock():
-        key = counts.make_dataset("counts").pk
-    yield key
-    with django_db_blocker.unblock():
-        Dataset.objects.filter(pk=key).delete()
+kept = shared(lambda: counts.make_dataset("counts"))
 
 
 @pytest.fixture

@@ -1,26 +1,17 @@
 """Stories in the API: the lines that a question sees, and the prompt with these lines."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.test import Client
-from pytest_django.plugin import DjangoDbBlocker
 
-from generation.models import Dataset, Question
-from tests.worlds import told
+from generation.models import Question
+from tests.generation.complete_datasets import shared
+from tests.worlds import baskets, told
 from tests.worlds.baskets import LINES, SCOPES, WORLD
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module", autouse=True)
-def tales(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    with told.registered():
-        with django_db_blocker.unblock():
-            key = told.made().pk
-        yield
-        with django_db_blocker.unblock():
-            Dataset.objects.filter(pk=key).delete()
+tales = shared(told.made, world=baskets, autouse=True)
 
 
 @pytest.mark.parametrize("split", ["val", "test"])

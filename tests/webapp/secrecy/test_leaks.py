@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from generation.making import dataset_jobs
-from generation.models import Dataset, Question
+from generation.models import Question
 from generation.queue import leases
 from tests.crawl import Replies, Request, addresses, routes
+from tests.generation.complete_datasets import finish
 from tests.proof import size
 from tests.riddle_site import PEOPLE, SECRETS, Crawled
 from tests.webapp.conftest import Crawls
@@ -145,10 +146,7 @@ def questions(slug: str, *, scenes: int, withheld: bool, **options: Any) -> list
         "scene": {"min_pixels": 0},
         "questions": {"per_scene": 10},
     }
-    dataset = dataset_jobs.start(spec, slug=slug, images=False, **options)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    dataset = finish(dataset_jobs.start(spec, slug=slug, images=False, **options))
     return list(Question.objects.filter(split__dataset=dataset).order_by("position"))
 
 

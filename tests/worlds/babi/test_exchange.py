@@ -15,6 +15,7 @@ from generation.engine.reading.dataset_reader import SplitSummary, find_reader
 from generation.exchange import exports
 from generation.making import dataset_jobs, imports
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene
+from tests.generation.complete_datasets import finish
 
 pytestmark = pytest.mark.django_db
 SMALL = {"train": {"questions": 13}, "val": {"questions": 4}, "test": {"questions": 6}}
@@ -27,11 +28,7 @@ def create_dataset(splits: dict[str, Any], **changes: Any) -> Dataset:
     """Return a complete dataset of all twenty tasks."""
     secrets = {name: SECRET for name, split in splits.items() if split.get("withheld")}
     spec = {"world": "babi", "title": "Tales", "splits": splits, **changes}
-    dataset = dataset_jobs.start(spec, slug="tales", visibility="public", secrets=secrets)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(dataset_jobs.start(spec, slug="tales", visibility="public", secrets=secrets))
 
 
 def export_dataset(dataset: Dataset, folder: Path, **options: Any) -> Path:

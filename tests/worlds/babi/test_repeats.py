@@ -19,6 +19,7 @@ from generation.models import Dataset, Split
 from generation.storage.items import load_items
 from tests import proof
 from tests.generation import small
+from tests.generation.complete_datasets import finish
 from tests.worlds.babi.items import generate_items, spec_of
 
 EACH = pytest.mark.parametrize("task", sorted(BY_NUMBER))
@@ -41,11 +42,7 @@ def test_splits_share_no_story(task: int) -> None:
 def create_dataset(**spec: Any) -> Dataset:
     sizes = {"train": {"questions": 60}, "test": {"questions": 20, "withheld": True}}
     data = {"world": "babi", "splits": sizes, **spec}
-    dataset = dataset_jobs.start(data, slug="told", visibility="public", images=False, secrets={"test": "0f" * 16})
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(dataset_jobs.start(data, slug="told", visibility="public", images=False, secrets={"test": "0f" * 16}))
 
 
 def count_distinct(split: Split) -> dict[str, tuple[DistinctCount, DistinctCount]]:

@@ -24,6 +24,7 @@ from generation.reports.scoring import expected_of, truth_of
 from generation.splits import count_shifts, sealing
 from generation.storage.split_index import SplitIndex
 from generation.verification.dataset import scope_of, verify
+from tests.generation.complete_datasets import finish
 from tests.leaderboards import sent
 from tests.worlds.counting import published
 from webapp.leaderboards.models import Method
@@ -55,11 +56,7 @@ def begin_import(format_: str, *paths: Path, slug: str = "theirs", **wanted: Any
 
 def import_all(format_: str, *paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
     """Import a dataset completely, and return it."""
-    dataset = begin_import(format_, *paths, slug=slug, **wanted)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(begin_import(format_, *paths, slug=slug, **wanted))
 
 
 def test_the_command_compares_the_import_with_the_published_counts(

@@ -13,6 +13,7 @@ from generation.making import dataset_jobs, imports
 from generation.models import Dataset
 from generation.splits import count_shifts
 from generation.storage.split_index import SplitIndex
+from tests.generation.complete_datasets import finish
 from tests.worlds.counting import published
 from tests.worlds.counting.made import spec_of
 
@@ -24,11 +25,7 @@ SCENES = {"train": 77, "val": 8, "test": 20, "grounding": 20}
 def solids() -> Dataset:
     """A made dataset without pictures."""
     data = spec_of(splits={name: {"scenes": count} for name, count in SCENES.items()}).to_json()
-    dataset = dataset_jobs.start(data, slug="solids", visibility="public", images=False)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(dataset_jobs.start(data, slug="solids", visibility="public", images=False))
 
 
 def test_the_index_has_a_box_for_each_counted_object(solids: Dataset) -> None:

@@ -15,6 +15,7 @@ from generation.models import Dataset, Split
 from generation.reports.count_metrics import terms_of
 from generation.reports.scoring import truth_of
 from generation.storage.split_index import SplitIndex
+from tests.generation.complete_datasets import finish
 from tests.worlds.marbles import MOST, NAME, MarbleWorld, Row
 
 pytestmark = pytest.mark.django_db
@@ -47,11 +48,7 @@ WORLD = CountedMarbles()
 def marbles(monkeypatch: pytest.MonkeyPatch) -> Dataset:
     monkeypatch.setitem(dataset_jobs.engine.REGISTRY, NAME, f"{__name__}:WORLD")
     splits = {"train": {"scenes": 40}, "test": {"scenes": 60}}
-    dataset = dataset_jobs.start({"world": NAME, "splits": splits}, slug="marbles", images=False)
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(dataset_jobs.start({"world": NAME, "splits": splits}, slug="marbles", images=False))
 
 
 def split_of(dataset: Dataset, name: str) -> Split:

@@ -10,6 +10,7 @@ from PIL import Image
 
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question
+from tests.generation.complete_datasets import finish
 from tests.worlds.shapeworld import original_loader, original_meaning
 
 pytestmark = pytest.mark.django_db
@@ -24,11 +25,7 @@ SMALL = {"train": {"scenes": 4}, "validation": {"scenes": 3}, "test": {"scenes":
 def create_dataset(preset: str, **changes: Any) -> Dataset:
     """Return a complete dataset of a preset with a withheld test split."""
     spec = {"world": "shapeworld", "base": f"shapeworld-{preset}", "splits": SMALL, **changes}
-    dataset = dataset_jobs.start(spec, slug="worlds", visibility="public", secrets={"test": SECRET})
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    assert dataset.state == Dataset.State.COMPLETE, dataset.error
-    return dataset
+    return finish(dataset_jobs.start(spec, slug="worlds", visibility="public", secrets={"test": SECRET}))
 
 
 def original_meaning_of(instance: dict[str, Any], row: Question) -> int:
