@@ -132,8 +132,8 @@ def pay_of(hourly: Decimal, minutes: float) -> Decimal:
     return exact.quantize(CENT, ROUND_UP)  # never below the hourly pay
 
 
-def expected_interval(n: int, accuracy: float = EXPECTED) -> Interval:
-    return wilson(math.floor(accuracy * n + 0.5), n)
+def expected_interval(n: int) -> Interval:
+    return wilson(math.floor(EXPECTED * n + 0.5), n)
 
 
 def interval_text(interval: Interval, n: int) -> str:

@@ -141,8 +141,8 @@ def smooth_border(loop: list[Corner]) -> Points:
     return points
 
 
-def simplify(points: Points, *, tolerance: float = TOLERANCE) -> Points:
-    """Return a closed line without the points that are within `tolerance` of it (Ramer, Douglas, Peucker)."""
+def simplify(points: Points) -> Points:
+    """Return a closed line without the points that are within `TOLERANCE` of it (Ramer, Douglas, Peucker)."""
     last = len(points) - 1
     keep = np.zeros(len(points), dtype=bool)
     far = int(np.argmax(((points - points[0]) ** 2).sum(axis=1)))
@@ -154,7 +154,7 @@ def simplify(points: Points, *, tolerance: float = TOLERANCE) -> Points:
             continue
         gaps = _distances(points[first + 1 : end], points[first], points[end])
         worst = int(np.argmax(gaps))
-        if gaps[worst] > tolerance:
+        if gaps[worst] > TOLERANCE:
             middle = first + 1 + worst
             keep[middle] = True
             spans += [(first, middle), (middle, end)]

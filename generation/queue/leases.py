@@ -93,12 +93,12 @@ def release_for_retry(job: AbstractJob, *, message: str = "") -> bool:
     return _move(job, **waiting)
 
 
-def release_untried(job: AbstractJob, *, message: str = "") -> bool:
+def release_untried(job: AbstractJob) -> bool:
     """Release the job as if it had not been tried, because the job is not at fault.
 
     Returns whether this process still held the job.
     """
-    waiting = {"state": AbstractJob.State.WAITING, **FREE, "attempts": F("attempts") - 1, "message": message}
+    waiting = {"state": AbstractJob.State.WAITING, **FREE, "attempts": F("attempts") - 1, "message": ""}
     return _move(job, **waiting)
 
 

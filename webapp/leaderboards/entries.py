@@ -234,14 +234,11 @@ class Entry(NamedTuple):
     def configuration(self) -> Configuration:
         return self.submissions[0].configuration if self.submissions else (None, None, None)
 
-    def runs(self, *, read: bool = False) -> list[NDArray[np.int32]]:
-        """Return its predictions, an array (questions,) of codes for each run; `NONE` where people weren't asked.
-
-        With `read`, answers are also extracted from free text.
-        """
+    def runs(self) -> list[NDArray[np.int32]]:
+        """Return its predictions, an array (questions,) of codes for each run; `NONE` where people weren't asked."""
         if self.baseline is not None:
             return [people.load(self.baseline).predictions]
-        return [stored_predictions.codes_for(submission, self.split, read=read) for submission in self.submissions]
+        return [stored_predictions.codes_for(submission, self.split) for submission in self.submissions]
 
     def reweighted(self, source: WeightsSource) -> Figure:
         # The caller checks that the visitor may see exact figures.

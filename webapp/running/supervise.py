@@ -70,14 +70,14 @@ class SupervisedProcess:
             with suppress(ProcessLookupError, PermissionError):  # the group has ended (macOS: PermissionError)
                 os.killpg(self.process.pid, signal.SIGKILL)
 
-    def last_words(self, *, lines: int = 5) -> str:
+    def last_words(self) -> str:
         """Return the last lines of the process's log; empty without a log."""
         if self.log is None:
             return ""
         with self.log.open("rb") as file:
             file.seek(max(0, self.log.stat().st_size - 4000))
             text = file.read().decode(errors="replace")
-        end = "\n".join(f"    {line}" for line in text.rstrip().splitlines()[-lines:])
+        end = "\n".join(f"    {line}" for line in text.rstrip().splitlines()[-5:])
         return f" The end of {self.log}:\n{end}"
 
 

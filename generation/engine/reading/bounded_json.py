@@ -174,8 +174,8 @@ class Guard:
 class Guarded:
     """A file whose bytes are checked while it is read."""
 
-    def __init__(self, file: Readable, bounds: Bounds = BOUNDS) -> None:
-        self.file, self.guard = file, Guard(bounds)
+    def __init__(self, file: Readable) -> None:
+        self.file, self.guard = file, Guard(BOUNDS)
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes; raise `BadJson`."""

@@ -265,9 +265,7 @@ class PairedShares:
         self.steps, firsts, self.places = np.unique(self.ahead, return_index=True, return_inverse=True)
         self.differences = differences[firsts]
 
-    def compare_counts(
-        self, counts: NDArray[np.int64], *, least: int = 1, has_interval: bool = True
-    ) -> MethodComparison:
+    def compare_counts(self, counts: NDArray[np.int64], *, least: int = 1) -> MethodComparison:
         """Return the comparison of both methods on some questions; `adjusted` is `p`.
 
         Parameters
@@ -276,8 +274,6 @@ class PairedShares:
             The number of questions with each pair of shares, the share of the second method running fastest.
         least : int
             Fewer questions get neither an interval nor a test.
-        has_interval : bool
-            Whether the interval is computed; otherwise it is from -1 to 1.
         """
         n = int(counts.sum())
         if not n:
@@ -287,8 +283,7 @@ class PairedShares:
         if n < least:
             return MethodComparison(n, one, two, better, worse, Interval(-1.0, 1.0), 1.0, 1.0)
         p = permutation_test(self.ahead, counts)
-        interval = self._bootstrap(counts, n) if has_interval else Interval(-1.0, 1.0)
-        return MethodComparison(n, one, two, better, worse, interval, p, p)
+        return MethodComparison(n, one, two, better, worse, self._bootstrap(counts, n), p, p)
 
     def _bootstrap(self, counts: NDArray[np.int64], n: int) -> Interval:
         """Return the percentile bootstrap interval of the difference.

@@ -60,16 +60,14 @@ class Convolutions(nn.Module):
     Parameters
     ----------
     channels : sequence of int
-        The filters of each layer.
-    kernel : int
-        The odd side of a filter.
+        The filters of 3 x 3 of each layer.
     """
 
-    def __init__(self, channels: Sequence[int], *, kernel: int = 3) -> None:
+    def __init__(self, channels: Sequence[int]) -> None:
         super().__init__()
         self.layers = nn.Sequential()
         for below, above in zip((COLOURS, *channels), channels, strict=False):
-            self.layers.append(nn.Conv2d(below, above, kernel, stride=2, padding=kernel // 2, bias=False))
+            self.layers.append(nn.Conv2d(below, above, 3, stride=2, padding=1, bias=False))
             self.layers.append(nn.BatchNorm2d(above))
             self.layers.append(nn.ReLU())
 
