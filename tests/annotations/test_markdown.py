@@ -11,6 +11,7 @@ from annotations import markdown
 from annotations.markdown import BadMarkdown, html_of_form, render, render_row
 from annotations.markdown_process import html_of
 from generation.queue import sandbox
+from tests.clients import client_of
 from webapp.leaderboards.models import Method
 from webapp.models import User
 
@@ -148,9 +149,7 @@ class TestMethodDescription:
 
     @pytest.fixture
     def client(self, owner: User) -> Client:
-        client = Client()
-        client.force_login(owner)
-        return client
+        return client_of(owner)
 
     def test_it_is_rendered_when_it_is_saved_and_not_when_it_is_shown(
         self, client: Client, monkeypatch: pytest.MonkeyPatch

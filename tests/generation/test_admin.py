@@ -9,6 +9,7 @@ from django.urls import reverse
 from generation.making import dataset_jobs
 from generation.models import Dataset, Heartbeat, Job, Quota
 from generation.queue import workers
+from tests.clients import client_of
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -16,9 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def staff() -> Client:
-    client = Client()
-    client.force_login(User.objects.create(username="admin", is_staff=True, is_superuser=True))
-    return client
+    return client_of(User.objects.create(username="admin", is_staff=True, is_superuser=True))
 
 
 def test_every_list_and_row_can_be_viewed_but_not_added_or_deleted(staff: Client, made: Dataset) -> None:

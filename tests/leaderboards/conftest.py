@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from generation.models import Dataset, Split
+from tests.clients import client_of
 from tests.generation import small
 from tests.generation.complete_datasets import shared
 from tests.leaderboards.sent import approve
@@ -45,9 +46,7 @@ def member(db: None) -> User:
 @pytest.fixture
 def as_member(member: User) -> Client:
     """Give a browser in which the member is signed in."""
-    client = Client()
-    client.force_login(member)
-    return client
+    return client_of(member)
 
 
 @pytest.fixture

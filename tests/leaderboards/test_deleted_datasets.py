@@ -11,6 +11,7 @@ from generation import extension_points
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.splits import question_sets
+from tests.clients import client_of
 from tests.generation import small
 from tests.leaderboards import sent
 from webapp.leaderboards import baselines
@@ -46,13 +47,6 @@ def split_of(dataset: Dataset, name: str = "val") -> Split:
     return dataset.splits.select_related("dataset", "parent", "reference").get(name=name)
 
 
-def browser(user: User | None) -> Client:
-    client = Client()
-    assert user is not None
-    client.force_login(user)
-    return client
-
-
 def page_of(client: Client, address: str) -> str:
     return html.unescape(client.get(address).content.decode())
 
@@ -60,7 +54,7 @@ def page_of(client: Client, address: str) -> str:
 def test_an_owner_deletes_a_dataset_to_which_others_submitted(owned: Dataset, private: Method) -> None:
     while baselines.begin():
         pass
-    client, address = browser(owned.owner), f"/datasets/{owned.slug}/edit/delete/"
+    client, address = client_of(owned.owner), f"/datasets/{owned.slug}/edit/delete/"
     page = page_of(client, address)
     assert "2 submissions of 1 method by 1 account, with their scores." in page
     assert SECRET not in page and "noor" not in page
@@ -77,7 +71,7 @@ def test_only_the_owner_of_a_method_sees_the_note_about_the_deletion(owned: Data
     dataset_jobs.delete(owned)
     dataset_jobs.work(dataset=owned)
     said = "2 submissions to a deleted dataset or question set were removed on"
-    assert said in page_of(browser(private.owner), private.get_absolute_url())
+    assert said in page_of(client_of(private.owner), private.get_absolute_url())
     Method.objects.filter(pk=private.pk).update(published="2026-01-01T00:00:00Z")
     assert said not in page_of(Client(), private.get_absolute_url())
 
@@ -113,7 +107,7 @@ def test_the_name_of_a_deleted_training_split_is_kept(
 def test_suites_of_other_accounts_lose_a_column(owned: Dataset, val: Split) -> None:
     suite = sent.suite_of("secret-plan", val, split_of(owned, "train"))
     Suite.objects.filter(pk=suite.pk).update(title=SECRET, is_public=False)
-    page = page_of(browser(owned.owner), f"/datasets/{owned.slug}/edit/delete/")
+    page = page_of(client_of(owned.owner), f"/datasets/{owned.slug}/edit/delete/")
     assert "A column of 1 suite." in page and SECRET not in page
     dataset_jobs.delete(owned)
     dataset_jobs.work(dataset=owned)
@@ -125,7 +119,7 @@ def test_a_question_set_is_deleted_with_its_submissions(
 ) -> None:
     few = recipe(owned)
     sent.submitted(method, few, sent.truth_of(few))
-    page = page_of(browser(owned.owner), f"/datasets/{owned.slug}/few/delete/")
+    page = page_of(client_of(owned.owner), f"/datasets/{owned.slug}/few/delete/")
     assert "1 submission of 1 method by 1 account" in page
     question_sets.remove(few)
     assert not method.submissions.exists() and method.removed.get().submissions == 1
@@ -148,7 +142,7 @@ def recipe() -> Callable[[Dataset], Split]:
 def test_a_study_blocks_the_deletion_and_a_study_of_another_account_is_not_named(owned: Dataset) -> None:
     noor = User.objects.create_user("noor", password="x")
     Study.objects.create(split=split_of(owned), owner=noor, title=SECRET, code="abcdef0123", wanted=2)
-    client, address = browser(owned.owner), f"/datasets/{owned.slug}/edit/delete/"
+    client, address = client_of(owned.owner), f"/datasets/{owned.slug}/edit/delete/"
     assert "a study of another account" in page_of(client, address)
     answer = client.post(address, {"confirm": owned.slug})
     assert answer.status_code == 409 and SECRET not in answer.content.decode()

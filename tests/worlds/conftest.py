@@ -13,6 +13,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from generation.models import Dataset
+from tests.clients import client_of
 from tests.generation.complete_datasets import finish
 from webapp.models import User
 
@@ -29,9 +30,7 @@ def researcher(db: None) -> Client:
     """A test client of a researcher, without JavaScript."""
     user = User.objects.create_user("ada", "ada@example.org", "x")
     user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    client = Client()
-    client.force_login(user)
-    return client
+    return client_of(user)
 
 
 @pytest.fixture

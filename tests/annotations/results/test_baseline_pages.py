@@ -20,6 +20,7 @@ from annotations.studies import lifecycle
 from generation.engine.scoring.ladder import least_step
 from generation.models import Dataset
 from tests.annotations import answered
+from tests.clients import client_of
 from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import DisclosureSettings
 from webapp.models import User
@@ -32,13 +33,6 @@ FILES = ("slices.csv", "slices.json", "predictions.jsonl")
 def text(response: Any) -> str:
     content = b"".join(response) if response.streaming else response.content
     return re.sub(r"\s+", " ", unescape(content.decode()))
-
-
-def browser_of(user: User | None) -> Client:
-    client = Client()
-    if user is not None:
-        client.force_login(user)
-    return client
 
 
 def make_closed_study(dataset: Dataset, *, split: str = "val", wrong: int = 3) -> Study:
@@ -76,13 +70,13 @@ def run(public: Dataset) -> Study:
 
 @pytest.fixture
 def rosa(public: Dataset) -> Client:
-    return browser_of(answered.owner())
+    return client_of(answered.owner())
 
 
 @pytest.fixture
 def others(db: None) -> list[Client]:
     """Give a browser that is not logged in, and one of another account."""
-    return [Client(), browser_of(User.objects.create_user("member", "member@example.org", "x"))]
+    return [Client(), client_of(User.objects.create_user("member", "member@example.org", "x"))]
 
 
 def publish(study: Study) -> Baseline:

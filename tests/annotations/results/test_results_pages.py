@@ -24,6 +24,7 @@ from annotations.views import results as views
 from generation.models import Dataset
 from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
+from tests.clients import client_of
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -54,9 +55,7 @@ def at(run: Study) -> str:
 @pytest.fixture
 def rosa(run: Study) -> Client:
     """Give a browser in which the study's owner is logged in."""
-    client = Client()
-    client.force_login(run.owner)
-    return client
+    return client_of(run.owner)
 
 
 @pytest.fixture

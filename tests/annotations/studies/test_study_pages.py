@@ -19,6 +19,7 @@ from generation.models import Dataset
 from generation.storage.split_index import SplitIndex
 from tests.annotations.answered import claims_of
 from tests.annotations.visitors import Visitor
+from tests.clients import client_of
 from tests.generation import small
 from webapp.models import User
 
@@ -29,9 +30,7 @@ def browser_of(name: str, *, is_researcher: bool = True, is_staff: bool = False)
     user, _ = User.objects.get_or_create(username=name, defaults={"is_staff": is_staff})
     if is_researcher:
         user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    client = Client()
-    client.force_login(user)
-    return client
+    return client_of(user)
 
 
 @pytest.fixture

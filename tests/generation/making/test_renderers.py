@@ -23,6 +23,7 @@ from generation.making.process_pool import Pool
 from generation.models import Dataset, Job, Scene
 from generation.specs import estimates
 from generation.specs.preview_process import preview
+from tests.clients import client_of
 from tests.generation import small
 from tests.generation.pages.drafting import NEW, json_on, sent, text, times_said
 from webapp.models import User
@@ -49,9 +50,7 @@ def researcher(db: None) -> Client:
     """Return a client that is logged in as a researcher, who may make datasets."""
     user = User.objects.create_user("ada", "ada@example.org", "x")
     user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    client = Client()
-    client.force_login(user)
-    return client
+    return client_of(user)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from django.contrib.auth.models import Group
 from django.test import Client
 
 from generation.models import Dataset
+from tests.clients import client_of
 from tests.generation import small
 from tests.generation.complete_datasets import shared
 from webapp.models import User
@@ -28,17 +29,13 @@ def owner(db: None) -> User:
 def as_owner(shapes: Dataset, owner: User) -> Client:
     """Give a browser in which the dataset's owner is logged in."""
     Dataset.objects.filter(pk=shapes.pk).update(owner=owner)
-    client = Client()
-    client.force_login(owner)
-    return client
+    return client_of(owner)
 
 
 @pytest.fixture
 def as_stranger(db: None) -> Client:
     """Give a browser in which a user who owns nothing is logged in."""
-    client = Client()
-    client.force_login(User.objects.create_user("stranger", "stranger@example.org", "x"))
-    return client
+    return client_of(User.objects.create_user("stranger", "stranger@example.org", "x"))
 
 
 @pytest.fixture
@@ -60,6 +57,4 @@ def researcher(db: None) -> User:
 @pytest.fixture
 def page(researcher: User) -> Client:
     """Give a browser in which a researcher is logged in."""
-    client = Client()
-    client.force_login(researcher)
-    return client
+    return client_of(researcher)

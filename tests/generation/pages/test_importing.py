@@ -16,6 +16,7 @@ from generation.making import dataset_jobs, import_sandbox, imports
 from generation.models import Dataset, Import, Job, Scene
 from generation.queue.runner import Runner
 from generation.storage import files
+from tests.clients import client_of
 from tests.generation.complete_datasets import finish
 from tests.generation.conftest import Measured
 from tests.worlds.clevr.formats import releases
@@ -229,12 +230,6 @@ def theirs(tmp_path: Path, owner: User) -> Dataset:
     return dataset
 
 
-def browser_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 def test_the_overview_lists_the_findings_of_the_import(theirs: Dataset, client: Client) -> None:
     shown = text(client.get("/datasets/theirs/"))
     assert "Imported" in shown and ">not stated</dd>" in shown
@@ -246,7 +241,7 @@ def test_the_overview_lists_the_findings_of_the_import(theirs: Dataset, client: 
 
 
 def test_the_owner_is_asked_for_the_licence_and_who_sees_the_pictures(theirs: Dataset, owner: User) -> None:
-    page = browser_of(owner)
+    page = client_of(owner)
     assert "The licence is not stated. Only you and staff see the pictures." in text(
         page.get("/datasets/theirs/")
     ).replace("\n", " ")
@@ -264,7 +259,7 @@ def test_the_form_of_a_generated_dataset_does_not_ask_who_sees_the_pictures(as_o
 
 @pytest.mark.parametrize("address", ["val/", "test/", "val/q/2/", "test/q/0/", "", "val/q/4/"])
 def test_pages_of_an_import_can_be_opened(theirs: Dataset, owner: User, address: str) -> None:
-    for page in (Client(), browser_of(owner)):
+    for page in (Client(), client_of(owner)):
         assert page.get(f"/datasets/theirs/{address}").status_code == 200
 
 
@@ -284,7 +279,7 @@ def picture(dataset: Dataset, position: int, *, small: bool = False) -> str:
 @pytest.mark.parametrize("small", [False, True])
 def test_linked_pictures_are_served_to_those_who_may_see_them(theirs: Dataset, owner: User, small: bool) -> None:
     address = picture(theirs, 0, small=small)
-    shown = browser_of(owner).get(address)
+    shown = client_of(owner).get(address)
     assert shown.status_code == 200 and "private" in shown["Cache-Control"]
     assert Client().get(address).status_code == 404
     Dataset.objects.filter(pk=theirs.pk).update(images_visible=True)
@@ -294,12 +289,12 @@ def test_linked_pictures_are_served_to_those_who_may_see_them(theirs: Dataset, o
 def test_pages_show_strangers_no_hidden_pictures(theirs: Dataset, owner: User) -> None:
     for address in ("", "val/", "val/q/0/"):
         assert "/scene/" not in text(Client().get(f"/datasets/theirs/{address}"))
-        assert "/scene/" in text(browser_of(owner).get(f"/datasets/theirs/{address}"))
+        assert "/scene/" in text(client_of(owner).get(f"/datasets/theirs/{address}"))
     assert "Only the owner of the dataset and staff see its pictures" in text(Client().get("/datasets/theirs/val/q/0/"))
 
 
 def test_a_question_says_that_its_picture_was_not_imported(theirs: Dataset, owner: User) -> None:
-    page = browser_of(owner)
+    page = client_of(owner)
     assert "was not imported" in text(page.get("/datasets/theirs/val/q/4/"))
     assert page.get(picture(theirs, 1)).status_code == 404
 
@@ -307,18 +302,18 @@ def test_a_question_says_that_its_picture_was_not_imported(theirs: Dataset, owne
 def test_a_linked_picture_that_was_deleted_gets_404(theirs: Dataset, owner: User) -> None:
     Path(theirs.images_folder, Scene.objects.get(split__dataset=theirs, split__name="val", position=0).linked).unlink()
     for small in (False, True):
-        assert browser_of(owner).get(picture(theirs, 0, small=small)).status_code == 404
+        assert client_of(owner).get(picture(theirs, 0, small=small)).status_code == 404
 
 
 @pytest.mark.parametrize("name", ["../../../etc/passwd", "/etc/passwd", "val/../../x.png"])
 def test_a_link_never_leads_out_of_its_folder(theirs: Dataset, owner: User, name: str) -> None:
     Scene.objects.filter(split__dataset=theirs, split__name="val", position=0).update(linked=name)
     for small in (False, True):
-        assert browser_of(owner).get(picture(theirs, 0, small=small)).status_code == 404
+        assert client_of(owner).get(picture(theirs, 0, small=small)).status_code == 404
 
 
 def test_deleting_an_import_keeps_the_linked_pictures(theirs: Dataset, owner: User) -> None:
-    browser_of(owner).get(picture(theirs, 0, small=True))
+    client_of(owner).get(picture(theirs, 0, small=True))
     dataset_jobs.delete(theirs)
     dataset_jobs.work(dataset=theirs)
     assert not Dataset.objects.filter(slug="theirs").exists()

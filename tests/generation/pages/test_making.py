@@ -9,6 +9,7 @@ from django.test import Client
 from generation.making import dataset_jobs
 from generation.models import Dataset, Heartbeat, Job, Split, from_now
 from generation.storage import files
+from tests.clients import client_of
 from tests.generation import small
 from tests.referring.models import Study
 from webapp.models import User
@@ -30,9 +31,7 @@ def owner() -> User:
 
 @pytest.fixture
 def page(owner: User) -> Client:
-    client = Client()
-    client.force_login(owner)
-    return client
+    return client_of(owner)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from django.test import Client
 
 from generation.making import dataset_jobs
 from generation.models import Dataset, Split
+from tests.clients import client_of
 from tests.generation import fake_world
 from tests.generation.complete_datasets import finish, shared
 from webapp.models import User
@@ -33,9 +34,7 @@ def owner(kept: int, db: None) -> Client:
     """Give the browser of the dataset's owner."""
     user = User.objects.create_user("ada", "ada@example.org", "x")
     Dataset.objects.filter(pk=kept).update(owner=user)
-    client = Client()
-    client.force_login(user)
-    return client
+    return client_of(user)
 
 
 def names_of_sets() -> list[str]:

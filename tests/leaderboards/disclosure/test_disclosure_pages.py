@@ -10,6 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from generation.models import Dataset, Split
+from tests.clients import client_of
 from tests.leaderboards import sent
 from webapp.leaderboards.disclosure import disclosure_budget, limits, submitter_approvals
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission, SubmitterApproval
@@ -34,13 +35,6 @@ def owner(scored: Dataset) -> User:
     return found
 
 
-def browser(user: User | None) -> Client:
-    client = Client()
-    if user is not None:
-        client.force_login(user)
-    return client
-
-
 def text(response: Any) -> str:
     return str(response.content.decode())
 
@@ -59,7 +53,7 @@ def test_an_unapproved_account_is_refused_by_page_api_and_command(
     newcomer: User, withheld: Split, tmp_path: Any
 ) -> None:
     method = Method.objects.create(name="New", owner=newcomer)
-    client = browser(newcomer)
+    client = client_of(newcomer)
     reply = upload(client, withheld, method)
     assert (reply.status_code, reply.json()["error"]["code"]) == (403, "not_approved")
     assert "needs the owner's approval" in reply.json()["error"]["message"]
@@ -78,20 +72,20 @@ def test_an_unapproved_account_is_refused_by_page_api_and_command(
 
 def test_an_account_may_submit_after_the_owner_approved_it(newcomer: User, owner: User, withheld: Split) -> None:
     method = Method.objects.create(name="New", owner=newcomer)
-    client = browser(newcomer)
+    client = client_of(newcomer)
     assert client.post(ASK).status_code == 302
     assert client.post(ASK).status_code == 302
     [row] = SubmitterApproval.objects.filter(account=newcomer)
     assert (row.state, row.split) == ("asked", withheld)
     page = text(client.get(FORM))
     assert "You have asked for approval" in page and '<button type="submit">Ask the owner' not in page
-    assert "nina" in text(browser(owner).get(PAGE))
-    decided = browser(owner).post(f"{BOARD}approvals/{row.pk}/approve/")
+    assert "nina" in text(client_of(owner).get(PAGE))
+    decided = client_of(owner).post(f"{BOARD}approvals/{row.pk}/approve/")
     assert decided.status_code == 302
     row.refresh_from_db()
     assert (row.state, row.decided_by, row.decided is None) == ("approved", owner, False)
     assert upload(client, withheld, method).status_code == 202
-    browser(owner).post(f"{BOARD}approvals/{row.pk}/refuse/")
+    client_of(owner).post(f"{BOARD}approvals/{row.pk}/refuse/")
     refused = upload(client, withheld, method)
     assert refused.status_code == 403 and "the owner refused yours" in refused.json()["error"]["message"]
 
@@ -123,14 +117,14 @@ def test_owner_and_staff_need_no_approval_and_open_splits_need_none(
 def test_only_the_owner_decides_and_only_about_existing_requests(newcomer: User, owner: User, withheld: Split) -> None:
     row = submitter_approvals.ask(newcomer, withheld)
     for user in (newcomer, User.objects.create_user("eve")):
-        assert browser(user).post(f"{BOARD}approvals/{row.pk}/approve/").status_code == 404
-    assert browser(None).post(f"{BOARD}approvals/{row.pk}/approve/").status_code == 302
-    client = browser(owner)
+        assert client_of(user).post(f"{BOARD}approvals/{row.pk}/approve/").status_code == 404
+    assert client_of(None).post(f"{BOARD}approvals/{row.pk}/approve/").status_code == 302
+    client = client_of(owner)
     assert client.get(f"{BOARD}approvals/{row.pk}/approve/").status_code == 405
     assert client.post(f"{BOARD}approvals/99999/approve/").status_code == 404
     assert client.post(f"{BOARD}approvals/{row.pk}/praise/").status_code == 404
     assert client.post(f"/leaderboards/scored/val/approvals/{row.pk}/approve/").status_code == 404
-    assert browser(newcomer).post("/leaderboards/scored/val/approval/").status_code == 404
+    assert client_of(newcomer).post("/leaderboards/scored/val/approval/").status_code == 404
     row.refresh_from_db()
     assert row.state == "asked"
 
@@ -150,11 +144,11 @@ def test_all_accounts_together_have_three_published_figures_a_day(
     last = Method.objects.create(name="M", owner=people[3])
     left = limits.remaining(people[3], withheld)
     assert (left.scores, left.shared, left.published, left.is_open) == (3, 0, 17, False)
-    reply = upload(browser(people[3]), withheld, last)
+    reply = upload(client_of(people[3]), withheld, last)
     assert reply.status_code == 429 and "3 scores a day of all accounts together" in reply.json()["error"]["message"]
     assert reply.json()["error"]["details"]["next_at"] is not None and 0 < int(reply["Retry-After"]) <= 86_400
     DisclosureSettings.objects.update(budget=3)  # no more figures can be published, so submissions reveal nothing
-    assert upload(browser(people[3]), withheld, last).status_code == 202
+    assert upload(client_of(people[3]), withheld, last).status_code == 202
 
 
 def test_pages_say_that_figures_after_the_budget_are_shown_later(
@@ -176,7 +170,7 @@ def test_pages_say_that_figures_after_the_budget_are_shown_later(
 
 def test_the_owner_sees_what_is_published_and_raises_the_budget(method: Method, owner: User, withheld: Split) -> None:
     sent.submitted(method, withheld, sent.truth_of(withheld))
-    client = browser(owner)
+    client = client_of(owner)
     assert PAGE in text(client.get(BOARD))
     page = text(client.get(PAGE))
     assert "<dd>1 of 3</dd>" in page and "Points above guessing" in page
@@ -196,7 +190,7 @@ def test_the_owner_sees_what_is_published_and_raises_the_budget(method: Method, 
     ],
 )
 def test_bad_settings_are_refused(owner: User, withheld: Split, chosen: dict[str, str], words: str) -> None:
-    reply = browser(owner).post(PAGE, {"budget": "5", "step": "10", "partition": "", **chosen})
+    reply = client_of(owner).post(PAGE, {"budget": "5", "step": "10", "partition": "", **chosen})
     assert reply.status_code == 400 and words in text(reply)
     assert not DisclosureSettings.objects.exists()
 
@@ -205,7 +199,7 @@ def test_parts_are_chosen_before_the_first_figure_and_shown_on_board_and_page(
     method: Method, owner: User, withheld: Split, as_member: Client
 ) -> None:
     [facet, *_] = [one for one in disclosure_budget.facets_for_partition(withheld) if len(one.values) > 1]
-    client = browser(owner)
+    client = client_of(owner)
     assert client.post(PAGE, {"budget": "40", "step": "9.2", "partition": facet.name}).status_code == 302
     row = sent.submitted(method, withheld, sent.truth_of(withheld))
     parts = disclosure_budget.parts_of(withheld, disclosure_budget.plan_of(withheld))
@@ -218,10 +212,10 @@ def test_parts_are_chosen_before_the_first_figure_and_shown_on_board_and_page(
 
 
 def test_others_get_404_for_the_page_of_the_owner(owner: User, newcomer: User, withheld: Split) -> None:
-    assert browser(None).get(PAGE).status_code == 302
-    assert browser(newcomer).get(PAGE).status_code == 404
-    assert PAGE not in text(browser(newcomer).get(BOARD))
-    assert browser(owner).get("/leaderboards/scored/val/disclosure/").status_code == 404
-    assert browser(owner).put(PAGE).status_code == 405
-    assert browser(User.objects.create_user("root", is_staff=True)).get(PAGE).status_code == 200
+    assert client_of(None).get(PAGE).status_code == 302
+    assert client_of(newcomer).get(PAGE).status_code == 404
+    assert PAGE not in text(client_of(newcomer).get(BOARD))
+    assert client_of(owner).get("/leaderboards/scored/val/disclosure/").status_code == 404
+    assert client_of(owner).put(PAGE).status_code == 405
+    assert client_of(User.objects.create_user("root", is_staff=True)).get(PAGE).status_code == 200
     assert not Disclosure.objects.exists()

@@ -10,6 +10,7 @@ from django.utils import timezone
 from generation.access import RESEARCHERS
 from generation.making import dataset_jobs
 from generation.models import Dataset, FreshTwin, Split
+from tests.clients import client_of
 from tests.leaderboards.sent import approve
 from webapp.leaderboards.fresh_twins.suite import MadeTwins, make_twins_with_suite
 from webapp.leaderboards.models import Method
@@ -57,6 +58,4 @@ def researcher(db: None) -> User:
 
 @pytest.fixture
 def as_researcher(researcher: User) -> Client:
-    client = Client()
-    client.force_login(researcher)
-    return client
+    return client_of(researcher)

@@ -9,6 +9,7 @@ from django.test import Client
 
 from generation.models import Dataset, Split
 from generation.storage.split_index import SplitIndex
+from tests.clients import client_of
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards import deletion, forms
@@ -36,17 +37,13 @@ def key(val: Split, owner: User) -> str:
 @pytest.fixture
 def vera(owner: User) -> Client:
     """Give a browser in which the owner is signed in."""
-    client = Client()
-    client.force_login(owner)
-    return client
+    return client_of(owner)
 
 
 @pytest.fixture
 def other(db: None) -> Client:
     """Give a browser in which another account is signed in."""
-    client = Client()
-    client.force_login(User.objects.create_user("otto", "otto@example.org", "x"))
-    return client
+    return client_of(User.objects.create_user("otto", "otto@example.org", "x"))
 
 
 def save(client: Client, address: str, name: str = "A view", **more: str) -> Any:

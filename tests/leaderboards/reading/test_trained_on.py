@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from generation.models import Dataset, Split
 from generation.storage.split_index import SplitIndex
+from tests.clients import client_of
 from tests.generation import small
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
@@ -51,13 +51,6 @@ def row(learner: User, val: Split, unspoken: Split) -> Submission:
     return submit(made, val, noisy(index, 0.2, seed=1), trained_on=unspoken, train_size=700)
 
 
-def signed_in(user: User | None) -> Client:
-    client = Client()
-    if user is not None:
-        client.force_login(user)
-    return client
-
-
 def addresses(row: Submission) -> list[str]:
     rows = "&".join(f"entry=s{one.pk}" for one in Submission.objects.filter(method=row.method))
     chosen = [f"{BOARD}{page}{rows}" for page in ("slices/?by=type&", "compare/?", "questions/?", "steps/?")]
@@ -67,7 +60,7 @@ def addresses(row: Submission) -> list[str]:
 
 def addresses_that_name_it(user: User | None, row: Submission) -> set[str]:
     """Return the addresses whose responses name the training split of a submission to a user."""
-    client, found = signed_in(user), set()
+    client, found = client_of(user), set()
     for address in addresses(row):
         response = client.get(address)
         assert response.status_code == 200, address
@@ -78,10 +71,10 @@ def addresses_that_name_it(user: User | None, row: Submission) -> set[str]:
 
 def test_strangers_and_the_submitter_see_only_that_the_split_is_private(row: Submission, learner: User) -> None:
     assert addresses_that_name_it(None, row) == addresses_that_name_it(learner, row) == set()
-    content = signed_in(None).get(f"{BOARD}?show=each").content.decode()
+    content = client_of(None).get(f"{BOARD}?show=each").content.decode()
     assert content.count(f"trained on {HIDDEN}") == 4  # visible and for screen readers, of both
-    assert HIDDEN in signed_in(None).get(f"/submissions/{row.pk}/").content.decode()
-    assert "trained_on" not in signed_in(None).get(f"/api/v1/submissions/{row.pk}/").json()
+    assert HIDDEN in client_of(None).get(f"/submissions/{row.pk}/").content.decode()
+    assert "trained_on" not in client_of(None).get(f"/api/v1/submissions/{row.pk}/").json()
 
 
 def test_the_owner_sees_its_name_and_so_does_everybody_after_it_is_public(row: Submission, owner: User) -> None:
@@ -89,22 +82,22 @@ def test_the_owner_sees_its_name_and_so_does_everybody_after_it_is_public(row: S
     assert {BOARD, *FILES, f"{BOARD}curves/", "/api/v1/boards/read/val/", f"/submissions/{row.pk}/"} <= told
     Dataset.objects.filter(slug="unspoken").update(visibility="public")
     assert addresses_that_name_it(None, row) == told
-    assert signed_in(None).get(f"/api/v1/submissions/{row.pk}/").json()["trained_on"] == SECRET
+    assert client_of(None).get(f"/api/v1/submissions/{row.pk}/").json()["trained_on"] == SECRET
 
 
 def test_only_the_submitter_sees_the_name_of_a_link_only_split(row: Submission, learner: User) -> None:
     Dataset.objects.filter(slug="unspoken").update(visibility="link")
-    assert SECRET not in signed_in(None).get(f"{BOARD}?show=each").content.decode()
-    assert SECRET in signed_in(learner).get(f"{BOARD}?show=each").content.decode()
+    assert SECRET not in client_of(None).get(f"{BOARD}?show=each").content.decode()
+    assert SECRET in client_of(learner).get(f"{BOARD}?show=each").content.decode()
 
 
 def test_rows_cannot_be_found_by_a_hidden_name(row: Submission, owner: User) -> None:
-    assert signed_in(None).get(f"{BOARD}?q=unspoken").context["board"].rows == []
-    assert len(signed_in(owner).get(f"{BOARD}?q=unspoken").context["board"].rows) == 1
+    assert client_of(None).get(f"{BOARD}?q=unspoken").context["board"].rows == []
+    assert len(client_of(owner).get(f"{BOARD}?q=unspoken").context["board"].rows) == 1
 
 
 def test_two_private_splits_have_separate_curves(row: Submission) -> None:
-    curves = signed_in(None).get(f"{BOARD}curves/").context["curves"]
+    curves = client_of(None).get(f"{BOARD}curves/").context["curves"]
     assert [len(curve.points) for curve in curves] == [1, 1]
     first, second = sorted(curve.label for curve in curves)
     assert second == f"{first} (2)" and re.search(f"trained on {HIDDEN}$", first)
@@ -114,4 +107,4 @@ def test_the_page_of_a_baseline_names_the_split_it_learned_from(val: Split, shap
     made = method(None, "Q-type mode", baseline="type", published=timezone.now())
     train = val.dataset.splits.get(name="train")
     row = submit(made, val, noisy(SplitIndex.open(val), 0.5, seed=3), trained_on=train)
-    assert "read/train" in signed_in(None).get(f"/submissions/{row.pk}/").content.decode()
+    assert "read/train" in client_of(None).get(f"/submissions/{row.pk}/").content.decode()

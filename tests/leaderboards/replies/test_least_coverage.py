@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from generation.models import Dataset, Split
+from tests.clients import client_of
 from tests.leaderboards import sent
 from tests.leaderboards.replies import replied
 from webapp.leaderboards import baselines, scoring, uploads
@@ -26,9 +27,7 @@ def owned(scored: Dataset, admin_user: User) -> Client:
     """Give a browser of an account that owns the dataset."""
     owner = User.objects.create_user("olga", "olga@example.org", "x")
     Dataset.objects.filter(pk=scored.pk).update(owner=owner)
-    client = Client()
-    client.force_login(owner)
-    return client
+    return client_of(owner)
 
 
 def test_the_numbers_of_split_dataset_and_site_count_in_this_order(val: Split, settings: Any) -> None:

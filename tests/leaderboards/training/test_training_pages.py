@@ -11,6 +11,7 @@ from django.test import Client
 from generation.access import RESEARCHERS
 from generation.engine.learners import METHODS
 from generation.models import Dataset, Split
+from tests.clients import client_of
 from tests.leaderboards.training import toys
 from webapp.leaderboards import scoring
 from webapp.leaderboards.models import Method, Submission, Training
@@ -43,7 +44,7 @@ def owner(scored: Dataset) -> User:
 @pytest.fixture
 def browser(owner: User) -> Client:
     """Give a browser in which the dataset's owner is signed in."""
-    return signed_in(owner)
+    return client_of(owner)
 
 
 @pytest.fixture
@@ -58,17 +59,11 @@ def researcher(name: str) -> User:
     return made
 
 
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 def stranger(name: str) -> Client:
     """Return the browser of a visitor without account, of a member, or of a researcher without the dataset."""
     if name == "nobody":
         return Client()
-    return signed_in(researcher(name) if name == "rita" else User.objects.create_user(name, "m@example.org", "x"))
+    return client_of(researcher(name) if name == "rita" else User.objects.create_user(name, "m@example.org", "x"))
 
 
 def text_of(response: HttpResponse) -> str:
@@ -226,7 +221,7 @@ def test_only_who_may_start_a_training_continues_it(
     made = orders.create(order._replace(name="Mine"))
     for one in (made, waiting):
         orders.cancel(one)
-    client, address = signed_in(order.owner), made.get_absolute_url()
+    client, address = client_of(order.owner), made.get_absolute_url()
     assert "Continue" not in client.get(address).text
     assert client.post(f"{address}continue/").status_code == 404
     made.refresh_from_db()
@@ -284,7 +279,7 @@ def test_the_owner_of_a_training_loses_it_with_the_right_to_see_its_split(
     order: TrainingOrder, scored: Dataset
 ) -> None:
     made = orders.create(order)
-    client = signed_in(order.owner)
+    client = client_of(order.owner)
     assert client.get(made.get_absolute_url()).status_code == 200
     Dataset.objects.filter(pk=scored.pk).update(visibility=Dataset.Visibility.PRIVATE)
     assert client.get(made.get_absolute_url()).status_code == 404

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client, override_settings
 from django.utils import timezone
 
+from tests.clients import client_of
 from webapp.models import TOKENS_EACH, ApiToken, User, digest_of
 
 pytestmark = pytest.mark.django_db
@@ -21,9 +22,7 @@ def ada() -> User:
 
 @pytest.fixture
 def browser(ada: User) -> Client:
-    client = Client()
-    client.force_login(ada)
-    return client
+    return client_of(ada)
 
 
 def find_token(text: str) -> str:
@@ -144,9 +143,7 @@ def test_the_last_use_of_a_token_is_stored_at_most_once_an_hour(ada: User) -> No
 
 @pytest.fixture
 def staff() -> Client:
-    client = Client()
-    client.force_login(User.objects.create(username="staff", is_staff=True))
-    return client
+    return client_of(User.objects.create(username="staff", is_staff=True))
 
 
 def test_members_get_404(browser: Client) -> None:

@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.test import Client
 
+from tests.clients import client_of
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -15,9 +16,7 @@ pytestmark = pytest.mark.django_db
 def researcher() -> Client:
     user = User.objects.create_user("ada", "ada@example.org", "x")
     user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    client = Client()
-    client.force_login(user)
-    return client
+    return client_of(user)
 
 
 def test_tasks_are_entered_as_ranges(researcher: Client) -> None:
