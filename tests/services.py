@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import psycopg
 import pytest
@@ -119,6 +119,13 @@ class S3:
     bucket: str = "horsesense"
     key: str = "test"
     secret: str = "test"
+
+    @property
+    def storage(self) -> dict[str, Any]:
+        """Return Django's setting of a storage in this bucket."""
+        options = {"bucket_name": self.bucket, "endpoint_url": self.endpoint, "region_name": "us-east-1"}
+        access = {"access_key": self.key, "secret_key": self.secret, "file_overwrite": True, "default_acl": None}
+        return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | access}
 
     @property
     def environment(self) -> dict[str, str]:

@@ -392,19 +392,11 @@ def test_an_export_without_its_file_gets_404(shapes: Dataset, client: Client, ow
 def test_an_export_is_built_and_sent_from_a_bucket(
     s3: S3, shapes: Dataset, owner: User, client: Client, settings: Any
 ) -> None:
-    options = {
-        "bucket_name": s3.bucket,
-        "endpoint_url": s3.endpoint,
-        "region_name": "us-east-1",
-        "access_key": s3.key,
-        "secret_key": s3.secret,
-    }
-    bucket = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
     Split.objects.filter(dataset=shapes).exclude(name="val").delete()
     stored = files.get(shapes.splits.get().scene_set.get(position=0).image)
     home = index_folder(shapes)
     index = {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()}
-    settings.STORAGES = {**settings.STORAGES, "default": bucket}
+    settings.STORAGES = {**settings.STORAGES, "default": s3.storage}
     for scene in shapes.splits.get().scene_set.all():
         files.put(scene.image, stored)
         files.put(scene.ids_image, stored)

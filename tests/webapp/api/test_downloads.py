@@ -288,15 +288,7 @@ def test_a_dataset_without_pictures_has_no_file_of_pictures(client: Client, shap
 def test_downloads_from_a_bucket_are_the_same(client: Client, shapes: Dataset, s3: Any, settings: Any) -> None:
     expected = body(client.get(f"{TRAIN}images.tar"))
     stored = {scene.image: files.get(scene.image) for scene in Scene.objects.filter(split__name="train")}
-    options = {
-        "bucket_name": s3.bucket,
-        "endpoint_url": s3.endpoint,
-        "region_name": "us-east-1",
-        "access_key": s3.key,
-        "secret_key": s3.secret,
-    }
-    bucket = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
-    settings.STORAGES = {**settings.STORAGES, "default": bucket}
+    settings.STORAGES = {**settings.STORAGES, "default": s3.storage}
     for name, content in stored.items():
         files.put(name, content)
     from webapp.api.files import images_tar

@@ -254,7 +254,7 @@ def test_files_are_backed_up_from_a_bucket_and_restored_into_one(
     write_backup(tmp_path / "folder.tar")
     files, before = all_files(), everything()
     lose_everything()
-    settings.STORAGES = {**settings.STORAGES, "default": bucket_of(s3)}
+    settings.STORAGES = {**settings.STORAGES, "default": s3.storage}
     restore_archive(tmp_path / "folder.tar")
     assert stored_files.files.local_path("x") is None
     assert all_files() == files and everything() == before
@@ -268,13 +268,6 @@ def test_files_are_backed_up_from_a_bucket_and_restored_into_one(
     dataset_jobs.work()
     assert all_files() == files
     assert SplitIndex.open(dataset.splits.get()).n == 9
-
-
-def bucket_of(s3: S3) -> dict[str, Any]:
-    """Return the Django setting of a storage in this bucket."""
-    options = {"bucket_name": s3.bucket, "endpoint_url": s3.endpoint, "region_name": "us-east-1"}
-    access = {"access_key": s3.key, "secret_key": s3.secret, "file_overwrite": True, "default_acl": None}
-    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | access}
 
 
 def test_the_secret_key_is_restored(archive: Path, own_folder: Path, monkeypatch: Any, settings: LazySettings) -> None:

@@ -23,15 +23,7 @@ def kept(request: pytest.FixtureRequest, settings: Any) -> str:
     settings.PROXY_SENDS_FILES = request.param == "proxy"
     if request.param == "bucket":
         s3: S3 = request.getfixturevalue("s3")
-        options = {
-            "bucket_name": s3.bucket,
-            "endpoint_url": s3.endpoint,
-            "region_name": "us-east-1",
-            "access_key": s3.key,
-            "secret_key": s3.secret,
-        }
-        bucket = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
-        settings.STORAGES = {**settings.STORAGES, "default": bucket}
+        settings.STORAGES = {**settings.STORAGES, "default": s3.storage}
     return str(request.param)
 
 
