@@ -55,7 +55,7 @@ def object_ids(stage: Stage, camera: Camera) -> np.ndarray:
     """
     packed = pack_solids(stage)
     who, _ = _first_hits(packed, pack_camera(camera), camera, stage.surroundings.height)
-    return _owners(packed, who)
+    return owners_of(packed, who)
 
 
 def render(stage: Stage, camera: Camera, *, samples: int = 16, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -97,7 +97,7 @@ def render(stage: Stage, camera: Camera, *, samples: int = 16, seed: int = 0) ->
     refine(*packed, materials, lights, around, height, frame, who, depth, shares, light, shown, side, seed, TABLE)
     rgb = np.empty((*who.shape, 3), dtype=np.uint8)
     encode(shown, TABLE, seed, rgb)
-    return rgb, _owners(packed, who)
+    return rgb, owners_of(packed, who)
 
 
 def _first_hits(
@@ -111,7 +111,8 @@ def _first_hits(
     return who, depth
 
 
-def _owners(packed: PackedSolids, who: np.ndarray) -> np.ndarray:
+def owners_of(packed: PackedSolids, who: np.ndarray) -> np.ndarray:
+    """Return the object, 0 for none, of the solid at each pixel."""
     names = np.concatenate([packed.solids[:, OWNER] + 1, [0]]).astype(np.uint16)
     return names[who]
 

@@ -13,10 +13,10 @@ import numpy as np
 from generation.engine.render.daylight.daylight_scene import Daylight, pack_daylight
 from generation.engine.render.daylight.pixel_hits import all_pixels, find_edges, fine_ground, fine_hits, fine_rays
 from generation.engine.render.daylight.shading import MOST_SIDE, SUN_AWAY, shade
-from generation.engine.render.render_scene import OWNER, Camera, PackedSolids, Vector, pack_camera
+from generation.engine.render.render_scene import Camera, PackedSolids, Vector, pack_camera
 from generation.engine.render.shapes import FAR
 from generation.engine.render.srgb import encode_table
-from generation.engine.render.tracer import encode
+from generation.engine.render.tracer import encode, owners_of
 
 TABLE = encode_table()
 SMALL = 1 << 16  # pixels of a picture whose rays are kept: many small pictures are seen by the same camera
@@ -25,7 +25,7 @@ SMALL = 1 << 16  # pixels of a picture whose rays are kept: many small pictures 
 def object_ids(packed: PackedSolids, camera: Camera) -> np.ndarray:
     """Return (height, width) uint16: 0 for nothing or ground, i + 1 for object i, at each pixel's centre."""
     who, _ = _first_hits(packed, pack_camera(camera), camera.height, camera.width)
-    return _owners(packed, who)
+    return owners_of(packed, who)
 
 
 def render(
@@ -90,7 +90,7 @@ def render(
         sun_depth,
         seed,
     )
-    return shown, depth, _owners(packed, who)
+    return shown, depth, owners_of(packed, who)
 
 
 def _near_first(packed: PackedSolids, camera: Camera) -> PackedSolids:
@@ -128,11 +128,6 @@ def _centre_rays(frame: bytes, height: int, width: int) -> tuple[np.ndarray, np.
 
 
 _kept_centres = lru_cache(maxsize=16)(_centre_rays)
-
-
-def _owners(packed: PackedSolids, who: np.ndarray) -> np.ndarray:
-    names = np.concatenate([packed.solids[:, OWNER] + 1, [0]]).astype(np.uint16)
-    return names[who]
 
 
 def _shadow_map(
