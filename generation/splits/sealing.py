@@ -250,7 +250,7 @@ class Draft:
                 files.put(f"{FOLDER}/{name}/{file}", (self.folder / file).read_bytes())
         elif not (self.home / name / MANIFEST).exists():
             self.folder.rename(self.home / name)
-            _sync_folder((self.home / name).parent)
+            files.sync_folder((self.home / name).parent)
 
     def _names(self) -> list[str]:
         return sorted(path.name for path in self.folder.iterdir())
@@ -333,11 +333,3 @@ def save_boxes(folder: Path, boxes: CountedBoxes) -> None:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -130,6 +130,14 @@ def adopt(name: str, path: Path) -> None:
     shutil.move(path, home)  # a rename if both are on one disk, as drafts are
 
 
+def sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that no process sees a part of it: temporary name, fsync, rename."""
     draft = path.with_name(draft_name(path.name))

@@ -18,6 +18,7 @@ from generation import __version__
 from generation.engine import ENGINE_VERSION
 from generation.engine.errors import EngineError
 from generation.making import lost_pictures
+from generation.storage.files import sync_folder
 from webapp.backups import rows, schema, stored_files
 from webapp.backups.archive import FORMAT, SECRETS, Contents, Header, Writer
 from webapp.backups.archive import HEADER as HEADER_NAME
@@ -186,7 +187,7 @@ def draft_of(path: Path) -> Iterator[IO[bytes]]:
             draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _drop_drafts(path: Path) -> None:
@@ -198,11 +199,3 @@ def _drop_drafts(path: Path) -> None:
             except BlockingIOError:
                 continue
             left.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
