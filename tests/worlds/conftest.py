@@ -7,30 +7,25 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib.auth.models import Group
 from django.test import Client
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from generation.models import Dataset
-from tests.clients import client_of
+from tests.clients import client_of, make_researcher
 from tests.generation.complete_datasets import finish
 from webapp.models import User
 
 
 @pytest.fixture
 def ada(transactional_db: None) -> User:
-    user = User.objects.create_user("ada", "ada@example.org", "x")
-    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    return user
+    return make_researcher()
 
 
 @pytest.fixture
 def researcher(db: None) -> Client:
     """A test client of a researcher, without JavaScript."""
-    user = User.objects.create_user("ada", "ada@example.org", "x")
-    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    return client_of(user)
+    return client_of(make_researcher())
 
 
 @pytest.fixture

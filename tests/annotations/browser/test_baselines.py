@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from annotations.models import Participant, Study
@@ -15,6 +14,7 @@ from generation.models import Dataset
 from generation.storage.split_index import SplitIndex
 from tests.annotations.answered import put
 from tests.annotations.browser.test_studies import signed_in
+from tests.clients import make_researcher
 from tests.generation import small
 from tests.generation.browser.screens import SCREENS
 from tests.generation.browser.test_pages import barriers
@@ -32,9 +32,7 @@ SPLITS = {"train": {"scenes": 9}, "val": {"scenes": 2}, "test": {"scenes": 9, "w
 @pytest.fixture
 def rosa(transactional_db: None) -> User:
     """Give a researcher."""
-    user = User.objects.create_user("rosa", "rosa@example.org", "x")
-    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    return user
+    return make_researcher("rosa")
 
 
 @pytest.fixture

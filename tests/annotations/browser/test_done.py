@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib.auth.models import Group
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from generation.models import Dataset, Question
 from generation.storage import files
 from tests.annotations.browser.test_studies import signed_in
+from tests.clients import make_researcher
 from tests.generation import small
 from webapp.models import User
 
@@ -385,9 +385,7 @@ def shapes(transactional_db: None) -> Dataset:
 @pytest.fixture
 def rosa(shapes: Dataset) -> User:
     """Give a researcher."""
-    user = User.objects.create_user("rosa", "rosa@example.org", "x")
-    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    return user
+    return make_researcher("rosa")
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from annotations.models import Study
 from annotations.studies import lifecycle
 from generation.models import Dataset
+from tests.clients import make_researcher
 from tests.generation import small
 from tests.generation.browser.screens import SCREENS
 from tests.generation.browser.test_pages import barriers
@@ -29,9 +29,7 @@ def shapes(transactional_db: None) -> Dataset:
 @pytest.fixture
 def rosa(shapes: Dataset) -> User:
     """Give a researcher."""
-    user = User.objects.create_user("rosa", "rosa@example.org", "x")
-    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    return user
+    return make_researcher("rosa")
 
 
 def signed_in(browser: Browser, user: User, live_server: Any, **options: Any) -> BrowserContext:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib.auth.models import Group
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from generation.making import dataset_jobs
 from generation.models import Dataset, Heartbeat, Job
+from tests.clients import make_researcher
 from tests.generation import small
 from tests.generation.browser.screens import SCREENS
 from tests.generation.conftest import Child
@@ -27,9 +27,7 @@ QUIET = ["--concurrency", "1", "--without-gossip", "--without-mingle", "--withou
 
 @pytest.fixture
 def ada(transactional_db: None) -> User:
-    user = User.objects.create_user("ada")
-    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    return user
+    return make_researcher()
 
 
 def signed_in(browser: Browser, live_server: Any, user: User, **options: Any) -> BrowserContext:

@@ -6,11 +6,10 @@ import threading
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import AnonymousUser, Group
+from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.db.models.functions import Now
 
-from generation.access import RESEARCHERS
 from generation.engine.errors import EngineError
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import find_preset
@@ -23,6 +22,7 @@ from generation.specs.reproduction import recipe
 from generation.splits.split_recipes import read_recipe
 from generation.storage.split_index import SplitIndex
 from generation.verification import dataset as verifying
+from tests.clients import make_researcher
 from tests.generation import small
 from tests.generation.complete_datasets import finish
 from tests.worlds.clevr.formats.releases import scenes_of
@@ -40,9 +40,7 @@ def shapes(db: None) -> Dataset:
 
 @pytest.fixture
 def researcher(db: None) -> User:
-    user = User.objects.create_user("rosa", "rosa@example.org", "x")
-    user.groups.add(Group.objects.get_or_create(name=RESEARCHERS)[0])
-    return user
+    return make_researcher("rosa")
 
 
 def split_of(dataset: Dataset, name: str) -> Split:

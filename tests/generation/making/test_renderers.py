@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from django.conf import settings
-from django.contrib.auth.models import Group
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -23,10 +22,9 @@ from generation.making.process_pool import Pool
 from generation.models import Dataset, Job, Scene
 from generation.specs import estimates
 from generation.specs.preview_process import preview
-from tests.clients import client_of
+from tests.clients import client_of, make_researcher
 from tests.generation import small
 from tests.generation.pages.drafting import NEW, json_on, sent, text, times_said
-from webapp.models import User
 
 BLENDER = {"width": 64, "height": 64, "renderer": "blender", "samples": 2}
 ONE: dict[str, Any] = small.SPEC | {"splits": {"train": {"scenes": 2}}, "images": BLENDER}
@@ -48,9 +46,7 @@ def no_blender() -> Iterator[None]:
 @pytest.fixture
 def researcher(db: None) -> Client:
     """Return a client that is logged in as a researcher, who may make datasets."""
-    user = User.objects.create_user("ada", "ada@example.org", "x")
-    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    return client_of(user)
+    return client_of(make_researcher())
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """Fixtures: a small dataset that is made once per test module, and the people and browsers that look at it."""
 
 import pytest
-from django.contrib.auth.models import Group
 from django.test import Client
 
 from generation.models import Dataset
-from tests.clients import client_of
+from tests.clients import client_of, make_researcher
 from tests.generation import small
 from tests.generation.complete_datasets import shared
 from webapp.models import User
@@ -49,9 +48,7 @@ def private(shapes: Dataset) -> Dataset:
 @pytest.fixture
 def researcher(db: None) -> User:
     """Give an account that may make datasets."""
-    user = User.objects.create_user("ada", "ada@example.org", "x")
-    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    return user
+    return make_researcher()
 
 
 @pytest.fixture

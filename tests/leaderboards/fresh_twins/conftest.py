@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 import pytest
-from django.contrib.auth.models import Group
 from django.test import Client
 from django.utils import timezone
 
-from generation.access import RESEARCHERS
 from generation.making import dataset_jobs
 from generation.models import Dataset, FreshTwin, Split
-from tests.clients import client_of
+from tests.clients import client_of, make_researcher
 from tests.leaderboards.sent import approve
 from webapp.leaderboards.fresh_twins.suite import MadeTwins, make_twins_with_suite
 from webapp.leaderboards.models import Method
@@ -51,9 +49,7 @@ def published(method: Method) -> Method:
 @pytest.fixture
 def researcher(db: None) -> User:
     """Give an account that may make datasets, and that owns none."""
-    user = User.objects.create_user("rosa", "rosa@example.org", "x")
-    user.groups.add(Group.objects.get_or_create(name=RESEARCHERS)[0])
-    return user
+    return make_researcher("rosa")
 
 
 @pytest.fixture

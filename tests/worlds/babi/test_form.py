@@ -3,20 +3,16 @@
 import re
 
 import pytest
-from django.contrib.auth.models import Group
 from django.test import Client
 
-from tests.clients import client_of
-from webapp.models import User
+from tests.clients import client_of, make_researcher
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def researcher() -> Client:
-    user = User.objects.create_user("ada", "ada@example.org", "x")
-    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    return client_of(user)
+    return client_of(make_researcher())
 
 
 def test_tasks_are_entered_as_ranges(researcher: Client) -> None:
