@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from generation.charts import drawing
 from tests.generation import small
+from tests.generation.browser.test_pages import barriers
 
 pytestmark = [pytest.mark.slow, pytest.mark.full]
 
@@ -75,14 +75,3 @@ OUTSIDE = """() => [...document.querySelectorAll(".chart svg")].flatMap(svg => {
         return box.left < room.left - 2 || box.right > room.right + 2;
     }).map(text => text.textContent);
 })"""
-
-
-def barriers(page: Page) -> list[str]:
-    """Return the serious barriers that axe finds on the page."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{one['id']}: {node['target']} {node['failureSummary']}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"][:3]
-    ]
