@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ask a model the questions of a Horsesense site: one file, nothing to install beside Python 3.9 or later.
+"""Ask a model the questions of a Horsesense site. This is one file; it needs only Python 3.9 or later.
 
     export MODEL_API_KEY=...        if the model's server needs a key
     export HORSESENSE_TOKEN=hs_...  to submit, and for datasets that are not public
@@ -46,19 +46,19 @@ API = "/api/v1/"
 TRIES = 8  # of one request to the site
 PAUSE = 0.5  # seconds before the second try; each further pause is twice as long
 LONGEST_BACKOFF = 60.0
-LONGEST_PAUSE = 900.0  # seconds that a server may ask to wait; the program stops if it asks for more
+LONGEST_PAUSE = 900.0  # seconds that a server may ask to wait; the script stops if it asks for more
 LONGEST_TIMER = 1e9  # seconds; timers do not take much more
 SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 PATH = re.compile(r"[!-~]*")  # of an address: as it is sent, in ASCII and without spaces
 SITE_TIMEOUT = 120.0
 A_DAY = 86_400.0
-POLL = (1.0, 5.0)  # seconds between two looks at a submission: the first, the longest
+POLL = (1.0, 5.0)  # seconds between two checks of a submission: at first, and at most
 PIECE = 1 << 16
 LARGEST_REPLY = 64 << 20  # bytes
 SHOWN = 200  # characters of a text from outside that are printed
 KEPT_ERROR = 2000  # characters of an error that are stored
-SHRINK = 0.7  # of the requests at once, when the server asks for fewer
-IN_A_ROW = 20  # failed questions after which the program stops
+SHRINK = 0.7  # the limit of simultaneous requests is multiplied by this when the server asks for fewer
+IN_A_ROW = 20  # failed requests after which the script stops
 SECRET = 8  # the fewest characters of a key that is hidden wherever it occurs
 BEAT = 1.0  # seconds between two lines of progress on a terminal
 PARTS = 20  # lines of progress elsewhere, such as in a log
@@ -69,11 +69,11 @@ ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "re
 UNSCORED = ("failed", "cancelled")  # states of a submission
 ENDED = ("done", *UNSCORED)
 ANSWERS = "answers.jsonl"
-NO_ANSWERS = "Expected a split whose answers you may see, to score the steps of"
+NO_ANSWERS = "Expected the right results of the steps of"
 
 
 class Refused(Exception):
-    # Something can't be done; the text says what and why. `status` is that of the site's response, if there was one.
+    # Something can't be done; the text says what and why. `status` is the status of the site's response, 0 without one.
 
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message)
@@ -81,7 +81,7 @@ class Refused(Exception):
 
 
 class Unreachable(Exception):
-    """A server did not answer, however often it was asked."""
+    """A server did not answer, although the request was repeated."""
 
 
 class Interrupted(Exception):
@@ -146,7 +146,7 @@ def as_json(value: Any) -> bytes:
 
 
 class Clock:
-    """The time, and pauses that end early when the program stops; tests replace it."""
+    """The time, and pauses that end early when the script stops; tests replace it."""
 
     def __init__(self) -> None:
         self.stopped = threading.Event()
@@ -172,7 +172,7 @@ class UploadFile(NamedTuple):
 class SameSite(urllib.request.HTTPRedirectHandler):
     # The token is for the site that was named.
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> None:
-        raise Refused(f"Expected the site's own address, got one that leads to {printable(newurl)}: use that as SITE.")
+        raise Refused(f"Expected the site's own address, got one that leads to {printable(newurl)}: use this address.")
 
 
 def parts_of_address(address: str) -> urllib.parse.SplitResult | None:
@@ -186,7 +186,7 @@ def parts_of_address(address: str) -> urllib.parse.SplitResult | None:
 
 
 class Site:
-    """A site, asked in the name of a token's account."""
+    """A site, which is asked with the token of an account."""
 
     def __init__(self, address: str, token: str, clock: Clock) -> None:
         parts = parts_of_address(address)
@@ -203,7 +203,7 @@ class Site:
         return self._again(lambda: self._opened(path, {}), json.load)
 
     def download(self, path: str, target: Path) -> Path:
-        """Write what is at an address to a file, completely or not at all; an interrupted download goes on."""
+        """Download a file from an address, completely or not at all; an interrupted download continues."""
         draft, etag = target.with_name(f"{target.name}.part"), ""
         target.parent.mkdir(parents=True, exist_ok=True)
         draft.unlink(missing_ok=True)
@@ -227,7 +227,7 @@ class Site:
         return target
 
     def send(self, path: str, fields: Mapping[str, str], files: Mapping[str, UploadFile], *, key: str = "") -> Any:
-        """Upload files, by the names of their fields, with the fields of a form. The same key never counts twice."""
+        """Upload files and the fields of a form. Uploads with the same key count once."""
         boundary = uuid.uuid4().hex
         body = bytearray()
         for name, value in fields.items():
@@ -249,7 +249,7 @@ class Site:
         return self.opener.open(request, timeout=SITE_TIMEOUT)
 
     def _again(self, opened: Callable[[], Any], read: Callable[[Any], Any]) -> Any:
-        """Return what is read of a response; ask again, after pauses that grow, if none came."""
+        """Return what `read` returns for a response; repeat a failed request after pauses that grow."""
         trouble = ""
         for number in range(TRIES):
             pause = min(LONGEST_BACKOFF, PAUSE * 2**number)
@@ -264,9 +264,9 @@ class Site:
             except (OSError, http.client.HTTPException, ValueError, zlib.error) as error:
                 trouble = printable(getattr(error, "reason", error)) or type(error).__name__
             if number + 1 < TRIES:
-                say(f"No answer from the site yet ({trouble}); again in {pause:g} s.")
+                say(f"No answer from the site yet ({trouble}). The next try is in {pause:g} s.")
                 self.clock.wait(pause)
-        raise Unreachable(f"Expected an answer from {self.address}, got none in {TRIES} tries: {trouble}")
+        raise Unreachable(f"Expected an answer from {self.address}, got none after {TRIES} tries: {trouble}")
 
 
 def message_of(error: urllib.error.HTTPError) -> str:
@@ -278,7 +278,7 @@ def message_of(error: urllib.error.HTTPError) -> str:
 
 
 def seconds_asked(headers: Any, now: float) -> float | None:
-    """Return the seconds of a header Retry-After, which has a number or a date; None without a valid one.
+    """Return the seconds in the header Retry-After, which has a number or a date; None without a valid header.
 
     They are 0 for a date that has passed, and at most `LONGEST_TIMER`.
     """
@@ -395,15 +395,17 @@ class SiteSplit:
         """Return the questions with the steps of their programs; raise `Refused` if the site does not send them."""
         address = self.about.get("steps_file")
         if address is None and self.about.get("withheld"):
-            raise Refused(f"{NO_ANSWERS} {self.name}, got one that withholds them: use another --form than steps.")
+            raise Refused(f"{NO_ANSWERS} {self.name}, got none because the answers are withheld: use another --form.")
         if address is None:
-            raise Refused(f"{NO_ANSWERS} {self.name}, got a site that does not send steps: use another --form.")
+            raise Refused(
+                f"{NO_ANSWERS} {self.name}, got none because the site does not send them: use another --form."
+            )
         return with_steps(questions, lines_of(self.site.download(address, folder / "steps.jsonl.gz"), "steps"))
 
     def pictures(
         self, questions: Sequence[AskedQuestion], chosen: Sequence[AskedQuestion], folder: Path
     ) -> Callable[[AskedQuestion], bytes]:
-        """Return what reads a picture, after one download of all of them unless the chosen questions have few."""
+        """Return a function that reads a picture. All pictures are downloaded first, unless the questions need few."""
         wanted = {question.picture for question in chosen} - {None}
         every = {question.picture for question in questions} - {None}
         home = folder / f"pictures-{self.fingerprint[:12]}"
@@ -496,7 +498,7 @@ class SinglePictures:
         self.lock = threading.Lock()
 
     def read(self, question: AskedQuestion) -> bytes:
-        """Return the picture of a question, and download it before if necessary."""
+        """Return the picture of a question; download it first if necessary."""
         with self.lock:
             target = self.folder / f"{question.number}.image"
             if not target.exists():
@@ -526,7 +528,7 @@ class PictureStore:
         return self.sums[name]
 
     def address_of(self, question: AskedQuestion) -> str | None:
-        """Return the picture as a data URL, enlarged or reduced if the user wants that."""
+        """Return the picture as a data URL, scaled if there is a scale."""
         name = question.picture
         if name is None:
             return None
@@ -545,7 +547,7 @@ class PictureStore:
 
 def media_type(content: bytes) -> str:
     if content.startswith(b"\xff\xd8"):
-        return "image/jpeg"  # as the site has it: packing it again would change its pixels
+        return "image/jpeg"  # sent as it is, because encoding it again would change its pixels
     if not content.startswith(PNG):
         raise Refused("Expected a picture in the format PNG or JPEG, got another one.")
     return "image/png"
@@ -556,7 +558,7 @@ CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by PNG's colour type
 
 
 class PngPixels(NamedTuple):
-    """A decoded PNG: the head without its size, its other chunks before the pixels, and a bytes object a row."""
+    """A decoded PNG: its head without the size, the other chunks before the pixels, and a bytes object for each row."""
 
     width: int
     head: bytes
@@ -692,7 +694,9 @@ class AnswerReader:
 
     def __init__(self, vocabulary: Sequence[str], choices: Iterable[tuple[str, ...]] = ()) -> None:
         if not vocabulary:
-            raise Refused("Expected the possible answers of the split, got none: this site does not have its world.")
+            raise Refused(
+                "Expected the possible answers of the split, got none: the site lacks the world of this dataset."
+            )
         self.vocabulary = tuple(vocabulary)
         self.known = frozenset(vocabulary)
         self.is_count = self.vocabulary == tuple(map(str, range(len(vocabulary))))
@@ -1043,7 +1047,7 @@ class Variant(NamedTuple):
 
 
 class PlainForm:
-    """Asks the prompt of the site. Other forms derive from this one."""
+    """Sends the prompt of the site. Other forms derive from this one."""
 
     has_steps = False
 
@@ -1115,7 +1119,7 @@ def with_options(question: AskedQuestion, choices: Sequence[str]) -> Variant:
 
 
 class ModelReply(NamedTuple):
-    """What came of one attempt. `wait` is how long the server asks to wait."""
+    """The result of one attempt. `wait` is the number of seconds that the server asks to wait."""
 
     state: str
     reply: str | None = None
@@ -1143,8 +1147,8 @@ class ModelServer:
         parts = parts_of_address(base_url)
         if parts is None or parts.hostname is None or parts.query or parts.fragment:
             raise Refused(
-                "Expected an address such as http://127.0.0.1:8000/v1 as --base-url, without keys and passwords: those "
-                "come from the environment."
+                "Expected an address such as http://127.0.0.1:8000/v1 as --base-url, without keys and passwords: "
+                "these come from environment variables."
             )
         self.scheme, self.host, self.port, self.timeout = parts.scheme, parts.hostname, parts.port, timeout
         path = parts.path.rstrip("/")
@@ -1156,7 +1160,7 @@ class ModelServer:
         self.own = threading.local()
 
     def ask(self, body: bytes, *, now: Callable[[], float]) -> ModelReply:
-        """Send a request once and return what came of it; a failure is a reply too."""
+        """Send a request once and return the result; a failure is a result too."""
         connection = self._connection()
         try:
             connection.request("POST", self.path, body, self.headers)
@@ -1243,7 +1247,7 @@ def error_in(found: Any, text: str) -> tuple[str, str]:
 
 
 def reply_in(text: str) -> ModelReply:
-    """Return what a response with status 200 says. Only a complete reply with words is an answer."""
+    """Return the reply in a response with status 200; only a complete reply with text has the state `answered`."""
     found = loaded(text)
     choices = found.get("choices") if isinstance(found, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
@@ -1331,7 +1335,7 @@ class Sampling:
 
 
 class RequestGate:
-    """Limits how many requests run at once: fewer after the server asks for that, and then slowly more again."""
+    """Limits the number of simultaneous requests: fewer when the server asks for fewer, then slowly more again."""
 
     def __init__(self, most: int, clock: Clock) -> None:
         self.most, self.limit, self.clock = most, float(most), clock
@@ -1355,7 +1359,7 @@ class RequestGate:
             self.clock.wait(pause)
 
     def leave(self, round_entered: int, *, is_crowded: bool, is_good: bool, pause: float = 0.0) -> None:
-        """Give the place back. Requests of one round that are refused together make the limit smaller only once."""
+        """Free the place. If several requests of one round are refused, the limit becomes smaller only once."""
         with self.changed:
             self.inside -= 1
             if is_crowded:
@@ -1429,7 +1433,7 @@ class ReplyLog:
         self.written = self.synced = 0
 
     def _load(self, path: Path) -> None:
-        """Read earlier attempts; a last line without an end, which a killed program leaves, is cut away."""
+        """Read earlier attempts; an incomplete last line, which a killed script leaves, is removed."""
         good = 0
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -1478,7 +1482,7 @@ class ModelRequest(NamedTuple):
 
 
 class Tally:
-    """What has happened so far, for the lines of progress."""
+    """The counts so far, for the lines of progress."""
 
     def __init__(self, total: int, *, prices: tuple[float, float] | None) -> None:
         self.total, self.prices = total, prices
@@ -1516,7 +1520,7 @@ class Tally:
 
 
 def tokens_in(usage: Mapping[str, Any] | None) -> list[int | None]:
-    # Those of the request and of the reply; None if the server does not say it.
+    # The tokens of the request and of the reply; None if the server does not report them.
     counts = [(usage or {}).get(name) for name in TOKENS]
     return [count if type(count) is int and 0 <= count < 10**9 else None for count in counts]
 
@@ -1559,12 +1563,12 @@ class QuestionRun:
         return is_complete
 
     def _watch(self) -> bool:
-        """Wait for the threads, and show the progress; after Ctrl-C only for the requests that are on their way."""
+        """Wait for the threads, and show the progress; after Ctrl-C, wait only for the requests that were sent."""
         try:
             self._wait()
         except KeyboardInterrupt:
             self.gate.stop()
-            say("\nStopping: waiting for the requests that are on their way. Ctrl-C again leaves at once.")
+            say("\nStopping after the replies to the requests that were sent. Press Ctrl-C again to stop at once.")
             try:
                 self._wait()
             except KeyboardInterrupt:
@@ -1618,7 +1622,7 @@ class QuestionRun:
         if self.tally.failed_in_a_row >= max(IN_A_ROW, 2 * self.settings.concurrency):
             raise Unreachable(
                 f"Expected replies from {self.server.address}, got {self.tally.failed_in_a_row} failures in a row, the "
-                f"last one: {printable(found.error)}. --resume goes on later."
+                f"last one: {printable(found.error)}. Continue later with --resume."
             )
 
     def prompt_of(self, request: ModelRequest) -> str:
@@ -1673,7 +1677,7 @@ class QuestionRun:
         if status == 429 and "insufficient_quota" in said:
             raise Refused(f"{self.server.address} refuses further requests ({status}): {said}")
         if found.wait is not None and pause > LONGEST_PAUSE:
-            raise Refused(f"{self.server.address} asks to wait {duration(pause)}: go on later with --resume.")
+            raise Refused(f"{self.server.address} asks to wait {duration(pause)}: continue later with --resume.")
 
     def body_of(self, request: ModelRequest, sent: Mapping[str, Any]) -> bytes:
         """Return the body of a request."""
@@ -1784,7 +1788,7 @@ def steps_row(one: Result, score: StepScore) -> dict[str, Any]:
 
 
 def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
-    """Yield what came out, as lines of text."""
+    """Yield the report on the results, as lines of text."""
     states = Counter(one.state for one in results)
     yield f"questions {len(results):,}: " + ", ".join(f"{state} {states[state]:,}" for state in STATES)
     unread = [(one.question.number, reply) for one in results for reply in one.unread]
@@ -1807,7 +1811,7 @@ def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
 
 
 def report_steps(results: Sequence[Result]) -> Iterator[str]:
-    """Yield what came out of the steps, in sum and for each function, as lines of text."""
+    """Yield the report on the steps, for all of them and for each function, as lines of text."""
     right, every, first = Counter[str](), Counter[str](), Counter[str]()
     answered, complete = [0, 0], 0
     for one in results:
@@ -1825,9 +1829,9 @@ def report_steps(results: Sequence[Result]) -> Iterator[str]:
     yield f"steps right: {share(sum(right.values()), sum(every.values()))}; in complete replies: {share(*answered)}"
     yield f"questions with all steps right: {share(complete, len(results))}"
     problems = sum(bool(one.steps and one.steps.problem) for one in results if one.state == ANSWERED)
-    yield f"complete replies whose steps have another form than asked for: {problems:,}"
+    yield f"complete replies whose steps do not have the requested form: {problems:,}"
     width = max(map(len, [*every, *first]))
-    yield f"  {'step':{width}}  right, and how often it is the first wrong one of a complete reply"
+    yield f"  {'step':{width}}  right, and how often it is the first wrong step of a complete reply"
     for name in sorted({*every, *first} - {TOO_MANY}) + [TOO_MANY] * (TOO_MANY in first):
         shown = share(right[name], every[name]) if name in every else "-"
         yield f"  {name:{width}}  {shown}, first wrong {first[name]:,}"
@@ -1864,7 +1868,7 @@ def packed_replies(log: Path, run: QuestionRun, requests: Sequence[ModelRequest]
 
 
 def sent_record(record: dict[str, Any], request: ModelRequest, run: QuestionRun) -> dict[str, Any]:
-    """Return a stored record as the site reads it: without what a server should not send, and with the cost if known.
+    """Return a stored record as the site reads it: only with valid values, and with the cost if it is known.
 
     Its form and variant are those of this run, because another form may have sent the same prompt.
     """
@@ -1902,7 +1906,7 @@ def fields_of(options: argparse.Namespace, fingerprint: str, note: str = "") -> 
 
 
 def note_of(options: argparse.Namespace, sampling: Sampling, results: Sequence[Result]) -> str:
-    """Return how the answers came about, for the readers of the board."""
+    """Return how the questions were asked, for the readers of the board."""
     states = Counter(one.state for one in results)
     said = [f"{state} {states[state]:,}" for state in STATES if states[state]]
     said += [f"{name} {value}" for name, value in sampling.sent.items() if isinstance(value, (int, float))]
@@ -1923,7 +1927,7 @@ def split_path(split: str) -> str:
 
 def not_negative(text: str, least: int = 0) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) >= least):
-        raise argparse.ArgumentTypeError(f"expected a number from {least}, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least {least}, got {text!r}")
     return int(text)
 
 
@@ -1937,7 +1941,7 @@ def amount(text: str) -> float:
     except ValueError:
         found = math.nan
     if not 0 <= found < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number from 0, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number of at least 0, got {text!r}")
     return found
 
 
@@ -1961,51 +1965,76 @@ def factor(text: str) -> Fraction:
 def more_parameters(text: str) -> dict[str, Any]:
     found = loaded(text)
     if not isinstance(found, dict) or {"model", "messages", "stream", "n"} & found.keys():
-        raise argparse.ArgumentTypeError('expected a JSON object such as {"top_p": 0.9}')
+        raise argparse.ArgumentTypeError(
+            'expected a JSON object such as {"top_p": 0.9}, without model, messages, stream, n'
+        )
     return found
 
 
 def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="ask.py", description="Ask a model the questions of a Horsesense site.")
-    found.add_argument("site", metavar="SITE", help="its address, such as https://horsesense.example.org")
+    found.add_argument("site", metavar="SITE", help="address of the site, such as https://horsesense.example.org")
     add_options(found)
     return found
 
 
 def add_options(found: argparse.ArgumentParser) -> None:
-    """Add everything but the address of the site, which `manage.py ask` does not need."""
+    """Add all arguments except the address of the site, which `manage.py ask` does not need."""
     found.add_argument("split", metavar="DATASET/SPLIT")
-    found.add_argument("--base-url", required=True, metavar="URL", help="of the model's server; often ends with /v1")
-    found.add_argument("--model", required=True, metavar="NAME")
-    found.add_argument("--key-from", default="MODEL_API_KEY", metavar="VARIABLE", help="default: %(default)s")
+    found.add_argument(
+        "--base-url", required=True, metavar="URL", help="address of the model's server; often ends with /v1"
+    )
+    found.add_argument("--model", required=True, metavar="NAME", help="name of the model on its server")
+    found.add_argument(
+        "--key-from",
+        default="MODEL_API_KEY",
+        metavar="VARIABLE",
+        help="variable with the server's key; default: %(default)s",
+    )
     found.add_argument("--form", choices=tuple(FORMS), default="plain", help="how to ask; default: %(default)s")
-    found.add_argument("--sample", type=positive, metavar="N", help="ask only so many of the questions")
-    found.add_argument("--again", type=positive, default=0, metavar="N", help="ask so many of them twice")
-    found.add_argument("--folder", type=Path, metavar="FOLDER", help="for all files; default: DATASET-SPLIT")
+    found.add_argument("--sample", type=positive, metavar="N", help="ask only N of the questions")
+    found.add_argument(
+        "--again", type=positive, default=0, metavar="N", help="ask N of them twice, and compare the answers"
+    )
+    found.add_argument("--folder", type=Path, metavar="FOLDER", help="folder of all files; default: DATASET-SPLIT")
     found.add_argument("--resume", action="store_true", help="keep the replies in the folder, and ask what is missing")
     found.add_argument("--scale", type=factor, metavar="FACTOR", help="scale pictures, to the nearest pixel")
     sampling = found.add_argument_group("sampling")
     sampling.add_argument("--temperature", type=amount, default=0.0, metavar="T", help="default: %(default)g")
-    sampling.add_argument("--max-tokens", type=positive, default=4096, metavar="N", help="default: %(default)s")
-    sampling.add_argument("--seed", type=int, metavar="N")
-    sampling.add_argument("--more", type=more_parameters, default={}, metavar="JSON", help="further parameters")
+    sampling.add_argument(
+        "--max-tokens", type=positive, default=4096, metavar="N", help="limit of a reply; default: %(default)s"
+    )
+    sampling.add_argument("--seed", type=int, metavar="N", help="sent to the server; default: none")
+    sampling.add_argument("--more", type=more_parameters, default={}, metavar="JSON", help="more parameters to send")
     sending = found.add_argument_group("sending")
-    sending.add_argument("--concurrency", type=positive, default=8, metavar="N", help="at once; default: %(default)s")
-    sending.add_argument("--retries", type=not_negative, default=5, metavar="N", help="default: %(default)s")
-    sending.add_argument("--timeout", type=time_limit, default=600.0, metavar="SECONDS", help="default: %(default)g")
-    sending.add_argument("--price-in", type=amount, metavar="DOLLARS", help="for a million tokens of requests")
-    sending.add_argument("--price-out", type=amount, metavar="DOLLARS", help="for a million tokens of replies")
+    sending.add_argument(
+        "--concurrency", type=positive, default=8, metavar="N", help="requests at once; default: %(default)s"
+    )
+    sending.add_argument(
+        "--retries", type=not_negative, default=5, metavar="N", help="tries after a failed one; default: %(default)s"
+    )
+    sending.add_argument(
+        "--timeout",
+        type=time_limit,
+        default=600.0,
+        metavar="SECONDS",
+        help="longest wait for a reply; default: %(default)g",
+    )
+    sending.add_argument("--price-in", type=amount, metavar="DOLLARS", help="price of a million tokens of requests")
+    sending.add_argument("--price-out", type=amount, metavar="DOLLARS", help="price of a million tokens of replies")
     board = found.add_argument_group("leaderboard")
     board.add_argument("--submit", action="store_true", help="submit the answers with the replies; wait for the score")
     board.add_argument("--no-replies", action="store_false", dest="replies", help="submit the answers alone")
-    board.add_argument("--method", metavar="NAME", help="its name or number on the site; default: the model's name")
-    board.add_argument("--run", metavar="NAME", help="a seed or a name, where there are several")
+    board.add_argument(
+        "--method", metavar="NAME", help="name or number of the method on the site; default: the model's name"
+    )
+    board.add_argument("--run", metavar="NAME", help="seed or name of the run, if there are several runs")
 
 
 def key_in(variable: str) -> str:
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise Refused(f"Expected a key of plain characters in the variable {variable}, got other ones.")
+        raise Refused(f"Expected a key of ASCII characters without spaces in the variable {variable}, got others.")
     SECRETS.hide(key)
     return key
 
@@ -2022,7 +2051,7 @@ def prices_of(options: argparse.Namespace) -> tuple[float, float] | None:
 
 
 def folder_of(options: argparse.Namespace) -> Path:
-    """Return the folder of all files; raise `Refused` if it has replies that the user did not name."""
+    """Return the folder of all files; raise `Refused` if it has replies and --resume is not given."""
     folder: Path = options.folder or Path(options.split.replace("/", "-"))
     if (folder / "replies.jsonl").exists() and not options.resume:
         raise Refused(f"Expected no replies in {folder}, got some: keep them with --resume, or use another --folder.")
@@ -2043,7 +2072,7 @@ def check_submission(split: SiteSplit, options: argparse.Namespace, questions: S
     if options.sample is not None and options.sample < len(questions):
         raise Refused(
             f"Expected all {len(questions):,} questions to submit, got a sample of {options.sample:,}: make a question "
-            "set of the questions that you want, and submit to that."
+            "set of the questions that you want, ask its questions, and submit the answers to it."
         )
     # Any answers will do, but not null: a board may refuse a submission with few answers.
     answers = ((question.number, (question.choices or split.answers)[0]) for question in questions)
@@ -2058,9 +2087,9 @@ def open_site(options: argparse.Namespace, clock: Clock) -> SiteSplit:
 def ask(
     options: argparse.Namespace, clock: Clock, *, opened: Callable[[argparse.Namespace, Clock], SiteSplit] = open_site
 ) -> int:
-    """Do the whole work and return the exit status; raise `KeyboardInterrupt` after Ctrl-C.
+    """Ask the questions, write the results, and return the exit status; raise `KeyboardInterrupt` after Ctrl-C.
 
-    `opened` returns the split, after the options are checked as far as that is possible without it.
+    `opened` returns the split. It is called after the checks of the options that do not need the split.
     """
     server = ModelServer(options.base_url, key_in(options.key_from), timeout=options.timeout)
     split_path(options.split)
@@ -2108,7 +2137,7 @@ def main(arguments: list[str], clock: Clock | None = None) -> int:
         say(str(refusal))
         return 2
     except KeyboardInterrupt:
-        say("Interrupted: --resume goes on.")
+        say("Interrupted. Continue with --resume.")
         return 130
     except OSError as error:
         say(trouble_of(error))

@@ -138,7 +138,7 @@ def test_a_server_that_asks_for_a_very_long_pause_stops_the_run(
 ) -> None:
     model.troubles.append(status(429, headers={"Retry-After": said}))
     assert call() == 2
-    assert f"asks to wait {hours}: go on later with --resume" in capsys.readouterr().err
+    assert f"asks to wait {hours}: continue later with --resume" in capsys.readouterr().err
     assert len(model.asked) == 1
 
 
@@ -209,7 +209,7 @@ def test_a_server_that_only_fails_is_left_alone(call: Call, site: Contrary, mode
     assert call("--retries", "0") == 1
     assert len(model.asked) == 20
     err = capsys.readouterr().err
-    assert "got 20 failures in a row, the last one: on \\x1b[5mfire. --resume goes on later." in err
+    assert "got 20 failures in a row, the last one: on \\x1b[5mfire. Continue later with --resume." in err
 
 
 def test_replies_from_the_disk_do_not_hide_a_server_that_only_fails(

@@ -102,7 +102,7 @@ def test_keys_come_from_the_environment_and_are_stored_and_printed_nowhere(
         (["--base-url", "http://:secret@127.0.0.1/v1"], "", "without keys and passwords"),
         (["--base-url", "http://127.0.0.1/v1?key=secret"], "", "without keys and passwords"),
         (["--base-url", "http://127.0.0.1/v1#secret"], "", "without keys and passwords"),
-        ([], "two words\n", "Expected a key of plain characters in the variable MODEL_API_KEY"),
+        ([], "two words\n", "Expected a key of ASCII characters without spaces in the variable MODEL_API_KEY"),
     ],
 )
 def test_a_key_elsewhere_or_a_damaged_key_is_refused(
@@ -307,7 +307,7 @@ def test_ctrl_c_waits_for_the_requests_on_their_way(site: Contrary, model: Model
         assert process.stderr is not None
         assert any("Stopping" in line for line in process.stderr)
         model.released.set()
-        assert "--resume goes on" in process.stderr.read()
+        assert "Continue with --resume" in process.stderr.read()
     assert process.returncode == 130
     assert len(records(folder)) == len(model.asked) == 14
 

@@ -63,8 +63,8 @@ def test_steps_are_asked_for_and_scored_beside_the_answer(
         """right: 6 of 8 (75.0 %)
 steps right: 11 of 16 (68.8 %); in complete replies: 11 of 14 (78.6 %)
 questions with all steps right: 4 of 8 (50.0 %)
-complete replies whose steps have another form than asked for: 2
-  step              right, and how often it is the first wrong one of a complete reply
+complete replies whose steps do not have the requested form: 2
+  step              right, and how often it is the first wrong step of a complete reply
   is_red            3 of 4 (75.0 %), first wrong 0
   query_colour      3 of 4 (75.0 %), first wrong 0
   scene             5 of 8 (62.5 %), first wrong 2
@@ -85,7 +85,10 @@ def test_withheld_answers_have_no_steps_to_ask_for(
     call: Call, site: Contrary, model: ModelStub, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     about = {name: value for name, value in site.answers[colour_site.PATH][0].items() if name != "steps_file"}
-    for withheld, says in ((True, "got one that withholds them: use another"), (False, "does not send steps")):
+    for withheld, says in (
+        (True, "got none because the answers are withheld: use another"),
+        (False, "the site does not send them"),
+    ):
         site.answers[colour_site.PATH] = [{**about, "withheld": withheld}]
         assert call("--form", "steps") == 2
         err = capsys.readouterr().err

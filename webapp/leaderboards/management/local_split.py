@@ -40,7 +40,7 @@ def ask_script() -> ModuleType:
 class LocalSplit:
     """A split with the methods of the script's `SiteSplit`.
 
-    The command line shows everything, so answers and steps are read even if they are withheld.
+    The command line may read everything, so answers and steps are read even if they are withheld.
     """
 
     def __init__(self, split: Split, options: Namespace, *, owner: Callable[[str], User]) -> None:
@@ -69,7 +69,7 @@ class LocalSplit:
                 yield entry, number
 
     def pictures(self, questions: Sequence[Any], chosen: Sequence[Any], folder: Path) -> Callable[[Any], bytes]:
-        """Return what reads a question's picture. It reads no database, because the script calls it in threads."""
+        """Return a function that reads the picture of a question. It needs no database, because threads call it."""
         scenes: dict[int, Scene] = {}
         wanted = [question.number for question in chosen if question.picture is not None]
         for first in range(0, len(wanted), BATCH):
