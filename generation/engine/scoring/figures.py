@@ -251,7 +251,7 @@ def difference_of(first: Figure, second: Figure) -> Interval | None:
 
 
 def difference_from_mean(first: Figure, others: Sequence[Figure]) -> Interval | None:
-    """Return the 95 % interval of a figure less the mean of others, all about different questions.
+    """Return the 95 % interval of a figure minus the mean of others, all about different questions.
 
     It is the interval for a sum of independent shares with weights, here 1 for the first and -1/k for each of k others.
     It is computed from Wilson's interval of each share. With one other figure it is the interval of `difference_of`.

@@ -83,7 +83,7 @@ def test_bad_input_is_refused_with_one_line(val: Split, pool: None) -> None:
     assert "Expected DATASET/SPLIT, got 'scored'." in refusal("scored")
     assert "Expected a split (train, val, test, few), got 'none'." in refusal("scored/none")
     assert "got few, a question set of scored/val" in refusal("scored/few")
-    assert "Expected a fresh twin to go on with, got none." in refusal("scored/val", "--resume")
+    assert "Expected a fresh twin to continue, got none." in refusal("scored/val", "--resume")
     for option, value in (("--seeds", "0"), ("--seeds", "30"), ("--questions", "29"), ("--seeds", "x" * 50)):
         with pytest.raises(CommandError) as caught:
             fresh("scored/val", option, value)

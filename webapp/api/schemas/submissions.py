@@ -310,7 +310,7 @@ class SuiteRowOut(Schema):
         description="For each gap the harmonic mean of the accuracies on both splits."
     )
     fresh_twins: dict[str, "TwinGapOut"] = Field(
-        description="For each split with fresh twins in the suite: its accuracy less the mean accuracy on its twins."
+        description="For each split with fresh twins in the suite: its accuracy minus the mean accuracy on its twins."
     )
 
 

@@ -17,7 +17,7 @@ class FreshTwinForm(forms.Form):
         min_value=1,
         max_value=MOST,
         initial=1,
-        help_text="Each has its own secret seed. With several twins, the interval of the gap is narrower.",
+        help_text="Each twin has its own secret. With several twins, the interval of the gap is narrower.",
     )
     questions = forms.IntegerField(
         label="Questions of each twin",

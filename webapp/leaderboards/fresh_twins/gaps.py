@@ -57,10 +57,10 @@ def groups_of(members: Sequence[SuiteMember]) -> list[TwinGroup]:
 
 
 class FigureRange(NamedTuple):
-    """The lowest and the highest figure that fit what is known of an accuracy.
+    """The lowest and the highest figure that an accuracy can have.
 
-    They differ only for a published figure of withheld answers, which was rounded down to a step. Both follow from the
-    published figure and published steps alone.
+    They differ only for a published figure of withheld answers, which was rounded down to a multiple of the step. Both
+    follow from the published figure and published steps alone.
     """
 
     lowest: Figure
@@ -84,7 +84,7 @@ def steps_of(members: Sequence[SuiteMember]) -> dict[int, int]:
 
 
 class TwinGap(NamedTuple):
-    """What an entry's accuracies say about a split and its fresh twins.
+    """The accuracies of an entry on a split and its fresh twins, and the gap between them.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class TwinGap(NamedTuple):
     mean : float or None
         The mean accuracy over the answered twins.
     share : float or None
-        The accuracy on the split less the mean; None if one of them is missing.
+        The gap: the accuracy on the split minus the mean; None if one of them is missing.
     interval : Interval or None
         The 95 % interval of `share` over the questions.
     lowest : Figure or None
@@ -155,7 +155,10 @@ class TwinGap(NamedTuple):
 
 
 def gap_of(group: TwinGroup, parts: Mapping[int, tuple[Entry, Figure]], steps: Mapping[int, int]) -> TwinGap:
-    """Return the gap of an entry; `parts` are its entry and figure by member, `steps` those of published figures."""
+    """Return the gap of an entry.
+
+    `parts` has the entry and its figure, and `steps` the step of published figures, both by the key of the member.
+    """
     known = {pk: part for pk, part in parts.items() if part[1].share is not None}
     twins = [member for member in group.twins if member.pk in known]
     missing = tuple(member.label for member in (group.source, *group.twins) if member.pk not in known)
@@ -177,7 +180,7 @@ def gap_of(group: TwinGroup, parts: Mapping[int, tuple[Entry, Figure]], steps: M
 
 
 def _interval(source: FigureRange, twins: Sequence[FigureRange]) -> Interval | None:
-    # It contains the interval of every gap that fits the ranges.
+    # This interval contains the interval of every gap that is possible within the ranges.
     low = difference_from_mean(source.lowest, [one.highest for one in twins])
     high = difference_from_mean(source.highest, [one.lowest for one in twins])
     return None if low is None or high is None else Interval(low.low, high.high)

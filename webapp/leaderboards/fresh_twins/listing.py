@@ -21,7 +21,7 @@ def address_of(split: Split) -> str:
 
 
 def notes(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
-    """Return what each twin is a twin of, and how many twins each other split has, as this visitor may see them."""
+    """Return notes of splits: a twin names its source, another split the number of twins that the visitor may see."""
     by_key = {split.pk: split for split in splits}
     twins, known = FreshTwin.objects.filter(split__in=splits), FreshTwin.objects.visible_to(user)
     rows = list((twins | known.filter(source__in=splits)).select_related("source__dataset"))
@@ -38,7 +38,7 @@ def _counted(count: int) -> str:
 
 
 def source_name(user: Visitor, split: Split) -> str | None:
-    """Return the name of the split that this one is a fresh twin of; None if it is none, or may not be named."""
+    """Return the name of the source of a fresh twin; None for other splits, or if the visitor may not know the name."""
     twin = FreshTwin.objects.select_related("source__dataset").filter(split=split).first()
     if twin is None or twin.source is None or not may_mention(user, twin.source.dataset):
         return None
@@ -50,7 +50,7 @@ def no_note(user: Visitor, split: Split, position: int) -> str:
 
 
 def action(user: Visitor, split: Split) -> Link | None:
-    """Return the link to the form for fresh twins; None if this user may make none, or the split can have none."""
+    """Return the link to the form for fresh twins; None if this user may not make any, or the split cannot have any."""
     if split.kind != Split.Kind.GENERATED or not may_make_twin(user, split):
         return None
     if FreshTwin.objects.filter(split=split).exists():
@@ -59,7 +59,7 @@ def action(user: Visitor, split: Split) -> Link | None:
 
 
 SUITES = 5
-NUMBERS = 6  # a label names so many twins at most
+NUMBERS = 6  # the most twins that a label names
 
 
 def suite_links(user: Visitor, split: Split) -> list[Link]:
@@ -77,7 +77,7 @@ def _label(suite: Suite, split: Split) -> str:
 
 
 class TwinRow(NamedTuple):
-    """A twin in the list; `percent` is how much of it is made, None unless it is being made."""
+    """A twin in the list; `percent` is the share of it that is made, None if it is complete."""
 
     twin: FreshTwin
     split: Split

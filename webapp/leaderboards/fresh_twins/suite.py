@@ -1,4 +1,4 @@
-"""The suite of a split and its fresh twins: made with the first twins, and extended by later ones."""
+"""The suite of a split and its fresh twins. It is made with the first twins, and later twins are added to it."""
 
 import re
 from collections.abc import Sequence
@@ -62,9 +62,9 @@ def _create(split: Split, *, owner: Any) -> Suite:
         slug=_free_slug(split),
         title=f"Fresh twins of {split}",
         description=(
-            f"The split {split} and its fresh twins: the same spec, drawn again with new secrets, so that nobody can "
-            "have trained on their questions. A method that has learned the questions of the published split by heart "
-            "has a gap above 0. See [Fresh twins](/docs/fresh-twins/)."
+            f"The split {split} and its fresh twins. The twins are made from the same spec with new secrets, so that "
+            "nobody can have trained on their questions. A method that has learned questions of the published split by "
+            "heart has a gap above 0. See [Fresh twins](/docs/fresh-twins/)."
         ),
         owner=owner,
         is_public=split.dataset.visibility == Dataset.Visibility.PUBLIC,

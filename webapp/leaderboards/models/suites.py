@@ -115,7 +115,7 @@ class SuiteMember(models.Model):
 
 
 class SuiteGap(models.Model):
-    """A named difference between two members of a suite, `minuend` less `subtrahend`."""
+    """A named difference between two members of a suite, `minuend` minus `subtrahend`."""
 
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, related_name="gaps")
     label = models.CharField(max_length=60)

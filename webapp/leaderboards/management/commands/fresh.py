@@ -19,8 +19,8 @@ from webapp.leaderboards.models import Suite
 
 class Command(WatchingCommand):
     help = (
-        "Make fresh twins of a split: the same spec, drawn again with a new secret seed, and with withheld answers. "
-        "Prints their addresses and that of the suite with the gap. /docs/fresh-twins/ says how to read it."
+        "Make fresh twins of a split, which have the same spec, new secrets and withheld answers. Print the addresses "
+        "of the twins and of the suite that shows the gap. /docs/fresh-twins/ explains the gap."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,11 +29,14 @@ class Command(WatchingCommand):
             "--seeds", type=_seeds, default=1, metavar="N", help=f"number of twins, 1 to {MOST}; default: 1"
         )
         parser.add_argument(
-            "--questions", type=_questions, metavar="N", help="questions of each twin; default: as many as the split"
+            "--questions",
+            type=_questions,
+            metavar="N",
+            help="number of questions of each twin; default: as in the split",
         )
         add_workers(parser)
-        parser.add_argument("--resume", action="store_true", help="go on with stopped twins; makes no new one")
-        parser.add_argument("--json", action="store_true", help="one JSON document")
+        parser.add_argument("--resume", action="store_true", help="continue stopped twins; make no new ones")
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make the twins. After Ctrl-C they can be resumed."""
@@ -49,10 +52,10 @@ class Command(WatchingCommand):
         self.stdout.write(_report(split, list(made), suite, as_json=options["json"]))
 
     def _resumed(self, split: Split) -> list[FreshTwin]:
-        """Go on with the unfinished twins that the command line made, and return them."""
+        """Continue the unfinished twins that the command line made, and return them."""
         mine = FreshTwin.objects.filter(source=split, split__dataset__owner=None).for_list()
         if not mine.exists():
-            raise CommandError(f"{split}: Expected a fresh twin to go on with, got none. Leave out --resume.",
+            raise CommandError(f"{split}: Expected a fresh twin to continue, got none. Leave out --resume.",
                                returncode=BAD_INPUT)  # fmt: skip
         twins = list(mine.unfinished())
         for twin in twins:
@@ -104,5 +107,5 @@ def _questions(text: str) -> int:
 
 def _number(text: str, *, least: int, most: int, what: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text) or not least <= int(text) <= most:
-        raise ArgumentTypeError(f"expected a number of {what}, {least:,} to {most:,}, got {text[:20]!r}")
+        raise ArgumentTypeError(f"expected a number of {what} from {least:,} to {most:,}, got {text[:20]!r}")
     return int(text)
