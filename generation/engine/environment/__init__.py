@@ -1,6 +1,6 @@
-"""An environment to train in: items without an end, strict rewards, levels, and episodes in the form of gymnasium.
+"""An environment to train models in: endless items, strict rewards, levels, and episodes in the form of gymnasium.
 
-`create_dataset` makes items, `score_answer` scores a reply, and `Environment` plays one item an episode.
+`create_dataset` makes items, `score_answer` scores a reply, and `Environment` has episodes of one item.
 `python -m generation.engine.environment PRESET` reports on the items of a preset: duplicates, diversity, guesses.
 """
 

@@ -1,4 +1,4 @@
-"""`python -m generation.engine.environment PRESET`: a report on the items of a preset or of a spec's file."""
+"""`python -m generation.engine.environment PRESET`: a report on the items of a preset or of a spec."""
 
 import json
 import os
@@ -37,25 +37,30 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog="python -m generation.engine.environment", description=__doc__)
     parser.add_argument("preset", metavar="PRESET", help="the name of a preset, or a JSON file with a spec")
-    parser.add_argument("--items", type=_number, default=ITEMS, help=f"how many items of each level ({ITEMS:,})")
+    parser.add_argument(
+        "--items", type=_number, default=ITEMS, help=f"number of items of each level; default: {ITEMS:,}"
+    )
     parser.add_argument(
         "--level",
         action="append",
         default=[],
-        help=f"{', '.join(NAMES)}, {ALL} for each of them, or attributes as objects=2,length=easy; may be repeated",
+        help=f"{', '.join(NAMES)}, {ALL} for each of them, or attributes such as objects=2,length=easy; repeatable",
     )
-    parser.add_argument("--split", help="one of the spec's splits (train, or the first one)")
+    parser.add_argument("--split", help="split of the spec; default: train, or the first split")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--processes", type=_number, default=os.cpu_count() or 1, help="how many make items (all cores)"
+        "--processes",
+        type=_number,
+        default=os.cpu_count() or 1,
+        help="number of processes that make items; default: one for each core",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 
 
 def _number(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"expected a number from 1, got {text!r}")
+        raise ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
     return int(text)
 
 
@@ -67,7 +72,7 @@ def _spec(name: str) -> Mapping[str, Any] | str:
 
 
 def _at(dataset: EnvironmentDataset, level: str) -> EnvironmentDataset:
-    """Return the dataset at a level: a name, or attributes as `objects=2,length=easy`."""
+    """Return the dataset at a level: a name, or attributes such as `objects=2,length=easy`."""
     if "=" not in level:
         return dataset.at(level)
     chosen: dict[str, Level] = {}
@@ -78,7 +83,7 @@ def _at(dataset: EnvironmentDataset, level: str) -> EnvironmentDataset:
 
 
 def _report(level: str, dataset: EnvironmentDataset, options: Namespace) -> LevelReport:
-    """Return the report on a level, with a bar of progress on a terminal."""
+    """Return the report on a level, with a progress bar on a terminal."""
     with tqdm(total=options.items, desc=level or options.preset, unit=" items", disable=None) as bar:
 
         def tick(made: int) -> None:

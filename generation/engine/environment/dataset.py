@@ -1,4 +1,4 @@
-"""Datasets to train on: items of a spec without an end, by their index, at a level of difficulty."""
+"""Datasets to train on: endless items of a spec, by their index, at a level of difficulty."""
 
 import operator
 from collections import OrderedDict
@@ -59,7 +59,7 @@ def create_dataset(
     Raises
     ------
     BadSpec
-        If the spec is wrong, has no such split, or its world is only imported.
+        If the spec is wrong or has no such split, or if its world can only be imported.
     ValueError
         If the size is not a positive number.
 
@@ -88,7 +88,7 @@ def _plain_int(value: Value) -> Value | int:
 
 
 def at_levels(world: World, spec: BaseSpec, split: str, changes: Sequence[Change]) -> BaseSpec:
-    """Return a spec with the changes of levels, of one split alone, so that no override hides a change.
+    """Return a spec of one split with the changes of levels. Its overrides are merged first, so they hide no change.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
 
     @property
     def facets(self) -> tuple[Facet, ...]:
-        """Return the facets of the items that need nothing but the item, in order."""
+        """Return the facets that can be computed from an item alone, in order."""
         return tuple(facet for facet in self._facets.values() if facet.needs is Needs.ITEM)
 
     @property
@@ -212,7 +212,7 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         Raises
         ------
         BadSpec
-            If the seed is another number.
+            If the seed is not a number in this range.
         """
         spec = read(self.spec, seed=_plain_int(seed))
         return EnvironmentDataset(spec, split=self.split, size=self.size, levels=self.levels)
@@ -221,7 +221,7 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
 
     def __len__(self) -> int:
         if self.size is None:
-            raise TypeError("Expected a dataset with a size, got one without an end: give create_dataset a size.")
+            raise TypeError("Expected a dataset with a size, got one without an end: pass a size to create_dataset.")
         return self.size
 
     @overload
@@ -248,7 +248,9 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         step = 1 if part.step is None else part.step
         is_from_end = part.start is None and step < 0
         if is_from_end or part.stop is None or part.stop < 0 or (part.start or 0) < 0:
-            raise IndexError("Expected a slice with an end and without negative numbers, because the dataset has none.")
+            raise IndexError(
+                "Expected a slice with an end and without negative numbers, because the dataset has no end."
+            )
         return range(part.start or 0, part.stop, step)
 
     def __iter__(self) -> Iterator[EnvironmentItem]:
@@ -260,9 +262,9 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         Parameters
         ----------
         start : int
-            The index of the first item: where an interrupted training goes on.
+            The index of the first item, for example to continue an interrupted training.
         shard, shards : int
-            The number of this iteration, from 0, and how many there are. Shards share no item and together have all.
+            The number of this shard, from 0, and the number of shards. Each item is in exactly one shard.
             A shard has whole chunks, so that no scene is made twice; a dataset smaller than a chunk is in one shard.
 
         Yields
@@ -271,7 +273,9 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         """
         if start < 0 or not 0 <= shard < shards:
             came = f"start {start}, shard {shard} of {shards}"
-            raise ValueError(f"Expected a start from 0, and a shard from 0 to below their number, got {came}.")
+            raise ValueError(
+                f"Expected a start of at least 0, and a shard that is at least 0 and below shards, got {came}."
+            )
         return self._iterate(start, shard, shards)
 
     def _iterate(self, start: int, shard: int, shards: int) -> Iterator[EnvironmentItem]:
@@ -285,7 +289,7 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
                 yield from (self[place] for place in range(max(start, first), end))
 
     def score_answer(self, reply: str | None, item: EnvironmentItem, *, is_cut: bool = False) -> float:
-        """Return the reward of a reply, see `generation.engine.environment.score_answer`."""
+        """Return the reward of a reply. See `generation.engine.environment.score_answer`."""
         return score_answer(reply, item, is_cut=is_cut)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -332,7 +336,7 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
 
 
 class _Chunk:
-    """The items of one chunk, which are made when they are needed."""
+    """The items of one chunk. They are made when they are needed."""
 
     def __init__(self, dataset: EnvironmentDataset, number: int) -> None:
         self.dataset, self.number = dataset, number

@@ -1,4 +1,4 @@
-"""Episodes of one question in the form of gymnasium (no dependency): `reset`, then one `step` with the reply."""
+"""Episodes of one question, with the methods of gymnasium but without the package: `reset`, then one `step`."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
@@ -42,7 +42,7 @@ class TextSpace:
         self._chance = np.random.default_rng(0)
 
     def seed(self, seed: int | None = None) -> int | None:
-        """Begin the random texts of `sample` again."""
+        """Restart the random texts of `sample`."""
         self._chance = np.random.default_rng(seed)
         return seed
 
@@ -52,7 +52,7 @@ class TextSpace:
         return "".join(LETTERS[place] for place in letters)
 
     def contains(self, value: object) -> bool:
-        """Return whether a value is such a text."""
+        """Return whether a value is a text of this space."""
         return isinstance(value, str) and len(value) <= self.longest
 
     __contains__ = contains
@@ -80,7 +80,7 @@ class PictureSpace:
         self._chance = np.random.default_rng(0)
 
     def seed(self, seed: int | None = None) -> int | None:
-        """Begin the random pictures of `sample` again."""
+        """Restart the random pictures of `sample`."""
         self._chance = np.random.default_rng(seed)
         return seed
 
@@ -89,14 +89,14 @@ class PictureSpace:
         return self._chance.integers(0, 256, self.shape, dtype=np.uint8)
 
     def contains(self, value: object) -> bool:
-        """Return whether a value is such a picture."""
+        """Return whether a value is a picture of this space."""
         return isinstance(value, np.ndarray) and value.dtype == self.dtype and value.shape == self.shape
 
     __contains__ = contains
 
 
 class ObservationSpace:
-    """All observations: dictionaries with a value of each of the spaces.
+    """All observations: dictionaries with one value from each of the spaces.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class ObservationSpace:
         self.spaces = dict(spaces)
 
     def seed(self, seed: int | None = None) -> int | None:
-        """Begin the random observations of `sample` again."""
+        """Restart the random observations of `sample`."""
         for space in self.spaces.values():
             space.seed(seed)
         return seed
@@ -120,7 +120,7 @@ class ObservationSpace:
         return {name: space.sample() for name, space in self.spaces.items()}
 
     def contains(self, value: object) -> bool:
-        """Return whether a value is such an observation."""
+        """Return whether a value is an observation of this space."""
         if not isinstance(value, dict) or set(value) != set(self.spaces):
             return False
         return all(space.contains(value[name]) for name, space in self.spaces.items())
@@ -129,7 +129,7 @@ class ObservationSpace:
 
 
 class EpisodeStep(NamedTuple):
-    """What a step gives.
+    """The result of a step.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class EpisodeStep(NamedTuple):
     truncated : bool
         Always False.
     info : dict
-        That of `reset`, `answer`, the right answer, and `difficulty`.
+        The information of `reset`, and also `answer` (the right answer) and `difficulty`.
     """
 
     observation: Observation
@@ -158,13 +158,13 @@ class Environment:
     Parameters
     ----------
     dataset : EnvironmentDataset, BaseSpec, mapping or str
-        A dataset, or what `create_dataset` takes. After the last item of a dataset with a size, the first follows.
+        A dataset, or what `create_dataset` takes. A dataset with a size starts again after its last item.
     split : str, optional
         As for `create_dataset`; not with a dataset, which has its split.
     steps_weight : float
         The weight of the program's steps in the reward, 0 to 1. Above 0, prompts also ask for the results of the steps.
     render_mode : str, optional
-        `rgb_array`, or None, with which `render` returns None.
+        `rgb_array`; with None, `render` returns None.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ class Environment:
         render_mode: str | None = None,
     ) -> None:
         if not 0.0 <= steps_weight <= 1.0:
-            raise ValueError(f"Expected a weight of the steps of 0 to 1, got {steps_weight!r}.")
+            raise ValueError(f"Expected a steps_weight from 0 to 1, got {steps_weight!r}.")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"Expected the render mode rgb_array or None, got {render_mode!r}.")
         if split is not None and isinstance(dataset, EnvironmentDataset):
@@ -224,7 +224,7 @@ class Environment:
         Parameters
         ----------
         seed : int, optional
-            The seed of the items, which then begin with the first one. Without it, the next item follows.
+            The seed of the items. The episode has the first item of this seed; without a seed, the next item.
         options : mapping, optional
             `index`: the index of the item; `level`: a level for all attributes; the name of an attribute: its level.
             Levels stay until another `reset` sets them.
@@ -243,13 +243,13 @@ class Environment:
         EngineError
             If the spec cannot make the item.
         ValueError
-            If the index or the seed is not a number from 0.
+            If the index or the seed is not a whole number of at least 0.
         """
         given = dict(options or {})
         index, level = given.pop("index", None), given.pop("level", None)
         for name, value in (("seed", seed), ("index", index)):
             if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0):
-                raise ValueError(f"Expected a number from 0 as {name}, got {value!r}.")
+                raise ValueError(f"Expected a whole number of at least 0 as {name}, got {value!r}.")
         dataset, place = self.dataset, self._next
         if seed is not None:
             dataset, place = dataset.with_seed(int(seed)), 0

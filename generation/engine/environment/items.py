@@ -22,7 +22,7 @@ Value = TypeVar("Value")
 class EnvironmentItem:
     """One question to train on.
 
-    Picture, facets and steps are made when they are needed, and before an item is pickled.
+    The picture, the facets and the steps are made when they are needed, and before an item is pickled.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class EnvironmentItem:
     form : AnswerForm
         The form of the answer.
     measures : mapping of str to str
-        The facet that measures each attribute of the world's levels that a single question has.
+        The names of attributes of the world's levels, each with the facet that has its value for a question.
     story : tuple of str or None
         The lines that the question may use; None without a story.
     asked : Question
@@ -103,7 +103,7 @@ class EnvironmentItem:
 
     @property
     def difficulty(self) -> dict[str, Any]:
-        """Return the value of each attribute of the world's levels that a question has, such as its objects."""
+        """Return the values of the attributes of the world's levels, such as the number of objects."""
         facets = self.facets
         return {name: facets[facet] for name, facet in self.measures.items()}
 
@@ -118,7 +118,7 @@ class EnvironmentItem:
         return f"{self.prompt}\n\n{steps_prompt(self.steps)}"
 
     def content_hash(self) -> str:
-        """Return the SHA-256 of scene, camera and question: equal for items that nobody can tell apart."""
+        """Return the SHA-256 of scene, camera and question, which is equal for equal items."""
         scene, view = self.scene_item.scene, self.scene_item.view
         parts = [None if one is None else one.to_json() for one in (scene, view)]
         return digest([*parts, self.asked.to_json()])

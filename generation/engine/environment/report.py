@@ -1,7 +1,7 @@
-"""A report on an environment's items: duplicates, diversity, and how often guesses without looking are right.
+"""A report on an environment's items: duplicates, diversity, and how often guesses from the question alone are right.
 
-Nothing is drawn: items are compared by their scenes, cameras and questions. Guesses learn from one half of the items
-and are scored on the other half, by turns of `TURN` items.
+No pictures are drawn: items are compared by their scenes, cameras and questions. Guesses learn from one half of the
+items and are scored on the other half; the halves alternate every `TURN` items.
 """
 
 import math
@@ -20,14 +20,14 @@ from generation.engine.scoring.ngram_classifier import ReadQuestion, guesses
 from generation.engine.scoring.shortcuts import modes, sample_positions
 from generation.engine.verification.process_pool import Crew
 
-TURN = 50  # items of one half, before as many of the other half
+TURN = 50  # items of one half, which are followed by as many items of the other half
 MOST_READ = 4_000  # questions of each half that the n-grams are fitted to and scored on
 
 Tick = Callable[[int], None]
 
 
 class ItemRecord(NamedTuple):
-    """What the report needs of an item.
+    """The data of an item that the report needs.
 
     Attributes
     ----------
@@ -69,15 +69,15 @@ class LevelReport(NamedTuple):
         The level in words; empty for the spec as it is.
     items : int
     duplicates : int
-        How many items are equal to an earlier one.
+        The number of items that are equal to an earlier one.
     questions, programs, answers : int
-        How many different texts, programs and answers there are.
+        The numbers of different texts, programs and answers.
     entropy : float
         The entropy of the answers in bits.
     chance : float
         The expected accuracy of a random choice among each question's answers, 0 to 1.
     guesses : tuple of GuessAccuracy
-        From the one that knows least to the one that knows most.
+        In the order of how much they know, the least first.
     """
 
     level: str
@@ -126,7 +126,7 @@ def report_on(
     processes : int
         The number of processes that make items.
     tick : callable
-        Called with numbers of items that were made.
+        Called with the number of items that were made since the last call.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def entropy(counts: Iterable[int]) -> float:
 
 
 def _guesses(records: Sequence[ItemRecord]) -> Iterator[GuessAccuracy]:
-    """Yield the accuracy of each way to guess without looking."""
+    """Yield the accuracy of each kind of guess from the question alone."""
     learned = [one for at, one in enumerate(records) if at // TURN % 2 == 0]
     asked = [one for at, one in enumerate(records) if at // TURN % 2 == 1]
     yield GuessAccuracy("majority", "most frequent answer", _score_modes(learned, asked, lambda one: ""))

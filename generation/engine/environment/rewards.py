@@ -1,10 +1,10 @@
 r"""Rewards: whether a reply is the answer. The rules are strict, because training finds ways around loose ones.
 
-A reply earns 1.0 if the whole reply is the answer, or if its last marked answer is: `Answer: red`, `The answer is red`,
-`\boxed{red}`, `<answer>red</answer>`. Everything else earns 0.0: a sentence that contains the answer, several answers,
-an empty reply, a reply of more than `LONGEST` characters, and a reply that ends within a thought or before the end of
-its marked answer. Answers are read by `AnswerVocabulary`, as in files of predictions: `Three.` and `3.0` are the
-number 3, and `13` is not.
+A reply earns 1.0 if the whole reply is the right answer, or if its last marked answer is right. An answer is marked by
+`Answer: red`, `The answer is red`, `\boxed{red}` or `<answer>red</answer>`. Everything else earns 0.0: a sentence that
+contains the answer, several answers, an empty reply, a reply of more than `LONGEST` characters, and a reply that ends
+within a thought or before the end of its marked answer. Answers are read by `AnswerVocabulary`, as in files of
+predictions: `Three.` and `3.0` are the number 3, and `13` is not.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,10 +32,10 @@ def score_answer(reply: str | None, item: EnvironmentItem, *, is_cut: bool = Fal
     Parameters
     ----------
     reply : str or None
-        The text of the model, with its thoughts or without. None and texts without words earn nothing.
+        The text of the model, with or without its thoughts. None and empty texts earn nothing.
     item : EnvironmentItem
     is_cut : bool
-        Whether the model was stopped before its end, as `finish_reason: length` says. Such a reply earns nothing.
+        Whether the reply was cut off at the limit of tokens (`finish_reason: length`). It then earns nothing.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def score_with_steps(reply: str | None, item: EnvironmentItem, *, weight: float 
         The weight of the steps, 0 to 1. The share of right steps, see `generation.engine.scoring.steps.score_steps`,
         is multiplied by it, and the reward of the answer by `1 - weight`.
     is_cut : bool
-        Whether the model was stopped before its end. Such a reply earns nothing.
+        Whether the reply was cut off at the limit of tokens. It then earns nothing.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def score_with_steps(reply: str | None, item: EnvironmentItem, *, weight: float 
         0.0 to 1.0.
     """
     if not 0.0 <= weight <= 1.0:
-        raise ValueError(f"Expected a weight of 0 to 1, got {weight!r}.")
+        raise ValueError(f"Expected a weight from 0 to 1, got {weight!r}.")
     if is_cut or not _is_complete(reply):
         return WRONG
     steps = score_steps(reply, item.steps).accuracy if weight else WRONG
@@ -144,7 +144,7 @@ def compute_score(
     ground_truth : str
         The right answer.
     extra_info : mapping, optional
-        The column of the export `verl`, whose `answer_form` says which answers there are.
+        A column of the export `verl`. Its `answer_form` has the possible answers.
 
     Returns
     -------

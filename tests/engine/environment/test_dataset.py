@@ -154,7 +154,7 @@ def test_shards_are_disjoint_and_together_they_are_the_dataset(shards: int, size
 
 @pytest.mark.parametrize("arguments", [{"start": -1}, {"shard": 2, "shards": 2}, {"shard": -1}, {"shards": 0}])
 def test_an_invalid_start_or_shard_is_refused(arguments: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="Expected a start from 0, and a shard"):
+    with pytest.raises(ValueError, match="Expected a start of at least 0, and a shard"):
         create_dataset(MARBLES).iterate(**arguments)
 
 
@@ -238,7 +238,7 @@ def test_what_cannot_be_made_is_said_each_time() -> None:
 
 def test_a_dataset_without_an_end_has_no_length_and_no_negative_index() -> None:
     dataset = create_dataset(MARBLES)
-    with pytest.raises(TypeError, match="give create_dataset a size"):
+    with pytest.raises(TypeError, match="pass a size to create_dataset"):
         len(dataset)
     with pytest.raises(IndexError, match="Expected an index from 0, got -1"):
         dataset[-1]

@@ -178,10 +178,10 @@ def test_options_choose_the_item_and_the_level() -> None:
 @pytest.mark.parametrize(
     ("seed", "options", "message"),
     [
-        (-1, None, "Expected a number from 0 as seed, got -1"),
-        (1.5, None, "Expected a number from 0 as seed, got 1.5"),
-        (True, None, "Expected a number from 0 as seed"),
-        (None, {"index": -1}, "Expected a number from 0 as index, got -1"),
+        (-1, None, "Expected a whole number of at least 0 as seed, got -1"),
+        (1.5, None, "Expected a whole number of at least 0 as seed, got 1.5"),
+        (True, None, "Expected a whole number of at least 0 as seed"),
+        (None, {"index": -1}, "Expected a whole number of at least 0 as index, got -1"),
         (None, {"level": "hardest"}, "level: Expected one of easy, medium, hard, got 'hardest'"),
         (None, {"colour": 3}, "level: Expected one of objects, captions, got 'colour'"),
     ],
@@ -250,5 +250,5 @@ def test_steps_are_asked_for_and_rewarded_on_request() -> None:
     assert environment.step(f"{steps}\nAnswer: neither").reward == 0.25
     environment.reset(seed=1)
     assert environment.step(f"{steps}\nAnswer: {item.answer}").reward == 1.0
-    with pytest.raises(ValueError, match="Expected a weight of the steps of 0 to 1, got 2"):
+    with pytest.raises(ValueError, match="Expected a steps_weight from 0 to 1, got 2"):
         Environment(ONESHAPE, steps_weight=2)

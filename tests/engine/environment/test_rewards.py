@@ -206,7 +206,7 @@ def test_steps_without_a_reply_or_after_a_cut_thought_earn_nothing() -> None:
 @pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
 def test_a_weight_outside_0_to_1_is_refused(weight: float) -> None:
     one = create_dataset(SMALL["simtown"], seed=3)[0]
-    with pytest.raises(ValueError, match="Expected a weight of 0 to 1"):
+    with pytest.raises(ValueError, match="Expected a weight from 0 to 1"):
         score_with_steps("yes", one, weight=weight)
 
 
