@@ -71,7 +71,7 @@ def test_a_bad_file_is_refused_and_deleted(method: Method, val: Split, content: 
 def test_all_errors_of_a_file_are_kept_as_a_list(method: Method, val: Split) -> None:
     row = sent.refused(method, val, answered=[*range(0, 100, 2), *range(val.questions, val.questions + 5)])
     lines = files.get(row.findings).decode().splitlines()
-    unknown = [f"Record {record}: no question is called {val.questions + record - 51}." for record in range(51, 56)]
+    unknown = [f"Record {record}: no question has the id {val.questions + record - 51}." for record in range(51, 56)]
     single = [f"Question {number} has no answer." for number in range(1, 98, 2)]
     assert lines == [*unknown, *single, f"Questions 99–{val.questions - 1} have no answer."]
     assert lines[-1] not in row.message

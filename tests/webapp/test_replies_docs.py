@@ -28,8 +28,8 @@ def test_states_fields_and_limits_are_those_of_the_code() -> None:
     record = reply_records._record({"question": 0, "state": "failed"}, 1)
     assert all(f"`{name}`" in text for name in record)
     assert f"at most {reply_records.LONGEST_LINE:,} characters" in text
-    assert f"the first {reply_records.LONGEST_ERROR:,} characters are kept" in text
-    assert f"of each question at most {reply_records.EACH_MOST}" in text
+    assert f"only the first {reply_records.LONGEST_ERROR:,} characters of an error are kept" in text
+    assert f"at most {reply_records.EACH_MOST} records for each question" in text
     assert f"Pages show at most {packed_replies.SHOWN:,} characters" in text
     megabytes, kibibytes = reply_records.LEAST_ROOM >> 20, reply_records.EACH_ROOM >> 10
     assert f"{megabytes} MB of text, plus {kibibytes} KiB for each question and {RATIO} bytes" in text

@@ -3,8 +3,8 @@
 `AnswerVocabulary` ignores case and extra spaces. It reads true and false as yes and no, 3.0 as 3, and the words for
 numbers up to twenty as numbers. If no answer is a number, 1 and 0 alone also mean yes and no. `ComposedAnswer` reads
 the parts of sets and sequences. `ReplyReader` finds the answer in a model's free text by a few rules, which are the
-same for every model. Only answers of the vocabulary are accepted. If a world allows numbers that are no counts, as a
-regression gives them, the nearest count is the answer.
+same for every model. Only answers of the vocabulary are accepted. If the answers of a world are counts, other
+numbers, for example of a regression, are rounded to the nearest count.
 """
 
 import math
@@ -112,13 +112,13 @@ class AnswerVocabulary:
         return number_in(self.answers[code]) if number is None and code != OUTSIDE else number
 
     def _nearest(self, number: float, most: int) -> int:
-        """Return the code of the count next to a number; of two equally near counts, the even one is taken."""
+        """Return the code of the count nearest to a number; if two counts are equally near, that of the even one."""
         if not math.isfinite(number):
             return OUTSIDE
         return self.exact.get(str(min(max(round(number), 0), most)), OUTSIDE)
 
     def _put_together(self, said: str) -> int:
-        """Return the code of an answer with several parts; `OUTSIDE` if no form reads it or two forms disagree."""
+        """Return the code of an answer with several parts; `OUTSIDE` if no form can read it or two forms disagree."""
         found = {form.code(said) for form in self.composed if form is not None} - {OUTSIDE}
         return found.pop() if len(found) == 1 else OUTSIDE
 
@@ -253,7 +253,7 @@ class ReplyReader:
         return min(answers) if len(answers) == 1 else OUTSIDE
 
     def _understood(self, text: str, choices: Mapping[str, str]) -> tuple[int, NamedAnswers]:
-        """Return the code that a reply states, and the answers that it names, for questions of any kind."""
+        """Return the code of the answer that a reply states, and all answers that it names."""
         said, is_marked = last_answer(without_thoughts(text))
         said = choices.get(said.strip(DRESS), said)
         code = self.vocabulary.code(said.strip(DRESS)) if is_marked or choices else OUTSIDE

@@ -117,9 +117,7 @@ class GzipReader:
             if not self.inflater.eof and not self.waiting:
                 self.waiting = self.file.read(PACKED_PIECE)
                 if not self.waiting:
-                    raise UnreadableFile(
-                        "expected the end of what is packed with gzip, got the file's end: it was cut off"
-                    )
+                    raise UnreadableFile("expected a complete gzip file, got one that is cut off")
 
     def _goes_on(self) -> bool:
         """Start the next gzip member and return whether there is one; zero bytes at the end are not a member."""
@@ -174,7 +172,7 @@ class TextReader:
         if self.size > most:
             reason = f"expected at most {most >> 20:,} MB of text, got more"
             if most < LARGEST:
-                reason += f" in {taken:,} packed bytes: send it with less packing"
+                reason += f" in {taken:,} packed bytes: compress it less"
             raise UnreadableFile(reason, line=self.line)
         if b"\0" in piece:
             line = self.line + piece.count(b"\n", 0, piece.index(b"\0"))
@@ -202,7 +200,7 @@ def check_mark(head: bytes, what: str) -> None:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Raise `UnreadableFile` in place of the errors that archives raise when they are read."""
+    """Turn the errors that archives raise when they are read into `UnreadableFile`."""
     try:
         yield
     except (zlib.error, BadZipFile, EOFError) as error:
@@ -284,7 +282,9 @@ def _check_entry(info: ZipInfo) -> None:
     if info.flag_bits & 1:
         raise UnreadableFile(f"expected files that anybody can read in the zip, got {name!r}, which has a password")
     if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        raise UnreadableFile(f"expected files packed as usual in the zip, got {name!r} packed otherwise: pack it again")
+        raise UnreadableFile(
+            f"expected files with the usual compression in the zip, got {name!r} with another one: pack it again"
+        )
     if info.file_size > LARGEST:
         raise UnreadableFile(f"expected at most {LARGEST >> 20:,} MB in {name!r}, got {info.file_size >> 20:,} MB")
 

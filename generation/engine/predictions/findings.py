@@ -69,9 +69,9 @@ class Findings:
 
     def _in_file(self) -> Iterator[str]:
         """Yield a sentence for each wrong line of the file."""
-        unknown = ((line, f"no question is called {name}") for line, name in self.unknown)
+        unknown = ((line, f"no question has the id {name}") for line, name in self.unknown)
         again = (
-            (one.line, f"question {one.question} is answered again, first in {self.unit} {one.first}")
+            (one.line, f"question {one.question} is answered again; the first answer is in {self.unit} {one.first}")
             for one in self.duplicate
         )
         for line, reason in heapq.merge(self.malformed, unknown, again):

@@ -48,8 +48,8 @@ class ExpectedAnswers:
     forms : tuple of AnswerForm
         The answer form of each kind of question, in the order of `admitted`; empty if the forms are not known.
     most_counted : int or None
-        The largest count of a world whose answers are counts. Then any number may be an answer, which is scored as
-        the nearest count from 0 to this one, and predictions may have boxes. None for other worlds.
+        The largest count, if the answers of the world are counts. Then any number may be an answer, which is rounded
+        to the nearest count from 0 to this one, and predictions may have boxes. None for other worlds.
     sizes : array (n, 2) of integers, or None
         Width and height of each question's picture in pixels, within which boxes must be; 0 if they are not known.
     """

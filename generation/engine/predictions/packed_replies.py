@@ -2,7 +2,7 @@
 
 The file has compressed blocks of records in question order, then the index, then its place and length. The index has
 each question's block and figures, and the SHA-256 of each block. The SHA-256 of the index is the digest of the file, so
-whatever is read can be checked. Long texts are cut in the records; the whole records are in blocks of their own.
+each part that is read can be checked. Long texts are cut in the records; the whole records are in blocks of their own.
 """
 
 import hashlib
@@ -36,19 +36,19 @@ class DamagedReplies(EngineError):
 
 
 class ReplyFigures(NamedTuple):
-    """What is known of the replies to each question.
+    """The states and figures of the replies to each question.
 
     Attributes
     ----------
     states : array (questions,) of uint8
-        Positions in `STATES`; `NO_REPLY` for a question without a record. Of several variants, the first state that is
-        not `answered` counts.
+        Positions in `STATES`; `NO_REPLY` for a question without a record. If a question has several variants, its state
+        is the first one that is not `answered`.
     prompt_tokens, completion_tokens : array (questions,) of float64
         Sums over all attempts; NaN if no record has them.
     cost : array (questions,) of float64
         US dollars, the sum over all attempts; NaN if no record has a cost.
     latency : array (questions,) of float64
-        Seconds of a request, the mean over the variants' last attempts; NaN if no record has them.
+        The mean time of a request in seconds, over the last attempts of the variants; NaN if no record has a time.
     """
 
     states: NDArray[np.uint8]

@@ -188,7 +188,7 @@ def _pairs(text: TextReader, *, has_boxes: bool) -> Iterator[PredictionRowBatch]
 
 
 def _answer_in(value: Any) -> Any:
-    """Return the answer in an object that has one; any other value is itself the answer."""
+    """Return the answer in an object that has one; any other value is the answer itself."""
     names = SAID if isinstance(value, dict) else ()
     return next((value[name] for name in names if name in value), value)
 

@@ -1,7 +1,7 @@
 """The replies of a model: reads a file of JSON lines, one record for each attempt, as `static/ask.py` writes them.
 
-Reading is strict, because figures of boards are computed from the records: a wrong number, a state that is not known,
-or two records of one attempt refuse the file. Fields that are not known are ignored.
+Reading is strict, because figures of boards are computed from the records: a file with a wrong number, an unknown
+state, or two records of one attempt is refused. Unknown fields are ignored.
 """
 
 import json
@@ -46,7 +46,7 @@ def read_replies(file: BinaryIO, target: Path, *, n: int, where: str = "") -> Re
     Parameters
     ----------
     file : binary file
-        JSON lines, perhaps packed with gzip or zip. It is read from its current position; a zip must be seekable.
+        JSON lines, plain or packed with gzip or zip. It is read from its current position; a zip must be seekable.
     target : Path
         The packed file, which is on the disk when the function returns.
     n : int
@@ -109,7 +109,7 @@ def _spooled(lines: Iterator[str], spool: BinaryIO, n: int) -> _Spool:
         name = tuple(record[field] for field in ("question", "variant", "epoch", "attempt", "time"))
         if (first := known.setdefault(name, number)) != number:
             told = "question {}, variant {}, epoch {}, attempt {}".format(*name[:4])
-            reason = f"expected one record of each attempt, got another of {told}, which is in line {first:,}"
+            reason = f"expected one record of each attempt, got a second one of {told}; the first is in line {first:,}"
             raise UnreadableFile(reason, line=number)
         counts[record["question"]] += 1
         if counts[record["question"]] > EACH_MOST:
@@ -248,7 +248,7 @@ def _usage(value: Any) -> dict[str, int] | None:
 
 
 def _reasoning(value: Any) -> str | None:
-    """Return reasoning as a text: that of the server's fields, one after the other, without repeats."""
+    """Return reasoning as one text: the texts of the server's fields, one after the other, without repeats."""
     if value is None or isinstance(value, str):
         return value
     parts = list(value.values()) if isinstance(value, dict) else [value]

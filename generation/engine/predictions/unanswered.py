@@ -1,8 +1,8 @@
-"""Answers that are none: empty texts, and the texts that a runner writes when a request fails.
+"""Texts that are not answers: empty texts, and the texts that a runner writes when a request fails.
 
 lmms-eval, VLMEvalKit and simple-evals write a text such as `[LMMS_EVAL_REQUEST_FAILED after 5 retries]` in place of an
-answer. It may contain a number or a word that is an answer by chance, such as `No response (bad request).`, so it is
-never read.
+answer. By chance, it may contain a number or a word that is an answer, such as `No response (bad request).`, so no
+answer is read from it.
 """
 
 FAILURES = (
@@ -25,7 +25,7 @@ def is_failure(text: str) -> bool:
 
 
 def is_empty(text: str) -> bool:
-    """Return whether a text has no characters but spaces; null is stored as such a text.
+    """Return whether a text is empty or has only spaces; null is stored as an empty text.
 
     Parameters
     ----------

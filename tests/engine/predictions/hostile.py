@@ -81,7 +81,7 @@ NO_ID = "expected the id of a question, got"
 STOPPED = "expected 4 answers, got more than 100,004: reading stopped"
 
 PACKED: dict[str, Hostile] = {
-    "cut gzip": Hostile(lambda: gzip.compress(GOOD)[:-9], "packed with gzip, got the file's end: it was cut off"),
+    "cut gzip": Hostile(lambda: gzip.compress(GOOD)[:-9], "expected a complete gzip file, got one that is cut off"),
     "cut zip": Hostile(lambda: zipped(GOOD)[:-30], "got a broken one (no end of a zip): pack it again"),
     "damaged gzip": Hostile(lambda: gzip.compress(GOOD)[:10] + b"\xff" * 80, "got a broken one"),
     "damaged zip": Hostile(lambda: stored().replace(b"cube", b"cubf"), "got a broken one (Bad CRC-32"),
@@ -134,14 +134,16 @@ JSON: dict[str, Hostile] = {
     "half a character": Hostile(lambda: row(answer="\ud800"), f"Line 3: {NO_JSON}"),
     "half a character, listed": Hostile(lambda: b'[{"index": 0, "answer": "\\ud800"}]', f"Record 1: {NO_JSON}"),
     "a name twice": Hostile(lambda: third('{"a": 1, "a": 2}'), f"Line 3: {NO_JSON} (the name 'a' occurs twice"),
-    "an id twice": Hostile(lambda: b'{"0": "no", "1": 1, "1": 2}', "Record 3: question 1 is answered again, first in"),
+    "an id twice": Hostile(
+        lambda: b'{"0": "no", "1": 1, "1": 2}', "Record 3: question 1 is answered again; the first answer is in"
+    ),
     "NaN": Hostile(lambda: row(answer=float("nan")), f"Line 3: {NO_ANSWER} nan"),
     "NaN as id": Hostile(lambda: row(question_id=float("nan")), f"Line 3: {NO_ID} nan"),
     "infinity": Hostile(lambda: third('{"question_id": 2, "answer": 1e999}'), f"Line 3: {NO_ANSWER} inf"),
     "huge integer": Hostile(lambda: third(f'{{"a": {"9" * 100_000}}}'), f"Line 3: {NO_JSON} (Exceeds the limit"),
-    "huge id": Hostile(lambda: row(question_id=10**4000), "Line 3: no question is called 1000"),
-    "large id": Hostile(lambda: row(question_id=2**63), "Line 3: no question is called 9223372036854775808"),
-    "negative id": Hostile(lambda: row(question_id=-1), "Line 3: no question is called -1"),
+    "huge id": Hostile(lambda: row(question_id=10**4000), "Line 3: no question has the id 1000"),
+    "large id": Hostile(lambda: row(question_id=2**63), "Line 3: no question has the id 9223372036854775808"),
+    "negative id": Hostile(lambda: row(question_id=-1), "Line 3: no question has the id -1"),
     "truth as id": Hostile(lambda: row(question_id=True), f"Line 3: {NO_ID} True"),
     "broken id": Hostile(lambda: row(question_id=2.5), f"Line 3: {NO_ID} 2.5"),
     "null as id": Hostile(lambda: row(question_id=None), f"Line 3: {NO_ID} null"),
@@ -152,7 +154,7 @@ JSON: dict[str, Hostile] = {
     "names that change": Hostile(lambda: third('{"index": 2, "answer": 1}'), 'Line 3: expected "question_id" and'),
 }
 TABLES: dict[str, Hostile] = {
-    "a formula as id": Hostile(lambda: b"index,answer\n=1+1,yes\n", "Line 2: no question is called '=1+1'"),
+    "a formula as id": Hostile(lambda: b"index,answer\n=1+1,yes\n", "Line 2: no question has the id '=1+1'"),
     "other columns": Hostile(lambda: b"id,answer\n0,yes\n", "Line 1: expected the columns question_id and answer, got"),
     "a column twice": Hostile(lambda: b"index,answer,answer\n0,yes,no\n", "Line 1: expected every column once"),
     "a cell too many": Hostile(lambda: b"index,answer\n0,yes\n1,no,no\n", "Line 3: expected 2 columns, got 3"),

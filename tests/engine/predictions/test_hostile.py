@@ -125,4 +125,4 @@ def test_an_error_of_the_disk_is_raised_unchanged() -> None:
 
 def test_a_file_for_no_questions_needs_no_answers() -> None:
     assert len(read("[]", 0).codes) == 0
-    assert "no question is called 0" in str(refusal("yes\n", 0))
+    assert "no question has the id 0" in str(refusal("yes\n", 0))

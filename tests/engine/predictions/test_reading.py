@@ -88,7 +88,7 @@ def test_lines_are_answers_in_question_order(said: list[str], end: str, last: bo
 
 def test_empty_lines_after_the_last_answer_are_ignored() -> None:
     assert answers(read("yes\n\n3\n\n\n\n", 4)) == ["yes", "", "3", ""]
-    assert "Line 6: no question is called 5. Format" in str(refusal("yes\n\n3\n\n\nx\n", 4))
+    assert "Line 6: no question has the id 5. Format" in str(refusal("yes\n\n3\n\n\nx\n", 4))
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 4096])
@@ -133,7 +133,7 @@ def test_published_names_that_occur_twice_are_not_accepted() -> None:
     asked = expected(3)
     names = np.array([b"a", b"a", b""])
     twice = ExpectedAnswers(asked.name, 3, asked.vocabulary, names, asked.kinds, asked.admitted)
-    with pytest.raises(BadPredictions, match="no question is called 'a'"):
+    with pytest.raises(BadPredictions, match="no question has the id 'a'"):
         read_predictions(io.BytesIO(b'{"a": "yes", "1": "no", "2": "red"}'), twice)
     assert answers(read_predictions(io.BytesIO(b'{"0": "yes", "1": "no", "2": "red"}'), twice)) == ["yes", "no", "red"]
 
@@ -184,8 +184,8 @@ def test_missing_duplicate_unknown_and_malformed_answers_are_named_with_their_li
     error = refusal(jsonl([{"question_id": one, "answer": "yes"} for one in (0, 2, 0, 9, "x\n")]) + "{\n")
     assert str(error) == (
         "riddles/val: Expected 4 answers, got 6 (2 missing, 1 duplicate, 2 unknown, 1 malformed). "
-        "Line 3: question 0 is answered again, first in line 1. Line 4: no question is called 9. "
-        r"Line 5: no question is called 'x\n'. "
+        "Line 3: question 0 is answered again; the first answer is in line 1. Line 4: no question has the id 9. "
+        r"Line 5: no question has the id 'x\n'. "
         "Line 6: expected JSON, got something else (Expecting property name enclosed in double quotes). "
         "Questions 1, 3 have no answer. Format: /docs/predictions/"
     )
@@ -224,7 +224,7 @@ def test_the_message_names_twenty_gaps_and_the_findings_name_all() -> None:
 def test_errors_in_the_file_are_named_before_missing_answers() -> None:
     lines = [{"question_id": one, "answer": "yes"} for one in [*range(50), *range(300, 325)]]
     error = refusal(jsonl(lines), 100)
-    assert "Line 70: no question is called 319. And 55 more. Format" in str(error)
+    assert "Line 70: no question has the id 319. And 55 more. Format" in str(error)
     assert error.findings is not None
     assert list(error.findings.lines())[-1] == "Questions 50–99 have no answer."
 

@@ -145,7 +145,7 @@ def test_a_line_or_a_file_that_is_too_long_is_refused(tmp_path: Path, monkeypatc
         packed(jsonl([record(1, reply="x" * 1000)]), tmp_path)
     monkeypatch.setattr(reply_records, "LEAST_ROOM", 0)
     monkeypatch.setattr(reply_records, "EACH_ROOM", 10)
-    with pytest.raises(BadReplies, match="send it with less packing"):
+    with pytest.raises(BadReplies, match="compress it less"):
         packed(gzip.compress(jsonl([record(1, reply="x" * 900)] * 100)), tmp_path)
 
 

@@ -39,13 +39,13 @@ def record(**more: Any) -> bytes:
 
 ZOO: dict[str, tuple[Callable[[], bytes], str]] = {
     "a long reply": (lambda: gzip_of(record(reply="a" * WIDE)), ""),
-    "long replies": (lambda: gzip_of(*[record(attempt=at, reply="a" * WIDE) for at in range(9)]), "with less packing"),
+    "long replies": (lambda: gzip_of(*[record(attempt=at, reply="a" * WIDE) for at in range(9)]), "compress it less"),
     "smiles": (lambda: gzip_of(START, b'"' + "\U0001f600".encode() * (WIDE - 99) + b'"}\n'), ""),
     "half characters": (lambda: gzip_of(START, b'"' + b"\\ud800" * (WIDE // 6) + b'"}\n'), ""),
     "lists": (lambda: gzip_of(START, b"[" + b"[]," * (WIDE // 3) + b"0]}\n"), ""),
     "a deep list": (lambda: gzip_of(START, b"[" * WIDE), "nested too deep"),
     "many attempts": (lambda: gzip_of(*[record(attempt=at) for at in range(201)]), "at most 200 records"),
-    "spaces": (lambda: gzip_of(b" " * 30_000_000 + b"\n", times=20), "with less packing"),
+    "spaces": (lambda: gzip_of(b" " * 30_000_000 + b"\n", times=20), "compress it less"),
     "empty lines": (lambda: gzip_of(record(), b"\n" * 1_000_000, times=100), "empty lines"),
     "a line without end": (lambda: gzip_of(b"a" * 40_000_000), "characters in a line"),
 }
