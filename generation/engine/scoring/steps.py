@@ -1,4 +1,4 @@
-"""Steps of programs in replies: what a model is asked for, and an exact score against the trace.
+"""Steps of programs in replies: the prompt that asks for them, and an exact score against the trace.
 
 A model sees the picture or the story, the question, and the steps of the question's program. It writes one JSON array
 with an object for each step, in order: `[{"step": "scene", "result": 5}, ...]`. Each kind of step has a form of result
@@ -67,15 +67,15 @@ class ExpectedStep(NamedTuple):
     function : str
         The name of the function.
     inputs : tuple of int
-        The 0-based positions of the steps whose results it takes.
+        The 0-based positions of the steps whose results are its inputs.
     values : tuple of str
-        Its fixed values, for example a colour.
+        The fixed values of the function, for example a colour.
     label : str
         The step in words, as pages show it; empty if the world has none.
     kind : StepKind
     result : int, str or list of int
-        A count, a number, or the numbers of lines, ascending; otherwise a text. The words of an object are separated
-        by spaces, the parts of a set or a sequence by commas.
+        A count, a number, or the numbers of lines in ascending order; otherwise a text. Spaces separate the words of
+        an object, and commas the parts of a set or a sequence.
     attributes : tuple of str
         The names of the attributes whose words describe an object, in the order of `result`; empty for other kinds.
     """
@@ -101,8 +101,8 @@ class StepScore(NamedTuple):
     first_wrong : int or None
         The 0-based position of the first step that is wrong, missing or too many; None if all are right.
     problem : str
-        Why the reply does not have the expected form; empty if it does. With a problem, results that are in the right
-        place may still count, unless there is not exactly one JSON array.
+        Why the reply does not have the expected form; empty if it does. If the reply has exactly one valid JSON array,
+        results at the right positions count in spite of a problem.
     """
 
     right: tuple[bool, ...]
@@ -112,7 +112,7 @@ class StepScore(NamedTuple):
 
 
 class _Improper(ValueError):
-    """A JSON array with something that JSON does not have, or with a key twice."""
+    """A JSON array with a value that JSON does not have, or with a key twice."""
 
 
 def expected_steps(item: Item, number: int = 0, *, spec: BaseSpec) -> tuple[ExpectedStep, ...]:
@@ -218,7 +218,7 @@ def score_steps(reply: str, expected: Sequence[ExpectedStep]) -> StepScore:
 
     A step is right if the object at its position has exactly the keys `step` and `result`, with the name of the
     function and the right result. Upper and lower case, extra spaces, the order of an object's words and the spellings
-    that answers have (`true` for yes, `three` for 3) do not matter. A block `<think>` is not read.
+    that answers have (`true` for yes, `three` for 3) do not matter. Blocks in `<think>` are ignored.
 
     Parameters
     ----------

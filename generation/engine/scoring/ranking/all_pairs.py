@@ -1,9 +1,9 @@
 """All pairs of several methods, compared on the same questions, and an interval of ranks for each method.
 
 The test of a pair is that of `comparison.compare`, with Holm's correction over all pairs. A method's best possible rank
-is one more than the number of methods that are significantly better; its worst possible rank leaves room below for all
-methods that are significantly worse. If no pair is wrongly called different, which has a probability of at least 95 %,
-then every interval contains the method's true rank, all of them together.
+is one more than the number of methods that are significantly better. Its worst possible rank is the number of methods
+minus the number of those that are significantly worse. With a probability of at least 95 %, no pair is called different
+in the wrong direction; then all intervals contain the true ranks of their methods.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ AT_ONCE = 2**15  # questions whose shares are multiplied at once
 
 
 class RankInterval(NamedTuple):
-    """The ranks that are compatible with the significant differences; 1 is the best. Equal methods share `rank`."""
+    """The ranks that no significant difference excludes; 1 is the best. Methods with equal accuracies share `rank`."""
 
     rank: int
     low: int
@@ -36,7 +36,7 @@ class RankInterval(NamedTuple):
 
 
 class AllPairs(NamedTuple):
-    """The comparison of every two of some methods on the same `n` questions.
+    """The comparison of every two methods on the same `n` questions.
 
     Attributes
     ----------
@@ -44,11 +44,11 @@ class AllPairs(NamedTuple):
     accuracies : tuple of float
         The mean share of correct answers of each method, 0 .. 1.
     pairs : mapping of (int, int) to MethodComparison
-        By the positions of both methods, the lower one first. `adjusted` is `p` with Holm's correction over all pairs.
+        The key has the positions of both methods, the lower one first. `adjusted` is `p` after Holm's correction.
     ranks : tuple of RankInterval
-        Of each method.
+        The interval of each method.
     test : str
-        The name of the test of `p`: McNemar's if all methods have one run.
+        The name of the test that gives `p`: McNemar's test if all methods have one run.
     """
 
     n: int
@@ -109,7 +109,7 @@ def rank_intervals(
     ----------
     methods : int
     pairs : mapping of (int, int) to MethodComparison
-        Every two methods, with p-values that are adjusted for all pairs.
+        The comparison of every two methods, with p-values that are adjusted for all pairs.
     level : float
     """
     ranks, lows, highs = [1] * methods, [1] * methods, [methods] * methods
@@ -133,9 +133,9 @@ def _accuracy(one: RunShares, among: NDArray[np.bool_] | None) -> float:
 def _joint_counts(
     shares: Sequence[RunShares], among: NDArray[np.bool_] | None
 ) -> dict[tuple[int, int], NDArray[np.int64]]:
-    """Return for every two methods the number of questions with each pair of shares, flattened.
+    """Return the number of questions with each pair of shares, for every two methods, flattened.
 
-    One product of matrices counts all pairs: each row of the matrix says which questions have one share of one method.
+    One matrix product counts all pairs: a row of the matrix marks the questions with one share of one method.
     """
     codes = [one.codes if among is None else one.codes[among] for one in shares]
     starts = np.cumsum([0, *(len(one.values) for one in shares)])

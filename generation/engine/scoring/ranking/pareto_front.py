@@ -1,4 +1,4 @@
-"""The Pareto front: the methods that no other method beats in both cost and merit."""
+"""The Pareto front: the methods that no other method beats in cost and merit."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ def pareto_front(costs: Sequence[float], merits: Sequence[float]) -> list[int]:
     Parameters
     ----------
     costs, merits : sequences of float
-        Of each point; less cost and more merit are better. They must be numbers.
+        One cost and one merit for each point; lower costs and higher merits are better. None of them may be NaN.
     """
     front: list[int] = []
     highest, its_cost = -math.inf, -math.inf

@@ -1,1 +1,1 @@
-"""Weighted accuracy, and tables with given margins, from which weights follow."""
+"""Weighted accuracy, and tables with given margins, which give some of the weights."""

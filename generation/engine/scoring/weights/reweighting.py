@@ -1,6 +1,6 @@
 """Weighted accuracy: by the inverse of train frequencies, or by weights that are given to slices.
 
-The weights by train frequencies say what a method is worth if all values were equally frequent in training.
+With weights by train frequencies, rare and frequent values count equally.
 
 References
 ----------
@@ -30,12 +30,12 @@ class ReweightedAccuracy(NamedTuple):
     interval : Interval
         Wilson's interval for `effective` questions.
     n : int
-        The questions that count.
+        The number of questions that count.
     effective : float
-        The number of equally weighted questions that would be as informative. By question (Kish) at most `n`; by
-        slices, whose sizes are fixed, it may be more.
+        The number of equally weighted questions that would be as informative. With weights of questions (Kish), it is
+        at most `n`; with weights of slices, whose sizes are fixed, it may be larger.
     unseen : int
-        Questions with a value that the train split does not have; they have no weight and do not count.
+        The number of questions that have no weight and do not count, such as those with values that train lacks.
     """
 
     share: float
@@ -48,15 +48,15 @@ class ReweightedAccuracy(NamedTuple):
 def inverse_frequencies(
     codes: Sequence[NDArray[np.integer]], train_counts: Sequence[NDArray[np.integer]], *, are_different: bool = False
 ) -> NDArray[np.float64]:
-    """Return the weight of each question: the inverse of how often its values are expected together in the train split.
+    """Return the weight of each question: the inverse of the expected frequency of its values in the train split.
 
-    The paper takes the product of the shares of the values. This is the expected share of a pair unless the two values
-    of a pair always differ: then the product is scaled so that the pairs of different values have the same margins.
+    The expected frequency is the product of the shares of the values, as in the paper. If the two values of a question
+    always differ, the products are scaled so that pairs of different values have the same margins.
 
     Parameters
     ----------
     codes : sequence of arrays (questions,) of integers
-        For each facet, the value of each question. Codes outside of 0 .. values - 1 are no value.
+        For each facet, the value of each question. Codes outside 0 .. values - 1 mean that there is no value.
     train_counts : sequence of arrays (values,) of integers
         For each facet, how many questions of the train split have each value.
     are_different : bool
@@ -65,7 +65,7 @@ def inverse_frequencies(
     Returns
     -------
     (questions,) float64
-        0 for a question without a value, or with one that the train split does not have.
+        0 for a question without a value, or with a value that the train split does not have.
     """
     shares = [np.append(counts / max(counts.sum(), 1), 0.0) for counts in train_counts]
     places = [
