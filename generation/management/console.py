@@ -136,7 +136,7 @@ def prepare_tables() -> None:
         call_command("migrate", interactive=False, verbosity=0)
 
 
-GO_ON = "Go on: the same command, all its options, and --resume."
+GO_ON = "To continue, run the same command with all its options and --resume."
 
 
 class Bar:

@@ -132,7 +132,7 @@ class TestGenerate:
         assert done.returncode == 1
         assert Dataset.objects.get().state == "making"  # a dead process does not make the dataset fail
         assert "Expected background processes that stay alive, got one after the other that stopped." in done.stderr
-        assert done.stderr.strip().endswith("Go on: the same command, all its options, and --resume.")
+        assert done.stderr.strip().endswith("To continue, run the same command with all its options and --resume.")
 
     def test_an_error_of_the_engine_is_reported(self, file: Callable[[Any], str]) -> None:
         done = run("generate", file(spec_of(impossible_scene=3)), "--name", "rows", "--workers", "1")

@@ -79,8 +79,8 @@ def test_a_refused_call_leaves_no_method(val: Split, member: User, tmp_path: Pat
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (("--owner", "nobody"), "Expected an account 'nobody', got none: say --owner ACCOUNT"),
-        ((), "Expected one superuser, got none: say --owner ACCOUNT"),
+        (("--owner", "nobody"), "Expected an account 'nobody', got none: name the account with --owner ACCOUNT"),
+        ((), "Expected one superuser, got none: name the account with --owner ACCOUNT"),
         (("--trained-on", "scored/dev", "--owner", "mira"), "Expected a split (train, val, test), got 'dev'"),
     ],
 )
@@ -100,7 +100,9 @@ def test_a_method_that_several_accounts_have_needs_its_owner(
     for owner in (member, admin_user):
         Method.objects.create(owner=owner, name="Fresh")
     path = write_file(tmp_path, sent.truth_of(val))
-    with pytest.raises(CommandError, match="Expected one owner of a method 'Fresh', got several: say --owner ACCOUNT"):
+    with pytest.raises(
+        CommandError, match="Expected one owner of a method 'Fresh', got several: name the account with --owner ACCOUNT"
+    ):
         call_command("submit", path, "--split", "scored/val", "--method", "Fresh")
 
 

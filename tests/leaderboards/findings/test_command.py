@@ -46,8 +46,11 @@ def test_without_a_name_findings_are_listed_with_their_outcomes(own_records: Pat
     ("arguments", "message"),
     [
         (("nothing",), "clevr-diagnosis.*got 'nothing'"),
-        (("clevr-diagnosis", "--owner", "nobody"), "an account 'nobody', got none: say --owner ACCOUNT"),
-        (("clevr-diagnosis",), "one superuser, got none: say --owner ACCOUNT"),
+        (
+            ("clevr-diagnosis", "--owner", "nobody"),
+            "an account 'nobody', got none: name the account with --owner ACCOUNT",
+        ),
+        (("clevr-diagnosis",), "one superuser, got none: name the account with --owner ACCOUNT"),
     ],
 )
 def test_bad_input_is_one_message_and_leaves_nothing(

@@ -97,8 +97,11 @@ def test_bad_settings_are_one_message(val: Split, member: User, tmp_path: Path, 
         ((toys.NAME, *ORDER, "--config", "/nowhere.json"), "/nowhere.json"),
         ((toys.NAME, *ORDER, "--test", "scored/nothing"), "Expected a split"),
         ((toys.NAME, *ORDER, "--test", "nothing/val"), "Expected a dataset"),
-        ((toys.NAME, *ORDER[:-1], "nobody"), "Expected an account 'nobody', got none: say --owner ACCOUNT"),
-        ((toys.NAME, *ORDER[:-2]), "Expected one superuser, got none: say --owner ACCOUNT"),
+        (
+            (toys.NAME, *ORDER[:-1], "nobody"),
+            "Expected an account 'nobody', got none: name the account with --owner ACCOUNT",
+        ),
+        ((toys.NAME, *ORDER[:-2]), "Expected one superuser, got none: name the account with --owner ACCOUNT"),
         ((toys.NAME, "--on", "scored/test", *ORDER[2:]), "withheld"),
     ],
 )
@@ -195,7 +198,10 @@ def test_ctrl_c_says_how_to_go_on(site: dict[str, str], tmp_path: Path) -> None:
     stopped.send_signal(signal.SIGINT)
     said = stopped.communicate()[1].decode()
     assert stopped.returncode == 130
-    assert "Stopped. The training so far is kept. Go on: the same command, all its options, and --resume." in said
+    assert (
+        "Stopped. The training so far is kept. To continue, run the same command with all its options and --resume."
+        in said
+    )
     resumed = manage(*order, "--seed", "2", "--resume", environment=site)
     assert resumed.returncode == 0 and "epoch 1 of" not in resumed.stderr
 

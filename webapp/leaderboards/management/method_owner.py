@@ -19,5 +19,7 @@ def find_owner(account: str | None, *, method: str = "") -> User:
             wanted, found = "one superuser", list(User.objects.filter(is_superuser=True)[:2])
     if len(found) != 1:
         came = "several" if found else "none"
-        raise CommandError(f"Expected {wanted}, got {came}: say --owner ACCOUNT.", returncode=BAD_INPUT)
+        raise CommandError(
+            f"Expected {wanted}, got {came}: name the account with --owner ACCOUNT.", returncode=BAD_INPUT
+        )
     return found[0]

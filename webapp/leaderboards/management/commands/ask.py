@@ -1,4 +1,4 @@
-"""`manage.py ask`: asks a model the questions of a split of this site, as `static/ask.py` does from anywhere."""
+"""`manage.py ask`: asks a model the questions of a split of this site, as `static/ask.py` does from another machine."""
 
 from argparse import ArgumentParser, Namespace
 from typing import Any
@@ -15,7 +15,11 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         ask_script().add_options(parser)
-        parser.add_argument("--owner", metavar="ACCOUNT", help="whose method it is, where that isn't clear")
+        parser.add_argument(
+            "--owner",
+            metavar="ACCOUNT",
+            help="owner of the method; default: the account that has it, or the only superuser",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Ask the questions, write the files, print the report, and submit the answers if that is wanted."""

@@ -31,7 +31,7 @@ class Command(PlainCommand):
         "write a record. Without a name, list all findings."
     )
 
-    last_line = ""  # about a training
+    last_line = ""  # the last printed line about a training
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -75,9 +75,11 @@ class Command(PlainCommand):
             if not self.from_command_line:
                 raise
             again = f"{command_of(run.name, run.size)} --resume"
-            raise CommandError(f"Stopped. What is done is kept. Go on: {again}", returncode=INTERRUPTED) from stopped
+            raise CommandError(
+                f"Stopped. The finished steps are kept. To continue, run: {again}", returncode=INTERRUPTED
+            ) from stopped
         except TrainingWaits as waits:
-            raise CommandError(f"{waits} What is done is kept. {GO_ON}", returncode=FAILED) from waits
+            raise CommandError(f"{waits} The finished steps are kept. {GO_ON}", returncode=FAILED) from waits
         self._record(run, in_repository=options["record"])
 
     def _refusal(self, run: FindingRun) -> str:
@@ -129,7 +131,7 @@ class Command(PlainCommand):
         try:
             pool.watch(show=show)
         except KeepDying as error:
-            raise CommandError(f"{error} What is made is kept. {GO_ON}", returncode=FAILED) from error
+            raise CommandError(f"{error} The finished part is kept. {GO_ON}", returncode=FAILED) from error
         finally:
             pool.stop()
 

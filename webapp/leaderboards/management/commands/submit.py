@@ -39,7 +39,11 @@ class Command(PlainCommand):
             "--suite", metavar="SLUG", help="or a suite: FILE is a zip with a file for each of its splits"
         )
         parser.add_argument("--method", metavar="NAME", required=True, help="what made them; a new name is a new one")
-        parser.add_argument("--owner", metavar="ACCOUNT", help="whose method it is, where that isn't clear")
+        parser.add_argument(
+            "--owner",
+            metavar="ACCOUNT",
+            help="owner of the method; default: the account that has it, or the only superuser",
+        )
         parser.add_argument("--made", choices=_ways(), help="how a new method was made", default=Method.Made.ELSEWHERE)
         parser.add_argument("--run", default="", metavar="NAME", help="a seed or a name, where there are several")
         parser.add_argument("--trained-on", metavar="DATASET/SPLIT", help="a split of this site")
