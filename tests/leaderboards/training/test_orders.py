@@ -54,7 +54,7 @@ def test_bad_settings_are_refused_with_their_name(order: TrainingOrder, change: 
 
 
 def test_a_split_cannot_be_answered_twice(order: TrainingOrder, val: Split) -> None:
-    assert "the same twice" in refused(order._replace(tests=(val, val)))
+    assert "the same split twice" in refused(order._replace(tests=(val, val)))
 
 
 @pytest.mark.parametrize("role", ["train", "val"])

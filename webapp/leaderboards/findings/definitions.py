@@ -57,7 +57,7 @@ class ShiftedCounts(Frozen):
 
 
 class FindingDataset(Frozen):
-    """A dataset to make: its spec, over a preset, and the question sets that are derived from it."""
+    """A dataset to make: its spec, which changes a preset, and the question sets that are derived from it."""
 
     name: Name
     spec: dict[str, Any]
@@ -173,14 +173,14 @@ class FindingTable(Frozen):
     source : str
         The place in the paper, for example `table 3`.
     note : str
-        What a reader should know about the paper's figures.
+        A remark for readers about the paper's figures.
     chart : str
         `bars` or `lines`; for lines, each column has its place on the axis.
     axis : str
         The title of the axis of a chart with lines.
     rows, columns : tuple
     paper : mapping of str to tuple of float or None
-        The paper's figures by row, one for each column, as shares of 1; None where the paper has no number. A row
+        The paper's figures by row, one for each column, as fractions; None where the paper has no number. A row
         without numbers is left out.
     sizes : tuple of str
         The sizes of the finding that have this table.

@@ -1,1 +1,1 @@
-"""Trainings: orders, folders of examples, the training process, and its results."""
+"""Trainings: requests (orders), folders of examples, the training process, and its results."""

@@ -1,4 +1,4 @@
-"""Orders of trainings: checking, creating, finding, cancelling and continuing them."""
+"""Orders (requests for trainings): checking, creating, finding, cancelling and continuing them."""
 
 import json
 from collections.abc import Mapping
@@ -95,7 +95,7 @@ def check(order: TrainingOrder) -> None:
     under_way = Training.objects.under_way().filter(owner=order.owner).count()
     if under_way >= MOST_UNDER_WAY and not order.owner.is_staff:
         raise BadTraining(
-            f"Expected at most {MOST_UNDER_WAY} trainings that wait or run, got one more. Cancel some, or wait."
+            f"Expected at most {MOST_UNDER_WAY} trainings that wait or run, got one more. Cancel one, or wait."
         )
 
 
@@ -109,7 +109,9 @@ def check_content(order: TrainingOrder) -> None:
     if order.device not in Training.Device.values:
         raise BadTraining(f"Expected one of {', '.join(Training.Device.values)}, got {order.device!r}.", where="device")
     if not order.tests or len({split.pk for split in order.tests}) < len(order.tests):
-        raise BadTraining("Expected one or several different splits, got none or the same twice.", where="test")
+        raise BadTraining(
+            "Expected one or several different splits to answer, got none or the same split twice.", where="test"
+        )
     for role, split in (("train", order.train), ("val", order.val)):
         _check_learned(order, learner, split, role=role)
     for split in order.tests:
@@ -255,7 +257,7 @@ def create(order: TrainingOrder) -> Training:
 
 
 def find(order: TrainingOrder, *, prefers_done: bool = False) -> Training | None:
-    """Return the newest training with this order, or None; one that is done comes first if that is preferred."""
+    """Return the newest training with this order, or None. If wanted, a training that is done comes first."""
     tests = {split.pk for split in order.tests}
     rows: QuerySet[Training] = Training.objects.for_list().filter(**_fields(order))
     same = [one for one in rows if {split.pk for split in one.test_splits} == tests]

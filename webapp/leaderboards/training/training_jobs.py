@@ -66,7 +66,7 @@ def run(training: Training, lease: leases.Lease, *, say: Say = nothing) -> None:
         _prepare(training, folder, watch, stack)
         watch.note(phase="start")
         program = process.run(folder, lock, method=order.method, threads=settings.TRAINING_THREADS, check=watch.check)
-        with closing(program) as lines:  # ends the program at once, whatever happens
+        with closing(program) as lines:  # ends the training process in any case
             for line in lines:
                 watch.read(line)
         watch.note(phase="submit", force=True)
@@ -213,7 +213,7 @@ RESULTS = {"parameters", "examples_seen", "code_version", "model", "model_digest
 
 
 def _claim_next() -> Training | None:
-    # One training at a time on each machine. The lock keeps a second process from looking before the first has claimed.
+    # One training at a time on each machine. With the lock, a second process waits until the first has claimed its job.
     home().mkdir(parents=True, exist_ok=True)
     with (home() / "claim.lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -257,7 +257,7 @@ def run_here(training: Training, *, say: Say = nothing) -> Training:
     """
     here = replace(RUNNER, perform=partial(run, say=say))
     while True:
-        RUNNER.recover()  # in case a process that was killed holds it
+        RUNNER.recover()  # a process that was killed may still hold it
         ours = RUNNER.rows.filter(pk=training.pk).first()
         if ours is not None:
             here.run_now(ours)
