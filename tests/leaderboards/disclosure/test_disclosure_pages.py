@@ -96,7 +96,7 @@ def test_a_verified_address_is_enough_if_the_site_verifies_and_the_owner_did_not
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     address = EmailAddress.objects.create(user=newcomer, email=newcomer.email, verified=False)
     assert not submitter_approvals.may_submit(newcomer, withheld)
-    assert "verified email address, or the owner's approval" in submitter_approvals.reason_for(newcomer, withheld)
+    assert "verified e-mail address, or the owner's approval" in submitter_approvals.reason_for(newcomer, withheld)
     EmailAddress.objects.filter(pk=address.pk).update(verified=True)
     assert submitter_approvals.may_submit(newcomer, withheld)
     row = submitter_approvals.ask(newcomer, withheld)

@@ -52,7 +52,7 @@ def reason_for(user: Any, split: Split, *, has_button: bool = False) -> str:
     )
     if can_send_mail():
         verify = f"You can verify your address at {reverse('account_email')}."
-        return f"{what}an account needs a verified email address, or the owner's approval. {verify} {ask}"
+        return f"{what}an account needs a verified e-mail address, or the owner's approval. {verify} {ask}"
     return f"{what}an account needs the owner's approval. {ask}"
 
 
