@@ -70,7 +70,9 @@ class MethodForm(MethodBase):
         name = str(self.cleaned_data["name"])
         same = Method.objects.filter(owner=self.owner.pk, name=name).exclude(pk=self.instance.pk)
         if same.exists():
-            raise forms.ValidationError(f"Expected a new name, got {shorten(name)}, which another method of yours has.")
+            raise forms.ValidationError(
+                f"Expected a new name, got {shorten(name)}, the name of another method of yours."
+            )
         return name
 
     def clean_prompt(self) -> str:
@@ -154,7 +156,7 @@ class BoardSettingsForm(forms.Form):
     dataset_coverage = forms.IntegerField(
         label="Least coverage of all boards of the dataset, in percent",
         required=False,
-        help_text="It counts for the splits and question sets that have no number of their own.",
+        help_text="It applies to the splits and question sets that have no percentage themselves.",
     )
 
     def __init__(self, data: Any = None, *, split: Split) -> None:
@@ -169,8 +171,8 @@ class BoardSettingsForm(forms.Form):
             field = self.fields[name]
             field.widget.attrs |= {"min": "0", "max": "100", "inputmode": "numeric"}
         self.fields["split_coverage"].help_text = (
-            "A submission with answers to fewer questions is refused with the numbers. 0 accepts every submission; "
-            "empty takes the number below."
+            "A submission with answers to fewer questions is refused. 0 accepts every submission. If this is empty, "
+            "the percentage below applies."
         )
 
     def clean(self) -> dict[str, Any]:
@@ -369,7 +371,7 @@ class SavedViewForm(forms.Form):
         if self.view is not None:
             same = same.exclude(pk=self.view.pk)
         if same.exists():
-            raise forms.ValidationError(f"Expected a new name, got {shorten(name)}, which another view of yours has.")
+            raise forms.ValidationError(f"Expected a new name, got {shorten(name)}, the name of another view of yours.")
         return name
 
     def clean_address(self) -> PageAddress:

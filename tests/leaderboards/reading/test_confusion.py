@@ -165,7 +165,7 @@ def test_chance_has_no_answers(val: Split, client: Client) -> None:
     submit(chance, val, np.full(index.n, -1002))
     answer = client.get(f"{BOARD}confusion/?entry=m{chance.pk}")
     assert answer.status_code == 404
-    assert "only guesses by chance" in answer.content.decode()
+    assert "which has no answers to single questions" in answer.content.decode()
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_the_chart_is_drawn_for_page_and_paper(compared: Sheet) -> None:
         for one in spec["data"]["values"]:
             assert one["said"].encode() in page
             assert f'href="{one["address"].removeprefix(ELSEWHERE)}"'.encode() in page
-        assert b"Good less Bad, by" in svg and pdf.startswith(b"%PDF")
+        assert b"Good minus Bad, by" in svg and pdf.startswith(b"%PDF")
 
 
 def test_each_point_of_the_page_links_to_the_questions_that_it_counts(

@@ -10,7 +10,7 @@ from webapp.leaderboards.analysis.comparison import ComparedValue, difference_js
 
 
 class PairCell(NamedTuple):
-    """The comparison of a row with another one; the difference is this row's accuracy less that of the other."""
+    """The comparison of a row with another one; the difference is this row's accuracy minus that of the other."""
 
     line: ComparedValue
     address: str
@@ -88,7 +88,7 @@ def pair_table(found: AllPairs, names: Sequence[tuple[str, str]], *, address: st
         line = ComparedValue("", (), compared if one < other else compared.swapped())
         (first, first_label), (second, second_label) = names[one], names[other]
         query = urlencode([("entry", first), ("entry", second)])
-        return PairCell(line, f"{address}?{query}", f"{first_label} less {second_label}")
+        return PairCell(line, f"{address}?{query}", f"{first_label} minus {second_label}")
 
     rows = [
         PairRow(

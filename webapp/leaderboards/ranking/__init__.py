@@ -1,1 +1,1 @@
-"""Rows of boards and their orders: by accuracy, by intervals of ranks, and by weights that a reader gives to slices."""
+"""Rows of boards and their orders, all pairs with intervals of ranks, and weights that a reader gives to slices."""

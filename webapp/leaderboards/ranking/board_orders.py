@@ -1,4 +1,4 @@
-"""Orders of a board's rows: which there are, how rows are sorted, and what a URL asks of a board."""
+"""Orders of a board's rows: the possible orders, sorting, and the request that a URL makes of a board."""
 
 import math
 from collections.abc import Sequence
@@ -98,7 +98,7 @@ def read_request(
     has_ranks: bool = False,
     weights: str = "",
 ) -> BoardRequest:
-    """Return what a URL asks of a board, without `sort` in the order of the weighted accuracy if there are weights.
+    """Return what a URL asks of a board. With weights and without `sort`, the order is by the weighted accuracy.
 
     Raises
     ------

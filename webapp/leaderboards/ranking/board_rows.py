@@ -25,7 +25,7 @@ def shade(share: float | None) -> str:
 
 
 class PassedTasks(NamedTuple):
-    """An entry's result over `of` tasks; mean and failed are None if a task has too few questions."""
+    """An entry's result on `of` tasks. `mean` and `failed` are None if a task has too few questions."""
 
     of: int
     mean: float | None = None
@@ -95,7 +95,7 @@ class BoardRow(NamedTuple):
     metrics : tuple of MetricCell
         The figures of the board's metrics.
     ranks : RankInterval or None
-        The ranks that are compatible with the significant differences, if the URL asks for them.
+        The ranks that no significant difference excludes, if the URL asks for them.
     weighted : Figure or None
         The accuracy weighted by slices, if the URL has weights.
     weighted_rank : int or None

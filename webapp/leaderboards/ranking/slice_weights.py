@@ -78,7 +78,7 @@ class SliceWeights(NamedTuple):
 
     @property
     def fields(self) -> list[tuple[str, str, str, int]]:
-        # Name, label, weight and number of questions of each value of the form.
+        # Name, label, weight and number of questions of each value in the form.
         found = zip(self.values, self.labels, self.numbers, self.counts, strict=True)
         return [(f"{OF_VALUE}{value}", label, number_text(number), n) for value, label, number, n in found if n]
 
@@ -115,7 +115,7 @@ def _escape(value: str) -> str:
 
 
 def weighable(user: Visitor, split: Split, index: SplitIndex) -> list[IndexedFacet]:
-    # With flags, a question can have several values, so their weights would not divide the questions.
+    # With flags, a question can have several values, and therefore several weights.
     found = [one for one in facets_for(user, split, index) if one.kind != FacetKind.FLAGS]
     return [one for one in found if 1 < len(values_of(one)) <= MOST_VALUES]
 
@@ -208,7 +208,8 @@ def join_weights(asked: QueryString) -> QueryString:
 def weighted_figure(entry: Entry, weights: SliceWeights) -> Figure:
     """Return the weighted accuracy of an entry; the visitor must see exact figures.
 
-    It is missing if the entry was asked too few questions of a value that counts: it would be about other values.
+    It is missing if the entry was asked too few questions with a value that counts, because this value would be left
+    out and the figures of the rows would not be comparable.
     """
     counted = weights.counted
     if entry.baseline is not None:

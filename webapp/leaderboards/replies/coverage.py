@@ -1,7 +1,7 @@
 """Coverage: which questions of a submission have an answer, and the least share that a board accepts.
 
-A question without an answer counts as wrong. It has none if the reply is not complete (cut off, refused, empty,
-failed), if the file has null or an empty text for it, or if a runner wrote in the file that the request failed.
+A question without an answer counts as wrong. A question has no answer if its reply is not complete (cut off, refused,
+empty, failed), if the file has null or an empty text for it, or if the file has a runner's text for a failed request.
 """
 
 from collections import Counter
@@ -37,7 +37,7 @@ class AnswerStates(NamedTuple):
     unanswered : mapping of str to int
         The number of questions without an answer, by state.
     failures : int
-        The number of answers in the file that are failures of a runner.
+        The number of answers in the file that are a runner's texts for failed requests.
     figures : ReplyFigures or None
         Tokens, cost and latency of each question, if there are replies.
     """
@@ -57,7 +57,7 @@ class AnswerStates(NamedTuple):
 
 
 def answer_states(found: PackedPredictions, replies: PackedReplies | None, *, where: str) -> AnswerStates:
-    """Return which questions have an answer; the state of a reply counts before the answer in the file.
+    """Return which questions have an answer. If a question has a reply, the state of the reply decides.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def _median(values: NDArray[np.float64]) -> float | None:
 
 
 def least_coverage(split: Split) -> int:
-    """Return the least coverage of a split's board in percent: of the split, its parent, its dataset, or the site."""
+    """Return the least coverage of a split's board in percent: that of the split, else its parent, dataset or site."""
     splits = [key for key in (split.pk, split.parent_id) if key is not None]
     wanted = Q(split__in=splits) | Q(dataset=split.dataset_id)
     found = {(one.split_id, one.dataset_id): one.least_coverage for one in BoardSettings.objects.filter(wanted)}

@@ -1,6 +1,6 @@
-"""What the replies of a board's row took: coverage, tokens, cost and latency, and its accuracy among the answered.
+"""Figures of a board's row about its replies: coverage, tokens, cost, latency, and accuracy on answered questions.
 
-The figures are stored with each score, so no file is read. The site's baselines and people have none.
+The figures are stored with each score, so no file is read. The site's baselines and people have no such figures.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from webapp.leaderboards.models import Score
 
 
 class ReplyUsage(NamedTuple):
-    """Means over an entry's runs; a figure is None if no run has it.
+    """Means over the runs of an entry. A figure is None if no run has it.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class ReplyUsage(NamedTuple):
     cost : float or None
         US dollars for 1,000 questions.
     latency : float or None
-        Seconds of a reply: the median over the questions.
+        The median time of a reply in seconds, over the questions.
     """
 
     coverage: float
@@ -100,7 +100,7 @@ def _mean(scores: Sequence[Score], name: str) -> float | None:
 
 
 def accuracy_among_answered(scores: Sequence[Score]) -> Figure | None:
-    """Return the accuracy of runs on the questions that they answered, with n the mean number of them."""
+    """Return the accuracy of runs on the questions that they answered; n is the mean number of these questions."""
     known = [score for score in scores if score.answered is not None and score.right_answered is not None]
     if not known:
         return None
@@ -110,7 +110,7 @@ def accuracy_among_answered(scores: Sequence[Score]) -> Figure | None:
 
 
 class UsageColumn(NamedTuple):
-    """A column of boards: its name in URLs, its heading, and its help text. Fewer is better unless it is a share."""
+    """A column of boards: its name in URLs, its heading and its help text. Lower is better, except for shares."""
 
     name: str
     label: str

@@ -1,4 +1,4 @@
-"""Replies as pages show them: texts without hidden characters, cut where they are long, and figures with units.
+"""Replies as pages show them: shortened texts without hidden characters, and figures with units.
 
 Pages call this only for visitors who may see the answers of methods. `may_see_replies` has the rule for downloads.
 """
@@ -45,7 +45,7 @@ NAMES = (
 
 
 def without_hidden(text: str) -> str:
-    # Control characters, also those of terminals and of direction, become names such as ⟨ESC⟩.
+    # Control characters, including those for terminals and for the direction of text, become names such as ⟨ESC⟩.
     return HIDDEN.sub(lambda found: f"⟨{_name(found[0])}⟩", text.replace("\r\n", "\n"))
 
 
@@ -65,7 +65,7 @@ class ReplyView(NamedTuple):
     Attributes
     ----------
     title : str
-        Which record of the question it is; empty if it is the only one.
+        The variant, repetition and attempt of the record; empty if the question has only one record.
     state : str
     reply, reasoning : ShownText or None
     facts : tuple of str
@@ -142,7 +142,7 @@ def _title(record: StoredRecord) -> str:
 
 
 def _facts(record: StoredRecord) -> Iterator[str]:
-    """Yield tokens, time, cost, the reason of the end and the model, as far as they are known."""
+    """Yield the tokens, the time, the cost, the finish reason and the model, as far as they are known."""
     usage = record["usage"] or {}
     for name in ("prompt", "completion"):
         if (count := usage.get(f"{name}_tokens")) is not None:
@@ -211,7 +211,7 @@ BY_NAME = {state_name(state): state for state in CHOICES}
 
 
 def in_state(entries: Sequence[Entry], index: SplitIndex, state: str) -> NDArray[np.bool_]:
-    """Return the questions for which a run of some row has a reply in this state, shape (questions,)."""
+    """Return for each question whether a run of some row has a reply in this state, shape (questions,)."""
     found = np.zeros(index.n, np.bool_)
     for entry in entries:
         for submission in _runs_with_replies(entry)[:MOST_RUNS]:

@@ -1,4 +1,4 @@
-"""Stored replies: one packed file for each submission that has replies, named by its digest. It never changes."""
+"""Stored replies: one packed file for each submission that has replies. Its name is its digest; it never changes."""
 
 import functools
 import tempfile
@@ -39,7 +39,7 @@ def name_of(digest: str) -> str:
 
 @contextmanager
 def draft_of(path: Path, split: Split, *, wait: float | None = None) -> Iterator[DraftReplies]:
-    """Read a file of replies to a split's questions; the draft is deleted at the end unless it was stored.
+    """Read a file of replies to a split's questions. At the end, the draft is deleted unless it was stored.
 
     Raises the errors of `reply_files.read_file`.
     """

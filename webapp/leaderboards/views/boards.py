@@ -138,7 +138,7 @@ def _wanted(request: HttpRequest, split: Split, *, beside: Sequence[str] = ()) -
 
 
 def _weights_form(request: HttpRequest, found: Board) -> dict[str, Any]:
-    """Return the facets that can have weights, the fields of the chosen one, and links to ready-made weights."""
+    """Return the facets that can have weights, the fields of the chosen facet, and links to ready-made weights."""
     if not found.is_open:
         return {}
     user, split, asked = request.user, found.split, QueryString.of(request)

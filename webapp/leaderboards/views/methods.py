@@ -111,7 +111,7 @@ def method_publish(request: HttpRequest, number: int) -> HttpResponse:
     """Show a method on boards to everybody."""
     found = find_own_method(request.user, number)
     if Method.objects.filter(pk=found.pk, published=None).update(published=Now()):
-        messages.success(request, "Everybody sees the method and its scores now, on splits that they may open.")
+        messages.success(request, "Everybody who may open a split now sees the method and its scores on this split.")
     return redirect(found)
 
 

@@ -72,7 +72,7 @@ def _save(request: HttpRequest, split: Split, form: SavedViewForm) -> HttpRespon
             with transaction.atomic():
                 found = form.save()
         except IntegrityError:  # the same form was sent twice at the same moment
-            form.add_error("name", "Expected a new name, got one that another view of yours has.")
+            form.add_error("name", "Expected a new name, got the name of another view of yours.")
         else:
             messages.success(request, f"The view “{found.name}” is saved.")
             return redirect(found) if form.view is None else redirect("board_views", split.dataset.slug, split.name)

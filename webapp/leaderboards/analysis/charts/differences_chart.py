@@ -66,7 +66,7 @@ def spec_of(
     }
     if title:
         note = f"95 % intervals (paired bootstrap); colour: {test} after Holm, below 0.05."
-        heading = f"{names[0]} less {names[1]}, by {part.label}"
+        heading = f"{names[0]} minus {names[1]}, by {part.label}"
         spec["title"] = title_of(heading, title, note)
         spec["padding"] = 12
     return spec

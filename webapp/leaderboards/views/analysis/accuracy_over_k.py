@@ -55,7 +55,9 @@ def over_k_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     try:
         check_kind(kind, TABLE_OR_CHART_KINDS)
         if not suite.is_grid:
-            raise UnreadableAddress("Expected a suite whose splits have a number k, got one without. Edit it.")
+            raise UnreadableAddress(
+                "Expected a suite whose splits have a number k, got one without k. The owner of the suite can add it."
+            )
         found = _read(request, suite)
         if kind in downloads.KINDS:
             return downloads.response(table_of(found, site=site_address(request)), kind=kind, name=name)

@@ -113,7 +113,9 @@ def confusion_for(reading: BoardReading) -> ConfusionReading:
     [entry], [named], index = reading.chosen, reading.contenders, reading.index
     runs = runs_with_empty(entry, index)
     if any(is_guess(run).any() for run in runs):
-        raise UnreadableAddress(f"Expected a row with answers, got {named.label}, which only guesses by chance.")
+        raise UnreadableAddress(
+            f"Expected a row with answers, got {named.label}, which has no answers to single questions."
+        )
     among = np.zeros(index.n, np.bool_)
     among[index.select(query.filters, query.each_word)] = True
     if reading.ground.asked is not None:

@@ -90,7 +90,7 @@ def _known(reading: BoardReading) -> CostTable:
 
 
 def costs_for(reading: BoardReading) -> CostTable | None:
-    """Return the rows of the board with what they cost, or None if no method has figures; raise `UnreadableAddress`."""
+    """Return the rows of the board with their costs, or None if no method has figures; raise `UnreadableAddress`."""
     check_open(reading)
     reading.check_names(ALONG)
     name = reading.asked.value(ALONG)
