@@ -120,7 +120,7 @@ def report_on(
     ----------
     dataset : EnvironmentDataset
     items : int
-        The number of items, at least 1.
+        The number of items, at least 1. If the dataset has fewer, the report is about all of them.
     level : str
         The level in words.
     processes : int
@@ -138,6 +138,7 @@ def report_on(
         If the spec cannot make an item.
     """
     records: list[ItemRecord] = []
+    items = items if dataset.size is None else min(items, dataset.size)
     dataset[0]  # compiles what the processes need, and refuses an impossible level
     with Crew[range, list[ItemRecord]](lambda part: read_records(dataset, part), size=processes) as crew:
         for _, found in crew.prove_all(_parts(dataset, items)):

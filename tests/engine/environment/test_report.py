@@ -85,6 +85,10 @@ def test_two_processes_report_the_same_and_progress_reaches_the_end() -> None:
     assert sum(ticks) == 600 and len(ticks) == 3
 
 
+def test_the_report_on_a_small_dataset_is_about_all_of_its_items() -> None:
+    assert report_on(create_dataset(ONESHAPE, size=30), items=100).items == 30
+
+
 def test_the_text_says_too_few_instead_of_a_share() -> None:
     text = text_of([report_on(create_dataset(ONESHAPE), items=60, level="easy")])
     assert text.startswith("easy: 60 items\n")
