@@ -63,7 +63,8 @@ def test_a_record_is_shown_in_words_and_beside_the_paper(client: Client, record:
     assert "abababababababab" in page and record.machine["processor"] in page
     assert "definition has changed" not in page
     listed = text_of(client, "/findings/")
-    assert f"{len(record.statements) // 3} held" in listed and "2 Jan 2030" in listed
+    held = sum(one.outcome == StatementOutcome.HELD for one in record.statements)
+    assert f">{held} held" in listed and "2 Jan 2030" in listed
 
 
 def test_a_record_of_an_older_definition_says_so(client: Client, record: FindingRecord, own_records: Path) -> None:
