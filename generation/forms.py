@@ -141,8 +141,6 @@ class ImportForm(Base):
 
 
 class NewForm(AboutForm):
-    """The fields of a new dataset in addition to its spec."""
-
     slug = NewSlugField()
     images = forms.BooleanField(label="Draw pictures", required=False, initial=True)
     field_order = ("slug", "images")  # the order on the page, so that errors are listed in it

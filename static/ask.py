@@ -1284,7 +1284,6 @@ def content_of(content: Any) -> str | None:
 
 
 def refusal_in(content: Any) -> str | None:
-    """Return the refusal of a message whose content is a list of parts, or None."""
     parts = [part.get("refusal") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     return next((part for part in parts if isinstance(part, str) and part), None)
 
@@ -1301,7 +1300,6 @@ def state_of(finish: Any, content: str | None, *, is_refused: bool) -> str:
 
 
 def is_at_limit(usage: Mapping[str, Any] | None, sent: Mapping[str, Any]) -> bool:
-    """Return whether a reply has all the tokens that it may have."""
     most, tokens = sent.get("max_completion_tokens", sent.get("max_tokens")), tokens_in(usage)[1]
     return type(most) is int and tokens is not None and tokens >= most
 

@@ -155,7 +155,6 @@ def _scenes_for(split: Split, data: Mapping[str, Any], questions: int) -> int:
 
 
 def _read_spec(source: Dataset, data: Mapping[str, Any]) -> tuple[BaseSpec, dict[str, bytes]]:
-    """Return a spec with the files of this dataset, and these files."""
     files = {file.digest: bytes(file.content) for file in source.files.order_by("digest")}
     return get_world(source.world).read_spec(data, files=files), files
 

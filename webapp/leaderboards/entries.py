@@ -235,7 +235,7 @@ class Entry(NamedTuple):
         return self.submissions[0].configuration if self.submissions else (None, None, None)
 
     def runs(self) -> list[NDArray[np.int32]]:
-        """Return its predictions, an array (questions,) of codes for each run; `NONE` where people weren't asked."""
+        # an array (questions,) of codes for each run; `NONE` where people were not asked
         if self.baseline is not None:
             return [people.load(self.baseline).predictions]
         return [stored_predictions.codes_for(submission, self.split) for submission in self.submissions]

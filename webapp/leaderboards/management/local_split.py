@@ -110,7 +110,6 @@ class LocalSplit:
         return submission_json(owner, submission)
 
     def _receive(self, owner: User, order: Order, answers: bytes, replies: Path | None) -> tuple[Submission, bool]:
-        """Store the answers and replies, and return the submission and whether it existed before."""
         with nullcontext() if replies is None else replies.open("rb") as also:
             found = uploads.receive(owner, order, io.BytesIO(answers), self.script.ANSWERS, replies=also)
         return found.submissions[0], found.is_repeat

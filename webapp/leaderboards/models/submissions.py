@@ -165,7 +165,6 @@ class ScoreQuerySet(models.QuerySet["Score"]):
         return kept.order_by("submission__finished", "pk")
 
     def known_to(self, user: Any, split: Split) -> Self:
-        """Return the scores on a split that a visitor who may see its answers may see."""
         found = self.on(split).filter(submission__method__in=Method.objects.visible_to(user))
         hidden = Submission.objects.filter(fitted_on_hidden(user), trained_on=split.reference_id)
         return found.exclude(submission__in=hidden)

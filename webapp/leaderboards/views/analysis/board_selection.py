@@ -178,7 +178,6 @@ def check_open(reading: BoardReading) -> None:
 
 
 def check_kind(kind: str, known: Iterable[str]) -> None:
-    """Raise `UnreadableAddress` for an unknown kind of file."""
     if kind not in (kinds := tuple(known)):
         raise UnreadableAddress(f"Expected one of {', '.join(kinds)}, got {shorten(kind)}.")
 

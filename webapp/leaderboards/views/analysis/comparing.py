@@ -40,7 +40,6 @@ BY = "by"
 @require_safe
 @board_view()
 def compare(reading: BoardReading) -> HttpResponse:
-    """Return the comparison of two rows, with a chart by a facet: `?entry=m5&entry=m7&by=type`."""
     is_chosen = len(two_of(reading)) == TWO
     context = reading.context("Compare") | (_compared(reading) if is_chosen else {})
     return render(reading.request, "leaderboards/compare.html", context)
