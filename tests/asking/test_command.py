@@ -146,7 +146,7 @@ def test_a_board_with_a_least_coverage_refuses_only_the_answers_that_came(
     User.objects.create_superuser("ada", "ada@example.org", "x")
     BoardSettings.objects.create(dataset=dataset, least_coverage=95)
     model.troubles.append(status(500))
-    with pytest.raises(CommandError, match=r"Expected a score, got none\. Go on") as refused:
+    with pytest.raises(CommandError, match=r"Expected a score, got none\. To continue") as refused:
         ask("shapes/val", "--submit", "--retries", "0")
     assert refused.value.returncode == 2 and not Score.objects.exists()
     assert "Expected answers to at least 95 % of 16 questions, got 15" in capsys.readouterr().out

@@ -81,7 +81,7 @@ NO_ID = "expected the id of a question, got"
 STOPPED = "expected 4 answers, got more than 100,004: reading stopped"
 
 PACKED: dict[str, Hostile] = {
-    "cut gzip": Hostile(lambda: gzip.compress(GOOD)[:-9], "expected a complete gzip file, got one that is cut off"),
+    "cut gzip": Hostile(lambda: gzip.compress(GOOD)[:-9], "complete gzip file, got one that is cut off"),
     "cut zip": Hostile(lambda: zipped(GOOD)[:-30], "got a broken one (no end of a zip): pack it again"),
     "damaged gzip": Hostile(lambda: gzip.compress(GOOD)[:10] + b"\xff" * 80, "got a broken one"),
     "damaged zip": Hostile(lambda: stored().replace(b"cube", b"cubf"), "got a broken one (Bad CRC-32"),
