@@ -84,11 +84,16 @@ def test_named_rows_are_compared_with_each_other_only(rows: dict[str, str], clie
     assert client.get(f"{BOARD}pairs/?{chosen}").context["table"].pairs == 1
 
 
-def test_a_row_that_is_named_twice_counts_once(rows: dict[str, str], client: Client) -> None:
-    best, near = (f"entry={rows[name]}" for name in ("Best", "Near"))
-    once = client.get(f"{API}pairs/?{best}&{near}").json()
-    assert client.get(f"{API}pairs/?{best}&{near}&{best}").json() == once
-    assert client.get(f"{API}pairs/?{best}&{best}").status_code == 400
+def test_a_row_that_is_named_by_two_keys_counts_once(
+    val: Split, owner: User, rows: dict[str, str], client: Client
+) -> None:
+    made = method(owner, "Sized")
+    submit(made, val, noisy(SplitIndex.open(val), 0.3, seed=9), train_size=700)
+    best, short, whole = (f"entry={key}" for key in (rows["Best"], f"m{made.pk}", f"m{made.pk}--700-"))
+    once = client.get(f"{API}pairs/?{best}&{whole}").json()
+    assert len(once["rows"]) == 2
+    assert client.get(f"{API}pairs/?{best}&{whole}&{short}").json() == once
+    assert client.get(f"{API}pairs/?{short}&{whole}").status_code == 400
 
 
 def test_files_have_all_pairs(rows: dict[str, str], client: Client) -> None:
