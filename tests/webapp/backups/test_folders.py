@@ -16,7 +16,7 @@ from tests.services import S3
 from tests.webapp.backups.conftest import all_files, everything, lose_everything, restore_archive
 from tests.webapp.backups.slow_bucket import Road, far_away
 from tests.webapp.backups.test_faults import run, run_until_killed
-from tests.webapp.backups.test_round_trip import bucket_of, with_released_jobs
+from tests.webapp.backups.test_round_trip import with_released_jobs
 from webapp.backups import backup_folder, stored_files
 from webapp.backups.archive import OBJECTS, BadArchive
 from webapp.backups.archive_reader import ArchiveReader
@@ -31,11 +31,11 @@ COUNT = 32
 @pytest.fixture
 def road(s3: S3, settings: LazySettings) -> Iterator[Road]:
     """Store `COUNT` files in a bucket that delays each request by 50 ms, and give the counter of its requests."""
-    settings.STORAGES = {**settings.STORAGES, "default": bucket_of(s3)}
+    settings.STORAGES = {**settings.STORAGES, "default": s3.storage}
     for number in range(COUNT):
         files.put(f"datasets/9/val/{number:06d}.png", b"picture %d" % number)
     with far_away(s3) as (bucket, road):
-        settings.STORAGES = {**settings.STORAGES, "default": bucket_of(bucket)}
+        settings.STORAGES = {**settings.STORAGES, "default": bucket.storage}
         yield road
 
 

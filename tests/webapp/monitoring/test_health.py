@@ -24,7 +24,6 @@ from generation.storage import files
 from tests import riddles
 from tests.faults.servers import RedisProcess, own_redis
 from tests.services import S3
-from tests.webapp.backups.test_round_trip import bucket_of
 from webapp.monitoring import health, health_probes
 
 pytestmark = pytest.mark.django_db
@@ -265,9 +264,9 @@ def test_a_folder_that_cannot_be_written_is_reported(client: Client, well: Any, 
 
 def test_a_missing_bucket_is_reported(client: Client, well: Any, s3: S3, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health_probes, "LIMIT", 60.0)  # the machine may be busy
-    well.STORAGES = {**well.STORAGES, "default": bucket_of(s3)}
+    well.STORAGES = {**well.STORAGES, "default": s3.storage}
     check_parts(client, [])
-    well.STORAGES = {**well.STORAGES, "default": bucket_of(replace(s3, bucket="another"))}
+    well.STORAGES = {**well.STORAGES, "default": replace(s3, bucket="another").storage}
     assert check_parts(client, ["store"])["store"]["says"] == "Expected an answer, got NoSuchBucket."
 
 
