@@ -131,16 +131,12 @@ def asking_held(participant: Participant) -> Asking:
     return Asking(_HELD, (participant.pk,), {"minutes": participant.study.lease_minutes})
 
 
-def held_by(participant: Participant) -> list[Claim]:
-    return list(itertools.starmap(Claim, asking_held(participant).rows()))
-
-
 def claims(
     participant: Participant, *, most: int, held: Iterable[Claim], given: Iterable[QuestionPlace]
 ) -> list[Claim]:
     """Return up to `most` slots that the participant holds: first the slots that they already hold, then new ones.
 
-    A lease is renewed if half of it is over. `held` and `given` are the current results of `held_by` and `given_to`.
+    A lease is renewed if half of it is over. `held` and `given` are what `asking_held` and `asking_given` find now.
     """
     held, places = list(held), list(given)
     turns = {place.question: turn for turn, place in enumerate(places)}  # two slots can have the same time of claim

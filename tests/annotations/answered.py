@@ -3,6 +3,7 @@
 import random
 import uuid
 from datetime import UTC, datetime, timedelta
+from itertools import starmap
 from typing import Any
 
 from django.db.models import Max, QuerySet
@@ -36,10 +37,15 @@ def opened(split: Split, positions: list[int], **options: Any) -> Study:
     return study
 
 
+def held_by(person: Participant) -> list[Claim]:
+    """Return the slots that a person holds."""
+    return list(starmap(Claim, slot_assignment.asking_held(person).rows()))
+
+
 def claims_of(person: Participant, *, most: int = 1) -> list[Claim]:
     """Return up to `most` slots that a person holds; slots that nobody holds are claimed."""
-    held, given = slot_assignment.held_by(person), slot_assignment.given_to(person)
-    return slot_assignment.claims(person, most=most, held=held, given=given)
+    given = slot_assignment.given_to(person)
+    return slot_assignment.claims(person, most=most, held=held_by(person), given=given)
 
 
 def surplus() -> "QuerySet[Answer]":

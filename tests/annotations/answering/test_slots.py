@@ -14,7 +14,7 @@ from annotations.answering.slot_assignment import Claim, NotGiven, Reply
 from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
 from generation.models import from_now
 from tests import proof
-from tests.annotations.answered import claims_of, surplus
+from tests.annotations.answered import claims_of, held_by, surplus
 from tests.annotations.conftest import Begin
 
 pytestmark = pytest.mark.django_db
@@ -250,7 +250,7 @@ class Crowd:
 
     def claim(self, person: Participant) -> None:
         if self.chance.random() < 0.5:
-            self.held[person.pk] = {one.question_id: one for one in assign.held_by(person)}
+            self.held[person.pk] = {one.question_id: one for one in held_by(person)}
         free = set(Slot.objects.free().filter(study=self.study).values_list("question", flat=True))
         new = free - set(person.given.values_list("question", flat=True))
         slot = claim(person)
