@@ -661,6 +661,7 @@ NUMBERS = (
 )
 ALIKE = {"true": "yes", "false": "no", **{word: str(number) for number, word in enumerate(NUMBERS)}}
 MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{|<answer>", re.IGNORECASE)
+THOUGHT = re.compile(r"<(/?)(?:think|thinking|thoughts?|reasoning)>", re.IGNORECASE)
 TAG_END = re.compile(r"</answer>", re.IGNORECASE)
 MACRO = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed)\s?\{")
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
@@ -853,7 +854,7 @@ def number_of(text: str) -> float | None:
 
 def without_thoughts(text: str) -> str:
     # The beginning or the end of a block may be missing.
-    *before, last = text.split("</think>")
+    *before, last = THOUGHT.sub(r"<\1think>", text).split("</think>")
     kept = [part.partition("<think>")[0] for part in before if "<think>" in part]
     return "".join([*kept, last.partition("<think>")[0]])
 

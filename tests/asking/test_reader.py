@@ -46,6 +46,7 @@ WORDS = (
     *("three", "3", "3.0", "2.7", "-1", "1e3", "nan", "inf", "1", "0", "99", "2,5", "Two.", "one", "twenty", "thirty"),
     *("A", "B", "(C)", "D.", "a", "it's", "it", "don't know", "STRASSE", "10.0", "10", "False", "[]"),
     *("answer:", "Answer is", "the **answer**:", "\\boxed{", "\\boxed{\\text{", "}", "{", "$", "<think>", "</think>"),
+    *("<thinking>", "</thinking>", "<Thought>", "</reasoning>"),
     *("\n", "\n\n", ",", ";", "and", "then", "->", "&", "or", ".", "!", "“", "”", "_", "-", "'", "`", "?", " "),
     *("\t", "é", "\0", "not", "isn't", "n’t", "more than", "at least", "but", "non-red", "**not**", "none"),
     *("no image", "no ideas", "no doubt", "twelve", "twenty-three", "hundred", "-", "−3", "< 2", "...", ".5", "3-4"),
@@ -57,7 +58,7 @@ REPLIES = st.one_of(
     st.text(max_size=40),
     st.text("answer:isbox{}\\<think>/ redblu3.0n,w", max_size=60),
 )
-LONG = ("<think>", "</think>", "answer: ", r"\boxed{", "{", "red ", "a-", "1.", "*", "answer", "1")
+LONG = ("<think>", "<thinking>", "</think>", "answer: ", r"\boxed{", "{", "red ", "a-", "1.", "*", "answer", "1")
 LETTERS = st.one_of(st.none(), st.permutations(CHOICES).map(lambda some: dict(zip("ABCD", some, strict=True))))
 
 

@@ -189,6 +189,7 @@ def quote(value: object) -> str:
 
 
 OPEN, CLOSE = "<think>", "</think>"
+THOUGHT = re.compile(r"<(/?)(?:think|thinking|thoughts?|reasoning)>", re.IGNORECASE)
 MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{|<answer>", re.IGNORECASE)
 END = re.compile(r"</answer>", re.IGNORECASE)
 SHORT, REMEMBERED = 200, 10_000  # the most characters of a cached reply, and the most cached replies
@@ -294,12 +295,15 @@ def _is_number(word: str) -> bool:
 
 
 def without_thoughts(text: str) -> str:
-    """Return a text without its `<think>` blocks, also if the beginning or end of a block is missing."""
-    if CLOSE not in text and OPEN not in text:
-        return text
-    *before, last = text.split(CLOSE)
+    """Return a text without its blocks of `THOUGHT`, also if the beginning or end of a block is missing."""
+    *before, last = _with_one_mark(text).split(CLOSE)
     kept = [part[:at] for part in before if (at := part.find(OPEN)) >= 0]
     return "".join([*kept, last.partition(OPEN)[0]])
+
+
+def _with_one_mark(text: str) -> str:
+    """Return a text whose blocks of thoughts begin with `OPEN` and end with `CLOSE`, whatever their marks are."""
+    return THOUGHT.sub(r"<\1think>", text)
 
 
 class StatedAnswer(NamedTuple):
@@ -344,6 +348,7 @@ def stated_answer(text: str) -> StatedAnswer:
 
 def is_cut_off(text: str) -> bool:
     """Return whether a text ends within a thought, or before the end of the answer that it marks last."""
+    text = _with_one_mark(text)
     if text.rfind(OPEN) > text.rfind(CLOSE):
         return True
     said = without_thoughts(text)

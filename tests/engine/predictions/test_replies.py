@@ -128,6 +128,9 @@ REPLIES: list[tuple[str, str, str | None]] = [
     ("exist", "<think>yes, yes, it has to be yes", None),
     ("color", "<think>a</think>The ball<think>b, red</think> is blue.", "blue"),
     ("color", "<think>Answer: red</think>I don't know.", None),
+    ("color", "<thinking>Red? No.</thinking> It is blue.", "blue"),
+    ("color", "<Reasoning>\nred\n</Reasoning>\n<answer>blue</answer>", "blue"),
+    ("color", "<thought>It has to be red", None),
 ]
 
 
@@ -158,17 +161,24 @@ def test_an_answer_is_read_if_the_words_name_exactly_one_of_its_kind(pieces: lis
     assert (VOCABULARY[code] if code != OUTSIDE else None) == (min(named) if len(named) == 1 else None)
 
 
+OPENS = ["<think>", "<thinking>", "<thought>", "<Thoughts>", "<reasoning>"]
+CLOSES = [f"</{mark[1:]}" for mark in OPENS]
+
+
 @settings(max_examples=proof.size(2000), deadline=None)
 @given(
-    text=st.text("<think>/ a", max_size=30) | st.lists(st.sampled_from(["<think>", "</think>", "a", "b"])).map("".join)
+    text=st.text("<think>/ a", max_size=30)
+    | st.lists(st.sampled_from([*OPENS, *CLOSES, "a", "b", "<thin"])).map("".join)
 )
 def test_thoughts_are_removed_as_a_slow_twin_removes_them(text: str) -> None:
     kept, at, is_thought, start = "", 0, False, 0
     while at < len(text):
-        if not is_thought and text.startswith("<think>", at):
-            is_thought, at = True, at + 7
-        elif text.startswith("</think>", at):
-            kept, at = kept if is_thought else kept[:start], at + 8
+        opened = next((mark for mark in OPENS if text.startswith(mark, at)), "")
+        closed = next((mark for mark in CLOSES if text.startswith(mark, at)), "")
+        if opened:
+            is_thought, at = True, at + len(opened)
+        elif closed:
+            kept, at = kept if is_thought else kept[:start], at + len(closed)
             is_thought, start = False, len(kept)
         else:
             kept, at = kept + ("" if is_thought else text[at]), at + 1
