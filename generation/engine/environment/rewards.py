@@ -3,8 +3,9 @@ r"""Rewards: whether a reply is the answer. The rules are strict, because traini
 A reply earns 1.0 if the whole reply is the right answer, or if its last marked answer is right. An answer is marked by
 `Answer: red`, `The answer is red`, `\boxed{red}` or `<answer>red</answer>`. Everything else earns 0.0: a sentence that
 contains the answer, several answers, an empty reply, a reply of more than `LONGEST` characters, and a reply that ends
-within a thought or before the end of its marked answer. Answers are read by `AnswerVocabulary`, as in files of
-predictions: `Three.` and `3.0` are the number 3, and `13` is not.
+within a thought or before the end of its marked answer. Another answer after the marked one earns 0.0, too, if it is a
+line of its own or in the rest of the same line: `\boxed{3} or 4`. Answers are read by `AnswerVocabulary`, as in files
+of predictions: `Three.` and `3.0` are the number 3, and `13` is not.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,9 @@ from generation.engine.environment.items import EnvironmentItem
 from generation.engine.items import AnswerForm, AnswerKind
 from generation.engine.predictions.answer_parser import (
     DRESS,
+    END,
     AnswerVocabulary,
+    ReplyReader,
     is_cut_off,
     stated_answer,
     without_thoughts,
@@ -90,13 +93,15 @@ def score_reply(reply: str | None, answer: str, form: AnswerForm) -> float:
     """
     if not _is_complete(reply):
         return WRONG
-    vocabulary = _vocabulary(form.kind, tuple(form.choices) or (answer,), tuple(form.parts), form.empty)
+    reader = _reader(form.kind, tuple(form.choices) or (answer,), tuple(form.parts), form.empty)
+    vocabulary = reader.vocabulary
     said, _, after = stated_answer(without_thoughts(reply))
     code = vocabulary.code(said.strip(DRESS) or said.strip())
     if code == OUTSIDE or vocabulary.answers[code] != answer:
         return WRONG
-    others = {vocabulary.code(line.strip(DRESS)) for line in after.splitlines()} - {OUTSIDE, code}
-    return WRONG if others else RIGHT
+    rest, *lines = after.splitlines() or [""]
+    others = {vocabulary.code(line.strip(DRESS)) for line in lines} | reader.named(END.sub(" ", rest)).codes
+    return WRONG if others - {OUTSIDE, code} else RIGHT
 
 
 def answer_reward(
@@ -172,6 +177,7 @@ def text_of_completion(completion: Any) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _vocabulary(kind: AnswerKind, choices: tuple[str, ...], parts: tuple[str, ...], empty: str) -> AnswerVocabulary:
+def _reader(kind: AnswerKind, choices: tuple[str, ...], parts: tuple[str, ...], empty: str) -> ReplyReader:
     """Return the reader of a form's answers. It never rounds: `2.6` is not the count 3."""
-    return AnswerVocabulary(choices, (AnswerForm(kind, choices, {}, parts=parts, empty=empty),))
+    vocabulary = AnswerVocabulary(choices, (AnswerForm(kind, choices, {}, parts=parts, empty=empty),))
+    return ReplyReader(vocabulary, [range(len(choices))])
