@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Hand in predictions to a Horsesense site: one file, nothing to install beside Python 3.9 or later.
+"""Submit predictions to a Horsesense site. This one file needs Python 3.9 or later and nothing else.
 
     export HORSESENSE_SITE=https://horsesense.example.org HORSESENSE_TOKEN=hs_...
     python submit.py questions clevr/val                 downloads the questions
     python submit.py check answers.jsonl --split clevr/val --method "My model"
     python submit.py send answers.jsonl --split clevr/val --method "My model" --run 1
 
-`send` uploads, waits for the score and prints it with the weakest slices. Whatever goes wrong on the way is tried
-again; the same file is never counted twice, since a repeat of the same call gives the first submission. Exit status: 0
-scored, 2 refused, 1 no answer.
+`send` uploads the file, waits for the score, and prints it with the weakest slices. Requests that fail are sent again.
+No file is counted twice: the same call returns the first submission. The exit status is 0 if the submission was
+scored, 2 if it was refused, and 1 if the site did not answer.
 """
 
 from __future__ import annotations
 
 import argparse
+import email.utils
 import hashlib
 import http.client
 import json
@@ -29,9 +30,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 API = "/api/v1/"
-TRIES = 8  # of one request
-LONGEST_PAUSE = 60.0  # seconds that are waited without a word
-POLL = (1.0, 5.0)  # seconds between two looks at how far it is: the first, the longest
+TRIES = 8  # attempts of each request
+LONGEST_PAUSE = 60.0  # seconds; if the site asks for a longer pause, the request is not sent again
+POLL = (1.0, 5.0)  # seconds between two requests for the state of a submission: the first pause, and the longest
 PIECE = 1 << 16
 LARGEST = 100_000_000  # bytes of an upload
 TIMEOUT = 120.0
@@ -40,21 +41,23 @@ DONE, ENDED = "done", ("done", "failed", "cancelled")
 
 
 class Refused(Exception):
-    """The site said no; the text is what it said."""
+    """The site refused a request. The text is its message."""
 
 
 class Unreachable(Exception):
-    """The site didn't answer, however often it was asked."""
+    """The site did not answer in any attempt."""
 
 
 class SameSite(urllib.request.HTTPRedirectHandler):
-    # The token is for the site that was named, and an upload would get lost on the way.
+    # The token must be sent to the named site alone, and a redirected upload would lose its body.
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> None:
-        raise Refused(f"Expected the site's own address, got one that leads to {newurl}: use that as --site.")
+        raise Refused(
+            f"Expected the site's own address, got an address that redirects to {newurl}. Use that as --site."
+        )
 
 
 class Upload:
-    """The body of a request with fields and a file, read piece by piece; can be read again."""
+    """The body of a request with fields and files. It is read piece by piece, and can be read again."""
 
     def __init__(self, fields: dict[str, str], path: Path, replies: Path | None = None) -> None:
         self.boundary = uuid.uuid4().hex
@@ -75,7 +78,6 @@ class Upload:
         ).encode()
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the body."""
         for head, path in self.files:
             yield head
             with path.open("rb") as file:
@@ -92,7 +94,7 @@ def size_of(path: Path) -> int:
 
 
 class Site:
-    """A site, asked in the name of a token's account."""
+    """A site, and the requests to it with the token of an account."""
 
     def __init__(self, address: str, token: str) -> None:
         parts = urllib.parse.urlsplit(address)
@@ -108,7 +110,7 @@ class Site:
         return self._again(path, upload, headers or {}, json.load)
 
     def download(self, path: str, target: Path) -> int:
-        """Write what is at an address to a file, whole or not at all; return its size."""
+        """Download an address to a file, and return its size. A failed download leaves no file with this name."""
         draft = target.with_name(f"{target.name}.part")
 
         def write(answer: http.client.HTTPResponse) -> int:
@@ -124,7 +126,7 @@ class Site:
         return size
 
     def _again(self, path: str, upload: Upload | None, headers: dict[str, str], read: Any) -> Any:
-        """Return what is read of an answer; ask again, after pauses that grow, where none came."""
+        """Return what `read` reads from the response. A failed request is sent again, after growing pauses."""
         trouble = ""
         for number in range(TRIES):
             request = urllib.request.Request(self._absolute(path), headers={**self.headers, **headers})  # noqa: S310 - http alone
@@ -138,8 +140,7 @@ class Site:
                     return read(answer)
             except urllib.error.HTTPError as error:
                 said = message_of(error)
-                asked = error.headers.get("Retry-After", "")
-                pause = float(asked) if asked.isdigit() else pause
+                pause = seconds_asked(error.headers, pause)
                 if error.code not in PASSING or pause > LONGEST_PAUSE:
                     raise Refused(said) from error
                 trouble = said
@@ -158,7 +159,7 @@ class Site:
 
 
 def message_of(error: urllib.error.HTTPError) -> str:
-    """Return what a refusal says."""
+    """Return the message and the status of a refusal."""
     try:
         said = json.loads(error.read())["error"]["message"]
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
@@ -166,8 +167,22 @@ def message_of(error: urllib.error.HTTPError) -> str:
     return f"{said} ({error.code})"
 
 
+def seconds_asked(headers: Any, otherwise: float) -> float:
+    """Return the seconds in the header Retry-After, which has a number or a date; without a valid one, `otherwise`."""
+    said = (headers.get("Retry-After") or "").strip()
+    if said.isascii() and said.isdigit():
+        return float(said)
+    until = email.utils.parsedate_tz(said)
+    told = email.utils.parsedate_tz(headers.get("Date") or "")  # the clocks of both machines may differ
+    try:
+        since = time.time() if told is None else email.utils.mktime_tz(told)
+        return otherwise if until is None else max(0.0, email.utils.mktime_tz(until) - since)
+    except (ValueError, OverflowError):
+        return otherwise
+
+
 def copied(source: http.client.HTTPResponse, target: BinaryIO) -> int:
-    """Copy an answer into a file and return its size."""
+    """Copy a response to a file, and return its size."""
     size = 0
     while piece := source.read(PIECE):
         size += target.write(piece)
@@ -175,13 +190,13 @@ def copied(source: http.client.HTTPResponse, target: BinaryIO) -> int:
 
 
 def say(text: str) -> None:
-    # Results alone go to standard output.
+    # Standard output has results only.
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
 
 def split_path(split: str) -> str:
-    """Return the address of a split that is named as DATASET/SPLIT."""
+    """Return the address of a split in the API."""
     slug, slash, name = split.partition("/")
     if not slash or not slug or not name:
         raise Refused(f"Expected DATASET/SPLIT, got {split!r}.")
@@ -208,7 +223,7 @@ def replies_of(options: argparse.Namespace) -> Path | None:
 
 
 def key_of(fields: dict[str, str], paths: list[Path], *, is_new: bool) -> str:
-    """Return the name of an upload: the same for the same file sent as the same, so that a repeat isn't another one."""
+    """Return the key of an upload, by which the site knows a repeated one: the same for equal fields and files."""
     found = hashlib.sha256(json.dumps(sorted(fields.items())).encode())
     for path in paths:
         with path.open("rb") as file:
@@ -220,7 +235,7 @@ def key_of(fields: dict[str, str], paths: list[Path], *, is_new: bool) -> str:
 
 
 def check(site: Site, options: argparse.Namespace) -> int:
-    """Have a file checked; nothing is kept."""
+    """Let the site check a file. The site keeps nothing of it."""
     upload = Upload({**fields_of(options), "dry_run": "1"}, Path(options.file), replies_of(options))
     answer = site.ask(f"{API}submissions/", upload=upload)
     sys.stdout.write(json.dumps(answer, indent=2) + "\n")
@@ -228,7 +243,7 @@ def check(site: Site, options: argparse.Namespace) -> int:
 
 
 def send(site: Site, options: argparse.Namespace) -> int:
-    """Upload a file, wait for its score and print it."""
+    """Upload a file, wait for its score, and print it."""
     fields, path, replies = fields_of(options), Path(options.file), replies_of(options)
     paths = [path] if replies is None else [path, replies]
     headers = {"Idempotency-Key": key_of(fields, paths, is_new=options.again)}
@@ -248,7 +263,7 @@ def send(site: Site, options: argparse.Namespace) -> int:
 
 
 def waited_for(site: Site, path: str, *, seconds: float) -> dict[str, Any]:
-    """Return a submission once it has ended, telling each state on the way."""
+    """Wait until a submission has ended, and return it. Its states are printed."""
     deadline, pause, before = time.monotonic() + seconds, POLL[0], ""
     while True:
         found: dict[str, Any] = site.ask(path)
@@ -264,7 +279,7 @@ def waited_for(site: Site, path: str, *, seconds: float) -> dict[str, Any]:
 
 
 def report(site: Site, found: dict[str, Any], *, by: list[str]) -> Iterator[str]:
-    """Yield the scores of a submission, its groups, and its slices by the named facets or the weakest, as text."""
+    """Yield lines with the scores of a submission, its groups, and the slices of named facets or the weakest ones."""
     if found["state"] != DONE:
         yield f"Submission {found['id']} {found['state']}: {found.get('message', '')}"
         return
@@ -283,7 +298,7 @@ def report(site: Site, found: dict[str, Any], *, by: list[str]) -> Iterator[str]
 
 
 def used(score: dict[str, Any]) -> Iterator[str]:
-    """Yield what the replies took, as text; nothing if every question has an answer and nothing else is known."""
+    """Yield lines with coverage, tokens, cost and latency: none if all is answered and nothing else is known."""
     found = score.get("usage") or {}
     figures = {
         "tokens per question": found.get("tokens_per_question"),
@@ -299,7 +314,7 @@ def used(score: dict[str, Any]) -> Iterator[str]:
 
 
 def sliced(found: dict[str, Any], *, by: list[str]) -> Iterator[str]:
-    """Yield the slices of the named facets, or the weakest of all, as text."""
+    """Yield lines with the slices of the named facets, or with the weakest slices of all."""
     facets = found["facets"]
     for name in by:
         if name not in facets:
@@ -314,7 +329,7 @@ def sliced(found: dict[str, Any], *, by: list[str]) -> Iterator[str]:
 
 
 def large(cells: dict[str, Any]) -> Iterator[str]:
-    """Yield a line for each value with enough questions, and one for all others."""
+    """Yield a line for each value with enough questions, and one line for all others."""
     told = {name: cell for name, cell in cells.items() if cell.get("accuracy") is not None}
     yield from table(told)
     few = sum(1 for name, cell in cells.items() if cell["n"] and name not in told)
@@ -323,7 +338,7 @@ def large(cells: dict[str, Any]) -> Iterator[str]:
 
 
 def published(score: dict[str, Any]) -> Iterator[str]:
-    """Yield what is published of a score on withheld answers, as text."""
+    """Yield lines with the published figures of a score on withheld answers."""
     found = score["disclosure"]
     if found["figure"] is None:
         yield "  accuracy       shown when the answers are opened"
@@ -343,7 +358,7 @@ def table(cells: dict[str, Any]) -> Iterator[str]:
 
 
 def share(figure: dict[str, Any]) -> str:
-    """Return an accuracy as per cent, with its interval where it is told, and the number of questions."""
+    """Return an accuracy in per cent with its interval, if the site gives one, and the number of questions."""
     told: list[Any] = [figure.get(name) for name in ("accuracy", "low", "high")]
     if told[0] is None:
         return f"too few to tell (n = {figure['n']:,})"
@@ -352,30 +367,31 @@ def share(figure: dict[str, Any]) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the command line."""
-    found = argparse.ArgumentParser(prog="submit.py", description="Hand in predictions to a Horsesense site.")
+    found = argparse.ArgumentParser(prog="submit.py", description="Submit predictions to a Horsesense site.")
     site = os.environ.get("HORSESENSE_SITE", "http://127.0.0.1:8000")
-    found.add_argument("--site", default=site, help="its address; default: HORSESENSE_SITE, or %(default)s")
+    found.add_argument("--site", default=site, help="the site's address; default: HORSESENSE_SITE, or %(default)s")
     commands = found.add_subparsers(dest="command", required=True, metavar="questions|check|send")
-    ask = commands.add_parser("questions", help="download a split's questions")
+    ask = commands.add_parser("questions", help="download the questions of a split")
     ask.add_argument("split", metavar="DATASET/SPLIT")
     ask.add_argument("--output", metavar="FILE", help="default: DATASET-SPLIT.jsonl.gz")
-    for name, about in (("check", "check a file; nothing is kept"), ("send", "submit a file")):
+    for name, about in (("check", "check a file; the site keeps nothing"), ("send", "submit a file")):
         one = commands.add_parser(name, help=about)
         one.add_argument("file", metavar="FILE", help="predictions, in any format of /docs/predictions/")
         one.add_argument("--replies", metavar="FILE", help="the model's replies, JSON lines as ask.py writes them")
         target = one.add_mutually_exclusive_group(required=True)
         target.add_argument("--split", metavar="DATASET/SPLIT")
         target.add_argument("--suite", metavar="SUITE", help="a zip with a file for each of its splits")
-        one.add_argument("--method", required=True, metavar="NAME", help="its name or number")
-        one.add_argument("--run", metavar="NAME", help="a seed or a name, where there are several")
+        one.add_argument("--method", required=True, metavar="NAME", help="the name or number of the method")
+        one.add_argument("--run", metavar="NAME", help="the seed or name of this run, if the method has several")
         one.add_argument("--trained-on", metavar="DATASET/SPLIT")
-        one.add_argument("--train-size", type=int, metavar="N", help="different training examples")
-        one.add_argument("--examples-seen", type=int, metavar="N", help="in all, repeats included")
-        one.add_argument("--fingerprint", metavar="HASH", help="refuse unless this is the split's content hash")
+        one.add_argument("--train-size", type=int, metavar="N", help="number of different training examples")
+        one.add_argument(
+            "--examples-seen", type=int, metavar="N", help="number of training examples seen, with repetitions"
+        )
+        one.add_argument("--fingerprint", metavar="HASH", help="refuse the file if the split has another content hash")
         one.add_argument("--note", metavar="TEXT")
-    one.add_argument("--again", action="store_true", help="another submission, even of the same file")
-    one.add_argument("--no-wait", action="store_true", help="don't wait for the score")
+    one.add_argument("--again", action="store_true", help="make a new submission, even of the same file")
+    one.add_argument("--no-wait", action="store_true", help="do not wait for the score")
     one.add_argument("--wait", type=float, default=3600.0, metavar="SECONDS", help="default: %(default)g")
     one.add_argument(
         "--by", action="append", default=[], metavar="FACET", help="all slices of this facet; may be repeated"

@@ -4,7 +4,9 @@ import ast
 import importlib.util
 import json
 import sys
+import time
 from collections.abc import Iterator
+from email.utils import formatdate
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -139,6 +141,14 @@ def test_an_upload_is_retried_with_the_same_key(
     assert pauses == [0.5, 1, 7, 4]
 
 
+def test_a_pause_may_end_at_a_date(script: ModuleType, site: Contrary, file: Path, pauses: list[float]) -> None:
+    now = time.time()
+    for until in (formatdate(now + 30, usegmt=True), formatdate(now - 30, usegmt=True), "Friday", "-3", "\xb3"):
+        site.troubles = [(503, {"Retry-After": until})]
+        assert script.main(["send", str(file), *CALL, "--no-wait"]) == 0
+    assert pauses == [pytest.approx(30, abs=3), 0, 0.5, 0.5, 0.5]
+
+
 def test_only_the_same_call_has_the_same_key(script: ModuleType, site: Contrary, file: Path) -> None:
     for more in ((), (), ("--run", "2"), ("--again",)):
         assert script.main(["send", str(file), *CALL, "--no-wait", *more]) == 0
@@ -148,11 +158,24 @@ def test_only_the_same_call_has_the_same_key(script: ModuleType, site: Contrary,
     assert keys[0] == keys[1] and len(set(keys)) == 4
 
 
-@pytest.mark.parametrize(("status", "headers"), [(422, {}), (401, {}), (413, {}), (429, {"Retry-After": "4000"})])
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [
+        (422, {}),
+        (401, {}),
+        (413, {}),
+        (429, {"Retry-After": "4000"}),
+        (503, {"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"}),
+    ],
+)
 def test_a_refusal_is_reported_without_a_retry(
-    status: int, headers: dict[str, str], script: ModuleType, site: Contrary, file: Path,
+    status: int,
+    headers: dict[str, str],
+    script: ModuleType,
+    site: Contrary,
+    file: Path,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     site.troubles = [(status, headers)]
     assert script.main(["send", str(file), *CALL]) == 2
     assert capsys.readouterr().err == f"Not now. ({status})\n"
@@ -177,7 +200,7 @@ def test_the_token_is_not_sent_to_other_sites(
         site.answers["/api/v1/submissions/"] = [FOUND | {"url": f"{other.address}/x"}]
         assert script.main(["send", str(file), *CALL]) == 2
         assert other.asked == []
-    assert "Expected the site's own address, got one that leads to" in capsys.readouterr().err
+    assert "Expected the site's own address, got an address that redirects to" in capsys.readouterr().err
 
 
 def test_a_submission_that_fails_later_is_reported(
