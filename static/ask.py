@@ -1692,8 +1692,9 @@ class QuestionRun:
         self, request: ModelRequest, found: ModelReply, *, key: str, attempt: int, body: bytes, latency: float
     ) -> dict[str, Any]:
         """Return the line of an attempt."""
+        seconds, thousandths = divmod(time.time_ns() // 10**6, 1000)
         return {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "time": time.strftime(f"%Y-%m-%dT%H:%M:%S.{thousandths:03}Z", time.gmtime(seconds)),
             "split": self.settings.split,
             "question": request.question.number,
             "form": self.settings.form,

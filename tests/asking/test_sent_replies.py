@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from generation.engine.predictions.reply_records import read_replies
 from tests.asking import colour_site
 from tests.asking.conftest import Call, PatientClock, records
 from tests.asking.model_stub import ModelStub, reply_with, status
@@ -80,6 +82,19 @@ def test_a_failure_that_was_repeated_is_sent_only_if_there_is_no_reply(
     assert call("--retries", "0", "--resume", "--submit") == 0
     assert [one["state"] for one in sent(site)] == ["failed", *["answered"] * 7]
     assert sent(site)[0]["status"] == 504
+
+
+def test_all_attempts_are_accepted_if_the_script_goes_on_at_once(
+    call: Call, model: ModelStub, folder: Path, tmp_path: Path
+) -> None:
+    model.troubles.extend([status(500)] * 2)
+    assert call("--retries", "0") == 1
+    model.troubles.append(status(500))
+    assert call("--retries", "0", "--resume") == 1
+    assert call("--resume") == 0
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", one["time"]) for one in records(folder))
+    with (folder / "replies.jsonl").open("rb") as file:
+        assert read_replies(file, tmp_path / "packed", n=8).records == len(records(folder)) == 11
 
 
 def test_replies_can_be_left_out(call: Call, site: Contrary, folder: Path) -> None:
