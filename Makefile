@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make run [PORT=8000] [HOST=127.0.0.1]   set up and run the site on this machine"
 	@echo "make test                               the whole test suite, proofs at 1/20 of their size, and its coverage"
-	@echo "make test-quick                         the tests that take under a minute together"
+	@echo "make test-quick                         the tests that are not slow, proofs at 1/100 of their size"
 	@echo "make prove                              the whole test suite, proofs at full size"
 	@echo "make lint                               ruff, mypy, import-linter, Django's checks"
 	@echo "make .venv                              the Python environment alone"
@@ -33,13 +33,13 @@ test: $(VENV)/.dev warm
 	@PROOF=$(or $(PROOF),1/20) $(PYTEST) $(if $(COVERAGE),--cov --cov-report=) $(ARGS); status=$$?; \
 	  $(if $(COVERAGE),echo "Coverage of lines and branches: $$($(BIN)/coverage report --format=total) %";) exit $$status
 
-test-quick: $(VENV)/.dev
+test-quick: $(VENV)/.dev warm
 	PROOF=$(or $(PROOF),1/100) $(PYTEST) -m "not slow" $(ARGS)
 
 prove: $(VENV)/.dev warm
 	PROOF=1 $(PYTEST) $(ARGS)
 
-# Compiling what is compiled takes half a minute once; without this every test process would do it beside the others.
+# Compiling takes one to two minutes once. Without this, every test process would do it beside the others.
 .PHONY: warm
 warm: $(VENV)/.dev
 	@NUMBA_CACHE_DIR=var/numba $(BIN)/python manage.py warm
