@@ -149,6 +149,13 @@ def test_files_and_api_have_the_weighted_accuracy(rows: list[str], client: Clien
     assert b"weights of" in client.get(f"{BOARD}board.tex?{query}").content
 
 
+@pytest.mark.parametrize("name", ["kind", "-1", "\0", "'", "x" * 5000])
+def test_the_form_of_an_unknown_facet_is_refused(name: str, rows: list[str], client: Client) -> None:
+    answer = client.get(BOARD, {"weigh": name})
+    assert answer.status_code == 400
+    assert "Expected weights of one of the facets" in answer.content.decode()
+
+
 def test_the_form_leads_to_the_address_of_its_weights(rows: list[str], client: Client) -> None:
     page = client.get(f"{BOARD}?weigh=type&show=all")
     names = re.findall(r'type="number" name="(weight\.[^"]+)"', page.content.decode())

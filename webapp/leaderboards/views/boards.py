@@ -62,6 +62,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     try:
         wanted = _wanted(request, split, beside=(FACET,))
         found, sorts = _sorted(request, split, wanted)
+        weights_form = _weights_form(request, found)
     except BadAddress as error:
         return render(request, "generation/refused.html", {**context, "message": str(error)}, status=BAD)
     context |= {
@@ -77,7 +78,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "sorts": sorts,
         "made": made_of(),
         "query": urlencode(asked.without(FACET).pairs),
-        **_weights_form(request, found),
+        **weights_form,
         "about": [(row, baselines.describe(row.entry.method)) for row in found.rows if row.entry.is_site_baseline],
         "under_way": _under_way(request.user, split),
         "is_limited": is_withheld(split),
@@ -138,7 +139,10 @@ def _wanted(request: HttpRequest, split: Split, *, beside: Sequence[str] = ()) -
 
 
 def _weights_form(request: HttpRequest, found: Board) -> dict[str, Any]:
-    """Return the facets that can have weights, the fields of the chosen facet, and links to ready-made weights."""
+    """Return the facets that can have weights, the fields of the chosen one, and links.
+
+    Raises `BadAddress` if the chosen facet has no weights.
+    """
     if not found.is_open:
         return {}
     user, split, asked = request.user, found.split, QueryString.of(request)
