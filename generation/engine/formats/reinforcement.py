@@ -86,7 +86,7 @@ def check_answers(dataset: ExportDataset, *, name: str) -> None:
     if withheld:
         raise BadExport(
             f"Expected splits with open answers, got {', '.join(withheld)}, whose answers are withheld: the format "
-            f"{name} is for training, which needs the answers. Export only other splits.",
+            f"{name} is for training, which needs the answers. Export only splits with open answers.",
             where=dataset.slug,
         )
 

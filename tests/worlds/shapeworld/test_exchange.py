@@ -12,6 +12,7 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Question
 from tests.generation.complete_datasets import finish
 from tests.worlds.shapeworld import original_loader, original_meaning
+from tests.worlds.site import OF_TRAINING
 
 pytestmark = pytest.mark.django_db
 SECRET = "0f" * 16
@@ -154,7 +155,9 @@ def test_the_original_loader_reads_an_export_without_pictures(tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["coco", "huggingface", "jsonl", "lmms-eval", "trl", "verl", "vlmevalkit"])
 def test_general_formats_export_microworlds(name: str, tmp_path: Path) -> None:
     create_dataset("mixer")
-    call_command("export", "worlds", "--format", name, "--output", str(tmp_path / "out"))
+    splits = ("train", "validation") if name in OF_TRAINING else ("train", "validation", "test")
+    chosen = [part for split in splits for part in ("--split", split)]
+    call_command("export", "worlds", "--format", name, *chosen, "--output", str(tmp_path / "out"))
     assert any((tmp_path / "out").iterdir())
 
 
