@@ -207,6 +207,16 @@ def test_a_member_makes_a_method_checks_a_file_and_submits_it(val: Split, as_mem
     assert "Mine" in page_of(as_member, "/submissions/") and "few-shot (5)" in page_of(as_member, "/methods/")
 
 
+def test_who_makes_a_method_says_how_it_was_made(as_member: Client) -> None:
+    assert '<option value="" selected>choose one</option>' in page_of(as_member, "/methods/new/")
+    refused = as_member.post("/methods/new/", {"name": "Mine", "made": ""}).content.decode()
+    assert "Expected how the method was made, got nothing." in refused
+    assert not Method.objects.filter(name="Mine").exists()
+    as_member.post("/methods/new/", {"name": "Mine", "made": "zero-shot"})
+    page = page_of(as_member, f"{Method.objects.get(name='Mine').get_absolute_url()}edit/")
+    assert '<option value="zero-shot" selected>' in page and "choose one" not in page
+
+
 def test_the_page_of_a_new_method_links_to_the_boards(val: Split, as_member: Client) -> None:
     made = as_member.post("/methods/new/", {"name": "Mine", "made": "zero-shot"}, follow=True)
     page, method = made.content.decode(), Method.objects.get(name="Mine")

@@ -193,6 +193,12 @@ class Entry(NamedTuple):
         return ", ".join(part for part in (trained, size, seen) if part)
 
     @property
+    def details(self) -> str:
+        """Describe how it differs from other rows of its method: its circumstances, or its single submission."""
+        one = f"submission {self.key[1:]}" if self.key.startswith("s") else ""
+        return ", ".join(part for part in (self.circumstances, one) if part)
+
+    @property
     def is_site_baseline(self) -> bool:
         return self.method is not None and bool(self.method.baseline)
 

@@ -62,7 +62,13 @@ class MethodForm(MethodBase):
         self.owner = owner
         made = self.fields["made"]
         assert isinstance(made, forms.ChoiceField)
-        made.choices = [(value, label) for value, label in Method.Made.choices if value != Method.Made.HUMAN]
+        known = [(value, label) for value, label in Method.Made.choices if value != Method.Made.HUMAN]
+        if self.instance.pk is None:
+            made.choices = [("", "choose one"), *known]
+            self.initial["made"] = ""
+            made.error_messages["required"] = "Expected how the method was made, got nothing."
+        else:
+            made.choices = known
         self.fields["link"].widget.attrs["placeholder"] = "https://"
 
     def clean_name(self) -> str:

@@ -296,9 +296,30 @@ def _is_number(word: str) -> bool:
 
 def without_thoughts(text: str) -> str:
     """Return a text without its blocks of `THOUGHT`, also if the beginning or end of a block is missing."""
+    return split_thoughts(text).said
+
+
+class SplitReply(NamedTuple):
+    """What a reply says, and the blocks of thoughts that it has."""
+
+    said: str
+    thoughts: Sequence[str]
+
+
+def split_thoughts(text: str) -> SplitReply:
+    """Return a text without its blocks of `THOUGHT`, and the blocks without their marks.
+
+    A text before an end without a beginning is a block, and so is the text after a beginning without an end.
+    """
     *before, last = _with_one_mark(text).split(CLOSE)
-    kept = [part[:at] for part in before if (at := part.find(OPEN)) >= 0]
-    return "".join([*kept, last.partition(OPEN)[0]])
+    kept, thoughts = [], []
+    for part in before:
+        said, opened, thought = part.partition(OPEN)
+        kept.append(said if opened else "")
+        thoughts.append(thought if opened else said)
+    said, opened, thought = last.partition(OPEN)
+    thoughts += [thought] if opened else []
+    return SplitReply("".join([*kept, said]), [one.replace(OPEN, "") for one in thoughts])
 
 
 def _with_one_mark(text: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.engine.predictions.answer_parser import AnswerVocabulary, ReplyReader, without_thoughts
+from generation.engine.predictions.answer_parser import AnswerVocabulary, ReplyReader, split_thoughts, without_thoughts
 from generation.engine.scoring.score import OUTSIDE
 from tests import proof
 from tests.engine.predictions.asked import ADMITTED, KINDS, VOCABULARY
@@ -170,19 +170,25 @@ CLOSES = [f"</{mark[1:]}" for mark in OPENS]
     text=st.text("<think>/ a", max_size=30)
     | st.lists(st.sampled_from([*OPENS, *CLOSES, "a", "b", "<thin"])).map("".join)
 )
-def test_thoughts_are_removed_as_a_slow_twin_removes_them(text: str) -> None:
+def test_thoughts_are_split_off_as_a_slow_twin_splits_them_off(text: str) -> None:
     kept, at, is_thought, start = "", 0, False, 0
+    thoughts = [""]
     while at < len(text):
         opened = next((mark for mark in OPENS if text.startswith(mark, at)), "")
         closed = next((mark for mark in CLOSES if text.startswith(mark, at)), "")
         if opened:
             is_thought, at = True, at + len(opened)
         elif closed:
-            kept, at = kept if is_thought else kept[:start], at + len(closed)
-            is_thought, start = False, len(kept)
+            if not is_thought:
+                kept, thoughts[-1] = kept[:start], kept[start:]
+            thoughts.append("")
+            is_thought, start, at = False, len(kept), at + len(closed)
+        elif is_thought:
+            thoughts[-1], at = thoughts[-1] + text[at], at + 1
         else:
-            kept, at = kept + ("" if is_thought else text[at]), at + 1
+            kept, at = kept + text[at], at + 1
     assert without_thoughts(text) == kept
+    assert list(split_thoughts(text).thoughts) == (thoughts if is_thought else thoughts[:-1])
 
 
 @pytest.mark.parametrize(

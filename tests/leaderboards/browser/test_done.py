@@ -125,6 +125,7 @@ def sign_up(page: Page) -> None:
 def make_method(page: Page, name: str) -> None:
     page.goto("/methods/new/")
     page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("How it was made").select_option("trained")
     page.get_by_role("button", name="Create the method").click()
     page.get_by_role("button", name="Publish").click()
     expect(page.get_by_role("button", name="Hide from boards")).to_be_visible()

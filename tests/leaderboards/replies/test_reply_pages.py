@@ -134,6 +134,26 @@ def test_the_question_page_shows_hostile_replies_harmlessly(public: Method, val:
     assert "<script>alert" not in listed and "\x1b" not in listed and "⟨ESC⟩[31m<script>" in html.unescape(listed)
 
 
+def test_thoughts_in_a_reply_are_folded(public: Method, val: Split) -> None:
+    records = replied.records_of(val)
+    records[7] |= {"reply": "<think>I see two cubes.</think>\nAnswer: 2"}
+    records[8] |= {"reply": "<think>" + "I count again. " * 2000}
+    replied.submit(public, val, replied.answers_of(val), records)
+    page = page_of(Client(), f"{BOARD}questions/7/?entry=m{public.pk}")
+    shown = dict(re.findall(r"<summary>([^<]*)</summary><pre[^>]*>([^<]*)</pre>", page))
+    assert shown["Reply"] == "Answer: 2" and shown["Thoughts in the reply"] == "I see two cubes."
+    assert "<details open><summary>Reply" in page and "<details><summary>Thoughts" in page
+    cut = page_of(Client(), f"{BOARD}questions/8/?entry=m{public.pk}")
+    assert "<summary>Reply<" not in cut and "10,007 more characters are in" in cut
+    listed = page_of(Client(), f"{BOARD}questions/?entry=m{public.pk}")
+    assert "<bdi>Answer: 2</bdi>" in listed and "two cubes" not in listed
+
+
+def test_the_row_of_one_submission_is_named_so(row: Submission, val: Split) -> None:
+    page = page_of(Client(), f"{BOARD}questions/?entry=m{row.method_id}&entry=s{row.pk}")
+    assert f"submission {row.pk}</span>" in page and f"(submission {row.pk})</th>" in page
+
+
 def test_questions_are_filtered_by_the_state_of_their_reply(row: Submission, val: Split) -> None:
     client, entry = Client(), f"entry=m{row.method_id}"
     for name, positions in (("failed", [3]), ("cut-off", [4]), ("refused", [5]), ("empty", [6])):

@@ -106,6 +106,7 @@ def test_predictions_are_scored_on_a_leaderboard_with_twenty_tasks(page: Page, a
     for name, answers in {"Reads well": truth_of(split), "Reads badly": noisy(split, wrong=0.4)}.items():
         page.goto("/methods/new/")
         page.get_by_label("Name", exact=True).fill(name)
+        page.get_by_label("How it was made").select_option("trained")
         page.get_by_role("button", name="Create the method").click()
         page.get_by_role("button", name="Publish").click()
         file = tmp_path / "said.txt"

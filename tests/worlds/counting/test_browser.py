@@ -55,6 +55,7 @@ def shift_the_counts(page: Page, dataset: Dataset) -> None:
 def create_method(page: Page, name: str) -> None:
     page.goto("/methods/new/")
     page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("How it was made").select_option("trained")
     page.get_by_role("button", name="Create the method").click()
     page.get_by_role("button", name="Publish").click()
 

@@ -87,6 +87,7 @@ def submit(page: Page, split: Split, spoken: dict[str, str], folder: Path) -> No
     """Submit the right answers of a split, in the given spelling, as predictions of a new method."""
     page.goto("/methods/new/")
     page.get_by_label("Name", exact=True).fill(f"Says {spoken['yes']}")
+    page.get_by_label("How it was made").select_option("trained")
     page.get_by_role("button", name="Create the method").click()
     page.get_by_role("button", name="Publish").click()
     file = folder / "said.txt"

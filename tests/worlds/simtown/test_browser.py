@@ -118,6 +118,7 @@ def answer_by_phone(page: Page, browser: Browser) -> None:
 def create_method(page: Page, name: str) -> None:
     page.goto("/methods/new/")
     page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("How it was made").select_option("trained")
     page.get_by_role("button", name="Create the method").click()
     page.get_by_role("button", name="Publish").click()
 

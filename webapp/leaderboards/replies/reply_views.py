@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.predictions.answer_parser import split_thoughts, without_thoughts
 from generation.engine.predictions.packed_replies import (
     ANSWERED,
     NO_REPLY,
@@ -67,7 +68,8 @@ class ReplyView(NamedTuple):
     title : str
         The variant, repetition and attempt of the record; empty if the question has only one record.
     state : str
-    reply, reasoning : ShownText or None
+    reply, thoughts, reasoning : ShownText or None
+        The reply without its blocks of thoughts, these blocks, and the reasoning that the server returned.
     facts : tuple of str
         Tokens, time, cost, and others.
     error : str
@@ -77,6 +79,7 @@ class ReplyView(NamedTuple):
     title: str
     state: str
     reply: ShownText | None
+    thoughts: ShownText | None
     reasoning: ShownText | None
     facts: tuple[str, ...]
     error: str
@@ -120,7 +123,7 @@ def _view(record: StoredRecord, *, is_only: bool) -> ReplyView:
     return ReplyView(
         "" if is_only else _title(record),
         record["state"],
-        _text(record["reply"], lengths.get("reply")),
+        *_reply(record["reply"], lengths.get("reply")),
         _text(record["reasoning"], lengths.get("reasoning")),
         tuple(_facts(record)),
         without_hidden(record["error"]),
@@ -132,6 +135,14 @@ def _text(text: str | None, length: int | None) -> ShownText | None:
         return None
     shown = without_hidden(text[:SHOWN])
     return ShownText(shown, 0 if length is None else length - SHOWN)
+
+
+def _reply(text: str | None, length: int | None) -> tuple[ShownText | None, ShownText | None]:
+    """Return a reply without its thoughts, and its thoughts; if it is cut, the last of them says so."""
+    said, thoughts = split_thoughts((text or "")[:SHOWN])
+    shown = _text(said.strip(), length)
+    thought = "\n\n".join(stripped for one in thoughts if (stripped := one.strip()))
+    return shown, _text(thought, None if shown else length)
 
 
 def _title(record: StoredRecord) -> str:
@@ -193,7 +204,7 @@ def _excerpt(packed: PackedReplies, place: int, records: Sequence[StoredRecord])
     tokens, latency = packed.figures.tokens[place], packed.figures.latency[place]
     facts = [] if np.isnan(tokens) else [f"{tokens:,.0f} tokens"]
     facts += [] if np.isnan(latency) else [seconds(float(latency))]
-    return Excerpt(state, shorten_text(text), ", ".join(facts))
+    return Excerpt(state, shorten_text(without_thoughts(text).strip() or text), ", ".join(facts))
 
 
 def shorten_text(text: str) -> str:

@@ -191,7 +191,7 @@ def labels_of(entries: Sequence[Entry]) -> list[str]:
     """Return a label for each row; all labels differ."""
     names = [entry.name for entry in entries]
     labels = [
-        f"{entry.name} ({entry.circumstances})" if names.count(entry.name) > 1 and entry.circumstances else entry.name
+        f"{entry.name} ({entry.details})" if names.count(entry.name) > 1 and entry.details else entry.name
         for entry in entries
     ]
     return [
