@@ -63,7 +63,7 @@ class MethodForm(MethodBase):
         made = self.fields["made"]
         assert isinstance(made, forms.ChoiceField)
         known = [(value, label) for value, label in Method.Made.choices if value != Method.Made.HUMAN]
-        if self.instance.pk is None:
+        if self.instance._state.adding:
             made.choices = [("", "choose one"), *known]
             self.initial["made"] = ""
             made.error_messages["required"] = "Expected how the method was made, got nothing."
