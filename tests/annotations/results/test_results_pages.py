@@ -403,11 +403,18 @@ def test_each_question_has_its_raw_answers_with_their_participants(rosa: Client,
 # Live updates
 
 
+@pytest.fixture
+def timeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the state of a study the same while time passes; otherwise it changes every five minutes."""
+    monkeypatch.setattr(study_statistics, "A_WHILE", 10**12)
+
+
 def find_live_address(page: str) -> str:
     found = re.search(r'data-live="([^"]*)"', page)
     return unescape(found[1]) if found else ""
 
 
+@pytest.mark.usefixtures("timeless")
 def test_the_live_part_is_equal_to_the_part_of_the_page(rosa: Client, run: Study, at: str) -> None:
     page = rosa.get(f"{at}results/?flag=every").content.decode()
     address = find_live_address(page)
@@ -417,6 +424,7 @@ def test_the_live_part_is_equal_to_the_part_of_the_page(rosa: Client, run: Study
     assert rosa.get(address).status_code == 204
 
 
+@pytest.mark.usefixtures("timeless")
 @pytest.mark.parametrize("what", ["answer", "undo", "exclude", "take back", "check", "finish", "close"])
 def test_the_live_part_is_sent_again_after_each_kind_of_change(rosa: Client, run: Study, at: str, what: str) -> None:
     person, question = run.participants.order_by("pk")[0], run.questions.all()[0]
@@ -447,12 +455,22 @@ def test_the_live_part_is_sent_again_after_each_kind_of_change(rosa: Client, run
     assert (find_live_address(part.content.decode()) == "") is (what == "close")
 
 
+@pytest.mark.usefixtures("timeless")
 def test_the_live_part_needs_few_queries_if_nothing_changed(
     rosa: Client, run: Study, at: str, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     address = find_live_address(rosa.get(f"{at}results/").content.decode())
     with django_assert_max_num_queries(10):
         assert rosa.get(address).status_code == 204
+
+
+def test_the_live_part_is_sent_again_after_a_while(
+    rosa: Client, run: Study, at: str, timeless: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = find_live_address(rosa.get(f"{at}results/").content.decode())
+    assert rosa.get(address).status_code == 204
+    monkeypatch.setattr(study_statistics, "A_WHILE", 1)
+    assert rosa.get(address).status_code == 200
 
 
 def test_the_page_of_a_closed_study_has_no_live_part(rosa: Client, run: Study, at: str) -> None:
