@@ -148,6 +148,20 @@ def test_staff_change_public_views_only(val: Split, vera: Client, admin_client: 
     assert list(SavedView.objects.all()) == [own]
 
 
+def test_the_owner_of_the_dataset_only_deletes_public_views(val: Split, vera: Client, other: Client) -> None:
+    save(vera, BOARD, "Own")
+    save(vera, BOARD, "Rude", is_public="on")
+    own, rude = SavedView.objects.order_by("name")
+    assert other.post(f"{VIEWS}{rude.pk}/delete/").status_code == 404
+    Dataset.objects.filter(pk=val.dataset_id).update(owner=User.objects.get(username="otto"))
+    page = other.get(VIEWS).content.decode()
+    assert f"{VIEWS}{rude.pk}/delete/" in page and f'{VIEWS}{rude.pk}/"' not in page
+    assert other.post(f"{VIEWS}{rude.pk}/", {"name": "Polite"}).status_code == 404
+    assert other.post(f"{VIEWS}{own.pk}/delete/").status_code == 404
+    assert other.post(f"{VIEWS}{rude.pk}/delete/").status_code == 302
+    assert list(SavedView.objects.all()) == [own]
+
+
 def test_visitors_are_asked_to_sign_in(val: Split) -> None:
     answer = save(Client(), BOARD)
     assert answer.status_code == 302 and "login" in answer["Location"]

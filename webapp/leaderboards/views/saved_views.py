@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from generation.access import may_see_exact_figures
+from generation.access import may_see_exact_figures, owns
 from generation.models import Split
 from webapp.leaderboards.board_lookup import find_board
 from webapp.leaderboards.forms import SavedViewForm
@@ -33,7 +33,11 @@ def saved_views(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         is_open = may_see_exact_figures(request.user, split)
         rows = SavedView.objects.for_board(request.user, split, is_open=is_open)
         page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
-        return render(request, "leaderboards/saved_views.html", {**_context(request, split), "page": page})
+        return render(
+            request,
+            "leaderboards/saved_views.html",
+            {**_context(request, split), "page": page, "owns_board": owns(request.user, split.dataset)},
+        )
     if not request.user.is_authenticated:
         return redirect_to_login(reverse("board", args=[slug, name]))
     form = SavedViewForm(request.POST, user=request.user, split=split)
@@ -46,7 +50,7 @@ def saved_views(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 def saved_view_edit(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
     """Return the form of a view, or change its name and who sees it."""
     split = find_board(request.user, slug, name)
-    view = _find_own(request, split, number)
+    view = _find(request, split, number, may_all=bool(request.user.is_staff))
     form = SavedViewForm(request.POST if request.method == "POST" else None, user=request.user, split=split, view=view)
     return _save(request, split, form)
 
@@ -57,7 +61,7 @@ def saved_view_edit(request: HttpRequest, slug: str, name: str, number: int) -> 
 def saved_view_delete(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
     """Return the page that asks whether to delete a view; its button deletes it."""
     split = find_board(request.user, slug, name)
-    view = _find_own(request, split, number)
+    view = _find(request, split, number, may_all=owns(request.user, split.dataset))
     if request.method == "POST":
         view.delete()
         messages.success(request, f"The view “{view.name}” is deleted.")
@@ -80,11 +84,11 @@ def _save(request: HttpRequest, split: Split, form: SavedViewForm) -> HttpRespon
     return render(request, "leaderboards/saved_view_form.html", context, status=BAD if form.errors else 200)
 
 
-def _find_own(request: HttpRequest, split: Split, number: int) -> SavedView:
-    """Return a view of this board that belongs to the account; staff may change public ones, too."""
+def _find(request: HttpRequest, split: Split, number: int, *, may_all: bool) -> SavedView:
+    """Return a view of this board if it belongs to the account or, with `may_all`, if it is public."""
     rows = SavedView.objects.visible_to(request.user).select_related("owner", "split__dataset")
     found = rows.filter(split=split, pk=number).first()
-    if found is None or not (found.owner_id == request.user.pk or request.user.is_staff):
+    if found is None or not (may_all or found.owner_id == request.user.pk):
         raise Http404(NO_VIEW)
     return found
 
