@@ -670,6 +670,12 @@ NEGATION = re.compile(
     r"instead of)|n['’]t)"
     r"[*_\"'”’]{0,3}(?=((?: (?!(?:and|but|so|because|no)\b|-)[^\s.,:;!?–—]+){1,4}))"
 )
+DENIAL = re.compile(
+    r"(?<![\w.'-])(\w[\w.'-]*)[*_\"'”’]{0,3} (?:"
+    r"(?:is|was)(?: not|n['’]t) (?:right|correct|true|possible|the (?:right |correct )?answer)|"
+    r"(?:is|was|would be) (?:wrong|incorrect|impossible|ruled out)|"
+    r"can(?:not|['’]t) be (?:right|correct|true|the (?:right |correct )?answer))\b"
+)
 NO_NOUN = re.compile(
     r"\bno (?:image|picture|photo|attachment|file|input|information|context|access|answer|idea|clue|way|doubt)s?\b"
 )
@@ -758,7 +764,7 @@ class AnswerReader:
         """
         said = plain(text)
         found, has_other_number = self.search(NO_NOUN.sub(" ", said))
-        doubtful, _ = self.search(" . ".join(NEGATION.findall(said)))
+        doubtful, _ = self.search(" . ".join(NEGATION.findall(said) + DENIAL.findall(said)))
         return found, doubtful | (self.numbers if has_other_number else frozenset())
 
     def search(self, said: str) -> tuple[frozenset[str], bool]:

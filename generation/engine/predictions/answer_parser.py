@@ -202,6 +202,13 @@ NEGATION = re.compile(
     r"[*_\"'”’]{0,3}(?=((?: (?!(?:and|but|so|because|no)\b|-)[^\s.,:;!?–—]+){1,4}))"
 )
 """A negation or comparison, and up to four words after it that it may be about, within the same part of a sentence."""
+DENIAL = re.compile(
+    r"(?<![\w.'-])(\w[\w.'-]*)[*_\"'”’]{0,3} (?:"
+    r"(?:is|was)(?: not|n['’]t) (?:right|correct|true|possible|the (?:right |correct )?answer)|"
+    r"(?:is|was|would be) (?:wrong|incorrect|impossible|ruled out)|"
+    r"can(?:not|['’]t) be (?:right|correct|true|the (?:right |correct )?answer))\b"
+)
+"""A word that is denied directly after it: `red is not right`."""
 NO_NOUN = re.compile(
     r"\bno (?:image|picture|photo|attachment|file|input|information|context|access|answer|idea|clue|way|doubt)s?\b"
 )
@@ -215,8 +222,8 @@ NUMBER_WORDS = frozenset(f"{NUMBERS} {TENS}".split())
 class NamedAnswers(NamedTuple):
     """The codes of all answers that a text names, and of those that it names but does not give.
 
-    An answer is doubtful after a negation or comparison: `not red`, `more than 3`. All numbers are doubtful if the text
-    has a number that is no answer: `3 or 12`, `twenty-three`, `-3`.
+    An answer is doubtful after a negation or comparison, or before a denial: `not red`, `more than 3`, `red is wrong`.
+    All numbers are doubtful if the text has a number that is no answer: `3 or 12`, `twenty-three`, `-3`.
     """
 
     codes: frozenset[int]
@@ -267,7 +274,7 @@ class ReplyReader:
         """Return the answers that occur in a text as whole words; a longer phrase hides a shorter one."""
         said = plain(text)
         codes, has_other_number = self._search(NO_NOUN.sub(" ", said))
-        doubtful, _ = self._search(" . ".join(NEGATION.findall(said)))
+        doubtful, _ = self._search(" . ".join(NEGATION.findall(said) + DENIAL.findall(said)))
         return NamedAnswers(codes, doubtful | (self.numbers if has_other_number else frozenset()))
 
     def _search(self, said: str) -> tuple[frozenset[int], bool]:

@@ -58,6 +58,13 @@ REPLIES: list[tuple[str, str, str | None]] = [
     ("color", "a colour other than light blue", None),
     ("color", "I am not sure, but red", "red"),
     ("color", "No - it's blue", "blue"),
+    ("color", "Red is not right.", None),
+    ("color", "“Red” isn’t the correct answer", None),
+    ("count", "4 can't be right", None),
+    ("exist", "Yes would be wrong.", None),
+    ("exist", "No, it is not possible.", "no"),
+    ("color", "The first guess is wrong; it is blue.", "blue"),
+    ("shape", "It is a cube. The cube is not metal.", "cube"),
     ("count", "The answer is not 3.", None),
     ("count", "There are more than 3 cubes", None),
     ("count", "At least two.", None),
@@ -193,7 +200,23 @@ def test_thoughts_are_split_off_as_a_slow_twin_splits_them_off(text: str) -> Non
 
 @pytest.mark.parametrize(
     "text",
-    ["<think>", "</think>", "<answer>", "</answer>", "answer: ", r"\boxed{", "{", "red ", "a-", "1.", "*", "answer"],
+    [
+        *(
+            "<think>",
+            "</think>",
+            "<answer>",
+            "</answer>",
+            "answer: ",
+            r"\boxed{",
+            "{",
+            "red ",
+            "a-",
+            "1.",
+            "*",
+            "answer",
+        ),
+        "a is ",
+    ],
 )
 def test_the_time_for_long_texts_grows_with_their_length(text: str) -> None:
     said = text * (1_000_000 // len(text))
