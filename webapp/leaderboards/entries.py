@@ -194,7 +194,7 @@ class Entry(NamedTuple):
 
     @property
     def details(self) -> str:
-        """Describe how it differs from other rows of its method: its circumstances, or its single submission."""
+        # how it differs from other rows of its method
         one = f"submission {self.key[1:]}" if self.key.startswith("s") else ""
         return ", ".join(part for part in (self.circumstances, one) if part)
 
