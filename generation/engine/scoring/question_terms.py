@@ -126,6 +126,29 @@ def mean_of(values: NDArray[np.float64], is_counted: NDArray[np.bool_]) -> Quest
     return QuestionTerms(np.stack([np.where(is_counted, values, 0.0), is_counted], axis=1), is_counted, ratio)
 
 
+def balanced_accuracy(scores: NDArray[np.bool_] | NDArray[np.float64], truth: NDArray[np.integer]) -> QuestionTerms:
+    """Return the terms of the mean of the accuracies on the questions with each correct answer.
+
+    Parameters
+    ----------
+    scores : array (questions,)
+        Whether each prediction is right, or the probability of it, 0 to 1.
+    truth : array (questions,) of int
+        The correct answers as codes. A question with a negative code does not count.
+    """
+    is_asked = truth == np.unique(truth[truth >= 0])[:, np.newaxis]  # (answers, questions)
+    terms = np.stack([is_asked * scores, is_asked], axis=-1).astype(np.float64)  # (answers, questions, 2)
+    answers, questions = is_asked.shape
+
+    def combine(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        shares = ratio(sums.reshape(*sums.shape[:-1], answers, 2))
+        counts = np.isfinite(shares).sum(axis=-1)
+        total = np.nansum(shares, axis=-1)
+        return np.divide(total, counts, out=np.full(total.shape, np.nan), where=counts > 0)
+
+    return QuestionTerms(terms.transpose(1, 0, 2).reshape(questions, 2 * answers), truth >= 0, combine)
+
+
 def mean_over_runs(runs: Sequence[QuestionTerms]) -> QuestionTerms:
     """Return the mean of the figures of several runs on the same questions, of at least one run.
 

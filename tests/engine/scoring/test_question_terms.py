@@ -13,6 +13,7 @@ from generation.engine.scoring.figures import wilson
 from generation.engine.scoring.question_terms import (
     FEW,
     QuestionTerms,
+    balanced_accuracy,
     mean_of,
     mean_over_runs,
     share_of,
@@ -139,3 +140,15 @@ def test_a_paired_difference_resamples_the_questions_of_both_together() -> None:
     terms = some_terms(300)["rmse"]
     nothing = weighted_sum([terms, terms], [1, -1])
     assert (nothing.figure(), nothing.interval()) == (0, (0, 0))
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.integers(-2, 3)), min_size=1, max_size=30))
+def test_balanced_accuracy_is_the_mean_over_the_answers(rows: list[tuple[float, int]]) -> None:
+    terms = balanced_accuracy(*(np.array(column) for column in zip(*rows, strict=True)))
+    answers = {answer for _, answer in rows if answer >= 0}
+    known = [[score for score, answer in rows if answer == one] for one in answers]
+    figure = terms.figure()
+    if not known:
+        assert figure is None
+    else:
+        assert figure == pytest.approx(np.mean([np.mean(scores) for scores in known]))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from generation.engine.errors import BadSpec
 from generation.engine.scoring.figures import Averaged, Interval, difference_of, figure, wilson
-from generation.engine.scoring.question_terms import QuestionTerms, ratio, share_of
+from generation.engine.scoring.question_terms import QuestionTerms, balanced_accuracy, ratio, share_of
 from generation.engine.scoring.statements import (
     Inequality,
     Measurement,
@@ -120,6 +120,18 @@ def test_the_interval_of_a_root_is_close_to_the_slow_bootstrap() -> None:
     slow = Interval(*np.quantile(drawn, [0.025, 0.975]))
     assert interval_of_sum([(1, one)]) == pytest.approx(slow, abs=0.1 * width(slow))
     assert one.influences.sum() == pytest.approx(0, abs=1e-6)
+
+
+def test_the_interval_of_a_balanced_accuracy_is_close_to_the_slow_bootstrap() -> None:
+    n, chance = 600, np.random.default_rng(7)
+    truth = (chance.random(n) < 0.3).astype(int)
+    is_right = chance.random(n) < np.where(truth, 0.5, 0.9)
+    one = measure_terms({"run": balanced_accuracy(is_right, truth)}, pool="test", positions=np.arange(n))
+    assert one is not None
+    draws = [chance.integers(0, n, n) for _ in range(2000)]
+    figures = [np.mean([is_right[drawn][truth[drawn] == answer].mean() for answer in (0, 1)]) for drawn in draws]
+    slow = Interval(*np.quantile(figures, [0.025, 0.975]))
+    assert interval_of_sum([(1, one)]) == pytest.approx(slow, abs=0.1 * width(slow))
 
 
 @given(BITS)

@@ -30,8 +30,9 @@ SMALL: dict[str, Any] = {
                 {"name": "all", "label": "All", "on": "shapes/test"},
                 {"name": "part", "label": "The first 40", "on": "shapes/test-part"},
                 {"name": "long", "label": "Long ones", "on": "shapes/test", "slice": "length=6.."},
+                {"name": "balanced", "label": "Balanced", "on": "shapes/test", "metric": "balanced_accuracy"},
             ],
-            "paper": {"words": [0.4, None, 0.3]},
+            "paper": {"words": [0.4, None, 0.3, None]},
         }
     ],
     "statements": [

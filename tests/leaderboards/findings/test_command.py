@@ -97,4 +97,4 @@ def test_a_run_that_was_stopped_goes_on_only_with_resume(owner: User, small_find
         run("small", "--workers", "1")
     run("small", "--workers", "1", "--resume")
     record = records.read_record(own_records / "small-mini.json")
-    assert record is not None and record.seconds > begun.journal.seconds["make shapes"]
+    assert record is not None and record.seconds > begun.seconds_of(begun.steps[0])

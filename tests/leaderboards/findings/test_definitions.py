@@ -233,7 +233,7 @@ def test_an_unknown_finding_is_one_message_with_the_known_names() -> None:
         (("statements", 0, "plus"), ["all/words/none"], "figures of the tables, got 'all/words/none'"),
         (("tables", 0, "rows", 0, "of"), "other", "a training of mini for all/words/all, got 'other'"),
         (("tables", 0, "columns", 0, "on"), "shops/test", "a split of shapes, got 'shops/test'"),
-        (("tables", 0, "paper"), {"words": [0.5]}, "Expected 3 figures of a row"),
+        (("tables", 0, "paper"), {"words": [0.5]}, "Expected 4 figures of a row"),
         (("tables", 0, "columns", 1, "name"), "all", "columns with different names"),
         (("tables", 0, "columns", 1, "metric"), "beauty", "rmse"),
         (("tables", 0, "chart"), "lines", "Expected `at` of each column"),

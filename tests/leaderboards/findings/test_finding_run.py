@@ -12,9 +12,11 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.splits.split_recipes import read_recipe
 from tests.leaderboards.findings.made_findings import SMALL, SPLITS, small_definition
+from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.entries import entries_of
 from webapp.leaderboards.findings import records
 from webapp.leaderboards.findings.definitions import BadFinding, Definition
+from webapp.leaderboards.findings.figure_reader import FigureReader
 from webapp.leaderboards.findings.finding_run import FindingRun
 from webapp.leaderboards.findings.records import FindingRecord
 from webapp.leaderboards.models import Score, Submission, Training
@@ -72,6 +74,12 @@ def test_a_small_finding_runs_from_its_data_to_its_record(owner: User, own_recor
     assert found.low < found.value < found.high
     chance = Score.objects.get(split=test, submission__method__baseline="chance")
     assert record.figures["all/chance/all"].value == pytest.approx(chance.right / chance.n, abs=1e-6)
+    reader = FigureReader(test)
+    codes = [stored_predictions.codes_for(one, test) for one in Submission.objects.filter(training__isnull=False)]
+    means = [
+        np.mean([(run[reader.truth == answer] == answer).mean() for answer in np.unique(reader.truth)]) for run in codes
+    ]
+    assert record.figures["all/words/balanced"].value == pytest.approx(np.mean(means), abs=1e-6)
     outcomes = {one.says: one.outcome for one in record.statements}
     assert outcomes["Words are perfect."] == StatementOutcome.NOT_HELD
     assert outcomes["Chance is chance."] == StatementOutcome.HELD
@@ -165,7 +173,7 @@ def test_a_run_that_was_killed_goes_on_and_records_the_same(kill: object, owner:
     run = FindingRun("small", "mini", owner=owner, definition=small_definition())
     with pytest.raises(Killed):
         kill(run)
-    assert run.journal.seconds
+    assert run.is_begun
     again = FindingRun("small", "mini", owner=owner, definition=small_definition())
     assert again.journal.seconds == run.journal.seconds
     assert content_of(run_all(again)) == content_of(whole)
@@ -176,22 +184,37 @@ def test_the_seconds_of_all_attempts_add_up(owner: User) -> None:
     [step, *_] = run.steps
     first = run.perform(step)
     assert run.perform(step) > first
-    assert FindingRun("small", "mini", owner=owner, definition=small_definition()).journal.seconds == {
-        step.name: run.journal.seconds[step.name]
-    }
+    again = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    assert again.seconds_of(step) == run.seconds_of(step)
 
 
-def test_the_journal_of_another_definition_is_not_used(owner: User) -> None:
+def test_the_journal_keeps_the_steps_that_have_not_changed(owner: User) -> None:
     run = FindingRun("small", "mini", owner=owner, definition=small_definition())
-    run.journal.note("make shapes", 5.0)
-    other = small_definition(statements=SMALL["statements"][:1])
-    assert FindingRun("small", "mini", owner=owner, definition=other).journal.seconds == {}
+    for step in run.steps:
+        run.journal.note(step.key, 5.0)
+    [changed, *kept] = SMALL["sizes"]["mini"]["trainings"]
+    trainings = [{**changed, "config": {**changed.get("config", {}), "epochs": 7}}, *kept]
+    mini = {**SMALL["sizes"]["mini"], "trainings": trainings, "about": "Other words."}
+    other = FindingRun("small", "mini", owner=owner, definition=small_definition(sizes={"mini": mini}))
+    new = [step.name for step in other.steps if not other.seconds_of(step)]
+    assert new == [f"train {changed['name']}, seed {seed}" for seed in changed.get("seeds", [0])]
+    changed_data = FindingRun("small", "mini", owner=owner, definition=definition_with(images=True))
+    assert not changed_data.is_begun
+
+
+def test_other_words_do_not_make_a_record_outdated_but_another_bound_does() -> None:
+    first, *others = SMALL["statements"]
+    same = small_definition(title="Another title", statements=[{**first, "says": "In other words."}, *others])
+    assert same.digest("mini") == small_definition().digest("mini")
+    other = small_definition(statements=[{**first, "at_least": -0.9}, *others])
+    assert other.digest("mini") != small_definition().digest("mini")
 
 
 def test_the_time_left_is_that_of_steps_of_the_same_kind(owner: User) -> None:
     run = FindingRun("small", "mini", owner=owner, definition=small_definition())
     assert run.seconds_left(0) is None
-    run.journal.seconds = {"make shapes": 5.0, "train words, seed 0": 30.0, "train words, seed 1": 50.0}
+    for step, seconds in zip(run.steps, [5.0, 30.0, 50.0], strict=False):
+        run.journal.note(step.key, seconds)
     assert run.seconds_left(1) is None, "no training is done"
     assert run.seconds_left(2) == pytest.approx(30)
     assert run.seconds_left(len(run.steps)) == 0

@@ -29,7 +29,8 @@ from generation.engine.spec import Frozen, read
 FOLDER = Path(__file__).parent / "definitions"
 SIZES: tuple[SizeName, ...] = ("mini", "paper")
 BASELINE, GUESSES = "baseline", "guesses"  # kinds of rows without a training
-ACCURACY = "accuracy"
+ACCURACY, BALANCED = "accuracy", "balanced_accuracy"  # metrics of every dataset; others are those of its world
+PERCENT = "%"
 UNLIMITED = ("relative_error",)  # metrics in percent that can be above 100 %
 COLUMN, ROW = "{column}", "{row}"  # in a row's training and split: the name of the cell's column
 
@@ -115,7 +116,8 @@ class TableColumn(Frozen):
     slice : str
         The questions, as in the address of the split's page; empty for all.
     metric : str
-        `accuracy`, or a name in `generation.engine.scoring.counts.metrics.METRICS`.
+        `accuracy`; `balanced_accuracy`, the mean of the accuracies on the questions with each correct answer; or a name
+        in `generation.engine.scoring.counts.metrics.METRICS`.
     at : float or None
         The place on the axis, if the chart has lines.
     """
@@ -129,14 +131,19 @@ class TableColumn(Frozen):
 
     @model_validator(mode="after")
     def _has_metric(self) -> Self:
-        if self.metric not in (ACCURACY, *METRICS):
-            raise ValueError(f"Expected one of {', '.join((ACCURACY, *METRICS))}, got {self.metric}")
+        if self.metric not in (ACCURACY, BALANCED, *METRICS):
+            raise ValueError(f"Expected one of {', '.join((ACCURACY, BALANCED, *METRICS))}, got {self.metric}")
         return self
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of the figure: percent, or objects."""
+        return PERCENT if self.metric in (ACCURACY, BALANCED) else METRICS[self.metric].unit
 
     @property
     def is_share(self) -> bool:
         # It is between 0 and 1.
-        return self.metric == ACCURACY or (METRICS[self.metric].unit == "%" and self.metric not in UNLIMITED)
+        return self.unit == PERCENT and self.metric not in UNLIMITED
 
 
 class FindingCell(NamedTuple):
@@ -281,11 +288,15 @@ class Definition(Frozen):
         return [one for one in self.statements if size in one.sizes]
 
     def digest(self, size: SizeName) -> str:
-        """Return the SHA-256 of all that decides what a run of this size makes, trains and states."""
-        made = self.sizes[size].model_dump(mode="json")
-        tables = [table.model_dump(mode="json", exclude={"paper", "note"}) for table in self.tables_of(size)]
-        statements = [one.model_dump(mode="json") for one in self.statements_of(size)]
-        return digest({"made": made, "tables": tables, "statements": statements})
+        """Return the SHA-256 of all that decides what a record of this size contains. Texts for readers do not."""
+        made = self.sizes[size].model_dump(mode="json", exclude={"about"})
+        cells = [
+            [cell.key, cell.of, cell.on, cell.column.slice, cell.column.metric]
+            for table in self.tables_of(size)
+            for cell in table.cells()
+        ]
+        statements = [one.model_dump(mode="json", exclude={"says", "sizes"}) for one in self.statements_of(size)]
+        return digest({"made": made, "cells": cells, "statements": statements})
 
 
 def _check_unique(what: str, names: Sequence[str]) -> None:

@@ -1,10 +1,11 @@
 """Reads the figures of findings from stored predictions, with the data for their intervals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.scoring.question_terms import QuestionTerms, balanced_accuracy
 from generation.engine.scoring.score import NONE, right_of
 from generation.engine.scoring.statements import Measurement, measure_share, measure_terms
 from generation.models import Split
@@ -13,7 +14,7 @@ from generation.reports.scoring import truth_of
 from generation.splits.split_recipes import BadRecipe, Chooser
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import stored_predictions
-from webapp.leaderboards.findings.definitions import ACCURACY, BadFinding, TableColumn
+from webapp.leaderboards.findings.definitions import ACCURACY, BALANCED, BadFinding, TableColumn
 from webapp.leaderboards.metrics import load_predictions
 from webapp.leaderboards.models import Submission
 
@@ -49,20 +50,15 @@ class FigureReader:
 
     def of_submissions(self, runs: Mapping[str, Submission], column: TableColumn) -> Measurement:
         """Return the figure of some runs by their names; raise `BadFinding` if it is not defined."""
-        among = self.find_questions(column)
-        if column.metric == ACCURACY:
-            codes = [stored_predictions.codes_for(one, self.split) for one in runs.values()]
-            return self._share([right_of(one, self.truth) for one in codes], tuple(runs), among)
-        terms = {
+        if column.metric in (ACCURACY, BALANCED):
+            codes = {name: stored_predictions.codes_for(one, self.split) for name, one in runs.items()}
+            return self._of_scores({name: right_of(one, self.truth) for name, one in codes.items()}, column)
+        found = {
             name: terms_of(self.split, *load_predictions(self.split, one.predictions)) for name, one in runs.items()
         }
-        lacking = next((name for name, one in terms.items() if column.metric not in one), None)
-        if lacking is None:
-            named = {name: one[column.metric] for name, one in terms.items()}
-            found = measure_terms(named, among, pool=self.pool, positions=self.positions)
-            if found is not None:
-                return found
-        raise BadFinding(f"Expected predictions with {column.metric}, got some without.", where=str(self.split))
+        if any(column.metric not in one for one in found.values()):
+            raise BadFinding(f"Expected predictions with {column.metric}, got some without.", where=str(self.split))
+        return self._of_terms({name: one[column.metric] for name, one in found.items()}, column)
 
     def of_guesses(self, source: Split, column: TableColumn) -> Measurement:
         """Return the expected accuracy of answers that are drawn at random from those of a split."""
@@ -71,13 +67,21 @@ class FigureReader:
         counts = np.bincount(answers[answers >= 0], minlength=len(index.answer_values))
         shares = dict(zip(index.answer_values, counts / max(1, counts.sum()), strict=True))
         table = np.array([*(shares.get(value, 0.0) for value in self.index.answer_values), 0.0])
-        return self._share([table[self.truth]], (f"guesses of {source}",), self.find_questions(column))
+        return self._of_scores({f"guesses of {source}": table[self.truth]}, column)
 
-    def _share(
-        self,
-        rights: Sequence[NDArray[np.floating] | NDArray[np.bool_]],
-        runs: tuple[str, ...],
-        among: NDArray[np.bool_],
+    def _of_scores(
+        self, runs: Mapping[str, NDArray[np.bool_] | NDArray[np.float64]], column: TableColumn
     ) -> Measurement:
-        scores = np.stack([np.asarray(one, np.float64)[among] for one in rights])
-        return measure_share(scores, runs=runs, pool=self.pool, positions=self.positions[among])
+        """Return an accuracy from whether each run answers each question rightly, or the probability of it."""
+        among = self.find_questions(column)
+        if column.metric == BALANCED:
+            truth = np.where(among, self.truth, NONE)
+            return self._of_terms({name: balanced_accuracy(one, truth) for name, one in runs.items()}, column)
+        scores = np.stack([np.asarray(one, np.float64)[among] for one in runs.values()])
+        return measure_share(scores, runs=tuple(runs), pool=self.pool, positions=self.positions[among])
+
+    def _of_terms(self, runs: Mapping[str, QuestionTerms], column: TableColumn) -> Measurement:
+        found = measure_terms(runs, self.find_questions(column), pool=self.pool, positions=self.positions)
+        if found is None:
+            raise BadFinding(f"Expected questions with {column.metric}, got none.", where=str(self.split))
+        return found

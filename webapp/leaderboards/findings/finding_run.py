@@ -8,12 +8,13 @@ record is written.
 import functools
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from django.utils import timezone
 
+from generation.engine.content_hash import digest
 from generation.engine.learners.base import SizeName
 from generation.engine.scoring.statements import Judgement, Measurement, judge
 from generation.making import dataset_jobs
@@ -48,8 +49,11 @@ MAKE = "make"  # the kind of the steps that make datasets
 
 
 class FindingStep(NamedTuple):
+    """A step of a run. `key` names it in the journal; it differs if the step makes or trains anything else."""
+
     name: str
     kind: str
+    key: str
     perform: Callable[[], object]
 
 
@@ -86,8 +90,7 @@ class FindingRun:
             raise BadFinding(f"Expected one of {', '.join(self.definition.sizes)}, got {size!r}.", where="--size")
         self.plan = self.definition.sizes[size]
         self.make, self.say = make or _make_here, say
-        path = records.own_folder() / f"{name}-{size}.journal.json"
-        self.journal = Journal(path, definition=self.definition.digest(size))
+        self.journal = Journal(records.own_folder() / f"{name}-{size}.journal.json")
 
     # Steps
 
@@ -97,19 +100,42 @@ class FindingRun:
 
     def _dataset_steps(self) -> Iterator[FindingStep]:
         for one in self.plan.datasets:
-            yield FindingStep(f"make {one.name}", MAKE, functools.partial(self.make_dataset, one))
+            yield self._step(f"make {one.name}", MAKE, functools.partial(self.make_dataset, one), [one.name])
 
     def _training_steps(self) -> Iterator[FindingStep]:
         for one in self.plan.trainings:
+            used = [path.partition("/")[0] for path in (one.train, one.val, *one.tests)]
             for seed in one.seeds:
-                name = f"train {one.name}, seed {seed}"
-                yield FindingStep(name, one.method, functools.partial(self.train, one, seed))
+                perform = functools.partial(self.train, one, seed)
+                yield self._step(f"train {one.name}, seed {seed}", one.method, perform, used, training=one)
 
     def _baseline_steps(self) -> Iterator[FindingStep]:
         needed = dict.fromkeys((cell.source, cell.on) for cell in self.cells if cell.kind == BASELINE)
         for kind, split in needed:
             perform = functools.partial(self.score_baseline, kind, split)
-            yield FindingStep(f"score {kind} on {split}", BASELINE, perform)
+            yield self._step(f"score {kind} on {split}", BASELINE, perform, [split.partition("/")[0]])
+
+    def _step(
+        self,
+        name: str,
+        kind: str,
+        perform: Callable[[], object],
+        datasets: Sequence[str],
+        *,
+        training: FindingTraining | None = None,
+    ) -> FindingStep:
+        made = [one.model_dump(mode="json") for one in self.plan.datasets if one.name in datasets]
+        trained = None if training is None else training.model_dump(mode="json", exclude={"seeds"})
+        return FindingStep(name, kind, f"{name} {digest([made, trained])[:12]}", perform)
+
+    def seconds_of(self, step: FindingStep) -> float:
+        """Return the seconds of a step, including those of earlier attempts; 0 if it was not tried yet."""
+        return self.journal.seconds.get(step.key, 0.0)
+
+    @property
+    def is_begun(self) -> bool:
+        """Return whether a step was tried before, in this process or in another one."""
+        return any(step.key in self.journal.seconds for step in self.steps)
 
     def perform(self, step: FindingStep) -> float:
         """Do a step, and return its seconds, including those of earlier attempts."""
@@ -117,14 +143,14 @@ class FindingRun:
         try:
             step.perform()
         finally:
-            self.journal.note(step.name, time.monotonic() - begun)
-        return self.journal.seconds[step.name]
+            self.journal.note(step.key, time.monotonic() - begun)
+        return self.seconds_of(step)
 
     def seconds_left(self, done: int) -> float | None:
         """Return an estimate of the seconds for all steps but the first `done`; None if nothing is known yet."""
         spent = defaultdict[str, list[float]](list)
         for step in self.steps[:done]:
-            spent[step.kind].append(self.journal.seconds.get(step.name, 0.0))
+            spent[step.kind].append(self.seconds_of(step))
         every = [seconds for found in spent.values() for seconds in found]
         if not every:
             return None
@@ -281,7 +307,7 @@ class FindingRun:
             definition=self.definition.digest(self.size),
             date=timezone.now().isoformat(timespec="seconds"),
             command=command_of(self.name, self.size),
-            seconds=round(sum(self.journal.seconds.get(step.name, 0.0) for step in self.steps), 1),
+            seconds=round(sum(map(self.seconds_of, self.steps)), 1),
             machine=records.describe_machine(),
             versions=records.describe_versions(),
             datasets=tuple(self._recorded_dataset(one) for one in self.plan.datasets),

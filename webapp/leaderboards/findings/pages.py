@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from generation.engine.learners.base import SizeName
-from generation.engine.scoring.counts.metrics import METRICS
 from generation.engine.scoring.figures import Interval, points
 from generation.engine.scoring.statements import Inequality, StatementOutcome
 from webapp.leaderboards.findings import records
 from webapp.leaderboards.findings.definitions import (
-    ACCURACY,
+    PERCENT,
     SIZES,
     Definition,
     FindingStatement,
@@ -21,7 +20,7 @@ from webapp.leaderboards.findings.definitions import (
 )
 from webapp.leaderboards.findings.records import FindingRecord, RecordedFigure, RecordedStatement
 
-PERCENT, POINTS, OBJECTS = "%", "points", "objects"
+POINTS, OBJECTS = "points", "objects"
 CHIPS = {
     StatementOutcome.HELD: "good",
     StatementOutcome.NOT_HELD: "bad",
@@ -129,7 +128,7 @@ def _figure(table: FindingTable, row: TableRow, at: int, figures: dict[str, Reco
 
 
 def _unit(columns: Sequence[TableColumn]) -> str:
-    units = {PERCENT if one.metric == ACCURACY else METRICS[one.metric].unit for one in columns}
+    units = {one.unit for one in columns}
     return PERCENT if units == {PERCENT} else OBJECTS
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from pydantic import field_validator
@@ -205,34 +204,24 @@ def _load(path: Path) -> FindingRecord | None:
 
 
 class Journal:
-    """The seconds of the steps of a run that are done, in a file, so that a run can continue after it was killed.
+    """The seconds of the steps that are done, in a file, so that a run can continue after it was killed.
 
     The file stays after the run, so that a second record counts the seconds of the first run.
-
-    Parameters
-    ----------
-    path : Path
-    definition : str
-        The digest of the definition. The journal of another definition is not used.
     """
 
-    def __init__(self, path: Path, *, definition: str) -> None:
-        self.path, self.definition = path, definition
-        self.seconds: dict[str, float] = {}
-        data = self._read()
-        if data.get("definition") == definition:
-            self.seconds = {str(name): float(seconds) for name, seconds in data["seconds"].items()}
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.seconds: dict[str, float] = self._read()
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> dict[str, float]:
         try:
             found = json.loads(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            return {str(step): float(seconds) for step, seconds in found["seconds"].items()}
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return {}
-        return found if isinstance(found, dict) and isinstance(found.get("seconds"), dict) else {}
 
     def note(self, step: str, seconds: float) -> None:
         """Add seconds to a step, and write the file."""
         self.seconds[step] = round(self.seconds.get(step, 0.0) + seconds, 3)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        content = {"definition": self.definition, "seconds": self.seconds}
-        write_whole(self.path, json.dumps(content, indent=1).encode())
+        write_whole(self.path, json.dumps({"seconds": self.seconds}, indent=1).encode())

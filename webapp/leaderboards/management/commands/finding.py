@@ -66,7 +66,7 @@ class Command(PlainCommand):
         workers = options["workers"] or settings.MACHINE_PROCESSES
         if workers > 1:
             run.make = lambda dataset: self._make(dataset, workers=workers)
-        if run.journal.seconds and not options["resume"]:
+        if run.is_begun and not options["resume"]:
             raise CommandError(self._refusal(run), returncode=BAD_INPUT)
         try:
             with stoppable():
@@ -85,7 +85,7 @@ class Command(PlainCommand):
     def _refusal(self, run: FindingRun) -> str:
         """Return the error message for a run that was started or recorded before, if --resume is not given."""
         record = records.load_own(run.name, run.size)
-        if record is None or record.definition != run.journal.definition:
+        if record is None or record.definition != run.definition.digest(run.size):
             return "Expected no earlier run of this finding, got one that is not complete. Add --resume to continue it."
         page = f"{settings.PUBLIC_URL}{reverse('finding', args=[run.name])}?size={run.size}"
         return (
