@@ -232,6 +232,40 @@ class FindingTable(Frozen):
         return None if figures is None else figures[at]
 
 
+class NeededPlace(Frozen):
+    # The table has lines over numbers of examples.
+    at: float
+    label: str
+    table: Name
+
+
+class NeededExamples(Frozen):
+    """A diagram of the paper that shows how many examples methods need for a target accuracy.
+
+    Attributes
+    ----------
+    name, title, source : str
+    note : str
+    axis : str
+        The title of the axis.
+    targets : tuple of float
+        The accuracies to reach.
+    places : tuple of NeededPlace
+        The places on the axis; the tables of all places have the same rows.
+    sizes : tuple of str
+        The sizes of the finding that have this diagram.
+    """
+
+    name: Name
+    title: str
+    source: str
+    note: str = ""
+    axis: str
+    targets: tuple[float, ...] = Field(min_length=1, max_length=4)
+    places: tuple[NeededPlace, ...] = Field(min_length=1)
+    sizes: tuple[SizeName, ...] = SIZES
+
+
 class FindingStatement(Inequality):
     says: str
     sizes: tuple[SizeName, ...] = SIZES
@@ -246,7 +280,7 @@ class Definition(Frozen):
         `paper` is the citation. `about` is what the paper found, in a few sentences.
     link : str
         The address of the paper; empty if there is none.
-    tables, statements : tuple
+    tables, needed_examples, statements : tuple
     sizes : mapping of str to FindingSize
     """
 
@@ -255,6 +289,7 @@ class Definition(Frozen):
     link: str = ""
     about: str
     tables: tuple[FindingTable, ...] = Field(min_length=1)
+    needed_examples: tuple[NeededExamples, ...] = ()
     statements: tuple[FindingStatement, ...] = Field(min_length=1)
     sizes: dict[SizeName, FindingSize] = Field(min_length=1)
 
@@ -279,10 +314,24 @@ class Definition(Frozen):
                 unknown = sorted(statement.weights.keys() - cells.keys())
                 if unknown:
                     raise ValueError(f"Expected figures of the tables, got {unknown[0]!r} in {statement.says!r}")
+            for diagram in self.diagrams_of(size):
+                self._check_diagram(diagram, size)
         return self
+
+    def _check_diagram(self, diagram: NeededExamples, size: SizeName) -> None:
+        tables = {table.name: table for table in self.tables_of(size) if table.chart == "lines"}
+        for place in diagram.places:
+            if place.table not in tables:
+                raise ValueError(f"Expected a table of {size} with lines in {diagram.name}, got {place.table!r}")
+        rows = [[row.label for row in tables[place.table].rows] for place in diagram.places]
+        if any(some != rows[0] for some in rows):
+            raise ValueError(f"Expected the same rows in all tables of {diagram.name}, got {rows}")
 
     def tables_of(self, size: SizeName) -> list[FindingTable]:
         return [table for table in self.tables if size in table.sizes]
+
+    def diagrams_of(self, size: SizeName) -> list[NeededExamples]:
+        return [one for one in self.needed_examples if size in one.sizes]
 
     def statements_of(self, size: SizeName) -> list[FindingStatement]:
         return [one for one in self.statements if size in one.sizes]
