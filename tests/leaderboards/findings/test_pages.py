@@ -120,6 +120,17 @@ def test_the_newer_one_of_two_records_counts(record: FindingRecord, own_records:
     assert found is not None and found.date.startswith("2031")
 
 
+@pytest.mark.parametrize("is_own", [True, False])
+def test_a_record_of_the_present_definition_counts_before_a_newer_one(
+    record: FindingRecord, own_records: Path, is_own: bool
+) -> None:
+    newer = {"definition": "0" * 64, "date": "2031-01-01T00:00:00+00:00"}
+    present, outdated = (own_records, records.FOLDER) if is_own else (records.FOLDER, own_records)
+    records.write(record, folder=present)
+    records.write(record.model_copy(update=newer), folder=outdated)
+    assert records.load_latest(NAME, "mini") == record
+
+
 DAMAGED = [
     b"",
     b"{",

@@ -23,7 +23,7 @@ from generation.engine.learners.model_files import write_whole
 from generation.engine.scoring.figures import rounded
 from generation.engine.scoring.statements import Inequality, Measurement, StatementOutcome, interval_of_sum
 from generation.engine.spec import Frozen, read
-from webapp.leaderboards.findings.definitions import BadFinding
+from webapp.leaderboards.findings.definitions import BadFinding, load
 from webapp.leaderboards.training.results import code_version
 
 FOLDER = Path(__file__).parent / "records"
@@ -186,9 +186,14 @@ def read_record(path: Path) -> FindingRecord | None:
 
 
 def load_latest(finding: str, size: SizeName) -> FindingRecord | None:
+    """Return the newest record of the present definition; without one, the newest record of an earlier definition."""
     # A damaged record is logged, so that pages work without it.
-    found = [_load(path_of(finding, size, folder=folder)) for folder in (FOLDER, own_folder())]
-    return max((one for one in found if one is not None), key=lambda one: one.end_time, default=None)
+    loaded = [_load(path_of(finding, size, folder=folder)) for folder in (FOLDER, own_folder())]
+    found = [one for one in loaded if one is not None]
+    if len(found) < 2:
+        return next(iter(found), None)
+    current = load(finding).digest(size)
+    return max(found, key=lambda one: (one.definition == current, one.end_time))
 
 
 def load_own(finding: str, size: SizeName) -> FindingRecord | None:
