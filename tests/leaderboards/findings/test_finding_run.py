@@ -210,6 +210,17 @@ def test_other_words_do_not_make_a_record_outdated_but_another_bound_does() -> N
     assert other.digest("mini") != small_definition().digest("mini")
 
 
+@pytest.mark.parametrize(
+    "seconds",
+    ['{"make shapes": null}', '{"make shapes": "x"}', '{"make shapes": NaN}', f'{{"a": 1{"0" * 400}}}', "[5]"],
+)
+def test_a_damaged_journal_is_not_used(owner: User, seconds: str) -> None:
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    run.journal.note("make shapes", 5.0)
+    run.journal.path.write_text(f'{{"seconds": {seconds}}}')
+    assert FindingRun("small", "mini", owner=owner, definition=small_definition()).journal.seconds == {}
+
+
 def test_the_time_left_is_that_of_steps_of_the_same_kind(owner: User) -> None:
     run = FindingRun("small", "mini", owner=owner, definition=small_definition())
     assert run.seconds_left(0) is None

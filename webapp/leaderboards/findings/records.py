@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
+from typing import Any, TypeGuard
 
 from django.conf import settings
 from pydantic import field_validator
@@ -208,6 +209,12 @@ def _load(path: Path) -> FindingRecord | None:
         return None
 
 
+def _are_seconds(data: Any) -> TypeGuard[dict[str, float]]:
+    return isinstance(data, dict) and all(  # JSON can hold NaN, and whole numbers that are too large
+        isinstance(one, int | float) and 0 <= one <= sys.float_info.max for one in data.values()
+    )
+
+
 class Journal:
     """The seconds of the steps that are done, in a file, so that a run can continue after it was killed.
 
@@ -221,9 +228,10 @@ class Journal:
     def _read(self) -> dict[str, float]:
         try:
             found = json.loads(self.path.read_text(encoding="utf-8"))
-            return {str(step): float(seconds) for step, seconds in found["seconds"].items()}
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        except (OSError, ValueError, RecursionError):
             return {}
+        seconds = found.get("seconds") if isinstance(found, dict) else None
+        return seconds if _are_seconds(seconds) else {}
 
     def note(self, step: str, seconds: float) -> None:
         """Add seconds to a step, and write the file."""
