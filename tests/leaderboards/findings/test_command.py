@@ -1,6 +1,7 @@
 """The command `finding`: its list, its refusals, a run with a record, and a run that is continued."""
 
 import io
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.core.management.base import CommandError
 from tests.leaderboards.findings.made_findings import record_of, small_definition
 from webapp.leaderboards.findings import definitions, finding_run, records
 from webapp.leaderboards.findings.finding_run import FindingRun
+from webapp.leaderboards.management.commands.finding import Command
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -51,17 +53,31 @@ def test_without_a_name_findings_are_listed_with_their_outcomes(own_records: Pat
             "an account 'nobody', got none: name the account with --owner ACCOUNT",
         ),
         (("clevr-diagnosis",), "one superuser, got none: name the account with --owner ACCOUNT"),
+        *((("clevr-diagnosis", "--workers", number), "a number of processes, 1 to 64") for number in ("-3", "0", "65")),
     ],
 )
 def test_bad_input_is_one_message_and_leaves_nothing(
     arguments: tuple[str, ...], message: str, own_records: Path
 ) -> None:
-    if "nothing" in arguments:
+    if "nothing" in arguments or "--workers" in arguments:
         User.objects.create_superuser("chief", password="x")
     with pytest.raises(CommandError, match=message) as refusal:
         run(*arguments)
-    assert refusal.value.returncode == 2
+    assert "--workers" in arguments or refusal.value.returncode == 2  # a parser that a program calls has no status
     assert not own_records.exists()
+
+
+def test_ctrl_c_says_to_repeat_all_options(
+    owner: User, small_finding: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(FindingRun, "perform", lambda run, step: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(SystemExit) as stopped:
+        Command().run_from_argv(["manage.py", "finding", "small", "--owner", "chief", "--workers", "1"])
+    assert stopped.value.code == 130
+    assert (
+        "Stopped. The finished steps are kept. To continue, run the same command with all its options and --resume."
+        in (capsys.readouterr().err)
+    )
 
 
 @pytest.mark.slow

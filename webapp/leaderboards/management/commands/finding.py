@@ -12,10 +12,10 @@ from generation.engine.scoring.statements import StatementOutcome
 from generation.making.process_pool import KeepDying, Pool, stoppable
 from generation.making.progress import progress_of
 from generation.making.warmup import warm_world
-from generation.management.console import BAD_INPUT, FAILED, GO_ON, INTERRUPTED, PlainCommand
+from generation.management.console import BAD_INPUT, FAILED, GO_ON, INTERRUPTED, PlainCommand, add_workers
 from generation.models import Dataset
 from webapp.leaderboards.findings import definitions, pages, records
-from webapp.leaderboards.findings.definitions import SIZES, command_of
+from webapp.leaderboards.findings.definitions import SIZES
 from webapp.leaderboards.findings.finding_run import FindingRun
 from webapp.leaderboards.management.method_owner import find_owner
 from webapp.leaderboards.models import Training
@@ -44,12 +44,7 @@ class Command(PlainCommand):
         parser.add_argument(
             "--owner", metavar="ACCOUNT", help="account that owns the trainings; default: the only superuser"
         )
-        parser.add_argument(
-            "--workers",
-            type=int,
-            metavar="N",
-            help="number of processes that make data; default: one for each processor",
-        )
+        add_workers(parser)
         parser.add_argument(
             "--record",
             action="store_true",
@@ -74,10 +69,7 @@ class Command(PlainCommand):
         except KeyboardInterrupt as stopped:
             if not self.from_command_line:
                 raise
-            again = f"{command_of(run.name, run.size)} --resume"
-            raise CommandError(
-                f"Stopped. The finished steps are kept. To continue, run: {again}", returncode=INTERRUPTED
-            ) from stopped
+            raise CommandError(f"Stopped. The finished steps are kept. {GO_ON}", returncode=INTERRUPTED) from stopped
         except TrainingWaits as waits:
             raise CommandError(f"{waits} The finished steps are kept. {GO_ON}", returncode=FAILED) from waits
         self._record(run, in_repository=options["record"])
