@@ -274,6 +274,33 @@ def test_bounds_are_in_words(changes: dict[str, object], text: str) -> None:
     assert demand_text(Inequality.model_validate({"plus": ("a",), **changes}), unit="%") == text
 
 
+def test_a_statement_has_the_papers_value_if_the_paper_prints_all_figures(client: Client) -> None:
+    [gap] = [
+        one for one in pages.statements_of(load("counting-shortcuts"), "mini", None) if one.says.startswith("Q+I falls")
+    ]
+    assert gap.paper == "43.5", "61.08 - 17.55"
+    page = text_of(client, "/findings/counting-shortcuts/")
+    assert '<th scope="col" class="num">Paper</th>' in page
+    assert '<td>at least 20 points</td><td class="num">43.5</td>' in page
+    without = pages.statements_of(load("simtown-sample-complexity"), "mini", None)
+    assert {one.paper for one in without} == {""}
+
+
+@pytest.mark.parametrize(
+    ("changes", "total"),
+    [
+        ({"plus": ("a", "b"), "minus": ("c", "c"), "divisor": 2}, -0.35),
+        ({"plus": ("a", "a")}, 0.4),
+        ({"plus": ("a", "unknown")}, None),
+        ({"plus": ("a", "unknown"), "minus": ("unknown",)}, 0.2),
+    ],
+)
+def test_a_sum_needs_each_figure_with_a_weight(changes: dict[str, object], total: float | None) -> None:
+    one = Inequality.model_validate({"at_least": 0, **changes})
+    found = pages.sum_of(one, {"a": 0.2, "b": 0.5, "c": 0.7})
+    assert found == (None if total is None else pytest.approx(total))
+
+
 def test_numbers_have_the_digits_of_their_unit() -> None:
     assert [number_text(-0.123, unit="%"), number_text(1.234, unit="objects")] == ["−12.3", "1.23"]
 

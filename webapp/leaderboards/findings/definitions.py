@@ -231,6 +231,14 @@ class FindingTable(Frozen):
         figures = self.paper.get(row.name)
         return None if figures is None else figures[at]
 
+    def paper_figures(self) -> dict[str, float]:
+        """Return the figures of the paper by the names of their cells, without those that it does not print."""
+        found = {
+            self.key(row, column): self.paper_figure(row, at)
+            for row, (at, column) in itertools.product(self.rows, enumerate(self.columns))
+        }
+        return {key: figure for key, figure in found.items() if figure is not None}
+
 
 class NeededPlace(Frozen):
     # The table has lines over numbers of examples.

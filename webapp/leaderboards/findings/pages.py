@@ -1,6 +1,6 @@
 """The content of the pages of findings: tables with the paper's figures beside ours, and statements in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from generation.engine.learners.base import SizeName
@@ -62,11 +62,12 @@ class TableView(NamedTuple):
 
 
 class StatementView(NamedTuple):
-    """A statement on a page: its bounds, the value, and the outcome with the CSS class of its chip."""
+    """A statement on a page: its bounds, our value, the paper's, and the outcome with the CSS class of its chip."""
 
     says: str
     demand: str
     found: str
+    paper: str
     outcome: str
     chip: str
 
@@ -141,9 +142,11 @@ def number_text(number: float, *, unit: str) -> str:
 
 def statements_of(definition: Definition, size: SizeName, record: FindingRecord | None) -> list[StatementView]:
     """Return the statements of a size, with their outcomes as far as they are recorded."""
-    columns = {cell.key: cell.column for table in definition.tables_of(size) for cell in table.cells()}
+    tables = definition.tables_of(size)
+    columns = {cell.key: cell.column for table in tables for cell in table.cells()}
+    papers = {name: figure for table in tables for name, figure in table.paper_figures().items()}
     return [
-        _statement(one, found, unit=_unit([columns[name] for name in one.weights]))
+        _statement(one, found, papers, unit=_unit([columns[name] for name in one.weights]))
         for one, found in _with_outcomes(definition, size, record)
     ]
 
@@ -160,13 +163,24 @@ def _demand(one: Inequality) -> tuple[frozenset[tuple[str, float]], Interval]:
     return frozenset(one.weights.items()), one.bounds
 
 
-def _statement(one: FindingStatement, found: RecordedStatement | None, *, unit: str) -> StatementView:
-    demand = demand_text(one, unit=unit)
+def _statement(
+    one: FindingStatement, found: RecordedStatement | None, papers: Mapping[str, float], *, unit: str
+) -> StatementView:
+    demand, of_paper = demand_text(one, unit=unit), sum_of(one, papers)
+    paper = "" if of_paper is None else number_text(of_paper, unit=unit)
     if found is None:
-        return StatementView(one.says, demand, "", "not recorded yet", "")
+        return StatementView(one.says, demand, "", paper, "not recorded yet", "")
     low, high = (number_text(end, unit=unit) for end in (found.low, found.high))
     text = f"{number_text(found.value, unit=unit)} ({low} to {high})"
-    return StatementView(one.says, demand, text, found.outcome.value, CHIPS[found.outcome])
+    return StatementView(one.says, demand, text, paper, found.outcome.value, CHIPS[found.outcome])
+
+
+def sum_of(one: Inequality, figures: Mapping[str, float]) -> float | None:
+    """Return the sum that a statement bounds; None unless each figure of the sum is known."""
+    weights = {name: weight for name, weight in one.weights.items() if weight}
+    if not weights.keys() <= figures.keys():
+        return None
+    return sum(weight * figures[name] for name, weight in weights.items())
 
 
 def demand_text(one: Inequality, *, unit: str) -> str:
