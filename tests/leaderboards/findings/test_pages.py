@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from generation.engine.scoring.statements import Inequality, StatementOutcome
 from generation.models import Dataset
 from tests.generation import small
-from tests.leaderboards.findings.made_findings import record_of
+from tests.leaderboards.findings.made_findings import SMALL, record_of, small_definition
 from webapp.leaderboards.findings import pages, records
 from webapp.leaderboards.findings.chart import describe_marks, left_out, spec_of
 from webapp.leaderboards.findings.definitions import load, names
@@ -281,9 +281,50 @@ def test_a_statement_has_the_papers_value_if_the_paper_prints_all_figures(client
     assert gap.paper == "43.5", "61.08 - 17.55"
     page = text_of(client, "/findings/counting-shortcuts/")
     assert '<th scope="col" class="num">Paper</th>' in page
-    assert '<td>at least 20 points</td><td class="num">43.5</td>' in page
+    assert re.search(r'>at least 20 points</td><td class="num"[^>]*>43\.5</td>', page)
     without = pages.statements_of(load("simtown-sample-complexity"), "mini", None)
     assert {one.paper for one in without} == {""}
+
+
+def terms_of(name: str, words: str, record: FindingRecord | None = None) -> list[tuple[str, ...]]:
+    [found] = [one for one in pages.statements_of(load(name), "mini", record) if one.says.startswith(words)]
+    return [tuple(one) for one in found.terms]
+
+
+def test_a_statement_shows_the_figures_of_its_value(client: Client, record: FindingRecord, own_records: Path) -> None:
+    figures = record.figures | {"types/sa/count": record.figures["types/sa/count"].model_copy(update={"value": 0.612})}
+    records.write(record.model_copy(update={"figures": figures}), folder=own_records)
+    page = text_of(client, f"/findings/{NAME}/")
+    assert '<a href="#table-types">CNN+LSTM+SA, Counting</a> <b>61.2</b>' in page
+    assert 'id="table-types"' in page
+
+
+def test_terms_have_signs_and_name_their_tables_if_there_are_several() -> None:
+    assert terms_of("counting-shortcuts", "SCN loses less") == [
+        ("", "RCN, Val", "", "shift"),
+        ("+", "SCN, Test, simple", "", "shift"),
+        ("−", "RCN, Test, simple", "", "shift"),
+        ("−", "SCN, Val", "", "shift"),
+    ]
+    assert [label for _, label, _, _ in terms_of("shapeworld-agreement", "In OneShape, CNN+LSTM is worse")] == [
+        "CNN+LSTM, OneShape (Configurations that training has)",
+        "CNN+LSTM, OneShape (Configurations that training never has)",
+    ]
+
+
+def test_a_mean_is_one_term() -> None:
+    record = record_of("babi-tasks", "mini", load("babi-tasks"))
+    assert terms_of("babi-tasks", "On average over the tasks, the LSTM", record) == [
+        ("", "LSTM, mean of 20 figures", "50.0", "tasks"),
+        ("−", "N-grams, mean of 20 figures", "50.0", "tasks"),
+    ]
+
+
+def test_a_factor_is_shown_unless_the_term_is_a_mean() -> None:
+    first, *_ = SMALL["statements"]
+    definition = small_definition(statements=[{**first, "plus": ["all/words/all", "all/words/long"], "divisor": 4}])
+    [one] = pages.statements_of(definition, "mini", None)
+    assert [term.sign for term in one.terms] == ["0.25 ×", "+ 0.25 ×", "− 0.25 ×"]
 
 
 @pytest.mark.parametrize(

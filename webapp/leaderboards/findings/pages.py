@@ -1,6 +1,9 @@
 """The content of the pages of findings: tables with the paper's figures beside ours, and statements in words."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 from generation.engine.learners.base import SizeName
@@ -11,6 +14,7 @@ from webapp.leaderboards.findings.definitions import (
     PERCENT,
     SIZES,
     Definition,
+    FindingCell,
     FindingStatement,
     FindingTable,
     TableColumn,
@@ -61,10 +65,20 @@ class TableView(NamedTuple):
         return self.unit == PERCENT
 
 
+class TermView(NamedTuple):
+    """A term of a statement's sum: its sign and factor, the label and our figure, and the table that has it."""
+
+    sign: str
+    label: str
+    here: str
+    table: str
+
+
 class StatementView(NamedTuple):
-    """A statement on a page: its bounds, our value, the paper's, and the outcome with the CSS class of its chip."""
+    """A statement on a page: its sum, its bounds, our value, the paper's, and the outcome with its CSS class."""
 
     says: str
+    terms: list[TermView]
     demand: str
     found: str
     paper: str
@@ -141,14 +155,28 @@ def number_text(number: float, *, unit: str) -> str:
 
 
 def statements_of(definition: Definition, size: SizeName, record: FindingRecord | None) -> list[StatementView]:
-    """Return the statements of a size, with their outcomes as far as they are recorded."""
+    figures = _known_figures(definition, size, record)
+    return [_statement(one, found, figures) for one, found in _with_outcomes(definition, size, record)]
+
+
+class _KnownFigures(NamedTuple):
+    """The cells of a size with their tables, our figures, and the paper's, all by the names of figures."""
+
+    cells: Mapping[str, tuple[FindingTable, FindingCell]]
+    here: Mapping[str, float]
+    paper: Mapping[str, float]
+
+    def unit_of(self, some: Iterable[str]) -> str:
+        return _unit([self.cells[name][1].column for name in some])
+
+
+def _known_figures(definition: Definition, size: SizeName, record: FindingRecord | None) -> _KnownFigures:
     tables = definition.tables_of(size)
-    columns = {cell.key: cell.column for table in tables for cell in table.cells()}
-    papers = {name: figure for table in tables for name, figure in table.paper_figures().items()}
-    return [
-        _statement(one, found, papers, unit=_unit([columns[name] for name in one.weights]))
-        for one, found in _with_outcomes(definition, size, record)
-    ]
+    return _KnownFigures(
+        cells={cell.key: (table, cell) for table in tables for cell in table.cells()},
+        here={} if record is None else {name: one.value for name, one in record.figures.items()},
+        paper={name: figure for table in tables for name, figure in table.paper_figures().items()},
+    )
 
 
 def _with_outcomes(
@@ -163,16 +191,16 @@ def _demand(one: Inequality) -> tuple[frozenset[tuple[str, float]], Interval]:
     return frozenset(one.weights.items()), one.bounds
 
 
-def _statement(
-    one: FindingStatement, found: RecordedStatement | None, papers: Mapping[str, float], *, unit: str
-) -> StatementView:
-    demand, of_paper = demand_text(one, unit=unit), sum_of(one, papers)
+def _statement(one: FindingStatement, found: RecordedStatement | None, figures: _KnownFigures) -> StatementView:
+    unit = figures.unit_of(one.weights)
+    of_paper = sum_of(one, figures.paper)
     paper = "" if of_paper is None else number_text(of_paper, unit=unit)
+    terms, demand = _terms(one, figures), demand_text(one, unit=unit)
     if found is None:
-        return StatementView(one.says, demand, "", paper, "not recorded yet", "")
+        return StatementView(one.says, terms, demand, "", paper, "not recorded yet", "")
     low, high = (number_text(end, unit=unit) for end in (found.low, found.high))
     text = f"{number_text(found.value, unit=unit)} ({low} to {high})"
-    return StatementView(one.says, demand, text, paper, found.outcome.value, CHIPS[found.outcome])
+    return StatementView(one.says, terms, demand, text, paper, found.outcome.value, CHIPS[found.outcome])
 
 
 def sum_of(one: Inequality, figures: Mapping[str, float]) -> float | None:
@@ -181,6 +209,35 @@ def sum_of(one: Inequality, figures: Mapping[str, float]) -> float | None:
     if not weights.keys() <= figures.keys():
         return None
     return sum(weight * figures[name] for name, weight in weights.items())
+
+
+def _terms(one: Inequality, figures: _KnownFigures) -> list[TermView]:
+    """Return the terms of a statement's sum. The mean of several figures of a row is one term."""
+    of_row = defaultdict[tuple[str, float], list[str]](list)
+    for name, weight in one.weights.items():
+        if weight:
+            of_row[name.rpartition("/")[0], weight].append(name)
+    groups: list[tuple[float, list[str]]] = []
+    for (_, weight), some in of_row.items():
+        groups += [(weight, some)] if _is_mean(weight, some) else [(weight, [name]) for name in some]
+    has_tables = len({figures.cells[some[0]][0].name for _, some in groups}) > 1
+    return [
+        _term(weight, some, figures, is_first=not at, has_tables=has_tables) for at, (weight, some) in enumerate(groups)
+    ]
+
+
+def _is_mean(weight: float, some: Sequence[str]) -> bool:
+    return math.isclose(abs(weight) * len(some), 1)
+
+
+def _term(weight: float, some: Sequence[str], figures: _KnownFigures, *, is_first: bool, has_tables: bool) -> TermView:
+    table, cell = figures.cells[some[0]]
+    label = f"{cell.row.label}, {cell.column.label if len(some) == 1 else f'mean of {len(some)} figures'}"
+    known = [figures.here[name] for name in some if name in figures.here]
+    here = number_text(fmean(known), unit=figures.unit_of(some)) if len(known) == len(some) else ""
+    sign = "−" if weight < 0 else "" if is_first else "+"
+    factor = "" if _is_mean(weight, some) else f"{abs(weight):.3g} ×"
+    return TermView(f"{sign} {factor}".strip(), f"{label} ({table.title})" if has_tables else label, here, table.name)
 
 
 def demand_text(one: Inequality, *, unit: str) -> str:
