@@ -286,14 +286,64 @@ def test_a_statement_has_the_papers_value_if_the_paper_prints_all_figures(client
     assert {one.paper for one in without} == {""}
 
 
+def with_figure(record: FindingRecord, key: str, **changes: object) -> FindingRecord:
+    return record.model_copy(update={"figures": record.figures | {key: record.figures[key].model_copy(update=changes)}})
+
+
+def test_questions_and_runs_are_below_a_table(client: Client, record: FindingRecord) -> None:
+    page = text_of(client, f"/findings/{NAME}/")
+    assert page.count("1,000 questions a figure, 1 run each.") == len(load(NAME).tables_of("mini"))
+    assert "title=" not in "".join(re.findall(r'<div class="table-scroll board".*?</table>', page, re.DOTALL))
+
+
+def test_columns_have_their_questions_and_rows_their_runs_if_these_differ() -> None:
+    definition = load("counting-shortcuts")
+    record = record_of("counting-shortcuts", "mini", definition)
+    for row in definition.tables[0].rows:
+        record = with_figure(record, f"shift/{row.name}/val", n=319)
+    for column in definition.tables[0].columns:
+        key = f"shift/scn/{column.name}"
+        record = with_figure(record, key, runs=(0.5, 0.4, 0.6), n=record.figures[key].n)
+    first, second, *_ = pages.tables_of(definition, "mini", record)
+    assert first.sample == "319 to 1,000 questions a figure, 1 to 3 runs each"
+    assert [head.sample for head in first.heads] == ["1,000 questions", "1,000 questions", "319 questions"]
+    samples = {line.head.label: line.head.sample for line in first.lines}
+    assert samples["SCN"] == "3 runs" and samples["RCN"] == "1 run"
+    assert not any(head.sample for head in (*second.heads, *(line.head for line in second.lines)))
+
+
+def test_columns_that_became_lines_keep_their_questions() -> None:
+    definition = load("babi-tasks")
+    record = record_of("babi-tasks", "mini", definition)
+    [view] = pages.tables_of(definition, "mini", with_figure(record, "tasks/svm/counting", n=900))
+    assert view.lines[6].head.sample == "900 to 1,000 questions"
+    assert view.lines[5].head.sample == "1,000 questions"
+
+
+def test_the_page_says_what_intervals_leave_out_if_a_training_has_one_seed(
+    client: Client, record: FindingRecord, own_records: Path
+) -> None:
+    [words] = record.trainings
+    again = words.model_copy(update={"seed": 1})
+    other = words.model_copy(update={"name": "other"})
+
+    def page_with(*trainings: records.RecordedTraining) -> str:
+        records.write(record.model_copy(update={"trainings": trainings}), folder=own_records)
+        return text_of(client, f"/findings/{NAME}/")
+
+    assert "Each method was trained once" in page_with(words, other)
+    assert "Some methods were trained with one seed only" in page_with(words, again, other)
+    assert "other seeds" not in page_with(words, again)
+    assert "other seeds" not in text_of(client, f"/findings/{NAME}/?size=paper")
+
+
 def terms_of(name: str, words: str, record: FindingRecord | None = None) -> list[tuple[str, ...]]:
     [found] = [one for one in pages.statements_of(load(name), "mini", record) if one.says.startswith(words)]
     return [tuple(one) for one in found.terms]
 
 
 def test_a_statement_shows_the_figures_of_its_value(client: Client, record: FindingRecord, own_records: Path) -> None:
-    figures = record.figures | {"types/sa/count": record.figures["types/sa/count"].model_copy(update={"value": 0.612})}
-    records.write(record.model_copy(update={"figures": figures}), folder=own_records)
+    records.write(with_figure(record, "types/sa/count", value=0.612), folder=own_records)
     page = text_of(client, f"/findings/{NAME}/")
     assert '<a href="#table-types">CNN+LSTM+SA, Counting</a> <b>61.2</b>' in page
     assert 'id="table-types"' in page

@@ -1,8 +1,8 @@
 """The content of the pages of findings: tables with the paper's figures beside ours, and statements in words."""
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
@@ -43,17 +43,28 @@ class FigureView(NamedTuple):
     paper: str
 
 
-class LineView(NamedTuple):
+class HeadView(NamedTuple):
+    """The label of a row or column on a page, with what its figures do not share with the rest of the table."""
+
     label: str
+    sample: str
+
+
+class LineView(NamedTuple):
+    head: HeadView
     figures: list[FigureView]
 
 
 class TableView(NamedTuple):
-    """A table on a page. If it has too many columns, they become lines."""
+    """A table on a page. If it has too many columns, they become lines.
+
+    `sample` has the numbers of questions and runs of all figures. It is empty without a record.
+    """
 
     table: FindingTable
     unit: str
-    heads: list[str]
+    sample: str
+    heads: list[HeadView]
     lines: list[LineView]
 
     @property
@@ -123,12 +134,34 @@ def tables_of(definition: Definition, size: SizeName, record: FindingRecord | No
 
 
 def _table(table: FindingTable, figures: dict[str, RecordedFigure]) -> TableView:
-    columns = list(enumerate(table.columns))
-    if len(columns) > WIDEST:
-        lines = [LineView(one.label, [_figure(table, row, at, figures) for row in table.rows]) for at, one in columns]
-        return TableView(table, _unit(table.columns), [row.label for row in table.rows], lines)
-    lines = [LineView(row.label, [_figure(table, row, at, figures) for at, _ in columns]) for row in table.rows]
-    return TableView(table, _unit(table.columns), [column.label for column in table.columns], lines)
+    cells = [[_figure(table, row, at, figures) for at in range(len(table.columns))] for row in table.rows]
+    known = [one for some in cells for one in some if one.here]
+    questions, runs = {one.n for one in known}, {one.runs for one in known}
+    # The questions of a figure depend on its column, and its runs on its row.
+    rows = [
+        _head(row.label, {one.runs for one in some if one.here}, runs, "run")
+        for row, some in zip(table.rows, cells, strict=True)
+    ]
+    by_column = [list(some) for some in zip(*cells, strict=True)]
+    columns = [
+        _head(column.label, {one.n for one in some if one.here}, questions, "question")
+        for column, some in zip(table.columns, by_column, strict=True)
+    ]
+    heads, sides, lines = (rows, columns, by_column) if len(table.columns) > WIDEST else (columns, rows, cells)
+    sample = f"{count_text(questions, 'question')} a figure, {count_text(runs, 'run')} each" if known else ""
+    lines_with_heads = [LineView(head, some) for head, some in zip(sides, lines, strict=True)]
+    return TableView(table, _unit(table.columns), sample, heads, lines_with_heads)
+
+
+def _head(label: str, counts: set[int], of_table: set[int], noun: str) -> HeadView:
+    return HeadView(label, count_text(counts, noun) if counts and len(of_table) > 1 else "")
+
+
+def count_text(counts: Collection[int], noun: str) -> str:
+    """Return a number or a range with its noun, such as `319 to 1,801 questions`."""
+    low, high = min(counts), max(counts)
+    numbers = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"{numbers} {noun}{'' if high == 1 else 's'}"
 
 
 def _figure(table: FindingTable, row: TableRow, at: int, figures: dict[str, RecordedFigure]) -> FigureView:
@@ -152,6 +185,23 @@ def number_text(number: float, *, unit: str) -> str:
 
 
 # Statements
+
+
+def describe_seeds(record: FindingRecord) -> str:
+    """Return what the intervals leave out because a training has only one seed; empty if each has several."""
+    seeds = Counter(one.name for one in record.trainings)
+    single = sum(count == 1 for count in seeds.values())
+    if not single:
+        return ""
+    if single < len(seeds):
+        return (
+            "Some methods were trained with one seed only. The intervals of their figures describe this one run, "
+            "and say nothing about runs with other seeds."
+        )
+    return (
+        "Each method was trained once, with one seed. The intervals describe these runs, and say nothing about runs "
+        "with other seeds."
+    )
 
 
 def statements_of(definition: Definition, size: SizeName, record: FindingRecord | None) -> list[StatementView]:

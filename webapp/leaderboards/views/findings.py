@@ -57,6 +57,7 @@ def finding(request: HttpRequest, name: str) -> HttpResponse:
             }
             for one, drawing in zip(tables, drawn, strict=True)
         ],
+        "seeds": "" if record is None else pages.describe_seeds(record),
         "statements": pages.statements_of(definition, chosen.size, record),
         "duration": "" if record is None else duration(record.seconds),
         "trainings": [] if record is None else _trainings(record),
