@@ -43,6 +43,7 @@ from webapp.leaderboards.findings.definitions import (
 
 EVERY = [(name, size) for name in names() for size in load(name).sizes]
 LONGEST_SLUG = 60
+TABLE = SMALL["tables"][0]
 
 
 @pytest.fixture(params=EVERY, ids=["-".join(one) for one in EVERY])
@@ -252,6 +253,16 @@ def test_an_unknown_finding_is_one_message_with_the_known_names() -> None:
         (("tables", 0, "columns", 1, "name"), "all", "columns with different names"),
         (("tables", 0, "columns", 1, "metric"), "beauty", "rmse"),
         (("tables", 0, "chart"), "lines", "Expected `at` of each column"),
+        (
+            ("tables", 0),
+            {
+                **TABLE,
+                "paper": {},
+                "mean": True,
+                "columns": [TABLE["columns"][0], {**TABLE["columns"][1], "metric": "rmse"}],
+            },
+            "Expected columns with one metric for a mean, got accuracy, rmse",
+        ),
         (("sizes", "mini", "trainings", 0, "train"), "shops/train", "a split of shapes, got 'shops/train'"),
         (("sizes", "huge"), {}, "huge"),
     ],
@@ -266,11 +277,11 @@ def test_a_wrong_definition_is_one_message(path: tuple[Any, ...], value: Any, me
         read_definition(data)
 
 
-def test_the_digest_changes_with_what_is_stated_but_not_with_the_papers_figures() -> None:
+def test_the_digest_changes_with_what_is_stated_but_not_with_what_only_the_page_shows() -> None:
     digest = small_definition().digest("mini")
     statements = [{**SMALL["statements"][0], "at_least": 0.1}, *SMALL["statements"][1:]]
     assert small_definition(statements=statements).digest("mini") != digest
-    table = {**SMALL["tables"][0], "paper": {}, "note": "other"}
+    table = {**TABLE, "paper": {}, "note": "other", "mean": True}
     assert small_definition(tables=[table], about="other").digest("mini") == digest
 
 

@@ -15,7 +15,7 @@ from tests.generation import small
 from tests.leaderboards.findings.made_findings import SMALL, record_of, small_definition
 from webapp.leaderboards.findings import pages, records
 from webapp.leaderboards.findings.chart import describe_marks, left_out, spec_of
-from webapp.leaderboards.findings.definitions import load, names
+from webapp.leaderboards.findings.definitions import Definition, load, names
 from webapp.leaderboards.findings.pages import demand_text, number_text
 from webapp.leaderboards.findings.records import FindingRecord
 
@@ -236,7 +236,7 @@ def test_every_table_has_all_its_figures_on_the_page(name: str) -> None:
     views = pages.tables_of(definition, "mini", record)
     assert len(views) == len(definition.tables_of("mini"))
     for view in views:
-        figures = [one for line in view.lines for one in line.figures]
+        figures = [one for line in view.lines for one in line.figures if one.n]  # a mean has no number of questions
         assert len(figures) == len(view.table.rows) * len(view.table.columns)
         assert all(one.here and one.n == 1000 for one in figures)
         assert sum(bool(one.paper) for one in figures) == sum(
@@ -318,6 +318,34 @@ def test_columns_that_became_lines_keep_their_questions() -> None:
     [view] = pages.tables_of(definition, "mini", with_figure(record, "tasks/svm/counting", n=900))
     assert view.lines[6].head.sample == "900 to 1,000 questions"
     assert view.lines[5].head.sample == "1,000 questions"
+
+
+def with_mean(**changes: object) -> Definition:
+    [table] = SMALL["tables"]
+    says = {"says": "Chance is chance.", "plus": ["all/chance/all"], "at_least": 0.05}
+    return small_definition(tables=[{**table, "mean": True, **changes}], statements=[says])
+
+
+def test_a_mean_is_a_column_without_an_interval() -> None:
+    definition = with_mean(paper={"words": [0.4, None, 0.3], "mode": [0.4, 0.5, 0.3]})
+    record = with_figure(record_of("small", "mini", definition), "all/words/long", value=0.2)
+    [view] = pages.tables_of(definition, "mini", record)
+    assert [head.label for head in view.heads] == ["All", "The first 40", "Long ones", "Mean"]
+    means = {line.head.label: line.figures[-1] for line in view.lines}
+    assert (means["Bag of words"].here, means["Bag of words"].paper) == ("40.0", "")
+    assert (means["Q-type mode"].here, means["Q-type mode"].paper) == ("50.0", "40.0")
+    assert not any(one.interval for one in means.values())
+    [without] = pages.tables_of(definition, "mini", None)
+    assert [line.figures[-1].here for line in without.lines] == [""] * 4
+
+
+def test_a_mean_of_many_columns_is_a_line() -> None:
+    columns = [{"name": name, "label": name, "on": "shapes/test"} for name in ("all", *"bcdefgh")]
+    definition = with_mean(columns=columns, paper={"words": [k / 10 for k in range(8)]})
+    [view] = pages.tables_of(definition, "mini", record_of("small", "mini", definition))
+    last = view.lines[-1]
+    assert last.head.label == "Mean" and len(last.figures) == len(view.heads) == 4
+    assert last.figures[0].here == "50.0" and last.figures[0].paper == "35.0"
 
 
 def test_the_page_says_what_intervals_leave_out_if_a_training_has_one_seed(

@@ -191,6 +191,9 @@ class FindingTable(Frozen):
         without numbers is left out.
     sizes : tuple of str
         The sizes of the finding that have this table.
+    mean : bool
+        Whether the page also shows the mean of each row, for columns with the same metric. It is not a part of the
+        digest, because it does not change a run.
     """
 
     name: Name
@@ -203,6 +206,7 @@ class FindingTable(Frozen):
     columns: tuple[TableColumn, ...] = Field(min_length=1)
     paper: dict[str, tuple[float | None, ...]] = Field(default_factory=dict)
     sizes: tuple[SizeName, ...] = SIZES
+    mean: bool = Field(False, exclude=True)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -215,6 +219,8 @@ class FindingTable(Frozen):
                 )
         if self.chart == "lines" and any(column.at is None for column in self.columns):
             raise ValueError("Expected `at` of each column for a chart with lines, got a column without it")
+        if self.mean and len(metrics := {column.metric for column in self.columns}) > 1:
+            raise ValueError(f"Expected columns with one metric for a mean, got {', '.join(sorted(metrics))}")
         for cell in self.cells():
             if not cell.on:
                 raise ValueError(f"Expected a split for {cell.key}, got none")

@@ -137,24 +137,39 @@ def _table(table: FindingTable, figures: dict[str, RecordedFigure]) -> TableView
     cells = [[_figure(table, row, at, figures) for at in range(len(table.columns))] for row in table.rows]
     known = [one for some in cells for one in some if one.here]
     questions, runs = {one.n for one in known}, {one.runs for one in known}
+    sample = f"{count_text(questions, 'question')} a figure, {count_text(runs, 'run')} each" if known else ""
     # The questions of a figure depend on its column, and its runs on its row.
     rows = [
-        _head(row.label, {one.runs for one in some if one.here}, runs, "run")
-        for row, some in zip(table.rows, cells, strict=True)
+        _head(row.label, [one.runs for one in some], runs, "run") for row, some in zip(table.rows, cells, strict=True)
     ]
-    by_column = [list(some) for some in zip(*cells, strict=True)]
     columns = [
-        _head(column.label, {one.n for one in some if one.here}, questions, "question")
-        for column, some in zip(table.columns, by_column, strict=True)
+        _head(column.label, [some[at].n for some in cells], questions, "question")
+        for at, column in enumerate(table.columns)
     ]
-    heads, sides, lines = (rows, columns, by_column) if len(table.columns) > WIDEST else (columns, rows, cells)
-    sample = f"{count_text(questions, 'question')} a figure, {count_text(runs, 'run')} each" if known else ""
-    lines_with_heads = [LineView(head, some) for head, some in zip(sides, lines, strict=True)]
-    return TableView(table, _unit(table.columns), sample, heads, lines_with_heads)
+    if table.mean:
+        columns.append(HeadView("Mean", ""))
+        cells = [[*some, _mean(table, row, figures)] for row, some in zip(table.rows, cells, strict=True)]
+    heads, sides, lines = columns, rows, cells
+    if len(table.columns) > WIDEST:
+        heads, sides, lines = rows, columns, [list(some) for some in zip(*cells, strict=True)]
+    views = [LineView(head, some) for head, some in zip(sides, lines, strict=True)]
+    return TableView(table, _unit(table.columns), sample, heads, views)
 
 
-def _head(label: str, counts: set[int], of_table: set[int], noun: str) -> HeadView:
-    return HeadView(label, count_text(counts, noun) if counts and len(of_table) > 1 else "")
+def _head(label: str, counts: Iterable[int], of_table: set[int], noun: str) -> HeadView:
+    known = {one for one in counts if one}
+    return HeadView(label, count_text(known, noun) if known and len(of_table) > 1 else "")
+
+
+def _mean(table: FindingTable, row: TableRow, figures: Mapping[str, RecordedFigure]) -> FigureView:
+    """Return the means of our figures and of the paper's in a row; a mean of which a figure is missing is empty."""
+    ours = [figures.get(table.key(row, column)) for column in table.columns]
+    papers = [table.paper_figure(row, at) for at in range(len(table.columns))]
+    here, paper = (
+        "" if None in known else number_text(fmean(known), unit=_unit(table.columns))
+        for known in ([None if one is None else one.value for one in ours], papers)
+    )
+    return FigureView(here, "", 0, 0, paper)
 
 
 def count_text(counts: Collection[int], noun: str) -> str:
