@@ -15,7 +15,7 @@ from tests.generation import small
 from tests.leaderboards.findings.made_findings import SMALL, record_of, small_definition
 from webapp.leaderboards.findings import pages, records
 from webapp.leaderboards.findings.chart import describe_marks, left_out, spec_of
-from webapp.leaderboards.findings.definitions import Definition, load, names
+from webapp.leaderboards.findings.definitions import Definition, FindingTable, load, names
 from webapp.leaderboards.findings.pages import demand_text, number_text
 from webapp.leaderboards.findings.records import FindingRecord
 
@@ -259,6 +259,29 @@ def test_a_chart_draws_both_figures_of_each_place(name: str) -> None:
         assert any("paper" in one for one in values) == has_paper
         without = spec_of(table, {}, is_share=True)
         assert (without is not None) == has_paper
+
+
+@pytest.mark.parametrize(
+    ("metrics", "title"),
+    [
+        (("accuracy", "accuracy"), "accuracy"),
+        (("groundp", "groundp"), "GroundP"),
+        (("rmse", "rmse"), "RMSE"),
+        (("groundp", "accuracy"), None),
+    ],
+)
+@pytest.mark.parametrize("chart", ["bars", "lines"])
+def test_an_axis_has_the_name_of_its_metric(metrics: tuple[str, ...], title: str | None, chart: str) -> None:
+    [table] = SMALL["tables"]
+    columns = [
+        {"name": str(at), "label": str(at), "on": "shapes/test", "metric": metric, "at": at + 1}
+        for at, metric in enumerate(metrics)
+    ]
+    made = FindingTable.model_validate({**table, "columns": columns, "chart": chart, "paper": {"words": [0.4, 0.5]}})
+    spec = spec_of(made, {}, is_share=True)
+    assert spec is not None
+    titles = [layer["encoding"][name] for layer in spec["layer"] for name in "xy" if name in layer["encoding"]]
+    assert titles and {one["title"] for one in titles} == {title}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from generation.charts.vega import (
     frame_of,
     title_of,
 )
-from webapp.leaderboards.findings.definitions import FindingTable
+from generation.engine.scoring.counts.metrics import METRICS
+from webapp.leaderboards.findings.definitions import ACCURACY, FindingTable
 from webapp.leaderboards.findings.records import RecordedFigure
 
 ROOM = 3  # extra pixels of a bar's thickness, because an interval is drawn on it
@@ -48,8 +49,8 @@ def spec_of(
     if not values:
         return None
     legend, places = (list(dict.fromkeys(value[name] for value in values)) for name in ("color", "place"))
-    figure = {"type": "quantitative", "title": None, "axis": {"format": SHARES if is_share else COUNTS, "tickCount": 4}}
-    shown = {**figure, "title": "accuracy"} if is_share else figure
+    axis = {"format": SHARES if is_share else COUNTS, "tickCount": 4}
+    shown = {"type": "quantitative", "title": metric_of(table), "axis": axis}
     color = {
         "field": "color",
         "type": "nominal",
@@ -71,6 +72,15 @@ def spec_of(
         spec["title"] = title_of(table.title, title, describe_marks(table, figures))
         spec["padding"] = 12
     return spec
+
+
+def metric_of(table: FindingTable) -> str | None:
+    """Return the name of the metric of all columns; None if they have different metrics."""
+    found = {column.metric for column in table.columns}
+    if len(found) > 1:
+        return None
+    [name] = found
+    return name if name == ACCURACY else METRICS[name].label
 
 
 def describe_marks(table: FindingTable, figures: Figures) -> str:
