@@ -1,15 +1,17 @@
 """Diagrams of the examples that methods need for a target: the smallest number that reaches it."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.errors import BadSpec
-from tests.leaderboards.findings.made_findings import SMALL, small_definition
-from webapp.leaderboards.findings import examples_needed
-from webapp.leaderboards.findings.definitions import Definition
+from tests.leaderboards.findings.made_findings import SMALL, record_of, small_definition
+from webapp.leaderboards.findings import examples_needed, records
+from webapp.leaderboards.findings.definitions import Definition, load
 from webapp.leaderboards.findings.records import RecordedFigure
 
 NUMBERS = (100, 1000, 10_000)
@@ -83,3 +85,18 @@ def test_a_wrong_diagram_is_one_message(
 ) -> None:
     with pytest.raises(BadSpec, match=message):
         definition_with(places, others=others)
+
+
+@pytest.mark.django_db
+def test_the_page_shows_the_diagram_only_with_a_record(client: Client, own_records: Path) -> None:
+    name = "simtown-sample-complexity"
+    address, definition = f"/findings/{name}/?size=mini", load(name)
+    [diagram] = definition.diagrams_of("mini")
+    page = client.get(address).content.decode()
+    assert "This diagram has no figures yet" in page
+    records.write(record_of(name, "mini", definition), folder=own_records)
+    page = client.get(address).content.decode()
+    assert "This diagram has no figures yet" not in page
+    section = page.partition(f'<h2 id="diagram-{diagram.name}">')[2].partition("</section>")[0]
+    assert section.count('<th scope="row">') == len(diagram.targets) * 2
+    assert section.count("more than 10,000") == len(diagram.targets) * 2 * 2, "all figures of the record are 0.5"

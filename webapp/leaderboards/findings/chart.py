@@ -16,8 +16,7 @@ from generation.charts.vega import (
     frame_of,
     title_of,
 )
-from generation.engine.scoring.counts.metrics import METRICS
-from webapp.leaderboards.findings.definitions import ACCURACY, FindingTable
+from webapp.leaderboards.findings.definitions import FindingTable
 from webapp.leaderboards.findings.records import RecordedFigure
 
 ROOM = 3  # extra pixels of a bar's thickness, because an interval is drawn on it
@@ -76,11 +75,8 @@ def spec_of(
 
 def metric_of(table: FindingTable) -> str | None:
     """Return the name of the metric of all columns; None if they have different metrics."""
-    found = {column.metric for column in table.columns}
-    if len(found) > 1:
-        return None
-    [name] = found
-    return name if name == ACCURACY else METRICS[name].label
+    found = {column.metric_label for column in table.columns}
+    return found.pop() if len(found) == 1 else None
 
 
 def describe_marks(table: FindingTable, figures: Figures) -> str:

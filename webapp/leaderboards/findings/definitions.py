@@ -136,6 +136,10 @@ class TableColumn(Frozen):
         return self
 
     @property
+    def metric_label(self) -> str:
+        return self.metric.replace("_", " ") if self.metric in (ACCURACY, BALANCED) else METRICS[self.metric].label
+
+    @property
     def unit(self) -> str:
         """Return the unit of the figure: percent, or objects."""
         return PERCENT if self.metric in (ACCURACY, BALANCED) else METRICS[self.metric].unit

@@ -1,5 +1,8 @@
 """Views of findings: the list, and the page of a finding with its record as a file."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -10,10 +13,10 @@ from generation.engine.learners.base import SizeName
 from generation.models import Dataset
 from generation.splits.query_string import BadAddress, QueryString, shorten
 from webapp.leaderboards.analysis import downloads
-from webapp.leaderboards.findings import pages, records
+from webapp.leaderboards.findings import examples_needed, pages, records
 from webapp.leaderboards.findings.chart import describe_marks, left_out, spec_of
 from webapp.leaderboards.findings.definitions import BadFinding, Definition, command_of, load
-from webapp.leaderboards.findings.records import FindingRecord
+from webapp.leaderboards.findings.records import FindingRecord, RecordedFigure
 from webapp.leaderboards.views.analysis.board_selection import drawings_of
 
 CHARTS = "findings."  # the start of the folders of charts; names of datasets have no dot
@@ -57,6 +60,7 @@ def finding(request: HttpRequest, name: str) -> HttpResponse:
             }
             for one, drawing in zip(tables, drawn, strict=True)
         ],
+        "diagrams": _diagrams(name, chosen.size, definition, figures),
         "seeds": "" if record is None else pages.describe_seeds(record),
         "statements": pages.statements_of(definition, chosen.size, record),
         "duration": "" if record is None else duration(record.seconds),
@@ -65,6 +69,18 @@ def finding(request: HttpRequest, name: str) -> HttpResponse:
         "command": command_of(name, chosen.size),
     }
     return render(request, "leaderboards/finding.html", context)
+
+
+def _diagrams(
+    name: str, size: SizeName, definition: Definition, figures: Mapping[str, RecordedFigure]
+) -> list[dict[str, Any]]:
+    """Return the diagrams of needed examples of a size, with their lines if all figures are recorded."""
+    found = [(one, examples_needed.lines_of(one, definition, figures)) for one in definition.diagrams_of(size)]
+    specs = [examples_needed.spec_of(one, lines, colors=OF_THE_PAGE) for one, lines in found]
+    drawn = drawings_of(f"{CHARTS}{name}", specs, wide=WIDE)
+    return [
+        {"diagram": one, "lines": lines, "drawing": drawing} for (one, lines), drawing in zip(found, drawn, strict=True)
+    ]
 
 
 @require_safe
