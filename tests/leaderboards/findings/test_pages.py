@@ -111,6 +111,32 @@ def test_a_training_by_other_code_than_the_record_says_which(
     assert "code: " not in page_with(record.versions["horsesense"])
 
 
+@pytest.mark.parametrize(
+    ("config", "text"),
+    [
+        ({"epochs": 6, "height": 32, "filters": [16, 32]}, "epochs 6, height 32, filters [16, 32]"),
+        ({}, "–"),
+        (None, "not recorded"),
+    ],
+)
+def test_a_training_shows_its_changed_settings(
+    client: Client, record: FindingRecord, own_records: Path, config: dict[str, object] | None, text: str
+) -> None:
+    trainings = (record.trainings[0].model_copy(update={"config": config}),)
+    records.write(record.model_copy(update={"trainings": trainings}), folder=own_records)
+    assert f"<td>Words</td><td>{text}</td>" in text_of(client, f"/findings/{NAME}/")
+
+
+def test_a_record_without_settings_can_be_read(record: FindingRecord, own_records: Path) -> None:
+    path = records.path_of(NAME, "mini", folder=own_records)
+    data = json.loads(path.read_text(encoding="utf-8"))
+    for one in data["trainings"]:
+        del one["config"]
+    path.write_text(json.dumps(data), encoding="utf-8")
+    assert records.read_record(path) == record
+    assert record.trainings[0].config is None
+
+
 def test_the_newer_one_of_two_records_counts(record: FindingRecord, own_records: Path) -> None:
     older = record.model_copy(update={"date": "2029-01-01T00:00:00+00:00"})
     records.write(older, folder=records.FOLDER)

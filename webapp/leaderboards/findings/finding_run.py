@@ -338,6 +338,7 @@ class FindingRun:
             parameters=training.parameters,
             examples_seen=training.examples_seen,
             code_version=training.code_version,
+            config=one.config,
         )
 
 

@@ -4,8 +4,9 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from generation.durations import duration
 from generation.engine.learners.base import SizeName
 from generation.engine.scoring.figures import Interval, points
 from generation.engine.scoring.statements import Inequality, StatementOutcome
@@ -22,7 +23,7 @@ from webapp.leaderboards.findings.definitions import (
     load,
     names,
 )
-from webapp.leaderboards.findings.records import FindingRecord, RecordedFigure, RecordedStatement
+from webapp.leaderboards.findings.records import FindingRecord, RecordedFigure, RecordedStatement, RecordedTraining
 
 POINTS, OBJECTS = "points", "objects"
 CHIPS = {
@@ -313,3 +314,23 @@ def demand_text(one: Inequality, *, unit: str) -> str:
     if one.at_least is None:
         return f"at most {high} {name}"
     return f"at least {low} {name}" if one.at_most is None else f"{low} to {high} {name}"
+
+
+# Records
+
+
+class TrainingView(NamedTuple):
+    training: RecordedTraining
+    time: str
+    settings: str
+
+
+def trainings_of(record: FindingRecord) -> list[TrainingView]:
+    return [TrainingView(one, duration(one.seconds), settings_text(one.config)) for one in record.trainings]
+
+
+def settings_text(config: Mapping[str, Any] | None) -> str:
+    """Return changed settings in words, such as `epochs 6, filters [16, 32]`."""
+    if config is None:
+        return "not recorded"
+    return ", ".join(f"{name} {value}" for name, value in config.items()) or "–"

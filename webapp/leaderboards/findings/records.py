@@ -64,7 +64,18 @@ class RecordedDataset(Frozen):
 
 
 class RecordedTraining(Frozen):
-    """A training of a run. `code_version` is the code that trained it, which may be older than that of the record."""
+    """A training of a run.
+
+    Attributes
+    ----------
+    name, method, label, seed : str, int
+    seconds : float
+    parameters, examples_seen : int or None
+    code_version : str
+        The code that trained it, which may be older than that of the record.
+    config : mapping or None
+        The settings that the definition changes. None in records that are older than this field.
+    """
 
     name: str
     method: str
@@ -74,6 +85,7 @@ class RecordedTraining(Frozen):
     parameters: int | None
     examples_seen: int | None
     code_version: str = ""
+    config: dict[str, Any] | None = None
 
 
 class FindingRecord(Frozen):

@@ -64,7 +64,7 @@ def finding(request: HttpRequest, name: str) -> HttpResponse:
         "seeds": "" if record is None else pages.describe_seeds(record),
         "statements": pages.statements_of(definition, chosen.size, record),
         "duration": "" if record is None else duration(record.seconds),
-        "trainings": [] if record is None else _trainings(record),
+        "trainings": [] if record is None else pages.trainings_of(record),
         "here": _slugs_here(request, record),
         "command": command_of(name, chosen.size),
     }
@@ -113,10 +113,6 @@ def _chosen(request: HttpRequest, definition: Definition, sizes: list[pages.Size
     if found is None:
         raise BadAddress(f"Expected one of {', '.join(definition.sizes)} for size, got {shorten(wanted)}.")
     return found
-
-
-def _trainings(record: FindingRecord) -> list[tuple[records.RecordedTraining, str]]:
-    return [(one, duration(one.seconds)) for one in record.trainings]
 
 
 def _slugs_here(request: HttpRequest, record: FindingRecord | None) -> set[str]:
