@@ -67,6 +67,27 @@ def test_a_record_is_shown_in_words_and_beside_the_paper(client: Client, record:
     assert f">{held} held" in listed and "2 Jan 2030" in listed
 
 
+def test_the_list_has_time_machine_and_command_of_each_record(
+    client: Client, record: FindingRecord, own_records: Path
+) -> None:
+    changes = {"machine": {"processor": "AMD EPYC", "cores": "2"}, "command": "python manage.py finding x --size mini"}
+    records.write(record.model_copy(update=changes), folder=own_records)
+    page = text_of(client, "/findings/")
+    assert page.count("13 min on 2 cores of AMD EPYC") == 1
+    assert page.count("python manage.py finding x --size mini") == 1
+    assert "The definition has changed" not in page
+    records.write(record.model_copy(update={"definition": "0" * 64}), folder=own_records)
+    assert text_of(client, "/findings/").count("The definition has changed") == 1
+
+
+@pytest.mark.parametrize(
+    ("machine", "text"),
+    [({"processor": "Z80", "cores": "1"}, "13 min on 1 core of Z80"), ({"cores": "2"}, "13 min"), ({}, "13 min")],
+)
+def test_a_machine_is_in_words(record: FindingRecord, machine: dict[str, str], text: str) -> None:
+    assert pages.describe_effort(record.model_copy(update={"machine": machine})) == text
+
+
 def test_a_record_of_an_older_definition_says_so(client: Client, record: FindingRecord, own_records: Path) -> None:
     older = record.model_copy(update={"definition": "0" * 64, "statements": record.statements[1:]})
     records.write(older, folder=own_records)

@@ -99,9 +99,13 @@ class StatementView(NamedTuple):
 
 
 class SizeSummary(NamedTuple):
+    """A size of a finding on a page: its newest record, the outcomes, and whether the definition changed since then."""
+
     size: SizeName
     record: FindingRecord | None
     counts: list[tuple[int, str, str]]
+    is_outdated: bool
+    effort: str
 
 
 class FindingSummary(NamedTuple):
@@ -123,7 +127,20 @@ def summary_of(name: str, size: SizeName, *, definition: Definition) -> SizeSumm
     record = records.load_latest(name, size)
     outcomes = [found.outcome for _, found in _with_outcomes(definition, size, record) if found is not None]
     counts = [(outcomes.count(one), one.value, chip) for one, chip in CHIPS.items()]
-    return SizeSummary(size, record, [one for one in counts if one[0]])
+    return SizeSummary(
+        size=size,
+        record=record,
+        counts=[one for one in counts if one[0]],
+        is_outdated=record is not None and record.definition != definition.digest(size),
+        effort="" if record is None else describe_effort(record),
+    )
+
+
+def describe_effort(record: FindingRecord) -> str:
+    """Return the time of a run and its machine, such as `11 min on 2 cores of AMD EPYC`."""
+    cores, processor = record.machine.get("cores"), record.machine.get("processor")
+    time = duration(record.seconds)
+    return f"{time} on {cores} core{'' if cores == '1' else 's'} of {processor}" if cores and processor else time
 
 
 # Tables

@@ -50,7 +50,7 @@ def finding(request: HttpRequest, name: str) -> HttpResponse:
         "about_size": definition.sizes[chosen.size].about,
         "record": record,
         "counts": chosen.counts,
-        "is_outdated": record is not None and record.definition != definition.digest(chosen.size),
+        "is_outdated": chosen.is_outdated,
         "tables": [
             {
                 "view": one,
