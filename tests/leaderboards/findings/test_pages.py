@@ -237,6 +237,20 @@ def test_datasets_with_the_same_content_are_links(client: Client, record: Findin
     assert not is_linked(made.fingerprint, "private")
 
 
+@pytest.mark.parametrize(("number", "is_folded"), [(8, False), (9, True)])
+def test_many_splits_are_links_in_details(
+    client: Client, record: FindingRecord, own_records: Path, number: int, is_folded: bool
+) -> None:
+    made = small.made("shapes", with_images=False)
+    [dataset] = record.datasets
+    splits = {f"part-{at}": (10, "ab" * 32) for at in range(number)}
+    changed = dataset.model_copy(update={"content_hash": made.fingerprint, "splits": splits})
+    records.write(record.model_copy(update={"datasets": (changed,)}), folder=own_records)
+    page = text_of(client, f"/findings/{NAME}/")
+    assert all(f'href="/leaderboards/shapes/{split}/"' in page for split in splits)
+    assert (f"<details><summary>{number} splits</summary>" in page) == is_folded
+
+
 @pytest.mark.parametrize(
     ("address", "status"),
     [
