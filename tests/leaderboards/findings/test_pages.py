@@ -216,6 +216,22 @@ def test_every_record_of_the_repository_can_be_read() -> None:
     assert all(one is not None and one.finding in names() for one in read)
 
 
+def test_the_command_comes_with_its_needs_and_its_time(
+    client: Client, record: FindingRecord, own_records: Path
+) -> None:
+    records.write(record.model_copy(update={"machine": {"processor": "Z80", "cores": "1"}}), folder=own_records)
+    page = text_of(client, f"/findings/{NAME}/")
+    assert "<code>make torch</code>" in page
+    assert "The recorded run took 13 min on 1 core of Z80." in page
+    unrecorded = text_of(client, f"/findings/{NAME}/?size=paper")
+    assert "<code>make torch</code>" in unrecorded and "The recorded run took" not in unrecorded
+
+
+def test_only_networks_need_pytorch() -> None:
+    assert pages.needs_torch(load("babi-tasks"), "mini")
+    assert not pages.needs_torch(small_definition(), "mini"), "a bag of words"
+
+
 def test_the_size_is_in_the_address(client: Client, record: FindingRecord) -> None:
     page = text_of(client, f"/findings/{NAME}/?size=paper")
     assert "Not recorded yet" in page and "--size paper" in page

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from generation.durations import duration
+from generation.engine.learners import is_network
 from generation.engine.learners.base import SizeName
 from generation.engine.scoring.figures import Interval, points
 from generation.engine.scoring.statements import Inequality, StatementOutcome
@@ -331,6 +332,10 @@ def demand_text(one: Inequality, *, unit: str) -> str:
     if one.at_least is None:
         return f"at most {high} {name}"
     return f"at least {low} {name}" if one.at_most is None else f"{low} to {high} {name}"
+
+
+def needs_torch(definition: Definition, size: SizeName) -> bool:
+    return any(is_network(one.method) for one in definition.sizes[size].trainings)
 
 
 # Records

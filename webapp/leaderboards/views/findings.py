@@ -67,6 +67,8 @@ def finding(request: HttpRequest, name: str) -> HttpResponse:
         "trainings": [] if record is None else pages.trainings_of(record),
         "here": _slugs_here(request, record),
         "command": command_of(name, chosen.size),
+        "needs_torch": pages.needs_torch(definition, chosen.size),
+        "effort": chosen.effort,
     }
     return render(request, "leaderboards/finding.html", context)
 
