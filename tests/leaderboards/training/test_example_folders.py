@@ -11,6 +11,7 @@ from PIL import Image
 
 from generation.engine.learners.base import ExampleParts, LearnerConfig
 from generation.engine.learners.examples import Examples, read_examples
+from generation.engine.learners.visible_parts import VisibleParts, scale
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
 from generation.splits.split_recipes import read_recipe
@@ -99,8 +100,8 @@ def test_pictures_are_scaled_by_the_mean_of_their_pixels(shapes: Dataset) -> Non
 
 def test_a_picture_that_gets_larger_keeps_its_edges_and_its_own_size_stays() -> None:
     image = Image.fromarray(np.arange(48, dtype=np.uint8).reshape(4, 4, 3))
-    assert np.array_equal(example_folders.scale(image, (4, 4)), np.asarray(image))
-    larger = example_folders.scale(image, (8, 8))
+    assert np.array_equal(scale(image, (4, 4)), np.asarray(image))
+    larger = scale(image, (8, 8))
     assert larger.shape == (8, 8, 3) and abs(int(larger[0, 0, 0]) - 0) <= 1 and abs(int(larger[-1, -1, 2]) - 47) <= 1
 
 
@@ -174,14 +175,16 @@ def test_methods_with_the_same_needs_share_a_folder(shapes: Dataset, monkeypatch
 
 def test_every_difference_makes_another_folder(shapes: Dataset) -> None:
     train = split_of(shapes, "train")
-    plain = ExamplesOrder(train, True, True, True, True, True, (20, 30))
-    others = [plain._replace(**{name: False}) for name in ("answers", "stories", "supports", "programs", "regions")]
-    others += [plain._replace(size=None), plain._replace(size=(30, 20)), plain._replace(split=split_of(shapes, "val"))]
+    every = VisibleParts(True, True, True, True, True, (20, 30))
+    plain = ExamplesOrder(train, every)
+    fewer = [every._replace(**{name: False}) for name in ("answers", "stories", "supports", "programs", "regions")]
+    fewer += [every._replace(size=None), every._replace(size=(30, 20))]
+    others = [plain._replace(visible=visible) for visible in fewer] + [plain._replace(split=split_of(shapes, "val"))]
     assert len({one.key for one in [plain, *others]}) == 9
 
 
 def test_a_folder_that_was_not_finished_leaves_nothing(shapes: Dataset) -> None:
-    order = ExamplesOrder(split_of(shapes, "train"), True, False, False, False, False, (20, 30))
+    order = ExamplesOrder(split_of(shapes, "train"), VisibleParts(True, False, False, False, False, (20, 30)))
 
     def stop() -> None:
         raise RuntimeError("stop")

@@ -1,9 +1,7 @@
 """Folders of examples for the training process, made from stored splits and cached below `VAR_DIR`.
 
 The name of a folder follows from the split's content hash, the parts and the size of the images, so that several
-methods use the same folder. Scenes are read a few hundred at a time. Pictures are scaled to the size in the method's
-settings: by the mean of the pixels (Pillow's BOX) if they get smaller, bilinearly if they get larger. This changes
-their proportions if the size has other proportions.
+methods use the same folder. Scenes are read a few hundred at a time.
 """
 
 import hashlib
@@ -22,11 +20,16 @@ from PIL import Image
 from generation.access import is_withheld
 from generation.engine import ENGINE_VERSION
 from generation.engine.errors import BadTraining
-from generation.engine.formats.rle import masks
-from generation.engine.items import Item
 from generation.engine.learners.base import Learner, LearnerConfig
 from generation.engine.learners.example_writer import ExampleWriter, ItemRegion
 from generation.engine.learners.examples import ABOUT
+from generation.engine.learners.visible_parts import (
+    VisibleParts,
+    item_regions,
+    scale,
+    visible_parts,
+    visible_questions,
+)
 from generation.engine.worlds.base import World
 from generation.models import Scene, Split
 from generation.storage import disk_cache, files
@@ -42,49 +45,31 @@ Check = Callable[[], None]
 
 
 class ExamplesOrder(NamedTuple):
-    """The content that a folder of examples must have.
-
-    Attributes
-    ----------
-    split : Split
-    answers, stories, supports, programs, regions : bool
-        The parts of each example.
-    size : (int, int) or None
-        Height and width of images; None without images.
-    """
+    """The split and the parts of a folder of examples."""
 
     split: Split
-    answers: bool
-    stories: bool
-    supports: bool
-    programs: bool
-    regions: bool
-    size: tuple[int, int] | None
+    visible: VisibleParts
 
     @property
     def key(self) -> str:
-        parts = [VERSION, ENGINE_VERSION, str(self.split), self.split.fingerprint, *self[1:]]
+        parts = [VERSION, ENGINE_VERSION, str(self.split), self.split.fingerprint, *self.visible]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @property
     def bytes(self) -> int:
-        pixels = 3 * self.size[0] * self.size[1] * self.split.scenes if self.size is not None else 0
+        size = self.visible.size
+        pixels = 3 * size[0] * size[1] * self.split.scenes if size is not None else 0
         return pixels + QUESTION_BYTES * self.split.questions
 
 
 def examples_order(learner: type[Learner], config: LearnerConfig, split: Split, *, is_training: bool) -> ExamplesOrder:
     """Return the parts of a split that a method may see; no answers and supporting lines if it only answers it."""
-    needs = learner.needs
-    size = (int(getattr(config, "height")), int(getattr(config, "width"))) if needs.images else None  # noqa: B009
-    return ExamplesOrder(
-        split=split,
-        answers=is_training,
-        stories=needs.stories or learner.uses.stories,
-        supports=needs.supports and is_training,
-        programs=needs.programs and not is_withheld(split),
-        regions=needs.regions and not is_withheld(split),
-        size=size,
-    )
+    visible = visible_parts(learner, config)
+    if not is_training:
+        visible = visible._replace(answers=False, supports=False)
+    if is_withheld(split):
+        visible = visible._replace(programs=False, regions=False)
+    return ExamplesOrder(split, visible)
 
 
 @contextmanager
@@ -127,18 +112,15 @@ def _make(order: ExamplesOrder, place: Path, *, check: Check) -> None:
 
 
 def _write(order: ExamplesOrder, folder: Path, *, check: Check) -> None:
-    split = order.split
+    split, visible = order
     world, spec = split.dataset.get_world(), split.read_spec()
-    shape = None if order.size is None else (split.scenes, *order.size)
+    shape = None if visible.size is None else (split.scenes, *visible.size)
     with ExampleWriter(folder, image_shape=shape) as writer:
         for stored in _stored_items(split, check):
-            item = stored.item
-            image = None if order.size is None else _image(stored.scene, split, order.size)
-            writer.add_item(image=image, regions=_regions(world, spec, stored) if order.regions else ())
-            lines = world.story(item.scene) if order.stories and item.scene is not None else ()
-            for number in range(len(item.questions)):
-                question = item.questions[number]
-                writer.add_question(question.text, question.kind, _parts(order, world, item, number, lines))
+            image = None if visible.size is None else _image(stored.scene, split, visible.size)
+            writer.add_item(image=image, regions=_regions(world, spec, stored) if visible.regions else ())
+            for question in visible_questions(stored.item, visible=visible, world=world):
+                writer.add_question(*question)
         vocabulary = SplitIndex.open(split).answer_values
         writer.finish(name=str(split), vocabulary=vocabulary, most_counted=world.most_counted(spec))
 
@@ -147,19 +129,6 @@ def _stored_items(split: Split, check: Check) -> Iterator[StoredItem]:
     for first in range(0, split.scenes, SCENES):
         check()
         yield from load_items(split, first, SCENES)
-
-
-def _parts(order: ExamplesOrder, world: World, item: Item, number: int, lines: tuple[str, ...]) -> dict[str, Any]:
-    """Return the parts of a question that the order has and that are known."""
-    question = item.questions[number]
-    supports = world.supporting_lines(item, number) if order.supports else None
-    parts = {
-        "answers": question.answer.text if order.answers and question.answer is not None else None,
-        "stories": lines[: question.scope] if order.stories and lines else None,
-        "supports": supports,
-        "programs": question.program if order.programs else None,
-    }
-    return {part: value for part, value in parts.items() if value is not None}
 
 
 def _image(scene: Scene, split: Split, size: tuple[int, int]) -> NDArray[np.uint8]:
@@ -173,34 +142,18 @@ def _image(scene: Scene, split: Split, size: tuple[int, int]) -> NDArray[np.uint
         raise BadTraining("Expected the picture of every scene, got none for one.", where=where) from error
 
 
-def scale(image: Image.Image, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """Return the pixels of a picture, scaled to height and width."""
-    height, width = size
-    is_smaller = height <= image.height and width <= image.width
-    way = Image.Resampling.BOX if is_smaller else Image.Resampling.BILINEAR
-    return np.asarray(image if image.size == (width, height) else image.resize((width, height), way), np.uint8)
-
-
 def _regions(world: World, spec: Any, stored: StoredItem) -> tuple[ItemRegion, ...]:
     """Return the regions of a scene's elements; none if the size of its picture is not known."""
     scene = stored.scene
     if not scene.width:
         return ()
-    labels = {element.id: element.label for element in world.elements(spec, stored.item)}
-    boxes = _boxes_of_ids(scene) if scene.ids_image else dict(world.element_boxes(spec, stored.item))
-    scale = np.array([scene.width, scene.height] * 2, np.float64)
-    return tuple(
-        ItemRegion(number, tuple(np.clip(np.array(box) / scale, 0, 1).tolist()), labels.get(number, ""))
-        for number, box in sorted(boxes.items())
-    )
+    ids = _ids(scene) if scene.ids_image else None
+    return item_regions(stored.item, world=world, spec=spec, picture_size=(scene.height, scene.width), ids=ids)
 
 
-def _boxes_of_ids(scene: Scene) -> dict[int, tuple[float, float, float, float]]:
-    """Return the boxes of the visible elements of an object-id image: left, top, right, bottom in pixels."""
+def _ids(scene: Scene) -> NDArray[np.uint16]:
     with Image.open(BytesIO(files.get(scene.ids_image))) as image:
-        found = masks(np.asarray(image, np.uint16))
-    boxes = {label - 1: mask.box for label, mask in found.items()}
-    return {number: (x, y, x + width, y + height) for number, (x, y, width, height) in boxes.items()}
+        return np.asarray(image, np.uint16)
 
 
 # Parts of a split
