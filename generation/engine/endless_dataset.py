@@ -263,7 +263,11 @@ class EndlessSplit:
 
     def draw(self, item: Item) -> NDArray[np.uint8]:
         """Return an item's picture `(height, width, 3)` uint8 sRGB."""
-        return self.maker.render(self.spec, self.split, item)[0] if item.image is None else item.image
+        return self.render(item)[0] if item.image is None else item.image
+
+    def render(self, item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+        """Return an item's picture `(height, width, 3)` uint8 sRGB and its object ids `(height, width)` uint16."""
+        return self.maker.render(self.spec, self.split, item)
 
 
 def first_chunk(spec: BaseSpec, split: str) -> Chunk:

@@ -1,6 +1,7 @@
 """Folders of examples: everything that a method may see of a stored split, and nothing else."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,19 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from generation.engine.learners.base import ExampleParts, LearnerConfig
+from generation.engine.endless_dataset import read
+from generation.engine.learners.base import ExampleParts, Learner, LearnerConfig
 from generation.engine.learners.examples import Examples, read_examples
+from generation.engine.learners.stream_examples import stream_examples
 from generation.engine.learners.visible_parts import VisibleParts, scale
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question, Scene, Split
 from generation.splits.split_recipes import read_recipe
 from generation.storage import disk_cache, files
+from tests.engine.environment.specs import SMALL
+from tests.engine.learners.test_example_writer import as_lists
 from tests.generation import small
+from tests.generation.complete_datasets import finish
 from tests.leaderboards.training import toys
 from webapp.leaderboards.training import example_folders
 from webapp.leaderboards.training.example_folders import ExamplesOrder
@@ -39,10 +45,14 @@ def split_of(dataset: Dataset, name: str) -> Split:
     return Split.objects.for_browse().get(dataset=dataset, name=name)
 
 
+def with_needs(needs: ExampleParts) -> type[Learner]:
+    """Return a method with these needs."""
+    return type("Needy", (toys.Toy,), {"needs": needs, "uses": ExampleParts()})
+
+
 def examples_of(split: Split, needs: ExampleParts, *, is_training: bool = True) -> Examples:
     """Return the examples of a split for a method with these needs."""
-    learner = type("Needy", (toys.Toy,), {"needs": needs, "uses": ExampleParts()})
-    order = example_folders.examples_order(learner, Sized(), split, is_training=is_training)
+    order = example_folders.examples_order(with_needs(needs), Sized(), split, is_training=is_training)
     with example_folders.open_folder(order, check=nothing) as folder:
         return read_examples(folder)
 
@@ -149,6 +159,32 @@ def test_stories_and_supporting_lines_end_where_the_question_is_asked(db: None) 
     assert {len(supports) for supports in found.supports} >= {1, 2, 3}
     answered = examples_of(split_of(made, "test"), ExampleParts(stories=True, supports=True), is_training=False)
     assert answered.stories is not None and answered.supports is None
+
+
+# What the examples of each world have. A round of bAbI has 32 stories of each of these tasks.
+PICTURES = ["images", "programs", "regions"]
+STREAMED: dict[str, tuple[int, dict[str, Any], list[str]]] = {
+    "babi": (64, {"tasks": [1, 2]}, ["stories", "supports", "programs"]),
+    "clevr": (3, {}, PICTURES),
+    "counting": (3, {}, [*PICTURES, "counts"]),
+    "shapeworld": (3, {}, PICTURES),
+    "simtown": (3, {}, PICTURES),
+}
+
+
+@pytest.mark.parametrize("name", STREAMED)
+def test_examples_of_a_stream_are_those_of_the_stored_split(name: str, db: None) -> None:
+    scenes, changes, parts = STREAMED[name]
+    spec = {**read(SMALL[name]).to_json(), **changes}
+    spec["splits"] = {"train": {**spec["splits"]["train"], "scenes": scenes}}
+    made = finish(dataset_jobs.start({**spec, "seed": 5}, slug=name, visibility="public"))
+    has_pictures = "images" in parts
+    needs = ExampleParts(images=has_pictures, regions=has_pictures, stories=True, supports=True, programs=True)
+    stored = examples_of(split_of(made, "train"), needs)
+    learner = with_needs(needs)(Sized(), seed=0)
+    streamed = stream_examples(spec, "train", learner, scenes=scenes, seed=5)
+    assert as_lists(replace(streamed, name=f"{name}/train")) == as_lists(stored)
+    assert [part for part in ExampleParts._fields if streamed.has(part)] == parts
 
 
 def test_a_question_set_has_its_own_questions_and_their_scenes(shapes: Dataset) -> None:
