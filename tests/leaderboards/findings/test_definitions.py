@@ -277,12 +277,18 @@ def test_a_wrong_definition_is_one_message(path: tuple[Any, ...], value: Any, me
         read_definition(data)
 
 
-def test_the_digest_changes_with_what_is_stated_but_not_with_what_only_the_page_shows() -> None:
+def test_the_digest_changes_with_what_is_made_or_stated_but_not_with_texts() -> None:
     digest = small_definition().digest("mini")
-    statements = [{**SMALL["statements"][0], "at_least": 0.1}, *SMALL["statements"][1:]]
-    assert small_definition(statements=statements).digest("mini") != digest
-    table = {**TABLE, "paper": {}, "note": "other", "mean": True}
-    assert small_definition(tables=[table], about="other").digest("mini") == digest
+    [first, *others], [table] = SMALL["statements"], SMALL["tables"]
+    assert small_definition(statements=[{**first, "at_least": -0.9}, *others]).digest("mini") != digest
+    mini = SMALL["sizes"]["mini"]
+    [training] = mini["trainings"]
+    changed = {**mini, "trainings": [{**training, "seeds": [0, 1, 2]}]}
+    assert small_definition(sizes={"mini": changed}).digest("mini") != digest
+    texts = {"title": "Another", "about": "Other words.", "sizes": {"mini": {**mini, "about": "Other words."}}}
+    says = [{**first, "says": "In other words."}, *others]
+    shown = [{**table, "title": "Other words", "note": "A note.", "paper": {}}]
+    assert small_definition(**texts, statements=says, tables=shown).digest("mini") == digest
 
 
 # `each`

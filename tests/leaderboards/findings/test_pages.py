@@ -10,6 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from generation.engine.scoring.statements import Inequality, StatementOutcome
+from generation.engine.spec import read
 from generation.models import Dataset
 from tests.generation import small
 from tests.leaderboards.findings.made_findings import SMALL, record_of, small_definition
@@ -354,8 +355,8 @@ def test_an_axis_has_the_name_of_its_metric(metrics: tuple[str, ...], title: str
         {"name": str(at), "label": str(at), "on": "shapes/test", "metric": metric, "at": at + 1}
         for at, metric in enumerate(metrics)
     ]
-    made = FindingTable.model_validate({**table, "columns": columns, "chart": chart, "paper": {"words": [0.4, 0.5]}})
-    spec = spec_of(made, {}, is_share=True)
+    changed = {**table, "columns": columns, "chart": chart, "paper": {"words": [0.4, 0.5]}}
+    spec = spec_of(read(FindingTable, changed), {}, is_share=True)
     assert spec is not None
     titles = [layer["encoding"][name] for layer in spec["layer"] for name in "xy" if name in layer["encoding"]]
     assert titles and {one["title"] for one in titles} == {title}

@@ -196,8 +196,7 @@ class FindingTable(Frozen):
     sizes : tuple of str
         The sizes of the finding that have this table.
     mean : bool
-        Whether the page also shows the mean of each row, for columns with the same metric. It is not a part of the
-        digest, because it does not change a run.
+        Whether the page also shows the mean of each row, for columns with the same metric.
     """
 
     name: Name
@@ -210,7 +209,7 @@ class FindingTable(Frozen):
     columns: tuple[TableColumn, ...] = Field(min_length=1)
     paper: dict[str, tuple[float | None, ...]] = Field(default_factory=dict)
     sizes: tuple[SizeName, ...] = SIZES
-    mean: bool = Field(False, exclude=True)
+    mean: bool = False
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -46,10 +46,8 @@ class FigureView(NamedTuple):
 
 
 class HeadView(NamedTuple):
-    """The label of a row or column on a page, with what its figures do not share with the rest of the table."""
-
     label: str
-    sample: str
+    sample: str  # the questions of a column or the runs of a row; empty if they are the same in the whole table
 
 
 class LineView(NamedTuple):
@@ -138,7 +136,6 @@ def summary_of(name: str, size: SizeName, *, definition: Definition) -> SizeSumm
 
 
 def describe_effort(record: FindingRecord) -> str:
-    """Return the time of a run and its machine, such as `11 min on 2 cores of AMD EPYC`."""
     cores, processor = record.machine.get("cores"), record.machine.get("processor")
     time = duration(record.seconds)
     return f"{time} on {cores} core{'' if cores == '1' else 's'} of {processor}" if cores and processor else time
@@ -184,16 +181,18 @@ def _mean(table: FindingTable, row: TableRow, figures: Mapping[str, RecordedFigu
     """Return the means of our figures and of the paper's in a row; a mean of which a figure is missing is empty."""
     ours = [figures.get(table.key(row, column)) for column in table.columns]
     papers = [table.paper_figure(row, at) for at in range(len(table.columns))]
-    here, paper = (
-        "" if None in known else number_text(fmean(known), unit=_unit(table.columns))
-        for known in ([None if one is None else one.value for one in ours], papers)
-    )
-    return FigureView(here, "", 0, 0, paper)
+    unit = _unit(table.columns)
+    here = _mean_text([None if one is None else one.value for one in ours], unit=unit)
+    return FigureView(here, "", 0, 0, _mean_text(papers, unit=unit))
+
+
+def _mean_text(numbers: Sequence[float | None], *, unit: str) -> str:
+    known = [one for one in numbers if one is not None]
+    return number_text(fmean(known), unit=unit) if len(known) == len(numbers) else ""
 
 
 def count_text(counts: Collection[int], noun: str) -> str:
-    """Return a number or a range with its noun, such as `319 to 1,801 questions`."""
-    low, high = min(counts), max(counts)
+    low, high = min(counts), max(counts)  # of 319 and 1,801 questions: "319 to 1,801 questions"
     numbers = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     return f"{numbers} {noun}{'' if high == 1 else 's'}"
 
@@ -317,8 +316,7 @@ def _is_mean(weight: float, some: Sequence[str]) -> bool:
 def _term(weight: float, some: Sequence[str], figures: _KnownFigures, *, is_first: bool, has_tables: bool) -> TermView:
     table, cell = figures.cells[some[0]]
     label = f"{cell.row.label}, {cell.column.label if len(some) == 1 else f'mean of {len(some)} figures'}"
-    known = [figures.here[name] for name in some if name in figures.here]
-    here = number_text(fmean(known), unit=figures.unit_of(some)) if len(known) == len(some) else ""
+    here = _mean_text([figures.here.get(name) for name in some], unit=figures.unit_of(some))
     sign = "−" if weight < 0 else "" if is_first else "+"
     factor = "" if _is_mean(weight, some) else f"{abs(weight):.3g} ×"
     return TermView(f"{sign} {factor}".strip(), f"{label} ({table.title})" if has_tables else label, here, table.name)
@@ -352,7 +350,6 @@ def trainings_of(record: FindingRecord) -> list[TrainingView]:
 
 
 def settings_text(config: Mapping[str, Any] | None) -> str:
-    """Return changed settings in words, such as `epochs 6, filters [16, 32]`."""
     if config is None:
         return "not recorded"
     return ", ".join(f"{name} {value}" for name, value in config.items()) or "–"

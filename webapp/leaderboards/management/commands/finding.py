@@ -88,9 +88,9 @@ class Command(PlainCommand):
     def _list(self) -> None:
         for one in pages.summaries():
             sizes = []
-            for size, _, counts in one.sizes:
-                told = ", ".join(f"{number} {outcome}" for number, outcome, _ in counts) or "not recorded"
-                sizes.append(f"{size}: {told}")
+            for found in one.sizes:
+                told = ", ".join(f"{number} {outcome}" for number, outcome, _ in found.counts) or "not recorded"
+                sizes.append(f"{found.size}: {told}")
             self.stdout.write(f"{one.name}  {one.definition.title}\n  {'; '.join(sizes)}")
         if not definitions.names():
             self.stdout.write("There is no finding yet.")
