@@ -240,7 +240,7 @@ class EpochConfig(LearnerConfig):
     patience : int
         The training stops after this number of epochs without a better accuracy on the validation examples.
     batch : int
-        The number of examples in a step.
+        The number of examples in a step. If one example is left at the end of an epoch, the last step has one more.
     learning_rate : float
     """
 

@@ -7,6 +7,7 @@ only on the seed and the number of the epoch, and the state after each epoch is 
 import shutil
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -158,10 +159,20 @@ class History:
 
 
 def batches_of(n: int, size: int, chance: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    """Yield the numbers 0 to n - 1 in random order, in arrays of `size`; the last one may be smaller."""
-    order = chance.permutation(n)
-    for start in range(0, n, size):
-        yield order[start : start + size]
+    """Yield the numbers 0 to n - 1 in random order, in the batches of `cut_into_batches`."""
+    return cut_into_batches(chance.permutation(n), size)
+
+
+def cut_into_batches(order: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
+    """Yield the parts of `order` with `size` numbers each; the last one may be smaller.
+
+    If one number is left, it is in the part before, because batch normalisation needs at least two examples.
+    """
+    starts = list(range(0, len(order), size))
+    if len(starts) > 1 and size > 1 and starts[-1] == len(order) - 1:
+        starts.pop()
+    for start, end in pairwise([*starts, len(order)]):
+        yield order[start:end]
 
 
 def _latest(folder: Path) -> Any:

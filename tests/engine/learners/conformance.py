@@ -27,6 +27,7 @@ Check = Callable[[Kind, Examples, Settings], None]
 SEED = 7
 LEAST = 0.95  # the share of the training examples that an overfitted learner answers correctly
 FEW = 12  # examples of trainings that need not learn anything
+BATCH = 4  # examples of a step in the training that has one example more than whole batches
 
 
 class SilentReporter:
@@ -195,19 +196,12 @@ def refuses_no_examples(kind: Kind, examples: Examples, settings: Settings) -> N
 
 def continues_after_an_interruption(kind: Kind, examples: Examples, settings: Settings) -> None:
     """A training that stops after an epoch and is started again ends with the same weights."""
-    some, short = examples.select(range(min(2 * FEW, len(examples)))), _short(kind, settings)
-    whole = train(kind, some, short)
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "checkpoint")
-        with suppress(Interrupted):
-            kind(kind.read_config(short), seed=SEED).fit(some, some, report=InterruptingReporter(), checkpoint=place)
-        resumed = kind(kind.read_config(short), seed=SEED)
-        epochs = _EpochsReporter()
-        resumed.fit(some, some, report=epochs, checkpoint=place)
-    assert epochs.seen == list(range(2, short["epochs"] + 1))
-    _assert_same_state(whole, resumed)
-    assert whole.predict(examples) == resumed.predict(examples)
-    assert whole.examples_seen == resumed.examples_seen
+    _assert_continues(kind, examples.select(range(min(2 * FEW, len(examples)))), _short(kind, settings))
+
+
+def trains_with_one_example_left(kind: Kind, examples: Examples, settings: Settings) -> None:
+    """A training works, and continues, if the last batch of an epoch would have one example."""
+    _assert_continues(kind, examples.select(range(2 * BATCH + 1)), {**_short(kind, settings), "batch": BATCH})
 
 
 CHECKS: tuple[Check, ...] = (
@@ -222,12 +216,28 @@ CHECKS: tuple[Check, ...] = (
     refuses_examples_that_lack_a_part,
     refuses_no_examples,
 )
-EPOCH_CHECKS: tuple[Check, ...] = (continues_after_an_interruption,)
+EPOCH_CHECKS: tuple[Check, ...] = (continues_after_an_interruption, trains_with_one_example_left)
 
 
 def checks_of(kind: Kind) -> tuple[Check, ...]:
     """Return the checks that hold for a learner."""
     return (*CHECKS, *(EPOCH_CHECKS if issubclass(kind, EpochLearner) else ()))
+
+
+def _assert_continues(kind: Kind, examples: Examples, settings: Settings) -> None:
+    """Check that a training that stops after an epoch and is started again ends with the same weights."""
+    whole = train(kind, examples, settings)
+    stopped, resumed = (kind(kind.read_config(settings), seed=SEED) for _ in range(2))
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, "checkpoint")
+        with suppress(Interrupted):
+            stopped.fit(examples, examples, report=InterruptingReporter(), checkpoint=place)
+        epochs = _EpochsReporter()
+        resumed.fit(examples, examples, report=epochs, checkpoint=place)
+    assert epochs.seen == list(range(2, settings["epochs"] + 1))
+    _assert_same_state(whole, resumed)
+    assert whole.predict(examples) == resumed.predict(examples)
+    assert whole.examples_seen == resumed.examples_seen
 
 
 class _EpochsReporter(SilentReporter):

@@ -93,6 +93,9 @@ def test_batches_have_each_row_once_and_keep_questions_about_a_picture_together(
     chance = np.random.Generator(np.random.PCG64(seed))
     batches = list(batches_by_item(np.array(items, np.int64), size, together=together, chance=chance))
     assert all(len(batch) == size for batch in batches[:-1])
+    if batches and size > 1:
+        assert len(batches[-1]) <= size + 1
+        assert len(batches[-1]) > 1 or len(items) == 1
     order = [int(row) for batch in batches for row in batch]
     assert sorted(order) == list(range(len(items)))
     assert least_runs(items, together) >= count_runs([items[row] for row in order], together)

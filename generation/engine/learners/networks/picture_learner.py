@@ -9,6 +9,7 @@ from pydantic import Field
 
 from generation.engine.errors import BadTraining
 from generation.engine.learners.base import ExampleParts, LearnerConfig, Prediction
+from generation.engine.learners.epoch_learner import cut_into_batches
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.optional_torch import torch
 from generation.engine.learners.networks.torch_learner import PictureConfig, QuestionBatch, TorchLearner
@@ -68,7 +69,7 @@ def see_once(see: Any, batch: QuestionBatch) -> Any:
 def batches_by_item(
     items: NDArray[np.integer], size: int, *, together: int, chance: np.random.Generator
 ) -> Iterator[NDArray[np.int64]]:
-    """Yield the positions of all `items` in random order, in arrays of `size`; the last one may be smaller.
+    """Yield the positions of all `items` in random order, in the batches of `cut_into_batches`.
 
     The positions of an item are divided into groups of `together` at random, and one smaller group if some are left.
     The members of a group follow each other.
@@ -79,6 +80,4 @@ def batches_by_item(
     within = np.arange(len(items)) - np.searchsorted(ordered, ordered)
     groups = np.cumsum(within % together == 0) - 1
     turns = chance.permutation(len(items))[groups]
-    order = order[np.argsort(turns, kind="stable")]
-    for start in range(0, len(items), size):
-        yield order[start : start + size]
+    return cut_into_batches(order[np.argsort(turns, kind="stable")], size)

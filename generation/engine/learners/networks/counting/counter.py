@@ -43,6 +43,7 @@ class CounterConfig(CountingConfig):
         The dropout before the scores of answers.
     """
 
+    batch: int = Field(64, ge=2, le=100_000)  # batch normalisation needs two examples
     learning_rate: float = Field(0.0015, gt=0, le=10)
     objects: int = Field(10, ge=1, le=100)
     pieces: int = Field(16, ge=1, le=1000)
