@@ -130,7 +130,9 @@ def _change(module: Any) -> None:
 
 
 def slow_counter(component: Any, weights: Array, boxes: Array) -> Array:
-    """Zhang et al. 2018, sections 4.1 to 4.4, for one picture."""
+    """Zhang et al. 2018, sections 4.1 to 4.4, for one picture. Regions of weight 0 are added if there are too few."""
+    missing = max(0, component.objects - len(weights))
+    weights, boxes = np.pad(weights, (0, missing)), np.pad(boxes, ((0, missing), (0, 0)))
     order = np.argsort(-weights, kind="stable")[: component.objects]
     a, boxes, n = weights[order], boxes[order], len(order)
     f = [lambda value, layer=layer: rising_function(layer, value) for layer in component.functions]
@@ -164,9 +166,10 @@ def counting_component() -> None:
     for changed in (False, True):
         if changed:
             _change(component)
-        weights, boxes = CHANCE.random((3, 7)).astype(np.float32), some_boxes(3, 7)
-        slow = [slow_counter(component, *one) for one in zip(weights, boxes, strict=True)]
-        compare(component(torch.from_numpy(weights), torch.from_numpy(boxes)), np.array(slow))
+        for regions in (7, 3):
+            weights, boxes = CHANCE.random((3, regions)).astype(np.float32), some_boxes(3, regions)
+            slow = [slow_counter(component, *one) for one in zip(weights, boxes, strict=True)]
+            compare(component(torch.from_numpy(weights), torch.from_numpy(boxes)), np.array(slow))
 
 
 def objects_counted_once() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 import torch.nn.functional  # before networks are imported
 
@@ -18,6 +19,7 @@ from generation.engine.errors import BadTraining
 from generation.engine.learners import NETWORKS, find_learner
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.picture_learner import PictureLearner
+from generation.engine.learners.networks.torch_learner import TorchLearner
 from tests.engine.learners import made_examples
 from tests.engine.learners.conformance import Kind, Settings, checks_of, trained
 
@@ -129,12 +131,24 @@ def refuses_pictures_of_another_size(kind: Kind, examples: Examples, settings: S
         raise AssertionError("Expected an error about the size of pictures, got none.")
 
 
+def scores_each_example_alone_as_in_a_batch(kind: Kind, examples: Examples, settings: Settings) -> None:
+    """The scores, or the predicted number, of an example do not depend on the other examples of the batch."""
+    learner = trained(kind, examples, settings)
+    assert isinstance(learner, TorchLearner)
+    learner.network.eval()
+    with torch.no_grad():
+        together = learner.scores(learner.batch(examples, np.arange(len(examples))))
+        for row, scores in enumerate(together):
+            [alone] = learner.scores(learner.batch(examples, np.array([row])))
+            assert torch.allclose(alone, scores, rtol=1e-3, atol=1e-3), f"{row}: {alone} is not {scores}"
+
+
 def failures(name: str) -> list[str]:
     """Return what went wrong in each check of a network that failed."""
     kind, trial = find_learner(name), TRIALS[name]
     examples, found = trial.examples(COUNT), []
     pictures = (refuses_pictures_of_another_size,) if issubclass(kind, PictureLearner) else ()
-    for check in (*checks_of(kind), *pictures):
+    for check in (*checks_of(kind), scores_each_example_alone_as_in_a_batch, *pictures):
         try:
             check(kind, examples, trial.settings)
         except Exception:  # any error is a failure of the check, and the others run all the same

@@ -83,10 +83,13 @@ class CountingComponent(nn.Module):
         Parameters
         ----------
         weights : Tensor (batch, n)
-            From 0 to 1; 0 for padding. The highest `objects` are counted.
+            From 0 to 1; 0 for padding. The highest `objects` are counted. If there are fewer, padding is added, so that
+            the counts do not depend on `n`.
         boxes : Tensor (batch, n, 4)
         """
-        weights, order = weights.topk(min(self.objects, weights.shape[1]), dim=1)
+        missing = max(0, self.objects - weights.shape[1])
+        weights, boxes = functional.pad(weights, (0, missing)), functional.pad(boxes, (0, 0, 0, missing))
+        weights, order = weights.topk(self.objects, dim=1)
         boxes = boxes.gather(1, order[..., None].expand(-1, -1, boxes.shape[2]))
         distances = 1 - overlap_of(boxes, boxes)
         counts = self.count(weights, distances)
