@@ -19,6 +19,8 @@ ABOUT = ".json"
 def write_model(path: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> None:
     """Write arrays and JSON to two files of the same name, each completely or not at all.
 
+    The weights are written last, so a model is complete if the file of the weights exists.
+
     Parameters
     ----------
     path : Path
@@ -28,8 +30,8 @@ def write_model(path: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[s
         Values that JSON can hold.
     """
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_whole(path, save(whole))
     write_whole(path.with_suffix(ABOUT), json.dumps(about, indent=1, sort_keys=True).encode())
+    write_whole(path, save(whole))
 
 
 def read_model(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -1,0 +1,57 @@
+"""The training process: it carries out the order of a folder, and continues after it was stopped."""
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from generation.engine.learners import model_files, training_process
+from generation.engine.learners.training_process import MODEL, ORDER
+from tests.engine.learners import made_examples
+from tests.engine.learners.test_example_writer import write_by_items
+
+EPOCHS = 2
+FILES = 2 * EPOCHS + 2  # two files for the checkpoint after each epoch, and two for the model
+
+
+def order_in(folder: Path, *, method: str = "bag-of-words", device: str = "cpu", threads: int = 1) -> Path:
+    """Return a folder with an order, and with examples for it."""
+    examples = made_examples.pictures(8)
+    for name in ("train", "val"):
+        write_by_items(folder / name, examples)
+    write_by_items(folder / "test", examples.without_answers())
+    config = {"epochs": EPOCHS, "patience": EPOCHS, "batch": 4}
+    order = {"method": method, "config": config, "seed": 3, "threads": threads, "device": device, "predict": ["test"]}
+    (folder / ORDER).write_text(json.dumps(order))
+    return folder
+
+
+def results_of(folder: Path) -> list[bytes]:
+    """Return the files that a complete training writes."""
+    names = (MODEL, "model.json", "predictions-test.jsonl")
+    return [(folder / name).read_bytes() for name in names]
+
+
+@pytest.mark.parametrize("written", range(FILES))
+def test_a_training_continues_whichever_file_the_disk_had_no_room_for(
+    written: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, stopped = order_in(tmp_path / "whole"), order_in(tmp_path / "stopped")
+    done = training_process.run(whole)
+    write, files = model_files.write_whole, list[Path]()
+
+    def fill_up(path: Path, content: bytes) -> None:
+        if len(files) == written:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        files.append(path)
+        write(path, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model_files, "write_whole", fill_up)
+        with pytest.raises(OSError, match="No space left"):
+            training_process.run(stopped)
+    assert len(files) == written and not (stopped / MODEL).exists()
+    assert training_process.run(stopped) == done
+    assert results_of(stopped) == results_of(whole)
