@@ -18,11 +18,18 @@ import torch.nn.functional  # before networks are imported
 from generation.engine.errors import BadTraining
 from generation.engine.learners import NETWORKS, find_learner
 from generation.engine.learners.examples import Examples
+from generation.engine.learners.networks.counting.spatial_counting import SpatialCounting
 from generation.engine.learners.networks.picture_learner import PictureLearner
 from generation.engine.learners.networks.torch_learner import TorchLearner
 from tests.engine.learners import made_examples
-from tests.engine.learners.conformance import Kind, Settings, checks_of, trained
+from tests.engine.learners.conformance import BATCH, SEED, Kind, Settings, checks_of, trained
 
+# Gradients with which PyTorch refuses to work on a GPU after `use_deterministic_algorithms`, which a training calls.
+NOT_DETERMINISTIC = (
+    "AdaptiveAvgPool2DBackward", "AdaptiveMaxPool2DBackward", "AdaptiveAvgPool3DBackward", "AvgPool3DBackward",
+    "FractionalMaxPool", "MaxUnpool", "UpsampleLinear", "UpsampleBilinear", "UpsampleBicubic", "UpsampleTrilinear",
+    "ReflectionPad", "NllLoss2D", "CtcLoss", "EmbeddingBag", "PutBackward", "MedianBackward", "GridSampler", "Cumsum",
+)  # fmt: skip
 COUNT = 64  # examples that each network must learn by heart
 
 
@@ -143,12 +150,31 @@ def scores_each_example_alone_as_in_a_batch(kind: Kind, examples: Examples, sett
             assert torch.allclose(alone, scores, rtol=1e-3, atol=1e-3), f"{row}: {alone} is not {scores}"
 
 
+def has_deterministic_gradients(kind: Kind, examples: Examples, settings: Settings) -> None:
+    """No step of a training is one that PyTorch refuses on a GPU if its results must be reproducible."""
+    learner = kind(kind.read_config(settings), seed=SEED)
+    assert isinstance(learner, TorchLearner)
+    learner.begin(examples)
+    chance = np.random.Generator(np.random.PCG64(SEED))
+    if isinstance(learner, SpatialCounting):
+        learner.entropy = 1.0  # otherwise set at the start of an epoch
+    loss = learner.loss(learner.batch(examples, np.arange(BATCH), is_training=True, chance=chance))
+    waiting, seen = [loss.grad_fn], set()
+    while waiting:
+        step = waiting.pop()
+        if step is not None and step not in seen:
+            seen.add(step)
+            waiting += [before for before, _ in step.next_functions]
+    steps = {step.name() for step in seen}
+    assert len(steps) > 3 and not any(step.startswith(NOT_DETERMINISTIC) for step in steps), steps
+
+
 def failures(name: str) -> list[str]:
     """Return what went wrong in each check of a network that failed."""
     kind, trial = find_learner(name), TRIALS[name]
     examples, found = trial.examples(COUNT), []
     pictures = (refuses_pictures_of_another_size,) if issubclass(kind, PictureLearner) else ()
-    for check in (*checks_of(kind), scores_each_example_alone_as_in_a_batch, *pictures):
+    for check in (*checks_of(kind), scores_each_example_alone_as_in_a_batch, has_deterministic_gradients, *pictures):
         try:
             check(kind, examples, trial.settings)
         except Exception:  # any error is a failure of the check, and the others run all the same

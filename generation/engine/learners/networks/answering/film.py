@@ -80,8 +80,6 @@ class FilmNetwork(nn.Module):
             nn.Conv2d(wide + COORDINATES, config.projection, 1),
             nn.BatchNorm2d(config.projection),
             nn.ReLU(),
-            nn.AdaptiveMaxPool2d(1),
-            nn.Flatten(),
         )
         self.choose = make_classifier(config.projection, (config.hidden,), answers, dropout=0.0)
 
@@ -91,7 +89,8 @@ class FilmNetwork(nn.Module):
         conditions = self.condition(self.read(batch.words, batch.lengths)).chunk(2 * len(self.blocks), dim=1)
         for number, block in enumerate(self.blocks):
             features = block(features, conditions[2 * number], conditions[2 * number + 1])
-        return self.choose(self.project(with_coordinates(features)))
+        # The gradient of AdaptiveMaxPool2d, which gives the same figures, is not deterministic on a GPU.
+        return self.choose(self.project(with_coordinates(features)).amax(dim=(2, 3)))
 
 
 class FilmBlock(nn.Module):
