@@ -8,21 +8,27 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import torch
 import torch.nn.functional  # before networks are imported
+from numpy.typing import NDArray
 
 from generation.engine.errors import BadTraining
 from generation.engine.learners import NETWORKS, find_learner
+from generation.engine.learners.base import EpochConfig
 from generation.engine.learners.examples import Examples
+from generation.engine.learners.networks.counting.counting_learner import RegionLearner, RegressionLearner
+from generation.engine.learners.networks.counting.regions import RegionBatch
 from generation.engine.learners.networks.counting.spatial_counting import SpatialCounting
 from generation.engine.learners.networks.picture_learner import PictureLearner
-from generation.engine.learners.networks.torch_learner import TorchLearner
+from generation.engine.learners.networks.torch_learner import QuestionBatch, TorchLearner
 from tests.engine.learners import made_examples
-from tests.engine.learners.conformance import BATCH, SEED, Kind, Settings, checks_of, trained
+from tests.engine.learners.conformance import BATCH, SEED, Check, Kind, Settings, checks_of, trained
 
 # Gradients with which PyTorch refuses to work on a GPU after `use_deterministic_algorithms`, which a training calls.
 NOT_DETERMINISTIC = (
@@ -30,6 +36,7 @@ NOT_DETERMINISTIC = (
     "FractionalMaxPool", "MaxUnpool", "UpsampleLinear", "UpsampleBilinear", "UpsampleBicubic", "UpsampleTrilinear",
     "ReflectionPad", "NllLoss2D", "CtcLoss", "EmbeddingBag", "PutBackward", "MedianBackward", "GridSampler", "Cumsum",
 )  # fmt: skip
+REGIONS = 36  # in a picture
 COUNT = 64  # examples that each network must learn by heart
 
 
@@ -169,12 +176,68 @@ def has_deterministic_gradients(kind: Kind, examples: Examples, settings: Settin
     assert len(steps) > 3 and not any(step.startswith(NOT_DETERMINISTIC) for step in steps), steps
 
 
+def answers_few_examples_in_a_step(kind: Kind, examples: Examples, settings: Settings) -> None:
+    """A step that answers has no more examples than a step of the training, so that it needs no more memory."""
+    learner = kind(kind.read_config({**settings, "batch": BATCH}), seed=SEED)
+    assert isinstance(learner, TorchLearner)
+    learner.begin(examples)
+    steps, batch = list[int](), learner.batch
+
+    def count(examples: Examples, rows: NDArray[np.int64]) -> QuestionBatch:
+        steps.append(len(rows))
+        return batch(examples, rows)
+
+    with patch.object(learner, "batch", count):
+        learner.predict(examples.select(range(2 * BATCH + 1)))
+    assert steps == [BATCH, BATCH, 1]
+
+
+def computes_shapes_at_paper_size(kind: Kind, examples: Examples, settings: Settings) -> None:
+    """The network with the settings of the paper can be made, and gives scores or a number for each example.
+
+    Tensors of the device `meta` have shapes but no content, so this needs little memory.
+    """
+    config = kind.read_config({})
+    assert isinstance(config, EpochConfig)
+    some = examples.select(range(BATCH))
+    if examples.images is not None and kind.needs.images:
+        sides = (getattr(config, "height"), getattr(config, "width"))  # noqa: B009 - only networks that see have them
+        some = replace(some, images=np.zeros((len(examples.images), *sides, 3), np.uint8))
+    learner = kind(config, seed=SEED)
+    assert isinstance(learner, TorchLearner)
+    with torch.device("meta"):
+        learner.begin(some)
+        with ExitStack() as stack:
+            if isinstance(learner, RegionLearner):
+                stack.enter_context(patch.object(learner, "look", lambda batch: _empty_regions(learner)))
+            scores = learner.scores(learner.batch(some, np.arange(BATCH)))
+    number = () if issubclass(kind, RegressionLearner) else (len(examples.vocabulary),)
+    assert scores.shape == (BATCH, *number)
+
+
+def _empty_regions(learner: RegionLearner) -> RegionBatch:
+    """Return as many regions as a usual detector finds. Their pixels are described in the shape that is expected."""
+    config = learner.config
+    crops = torch.empty(BATCH * REGIONS, 3, config.crop, config.crop)
+    features = learner.network.regions.pixels(crops).view(BATCH, REGIONS, config.features)
+    present = torch.empty(BATCH, REGIONS, dtype=torch.bool)
+    return RegionBatch(torch.empty(BATCH, REGIONS, 4), present, features)
+
+
+NETWORK_CHECKS: tuple[Check, ...] = (
+    scores_each_example_alone_as_in_a_batch,
+    has_deterministic_gradients,
+    answers_few_examples_in_a_step,
+    computes_shapes_at_paper_size,
+)
+
+
 def failures(name: str) -> list[str]:
     """Return what went wrong in each check of a network that failed."""
     kind, trial = find_learner(name), TRIALS[name]
     examples, found = trial.examples(COUNT), []
     pictures = (refuses_pictures_of_another_size,) if issubclass(kind, PictureLearner) else ()
-    for check in (*checks_of(kind), scores_each_example_alone_as_in_a_batch, has_deterministic_gradients, *pictures):
+    for check in (*checks_of(kind), *NETWORK_CHECKS, *pictures):
         try:
             check(kind, examples, trial.settings)
         except Exception:  # any error is a failure of the check, and the others run all the same

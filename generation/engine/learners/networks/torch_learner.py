@@ -15,7 +15,7 @@ from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.optional_torch import functional, nn, torch
 
 PIXEL = 255.0
-PREDICTION_BATCH = 256  # examples that are answered in one step
+PREDICTION_BATCH = 256  # the most examples that are answered in one step
 
 
 class NetworkConfig(EpochConfig):
@@ -162,9 +162,10 @@ class TorchLearner(EpochLearner):
 
     def _predictions(self, examples: Examples) -> Iterator[Prediction]:
         self.network.eval()
+        size = min(PREDICTION_BATCH, self.config.batch)  # a step that learns from `batch` examples fits into the memory
         with torch.no_grad():
-            for start in range(0, len(examples), PREDICTION_BATCH):
-                rows = np.arange(start, min(start + PREDICTION_BATCH, len(examples)))
+            for start in range(0, len(examples), size):
+                rows = np.arange(start, min(start + size, len(examples)))
                 yield from self.read_answers(self.batch(examples, rows))
 
     def batch(
