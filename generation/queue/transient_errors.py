@@ -31,6 +31,10 @@ REFUSALS = {"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Expi
 NOT_FOUND = {"404", "NoSuchKey", "NotFound"}
 
 
+WAITING = "Waiting for"
+GOES_ON = "Once that is mended, it goes on by itself."
+
+
 class Outage(NamedTuple):
     """The thing that is unavailable, and the error that shows it."""
 
@@ -38,7 +42,12 @@ class Outage(NamedTuple):
     why: str
 
     def __str__(self) -> str:
-        return f"Waiting for {self.what}: {self.why.rstrip('.')}. Once that is mended, it goes on by itself."
+        return f"{WAITING} {self.what}: {self.why.rstrip('.')}. {GOES_ON}"
+
+
+def describe_stop(message: str) -> str:
+    # For a command that ends, and does not wait: nothing goes on by itself.
+    return message.removesuffix(GOES_ON).rstrip().replace(WAITING, "Stopped, because it had to wait for", 1)
 
 
 def find_outage(error: BaseException) -> Outage | None:
@@ -62,7 +71,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _outage(error: BaseException) -> Outage | None:
     if isinstance(error, Exception) and files.is_full(error):
-        return Outage("disk space", str(error))
+        return Outage("disk space", _disk_words(error))
     if isinstance(error, DatabaseError):
         return Outage("the database", _words(error)) if _is_database_away(error) else None
     if _is_redis_away(error):
@@ -77,6 +86,12 @@ def _outage(error: BaseException) -> Outage | None:
 
 def _words(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def _disk_words(error: Exception) -> str:
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
 
 
 def _is_redis_away(error: BaseException) -> bool:

@@ -298,7 +298,7 @@ def test_a_job_waits_if_the_disk_becomes_full_while_it_runs(begin: Begin, monkey
             dataset_jobs.work()
     job = dataset.jobs.filter(kind="images").exclude(message="")[0]
     assert (job.state, job.attempts) == ("waiting", 0)
-    assert job.message.startswith("Waiting for disk space: [Errno 28] No space left on device.")
+    assert job.message.startswith("Waiting for disk space: No space left on device.")
     Job.objects.update(not_before=None)
     dataset_jobs.work()
     dataset.refresh_from_db()

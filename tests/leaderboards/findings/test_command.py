@@ -1,5 +1,6 @@
 """The command `finding`: its list, its refusals, a run with a record, and a run that is continued."""
 
+import errno
 import io
 import signal
 from pathlib import Path
@@ -9,10 +10,12 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from generation.storage import files
 from tests.leaderboards.findings.made_findings import record_of, small_definition
 from webapp.leaderboards.findings import definitions, finding_run, records
 from webapp.leaderboards.findings.finding_run import FindingRun
 from webapp.leaderboards.management.commands.finding import Command
+from webapp.leaderboards.training import example_folders
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -114,3 +117,19 @@ def test_a_run_that_was_stopped_goes_on_only_with_resume(owner: User, small_find
     run("small", "--workers", "1", "--resume")
     record = records.read_record(own_records / "small-mini.json")
     assert record is not None and record.seconds > begun.seconds_of(begun.steps[0])
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_one_message_that_says_how_to_go_on(
+    owner: User, small_finding: None, own_records: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def open_folder(*_: Any, **__: Any) -> None:
+        raise files.NoSpace(errno.ENOSPC, "expected 2.0 GB under /var, got 1.0")
+
+    monkeypatch.setattr(example_folders, "open_folder", open_folder)
+    with pytest.raises(CommandError) as caught:
+        run("small", "--workers", "1")
+    assert str(caught.value) == (
+        "Stopped, because it had to wait for disk space: expected 2.0 GB under /var, got 1.0. The finished steps are "
+        "kept. To continue, run the same command with all its options and --resume."
+    )

@@ -176,10 +176,11 @@ def test_a_training_that_takes_too_long_is_stopped(order: TrainingOrder, setting
 def test_a_full_disk_makes_a_training_wait(order: TrainingOrder, settings: Any) -> None:
     settings.DISK_RESERVE_GB = 1e9
     made = orders.create(order)
-    with pytest.raises(training_jobs.TrainingWaits, match="disk space"):
+    with pytest.raises(training_jobs.TrainingWaits, match="had to wait for disk space") as waits:
         training_jobs.run_here(made)
+    assert "by itself" not in str(waits.value)
     made.refresh_from_db()
-    assert (made.state, made.attempts) == (State.WAITING, 0)
+    assert (made.state, made.attempts) == (State.WAITING, 0) and "goes on by itself" in made.waiting_note
 
 
 def test_only_one_training_runs_on_a_machine(order: TrainingOrder) -> None:

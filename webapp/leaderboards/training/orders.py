@@ -287,9 +287,9 @@ def _config_text(order: TrainingOrder) -> str:
 
 
 def cancel(training: Training) -> bool:
-    # Its checkpoint stays, so that it can be continued.
+    # Its checkpoint stays, so that it can be continued. The message of an outage would say that it goes on by itself.
     unfinished = Training.objects.under_way().filter(pk=training.pk)
-    return unfinished.update(state=State.CANCELLED, **leases.FREE, finished=Now()) == 1
+    return unfinished.update(state=State.CANCELLED, message="", **leases.FREE, finished=Now()) == 1
 
 
 def resume(training: Training) -> bool:

@@ -27,6 +27,7 @@ from generation.engine.learners.model_files import write_whole
 from generation.engine.learners.training_process import ORDER
 from generation.queue import graceful_shutdown, leases, runner
 from generation.queue.runner import nothing
+from generation.queue.transient_errors import describe_stop
 from generation.storage import files
 from webapp.leaderboards import scoring
 from webapp.leaderboards.models import Training
@@ -269,7 +270,7 @@ def run_here(training: Training, *, say: Say = nothing) -> Training:
         if not found.is_under_way:
             break
         if found.state == State.WAITING and found.waits:
-            raise TrainingWaits(found.waiting_note)
+            raise TrainingWaits(describe_stop(found.message))
         say(found)
         time.sleep(POLL)
     for submission in found.submissions.select_related("method", "split__dataset", "split__parent"):
