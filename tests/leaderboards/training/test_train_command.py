@@ -18,8 +18,9 @@ from generation.engine.learners import NETWORKS
 from generation.models import Split
 from tests.leaderboards.training import toys
 from tests.webapp.commands import ROOT, environment_of, manage
+from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.models import Method, Submission, Training
-from webapp.leaderboards.training import process
+from webapp.leaderboards.training import process, training_jobs
 from webapp.models import User
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -136,6 +137,38 @@ def test_a_full_disk_is_one_message_and_the_training_can_be_resumed(
     settings.DISK_RESERVE_GB = 0
     call_command("train", toys.NAME, *ORDER, "--resume")
     assert Training.objects.get().state == Training.State.DONE
+
+
+def test_a_disk_that_fills_up_during_the_training_is_one_message_and_the_training_continues(
+    val: Split, member: User, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order = (toys.NAME, *ORDER, "--seed", "1")
+    call_command("train", *order)
+    whole = stored_codes(Training.objects.get())
+    with monkeypatch.context() as patch:
+        patch.setattr(process, "PROGRAM", "tests.leaderboards.training.full_disk_process")
+        with pytest.raises(CommandError) as caught:
+            call_command("train", *order, "--name", "Again")
+    stopped = Training.objects.get(name="Again")
+    folder = training_jobs.folder_of(stopped)
+    assert str(caught.value) == (
+        f"Stopped, because it had to wait for disk space: Expected to read and write {folder}, got: [Errno 28] No "
+        "space left on device. The training so far is kept. To continue, run the same command with all its options and "
+        "--resume."
+    )
+    assert (stopped.state, [row[0] for row in stopped.epochs]) == (Training.State.CANCELLED, [1, 2])
+    capsys.readouterr()
+    call_command("train", *order, "--name", "Again", "--resume")
+    assert "epoch 1 of" not in capsys.readouterr().err
+    resumed = Training.objects.get(name="Again")
+    assert (resumed.state, resumed.examples_seen) == (Training.State.DONE, 3 * resumed.train.questions)
+    assert stored_codes(resumed) == whole
+
+
+def stored_codes(training: Training) -> list[list[int]]:
+    """Return the stored answers of each submission."""
+    rows = training.submissions.order_by("split")
+    return [stored_predictions.load(row.predictions).codes.tolist() for row in rows]
 
 
 @pytest.fixture(scope="module")
