@@ -17,8 +17,9 @@ from generation.engine.learners.classical.memory_network_steps import (
     embed,
     scores_of,
 )
+from generation.engine.learners.examples import Examples
 from tests.engine.learners import made_examples
-from tests.engine.learners.conformance import SilentReporter, answers_of, train
+from tests.engine.learners.conformance import SilentReporter, answers_of, continues_after_an_interruption, train
 from tests.engine.learners.gradients import assert_gradients
 
 MEMORY, WORDS, SIZE, HOPS = 4, 7, 5, 3
@@ -160,3 +161,37 @@ def test_several_starts_keep_the_one_with_the_smallest_loss(joint: bool) -> None
     for group in learner.groups.values():
         assert len(group.networks) == 3
         assert group.best is group.networks[int(np.argmin(group.losses))]
+
+
+@pytest.mark.parametrize("diverged", [(0,), (1,), (0, 2)])
+def test_a_start_that_diverged_does_not_end_the_training(diverged: tuple[int, ...]) -> None:
+    examples = made_examples.stories(12)
+    learner = begun(examples, diverged)
+    loss = learner.run_epoch(examples, np.random.Generator(np.random.PCG64(1)), epoch=0, report=SilentReporter())
+    assert np.isfinite(loss)
+    for group in learner.groups.values():
+        assert np.flatnonzero(np.isnan(group.losses)).tolist() == list(diverged)
+        assert group.best is group.networks[int(np.nanargmin(group.losses))]
+    assert len(learner.predict(examples)) == 12
+
+
+def test_the_loss_is_not_a_number_if_all_starts_have_diverged() -> None:
+    examples = made_examples.stories(12)
+    learner = begun(examples, (0, 1, 2))
+    loss = learner.run_epoch(examples, np.random.Generator(np.random.PCG64(1)), epoch=0, report=SilentReporter())
+    assert np.isnan(loss)
+    assert len(learner.predict(examples)) == 12
+
+
+def begun(examples: Examples, diverged: tuple[int, ...]) -> MemoryNetwork:
+    """Return a learner with three starts, some of which have weights that are not numbers."""
+    learner = MemoryNetwork(MemoryNetwork.read_config({"starts": 3, "memory": 5}), seed=0)
+    learner.begin(examples)
+    for group in learner.groups.values():
+        for start in diverged:
+            group.networks[start].words[:] = np.nan
+    return learner
+
+
+def test_a_training_with_several_starts_continues_after_an_interruption() -> None:
+    continues_after_an_interruption(MemoryNetwork, made_examples.stories(24), {"starts": 3, "memory": 5, "batch": 8})

@@ -171,8 +171,8 @@ class Group:
 
     @property
     def best(self) -> Network:
-        """Return the network with the smallest training loss."""
-        return self.networks[int(self.losses.argmin())]
+        """Return the network with the smallest training loss that is a number; the first one if there is none."""
+        return self.networks[int(np.nan_to_num(self.losses, nan=np.inf).argmin())]
 
     def guess(self, readings: EncodedQuestions, *, is_linear: bool) -> list[str]:
         """Return the most likely answers."""
@@ -221,7 +221,7 @@ class MemoryNetwork(EpochLearner):
         for group, readings in zip(self.groups.values(), self.training_questions, strict=True):
             for start, network in enumerate(group.networks):
                 group.losses[start] = self._pass(group, network, readings, chance, epoch=epoch, report=report)
-            total += group.losses.min() * len(readings.rows)
+            total += np.fmin.reduce(group.losses) * len(readings.rows)  # NaN only if all starts have diverged
         return float(total / len(train))
 
     def _pass(
