@@ -22,8 +22,8 @@ class QuestionConfig(NetworkConfig):
     """The settings of a network that reads a question and chooses an answer.
 
     The paper used one or two layers of 512 or 1024 units, one or two hidden layers of 1024 to 8192 units, dropout and
-    Adam, all chosen for each model. It does not state which values were best; the defaults are the smallest ones. It
-    also does not state the learning rate, the batch, the dropout and the size of word vectors.
+    Adam, all chosen for each model. It does not state which values were best; the defaults are two layers and otherwise
+    the smallest ones. It also does not state the learning rate, the batch, the dropout and the size of word vectors.
 
     Attributes
     ----------

@@ -31,6 +31,8 @@ TINY = 1e-20  # keeps the derivative of the root finite at 0
 class CounterConfig(CountingConfig):
     """The settings of Counter.
 
+    The batch and the learning rate, which stays the same during the training, are ours.
+
     Attributes
     ----------
     objects : int

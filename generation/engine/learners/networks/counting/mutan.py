@@ -29,6 +29,8 @@ from generation.engine.learners.networks.torch_learner import QuestionBatch
 class MutanConfig(SharedPictureConfig):
     """The settings of MUTAN. The paper's convolutions and word vectors are pretrained, so their sizes here are ours.
 
+    The learning rate and the batch are ours, too.
+
     Attributes
     ----------
     channels : tuple of int

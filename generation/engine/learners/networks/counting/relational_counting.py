@@ -1,8 +1,10 @@
 """RCN, the relational counting network: it describes pairs of regions, and pairs of a region and a background patch.
 
-A perceptron describes each pair together with the question. The sums over the pairs give the scores of the
-answers: Acharya et al. 2019, TallyQA: Answering Complex Counting Questions, section 4. A variant of Dancette et al.
-2020, appendix 6.2, predicts a number instead, and is trained with the squared error.
+A perceptron describes each pair together with the question. The sum over the pairs gives the scores of the answers:
+Acharya et al. 2019, TallyQA: Answering Complex Counting Questions, section 4. Here the descriptions are averaged over
+the partners of each region and then summed over the regions, so that the sum does not grow with the square of their
+number. A variant of Dancette et al. 2020, appendix 6.2, predicts a number instead, and is trained with the squared
+error.
 """
 
 from collections.abc import Mapping
@@ -67,7 +69,7 @@ class PairSum(nn.Module):
         self.deeper = nn.Linear(units, units)
 
     def forward(self, first: Any, second: Any, places: Any, question: Any, weights: Any) -> Any:
-        """Return the sums `(batch, units)`.
+        """Return the weighted sums `(batch, units)`.
 
         Parameters
         ----------
