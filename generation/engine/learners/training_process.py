@@ -94,8 +94,12 @@ def _prepare_torch(threads: int, device: str) -> None:
     try:
         import torch
         import torch.nn.functional
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise NoTorch("Expected PyTorch, which networks need, got none. Install it: make torch") from error
+    except (ImportError, OSError) as error:  # an OSError if a library that it needs is missing or damaged
+        raise NoTorch(
+            f"Expected PyTorch that can be loaded, got: {error}. Install it again: delete .venv-torch, then make torch"
+        ) from error
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True)
     if device == "cuda" and not torch.cuda.is_available():

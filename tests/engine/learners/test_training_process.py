@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,30 @@ def test_a_training_continues_whichever_file_the_disk_had_no_room_for(
     assert len(files) == written and not (stopped / MODEL).exists()
     assert training_process.run(stopped) == done
     assert results_of(stopped) == results_of(whole)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (
+            "OSError('libcudart.so.13: cannot open shared object file')",
+            "Expected PyTorch that can be loaded, got: libcudart.so.13: cannot open shared object file. Install it "
+            "again: delete .venv-torch, then make torch",
+        ),
+        (
+            "ModuleNotFoundError('No module named torch')",
+            "Expected PyTorch, which networks need, got none. Install it: make torch",
+        ),
+    ],
+)
+def test_a_torch_that_cannot_be_loaded_is_one_message(
+    error: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = order_in(tmp_path / "order", method="lstm")
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/__init__.py").write_text(f"raise {error}")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    monkeypatch.setattr(sys, "argv", ["training_process", str(folder)])
+    assert training_process.main() == 2
+    assert json.loads(capsys.readouterr().out) == {"error": {"kind": "NoTorch", "message": message}}
