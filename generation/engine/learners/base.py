@@ -17,6 +17,7 @@ from pydantic import Field
 from generation.engine.errors import BadSpec, BadTraining
 from generation.engine.learners.examples import Examples, Region
 from generation.engine.learners.model_files import read_model, write_model
+from generation.engine.program import Program
 from generation.engine.spec import Frozen, merge, read
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -140,6 +141,11 @@ class Learner(ABC):
             raise BadTraining(error.reason, where=f"{cls.name}: {error.where}" if error.where else cls.name) from error
         except RecursionError as error:
             raise BadTraining("Expected settings, got JSON that is nested too deeply.", where=cls.name) from error
+
+    @classmethod
+    def lacking_program(cls, program: Program) -> str:
+        """Return the programs that this learner needs, in words, if it cannot read `program`; by default it can."""
+        return ""
 
     @classmethod
     def check_examples(cls, examples: Examples, *, is_training: bool = False) -> None:

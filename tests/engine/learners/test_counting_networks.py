@@ -116,5 +116,11 @@ def test_the_box_of_an_absent_thing_is_zeros() -> None:
 
 
 def test_a_program_without_a_relation_of_two_labels_is_refused() -> None:
-    with pytest.raises(BadTraining, match="two labels and one relation, got 1 values"):
-        read_claim((Step("scene"), Step("filter_color", (0,), ("red",)), Step("count", (1,))), where="made/train")
+    colours = [
+        Step("filter_color", (0,), ("red",)),
+        Step("relate", (1,), ("left",)),
+        Step("filter_color", (2,), ("blue",)),
+    ]
+    message = "two labels and one relation, got the functions scene, filter_color, relate, filter_color, exist"
+    with pytest.raises(BadTraining, match=message):
+        read_claim((Step("scene"), *colours, Step("exist", (3,))), where="made/train")

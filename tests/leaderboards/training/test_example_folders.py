@@ -13,6 +13,7 @@ from PIL import Image
 from generation.engine.endless_dataset import read
 from generation.engine.learners.base import ExampleParts, Learner, LearnerConfig
 from generation.engine.learners.examples import Examples, read_examples
+from generation.engine.learners.networks.relations.predicate_boxes import PredicateBoxes
 from generation.engine.learners.stream_examples import stream_examples
 from generation.engine.learners.visible_parts import VisibleParts, scale
 from generation.making import dataset_jobs
@@ -24,7 +25,7 @@ from tests.engine.learners.test_example_writer import as_lists
 from tests.generation import small
 from tests.generation.complete_datasets import finish
 from tests.leaderboards.training import toys
-from webapp.leaderboards.training import example_folders
+from webapp.leaderboards.training import example_folders, suitable_methods
 from webapp.leaderboards.training.example_folders import ExamplesOrder
 
 pytestmark = pytest.mark.django_db
@@ -245,3 +246,11 @@ def test_a_full_disk_is_noticed_before_anything_is_written(shapes: Dataset, sett
     with pytest.raises(files.NoSpace):
         examples_of(split_of(shapes, "train"), ExampleParts(images=True))
     assert list((disk_cache.folder() / example_folders.CACHE_FOLDER).iterdir()) == []
+
+
+def test_a_method_that_reads_programs_of_one_form_does_not_suit_others(shapes: Dataset) -> None:
+    train = split_of(shapes, "train")
+    lacking = example_folders.missing_part(PredicateBoxes, train, is_training=True)
+    assert lacking == "programs with two labels and one relation"
+    names = [learner.name for learner in suitable_methods.suitable_for(train)]
+    assert "predicate-boxes" not in names and {"convolutional-lstm", "film", "lstm"} <= set(names)

@@ -74,6 +74,14 @@ def test_a_method_that_needs_programs_does_not_answer_a_withheld_split(
     assert "needs programs, which are withheld" in refused(order._replace(tests=(withheld,)))
 
 
+def test_a_split_with_programs_that_the_method_cannot_read_is_refused(
+    order: TrainingOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toys.Toy, "needs", ExampleParts(programs=True))
+    monkeypatch.setattr(toys.Toy, "lacking_program", lambda program: "programs of one step")
+    assert refused(order).startswith("train: Expected a split with programs of one step, which Toy needs")
+
+
 @pytest.mark.parametrize(
     ("needs", "words"),
     [

@@ -176,7 +176,13 @@ def missing_part(learner: type[Learner], split: Split, *, is_training: bool) -> 
         return "supporting lines"
     if needs.regions and (first is None or not _has_regions(world, split, first)):
         return "boxes of objects"
-    return ""
+    return _lacking_program(learner, first) if needs.programs and first is not None else ""
+
+
+def _lacking_program(learner: type[Learner], first: StoredItem) -> str:
+    programs = [question.program for question in first.item.questions]
+    lacking = (learner.lacking_program(program) for program in programs if program is not None)
+    return next(filter(None, lacking), "")
 
 
 def _has_regions(world: World, split: Split, stored: StoredItem) -> bool:

@@ -25,8 +25,9 @@ def suitable_for(split: Split) -> list[type[Learner]]:
     lacking: dict[object, str] = {}
     found = []
     for learner in map(find_learner, METHODS):
-        if learner.needs not in lacking:
-            lacking[learner.needs] = example_folders.missing_part(learner, split, is_training=True)
-        if not lacking[learner.needs]:
+        key = learner if learner.needs.programs else learner.needs  # a method may need programs of a certain form
+        if key not in lacking:
+            lacking[key] = example_folders.missing_part(learner, split, is_training=True)
+        if not lacking[key]:
             found.append(learner)
     return found

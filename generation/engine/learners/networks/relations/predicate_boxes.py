@@ -30,7 +30,9 @@ from generation.engine.learners.networks.relations.layers import (
 )
 from generation.engine.learners.networks.torch_learner import QuestionBatch
 from generation.engine.program import Program
+from generation.engine.worlds.simtown.programs import words_of
 
+PROGRAMS = "programs with two labels and one relation"
 BOX = HIDDEN[-1]  # numbers that describe a box; they are zeros for an absent object
 
 
@@ -63,13 +65,13 @@ class RelationClaim(NamedTuple):
 def read_claim(program: Program, *, where: str) -> RelationClaim:
     """Return the claim that a program verifies; raise `BadTraining` if it is not one relation of two labels.
 
-    The program must have three steps with one value each, in this order: the label of the object, the relation, and the
-    label of the subject.
+    The program must have the form of SimTown's programs.
     """
-    values = [value for step in program for value in step.values]
-    if len(values) != 3:
-        raise BadTraining(f"Expected programs with two labels and one relation, got {len(values)} values.", where=where)
-    return RelationClaim(values[2], values[1], values[0])
+    words = words_of(program)
+    if words is None:
+        functions = ", ".join(step.function for step in program)
+        raise BadTraining(f"Expected {PROGRAMS}, got the functions {functions}.", where=where)
+    return RelationClaim(*words)
 
 
 class BoxModule(nn.Module):
@@ -128,6 +130,11 @@ class PredicateBoxes(PictureLearner):
     mini: ClassVar[Mapping[str, Any]] = MINI
     needs = ExampleParts(images=True, programs=True, regions=True)
     config: PredicateBoxesConfig
+
+    @classmethod
+    def lacking_program(cls, program: Program) -> str:
+        """Return the programs that are needed, in words, if this one has another form; otherwise an empty text."""
+        return PROGRAMS if words_of(program) is None else ""
 
     def read_data(self, train: Examples) -> Mapping[str, Any]:
         """Return the size of pictures, all labels and all relations."""
