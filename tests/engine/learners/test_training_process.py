@@ -3,8 +3,10 @@
 import errno
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,9 @@ from generation.engine.learners import model_files, training_process
 from generation.engine.learners.training_process import MODEL, ORDER
 from tests.engine.learners import made_examples
 from tests.engine.learners.test_example_writer import write_by_items
+from tests.engine.learners.test_networks import PYTHON
+from tests.skips import Unshared
+from tests.webapp.commands import ROOT
 
 EPOCHS = 2
 FILES = 2 * EPOCHS + 2  # two files for the checkpoint after each epoch, and two for the model
@@ -83,3 +88,33 @@ def test_a_torch_that_cannot_be_loaded_is_one_message(
     monkeypatch.setattr(sys, "argv", ["training_process", str(folder)])
     assert training_process.main() == 2
     assert json.loads(capsys.readouterr().out) == {"error": {"kind": "NoTorch", "message": message}}
+
+
+def run_with_torch(*command: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command of the Python with PyTorch."""
+    if not PYTHON.exists():
+        raise Unshared("no PyTorch: `make torch` installs it, and runs this")
+    return subprocess.run([str(PYTHON), *command], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.full
+def test_a_training_on_a_gpu_that_is_not_there_is_one_message(tmp_path: Path) -> None:
+    folder = order_in(tmp_path, method="lstm", device="cuda")
+    hidden = "import os, sys; os.environ['CUDA_VISIBLE_DEVICES'] = ''; from generation.engine.learners import "
+    ended = run_with_torch("-c", f"{hidden}training_process; sys.exit(training_process.main())", str(folder))
+    error: dict[str, Any] = json.loads(ended.stdout)["error"]
+    assert (ended.returncode, error["kind"]) == (2, "NoTorch")
+    assert error["message"] == "device: Expected a GPU that PyTorch can use, got none. Use --device cpu."
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_training_uses_the_threads_of_its_order(threads: int, tmp_path: Path) -> None:
+    folder = order_in(tmp_path, method="lstm", threads=threads)
+    program = "training_process.main(); import torch; print(torch.get_num_threads(), torch.get_default_device())"
+    ended = run_with_torch("-c", f"from generation.engine.learners import training_process; {program}", str(folder))
+    lines = ended.stdout.splitlines()
+    assert "done" in json.loads(lines[-2]), ended.stderr
+    assert lines[-1].split()[0] == str(threads)

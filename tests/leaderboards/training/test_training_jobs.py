@@ -15,6 +15,7 @@ import pytest
 
 from generation.engine.errors import BadTraining
 from generation.engine.learners.model_files import read_model
+from generation.engine.learners.training_process import ORDER
 from generation.models import Split
 from generation.queue import graceful_shutdown, leases, runner
 from generation.storage import files
@@ -336,6 +337,24 @@ def test_the_process_has_neither_secrets_nor_the_database(
     assert trained(order).state == State.DONE
     [environment] = given
     assert not {"SECRET_KEY", "DATABASE_URL", "VAR_DIR", "DJANGO_SETTINGS_MODULE"} & environment.keys()
+
+
+def test_the_process_gets_the_threads_of_the_setting_and_the_device_of_the_order(
+    order: TrainingOrder, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.TRAINING_THREADS = 3
+    given: list[tuple[dict[str, Any], str]] = []
+    start = process.subprocess.Popen
+
+    def look(command: list[str], **more: Any) -> Any:
+        folder = Path(command[-2])
+        given.append((json.loads((folder / ORDER).read_bytes()), more["env"]["OMP_NUM_THREADS"]))
+        return start(command, **more)
+
+    monkeypatch.setattr(process.subprocess, "Popen", look)
+    assert trained(order._replace(device="cuda")).state == State.DONE
+    [(content, threads)] = given
+    assert (content["threads"], threads, content["device"]) == (3, "3", "cuda")
 
 
 def test_the_program_ends_when_nobody_reads_it(order: TrainingOrder) -> None:
