@@ -5,6 +5,7 @@ of jobs have in common.
 """
 
 import functools
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -35,6 +36,7 @@ from generation.storage.pictures import Pictures
 
 PREVIEW = 10  # the priority of a dataset's first scenes and pictures
 TURN = 10.0  # seconds
+IDLE = 0.2  # seconds between two attempts to make a question set that another process makes
 HINTS = 32
 HINT_LIFE = 15  # seconds
 DELETED_AGAIN = 600.0  # seconds after which a failed deletion is tried again
@@ -43,6 +45,10 @@ RETRIED_IN = (Dataset.State.MAKING, Dataset.State.FAILED)
 
 class WrongVersion(EngineError):
     """A dataset was started with another version of the engine. This version would make the rest differently."""
+
+
+class SetNotMade(Exception):
+    """A question set was not made: its job failed or was cancelled, or the set was deleted."""
 
 
 # Planning and stopping jobs
@@ -149,6 +155,47 @@ def _derived(job: Job) -> Split:
     else:
         RUNNER.run_now(job)
     return Split.objects.for_browse().get(pk=split.pk)
+
+
+def resume_set(split: Split) -> Job:
+    """Make a question set that is not complete wait again, and return its job; raise `SetNotMade` if it has none."""
+    job = split.jobs.filter(kind=Job.Kind.DERIVE).select_related(*RUNNER.related).first()
+    if job is None:
+        raise SetNotMade(f"It was partly deleted. Delete the rest: python manage.py delete {split}")
+    with transaction.atomic():
+        stopped = Job.objects.filter(pk=job.pk).exclude(state__in=[Job.State.RUNNING, Job.State.DONE])
+        if stopped.start_over():
+            Split.objects.filter(pk=split.pk, state=Split.State.FAILED).update(state=Split.State.WAITING)
+            Turn.objects.offer(job.dataset_id)
+    return job
+
+
+def finish_set(job: Job, *, watch: Callable[[Job], object] = runner.nothing) -> None:
+    """Make a question set in this process, or wait for another process that makes it.
+
+    `watch` is called with the job again and again until the set is complete; an exception from it ends the waiting.
+
+    Raises
+    ------
+    SetNotMade
+        With the message of the job.
+    KeyboardInterrupt
+        If this process was asked to stop.
+    """
+    split = job.split
+    assert split is not None
+    while not Split.objects.filter(pk=split.pk, state=Split.State.COMPLETE).exists():
+        if graceful_shutdown.is_asked():
+            raise KeyboardInterrupt
+        if not RUNNER.run_now(job):
+            RUNNER.recover()  # a process that was killed may still hold it
+            time.sleep(IDLE)
+        found = Job.objects.filter(pk=job.pk).first()
+        if found is None or found.state in (Job.State.FAILED, Job.State.CANCELLED):
+            raise SetNotMade(
+                "The set was deleted meanwhile." if found is None else found.message or "It was cancelled."
+            )
+        watch(found)
 
 
 def check_version(dataset: Dataset) -> None:

@@ -2,7 +2,6 @@
 
 import math
 import re
-import time
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -16,8 +15,6 @@ from generation.splits import count_shifts, question_sets
 from generation.splits.count_shifts import CountShift
 from generation.splits.split_recipes import BadRecipe, Recipe, read_recipe
 from generation.storage.canonical_lines import keep_lines
-
-IDLE = 0.2  # seconds
 
 
 class Command(PlainCommand):
@@ -67,11 +64,14 @@ class Command(PlainCommand):
         keys = [job.split.pk for job in jobs if job.split is not None]
         try:
             with keep_lines():
-                for job, key in zip(jobs, keys, strict=True):
-                    self._wait(job, key)
+                for job in jobs:
+                    dataset_jobs.finish_set(job)
         except KeyboardInterrupt as stopped:
             self._drop(keys)
             raise CommandError("Stopped. No question set was made.", returncode=INTERRUPTED) from stopped
+        except dataset_jobs.SetNotMade as failed:
+            self._drop(keys)
+            raise CommandError(str(failed), returncode=FAILED) from failed
         except BaseException:
             self._drop(keys)
             raise
@@ -97,16 +97,6 @@ class Command(PlainCommand):
         more = {"filter": options["filter"], "grouped_by": grouped_by, "seed": options["seed"]}
         shifts = [shift._replace(**more) for shift in options["mcd"]]
         return count_shifts.create(dataset, shifts, suffix=options["name"] or "")
-
-    def _wait(self, job: Job, split: int) -> None:
-        while not Split.objects.filter(pk=split, state=Split.State.COMPLETE).exists():
-            if not dataset_jobs.RUNNER.run_now(job):
-                dataset_jobs.RUNNER.recover()
-                time.sleep(IDLE)
-            found = Job.objects.filter(pk=job.pk).first()
-            if found is None or found.state in (Job.State.FAILED, Job.State.CANCELLED):
-                reason = "The set was deleted meanwhile." if found is None else found.message or "It was cancelled."
-                raise CommandError(reason, returncode=FAILED)
 
     def _drop(self, splits: Collection[int]) -> None:
         for left in Split.objects.filter(pk__in=splits):

@@ -1,7 +1,10 @@
 """A small finding from its data to its record: once, twice, and after a run that was killed."""
 
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +12,9 @@ from django.core.management import call_command
 
 from generation.engine.scoring.statements import Measurement, StatementOutcome
 from generation.making import dataset_jobs
-from generation.models import Dataset, Split
+from generation.models import Dataset, Job, Question, Split, from_now
+from generation.queue import leases
+from generation.splits import question_sets
 from generation.splits.split_recipes import read_recipe
 from tests.leaderboards.findings.made_findings import SMALL, SPLITS, small_definition
 from webapp.leaderboards import stored_predictions
@@ -17,7 +22,7 @@ from webapp.leaderboards.entries import entries_of
 from webapp.leaderboards.findings import records
 from webapp.leaderboards.findings.definitions import BadFinding, Definition
 from webapp.leaderboards.findings.figure_reader import FigureReader
-from webapp.leaderboards.findings.finding_run import FindingRun
+from webapp.leaderboards.findings.finding_run import FindingRun, StepFailed
 from webapp.leaderboards.findings.records import FindingRecord
 from webapp.leaderboards.models import Score, Submission, Training
 from webapp.leaderboards.training import orders
@@ -178,6 +183,122 @@ def test_a_run_that_was_killed_goes_on_and_records_the_same(kill: object, owner:
     again = FindingRun("small", "mini", owner=owner, definition=small_definition())
     assert again.journal.seconds == run.journal.seconds
     assert content_of(run_all(again)) == content_of(whole)
+
+
+DEAD = f"{leases.host_name()}:{2**22 + 1}"  # a process that has ended
+
+
+@pytest.fixture
+def made(owner: User) -> FindingRun:
+    """Give a run whose datasets are made."""
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    run.perform(run.steps[0])
+    return run
+
+
+def spoil_set(state: str, **job: object) -> Job:
+    """Give the question set another state than complete, and its job this state; return the job."""
+    split = Split.objects.get(name="test-part")
+    Split.objects.filter(pk=split.pk).update(state=Split.State.MAKING if state != "failed" else Split.State.FAILED)
+    Job.objects.filter(split=split).update(state=state, **job)
+    return Job.objects.get(split=split)
+
+
+@pytest.mark.parametrize(
+    ("state", "job"),
+    [
+        ("running", {"token": "x", "lease": from_now(60), "worker": DEAD}),
+        ("waiting", {"waits": 3, "not_before": from_now(600), "message": "Waiting for disk space."}),
+        ("failed", {"message": "It broke."}),
+        ("cancelled", {}),
+    ],
+)
+def test_a_question_set_that_was_not_finished_is_made(made: FindingRun, state: str, job: dict[str, object]) -> None:
+    spoil_set(state, **job)
+    made.perform(made.steps[0])
+    assert Split.objects.get(name="test-part").is_complete
+
+
+def test_a_run_waits_for_a_question_set_that_another_process_makes(
+    made: FindingRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = spoil_set("running", token="x", lease=from_now(60), worker=f"{leases.host_name()}:{os.getpid()}")
+
+    def finish_elsewhere(seconds: float) -> None:
+        Split.objects.filter(pk=job.split_id).update(state=Split.State.COMPLETE)
+        Job.objects.filter(pk=job.pk).update(state=Job.State.DONE, token="", lease=None)
+
+    monkeypatch.setattr(dataset_jobs.time, "sleep", finish_elsewhere)
+    made.perform(made.steps[0])
+    assert made.split_of("shapes/test-part").is_complete
+
+
+def test_a_large_question_set_is_made_here(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(question_sets, "AT_ONCE", 5)
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    run.perform(run.steps[0])
+    assert run.split_of("shapes/test-part").questions == 40
+
+
+def test_a_question_set_that_fails_again_shows_the_reason(made: FindingRun) -> None:
+    spoil_set("failed", message="An old reason.")
+    Question.objects.filter(split__name="test", position=3).delete()
+    with pytest.raises(StepFailed, match="small-mini-shapes/test-part: Expected 40 questions, got 39"):
+        made.perform(made.steps[0])
+
+
+def test_a_question_set_that_was_partly_deleted_shows_how_to_delete_it(made: FindingRun) -> None:
+    spoil_set("failed").delete()
+    with pytest.raises(StepFailed, match=r"python manage\.py delete small-mini-shapes/test-part"):
+        made.perform(made.steps[0])
+
+
+def test_a_question_set_that_waits_for_the_disk_ends_the_run_with_the_reason(
+    made: FindingRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_no_space(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    spoil_set("waiting")
+    monkeypatch.setattr(question_sets, "write_index", find_no_space)
+    with pytest.raises(StepFailed, match=r"test-part: Waiting for disk space: .*No space left"):
+        made.perform(made.steps[0])
+
+
+def test_a_failed_question_set_of_somebody_else_does_not_matter(made: FindingRun) -> None:
+    parent = made.split_of("shapes/test")
+    other = dataset_jobs.derive(parent, name="other", recipe=read_recipe({"parent": "test", "first": 3}))
+    Split.objects.filter(pk=other.pk).update(state=Split.State.FAILED)
+    Job.objects.filter(split=other).update(state=Job.State.FAILED)
+    made.perform(made.steps[0])
+    assert other.jobs.get().state == Job.State.FAILED
+
+
+def test_a_dataset_whose_process_was_killed_is_completed(owner: User) -> None:
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+
+    def kill(dataset: Dataset) -> None:
+        job = dataset_jobs.claim(dataset=dataset)
+        assert job is not None
+        Job.objects.filter(pk=job.pk).update(worker=DEAD)
+        raise Killed
+
+    make, run.make = run.make, kill
+    with pytest.raises(Killed):
+        run.perform(run.steps[0])
+    run.make = make
+    run.perform(run.steps[0])
+    assert Dataset.objects.get().state == Dataset.State.COMPLETE
+
+
+def test_a_dataset_that_waits_for_the_disk_ends_the_run_with_the_reason(owner: User, settings: Any) -> None:
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    settings.DISK_RESERVE_GB = 1e9
+    with pytest.raises(StepFailed, match="small-mini-shapes: Waiting for disk space: expected"):
+        run.perform(run.steps[0])
+    settings.DISK_RESERVE_GB = 0
+    run.perform(run.steps[0])
+    assert Dataset.objects.get().state == Dataset.State.COMPLETE
 
 
 def test_the_seconds_of_all_attempts_add_up(owner: User) -> None:

@@ -18,12 +18,15 @@ from generation.engine.content_hash import digest
 from generation.engine.learners.base import SizeName
 from generation.engine.scoring.statements import Judgement, Measurement, judge
 from generation.making import dataset_jobs
-from generation.models import Dataset, Split
+from generation.making.process_pool import note, state_of
+from generation.models import Dataset, Job, Split
+from generation.queue import graceful_shutdown
 from generation.queue.runner import nothing
 from generation.specs import loading
 from generation.splits import count_shifts, question_sets
 from generation.splits.count_shifts import CountShift
 from generation.splits.split_recipes import Recipe, read_recipe
+from generation.storage import files
 from webapp.leaderboards import baselines, scoring
 from webapp.leaderboards.findings import records
 from webapp.leaderboards.findings.definitions import (
@@ -46,6 +49,10 @@ from webapp.leaderboards.training.training_jobs import run_here
 
 State = Submission.State
 MAKE = "make"  # the kind of the steps that make datasets
+
+
+class StepFailed(Exception):
+    """A step failed or cannot continue now, for example because the disk is full. Another run tries it again."""
 
 
 class FindingStep(NamedTuple):
@@ -186,29 +193,37 @@ class FindingRun:
             self.make(dataset)
             dataset.refresh_from_db()
         if dataset.state != Dataset.State.COMPLETE:
-            raise BadFinding(f"Expected a complete dataset, got: {dataset.error or dataset.state}", where=slug)
+            raise StepFailed(f"Expected a complete dataset {slug}, got: {dataset.error or dataset.state}.")
         self._derive(dataset, one)
         return dataset
 
     def _derive(self, dataset: Dataset, one: FindingDataset) -> None:
         """Make the question sets of a dataset that do not exist yet; raise `BadFinding` for one with another recipe."""
         known = {split.name: split for split in dataset.splits.all()}
+        names = [derived.name for derived in one.sets]
         for shift in one.shifts:
             counts = CountShift(shift.kept, shift.removed, grouped_by=dataset.get_world().count_groups)
             wanted = list(count_shifts.sets_of(dataset, counts))
+            names += [shifted.name for shifted in wanted]
             for shifted in wanted:
                 _check_recipe(known.get(shifted.name), shifted.parent, shifted.recipe)
             if not all(shifted.name in known for shifted in wanted):
-                dataset_jobs.shift_counts(dataset, counts)
+                count_shifts.create(dataset, [counts])
         for derived in one.sets:
             parent = self._split(dataset.slug, derived.parent)
             recipe = read_recipe({"parent": derived.parent, **derived.recipe})
             _check_recipe(known.get(derived.name), parent, recipe)
             if derived.name not in known:
-                dataset_jobs.derive(parent, name=derived.name, recipe=recipe)
-        for split in dataset.splits.exclude(state=Split.State.COMPLETE):
-            for job in split.jobs.all():
-                dataset_jobs.RUNNER.run_now(job)
+                question_sets.create(parent, name=derived.name, recipe=recipe)
+        for split in dataset.splits.filter(name__in=names).exclude(state=Split.State.COMPLETE).order_by("ordinal"):
+            self._finish_set(split)
+
+    def _finish_set(self, split: Split) -> None:
+        """Make a question set, also if an earlier run failed or was killed there."""
+        try:
+            dataset_jobs.finish_set(dataset_jobs.resume_set(split), watch=_check_not_waiting)
+        except dataset_jobs.SetNotMade as error:
+            raise StepFailed(f"Expected a complete question set {split}, got: {error}") from error
 
     def split_of(self, path: str) -> Split:
         name, _, split = path.partition("/")
@@ -353,7 +368,22 @@ def _check_recipe(found: Split | None, parent: Split, recipe: Recipe) -> None:
 
 
 def _make_here(dataset: Dataset) -> None:
-    dataset_jobs.work(dataset=dataset)
+    """Make a dataset in this process, also while other processes run some of its jobs."""
+    while state_of(dataset) == Dataset.State.MAKING:
+        if graceful_shutdown.is_asked():
+            raise KeyboardInterrupt
+        dataset_jobs.RUNNER.recover()  # a process that was killed may still hold a job
+        if dataset_jobs.work(dataset=dataset):
+            continue
+        reason = files.disk_shortage() or note(dataset, outages=True)
+        if reason:
+            raise StepFailed(f"{dataset.slug}: {reason}")
+        time.sleep(dataset_jobs.IDLE)
+
+
+def _check_not_waiting(job: Job) -> None:
+    if job.waits and job.waiting_note:
+        raise StepFailed(f"{job.split}: {job.waiting_note}")
 
 
 def _recorded_statement(one: FindingStatement, found: Judgement) -> records.RecordedStatement:

@@ -16,7 +16,7 @@ from generation.management.console import BAD_INPUT, FAILED, GO_ON, INTERRUPTED,
 from generation.models import Dataset
 from webapp.leaderboards.findings import definitions, pages, records
 from webapp.leaderboards.findings.definitions import SIZES
-from webapp.leaderboards.findings.finding_run import FindingRun
+from webapp.leaderboards.findings.finding_run import FindingRun, StepFailed
 from webapp.leaderboards.management.method_owner import find_owner
 from webapp.leaderboards.models import Training
 from webapp.leaderboards.training.progress import describe
@@ -70,8 +70,8 @@ class Command(PlainCommand):
             if not self.from_command_line:
                 raise
             raise CommandError(f"Stopped. The finished steps are kept. {GO_ON}", returncode=INTERRUPTED) from stopped
-        except TrainingWaits as waits:
-            raise CommandError(f"{waits} The finished steps are kept. {GO_ON}", returncode=FAILED) from waits
+        except (StepFailed, TrainingWaits) as failed:
+            raise CommandError(f"{failed} The finished steps are kept. {GO_ON}", returncode=FAILED) from failed
         self._record(run, in_repository=options["record"])
 
     def _refusal(self, run: FindingRun) -> str:
