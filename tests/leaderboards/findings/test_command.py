@@ -10,11 +10,13 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from generation.models import Dataset
 from generation.storage import files
 from tests.leaderboards.findings.made_findings import record_of, small_definition
 from webapp.leaderboards.findings import definitions, finding_run, records
 from webapp.leaderboards.findings.finding_run import FindingRun
 from webapp.leaderboards.management.commands.finding import Command
+from webapp.leaderboards.models import Method
 from webapp.leaderboards.training import example_folders
 from webapp.models import User
 
@@ -81,6 +83,14 @@ def test_ctrl_c_says_to_repeat_all_options(
         "Stopped. The finished steps are kept. To continue, run the same command with all its options and --resume."
         in (capsys.readouterr().err)
     )
+
+
+def test_methods_are_checked_before_data_are_made(owner: User, small_finding: None, own_records: Path) -> None:
+    Method.objects.create(owner=owner, name="Bag of words", made=Method.Made.ELSEWHERE)
+    with pytest.raises(CommandError, match="another method has") as refusal:
+        run("small", "--workers", "1")
+    assert refusal.value.returncode == 2
+    assert not Dataset.objects.exists() and not own_records.exists()
 
 
 @pytest.mark.slow

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
+from generation.engine.errors import BadTraining, NoTorch
+from generation.engine.learners import NETWORKS
 from generation.engine.scoring.statements import Measurement, StatementOutcome
 from generation.making import dataset_jobs
 from generation.models import Dataset, Job, Question, Split, from_now
@@ -24,8 +26,8 @@ from webapp.leaderboards.findings.definitions import BadFinding, Definition
 from webapp.leaderboards.findings.figure_reader import FigureReader
 from webapp.leaderboards.findings.finding_run import FindingRun, StepFailed
 from webapp.leaderboards.findings.records import FindingRecord
-from webapp.leaderboards.models import Score, Submission, Training
-from webapp.leaderboards.training import orders
+from webapp.leaderboards.models import Method, Score, Submission, Training
+from webapp.leaderboards.training import orders, process, training_jobs
 from webapp.models import User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -299,6 +301,74 @@ def test_a_dataset_that_waits_for_the_disk_ends_the_run_with_the_reason(owner: U
     settings.DISK_RESERVE_GB = 0
     run.perform(run.steps[0])
     assert Dataset.objects.get().state == Dataset.State.COMPLETE
+
+
+# Methods that cannot be trained
+
+
+def order_of(run: FindingRun, seed: int = 0) -> orders.TrainingOrder:
+    return run._order(run.plan.trainings[0], seed)
+
+
+def test_changed_settings_show_the_trainings_to_delete(made: FindingRun) -> None:
+    others = [orders.create(order_of(made, seed)._replace(size="paper")) for seed in (0, 1)]
+    for attempt in (made.check_methods, lambda: made.perform(made.steps[1])):
+        with pytest.raises(BadFinding, match=r"Or use another account: --owner ACCOUNT") as refusal:
+            attempt()
+        assert all(f"/trainings/{other.pk}/" in str(refusal.value) for other in others)
+        assert "--name" not in str(refusal.value)
+    for other in others:
+        training_jobs.delete(other)
+    made.check_methods()
+
+
+def test_a_method_with_the_same_name_is_shown_before_data_are_made(owner: User) -> None:
+    taken = Method.objects.create(owner=owner, name="Bag of words", made=Method.Made.ELSEWHERE)
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    with pytest.raises(BadFinding, match=rf"'Bag of words', .*/methods/{taken.pk}/\. .* --owner ACCOUNT"):
+        run.check_methods()
+    other = User.objects.create_superuser("other", password="x")
+    FindingRun("small", "mini", owner=other, definition=small_definition()).check_methods()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"method": "lstm"}, "make torch"),
+        ({"method": "nothing"}, "Expected one of"),
+        ({"config": {"nothing": 5}}, "bag-of-words: nothing"),
+        ({"label": "x" * 101}, "a name of at most 100 characters"),
+    ],
+)
+def test_a_method_that_cannot_be_trained_is_one_message_before_data_are_made(
+    owner: User,
+    changes: dict[str, object],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(process, "find_spec", lambda name: None)
+    settings.TRAINING_PYTHON = tmp_path / "python"
+    mini = SMALL["sizes"]["mini"]
+    changed = {**mini, "trainings": [{**mini["trainings"][0], **changes}]}
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition(sizes={"mini": changed}))
+    with pytest.raises(BadTraining, match=message):
+        run.check_methods()
+
+
+def test_methods_whose_trainings_are_done_are_not_checked(
+    made: FindingRun, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
+) -> None:
+    for seed in (0, 1):
+        orders.create(order_of(made, seed))
+    monkeypatch.setitem(NETWORKS, "bag-of-words", "")
+    monkeypatch.setattr(process, "find_spec", lambda name: None)
+    settings.TRAINING_PYTHON = tmp_path / "python"
+    with pytest.raises(NoTorch, match="make torch"):
+        made.check_methods()
+    Training.objects.update(state=Training.State.DONE, model="model")
+    made.check_methods()
 
 
 def test_the_seconds_of_all_attempts_add_up(owner: User) -> None:

@@ -9,12 +9,15 @@ import functools
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.utils import timezone
 
 from generation.engine.content_hash import digest
+from generation.engine.learners import find_learner
 from generation.engine.learners.base import SizeName
 from generation.engine.scoring.statements import Judgement, Measurement, judge
 from generation.making import dataset_jobs
@@ -43,8 +46,8 @@ from webapp.leaderboards.findings.definitions import (
 )
 from webapp.leaderboards.findings.figure_reader import FigureReader
 from webapp.leaderboards.findings.records import FindingRecord, Journal
-from webapp.leaderboards.models import Submission, Training
-from webapp.leaderboards.training import orders
+from webapp.leaderboards.models import Method, Submission, Training
+from webapp.leaderboards.training import orders, process
 from webapp.leaderboards.training.training_jobs import run_here
 
 State = Submission.State
@@ -237,11 +240,28 @@ class FindingRun:
 
     # Trainings and baselines
 
+    def check_methods(self) -> None:
+        """Raise an error if a method that is not trained yet cannot be trained. No dataset has to exist."""
+        for one in self.plan.trainings:
+            try:
+                made = [self._order(one, seed) for seed in one.seeds]
+            except BadFinding:  # a split is not made yet
+                made = []
+            left = [order for order in made if not _is_done(order)]
+            with _explained_names():
+                if left:
+                    orders.check_content(left[0])
+                elif not made:
+                    find_learner(one.method).read_config(one.config, size=self.size)
+                    process.python_for(one.method)
+                    orders.check_name(one.label, owner=self.owner)
+
     def train(self, one: FindingTraining, seed: int) -> Training:
         """Train a method with one seed, and submit its predictions, unless that is done."""
         order = self._order(one, seed)
-        found = orders.find(order, prefers_done=True) or orders.create(order)
-        orders.resume(found)
+        with _explained_names():
+            found = orders.find(order, prefers_done=True) or orders.create(order)
+            orders.resume(found)
         try:
             found = run_here(found, say=self.say)
         except BaseException:
@@ -365,6 +385,27 @@ def _check_recipe(found: Split | None, parent: Split, recipe: Recipe) -> None:
             f"python manage.py delete {found}",
             where=str(found),
         )
+
+
+def _is_done(order: orders.TrainingOrder) -> bool:
+    found = orders.find(order, prefers_done=True)
+    return found is not None and found.state == State.DONE
+
+
+@contextmanager
+def _explained_names() -> Iterator[None]:
+    """Replace the advice to choose another name, because the definition has the names of methods."""
+    try:
+        yield
+    except orders.NameTaken as taken:
+        pages = ", ".join(f"{settings.PUBLIC_URL}{one.get_absolute_url()}" for one in taken.users)
+        other = taken.users[0]
+        what = "another method has" if isinstance(other, Method) else "trainings with other settings have"
+        raise BadFinding(
+            f"Expected a name that is free, got {other.name!r}, which {what} for {other.owner}. Delete on the page of "
+            f"each: {pages}. Or use another account: --owner ACCOUNT.",
+            where="method",
+        ) from taken
 
 
 def _make_here(dataset: Dataset) -> None:

@@ -1,7 +1,7 @@
 """Orders (requests for trainings): checking, creating, finding, cancelling and continuing them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast, get_args
 
 from django.db import transaction
@@ -65,6 +65,20 @@ class TrainingOrder(NamedTuple):
     name: str = ""
 
 
+class NameTaken(BadTraining):
+    """The name on boards belongs to another method of the owner, or to trainings with other settings.
+
+    Attributes
+    ----------
+    users : sequence of Method or Training
+        What has the name.
+    """
+
+    def __init__(self, message: str, *, users: Sequence[Method | Training]) -> None:
+        super().__init__(message, where="name")
+        self.users = users
+
+
 def order_of(training: Training) -> TrainingOrder:
     return TrainingOrder(
         method=training.method,
@@ -116,7 +130,8 @@ def check_content(order: TrainingOrder) -> None:
         _check_learned(order, learner, split, role=role)
     for split in order.tests:
         _check_answered(order, learner, split)
-    _check_name(order, learner)
+    check_name(name_of(order), owner=order.owner)
+    _check_same_settings(order)
 
 
 def read_config(order: TrainingOrder) -> LearnerConfig:
@@ -204,17 +219,15 @@ def _has_unknown_answers(split: Split) -> bool:
     return bool((index.answers >= len(index.answer_values)).any())
 
 
-def _check_name(order: TrainingOrder, learner: type[Learner]) -> None:
-    name = name_of(order)
+def check_name(name: str, *, owner: User) -> None:
+    """Raise `BadTraining` if a method that is trained for this owner cannot have this name."""
     if not name.isprintable() or not 0 < len(name.strip()) <= LONGEST_NAME:
         raise BadTraining(f"Expected a name of at most {LONGEST_NAME} characters, got {shorten(name)}.", where="name")
-    taken = Method.objects.filter(owner=order.owner, name=name).exclude(made=Method.Made.TRAINED)
-    if taken.exists():
-        raise BadTraining(
-            f"Expected a name that no other method of {order.owner} has, got {name!r}. Choose another name.",
-            where="name",
+    taken = Method.objects.filter(owner=owner, name=name).exclude(made=Method.Made.TRAINED).first()
+    if taken is not None:
+        raise NameTaken(
+            f"Expected a name that no other method of {owner} has, got {name!r}. Choose another name.", users=[taken]
         )
-    _check_same_settings(order)
 
 
 def _check_same_settings(order: TrainingOrder) -> None:
@@ -222,15 +235,16 @@ def _check_same_settings(order: TrainingOrder) -> None:
     mine = {"method": order.method, "size": order.size, "config": _config_text(order)}
     same_name = Training.objects.filter(owner=order.owner, name=name_of(order), tests__in=order.tests)
     counted = same_name.filter(~Q(state__in=STOPPED) | Q(submissions__isnull=False))
-    other = counted.exclude(**mine).order_by("pk").first()
-    if other is not None:
+    others = list(counted.exclude(**mine).order_by("pk").distinct())
+    if others:
+        other = others[0]
         differing = [
             f"the {field} {getattr(other, field)}" for field, own in mine.items() if getattr(other, field) != own
         ]
-        raise BadTraining(
+        raise NameTaken(
             f"Expected {' and '.join(differing)}, as in training {other.pk} with the name {other.name!r}, got other "
             "settings. Boards average the runs of one name, so choose another name (--name).",
-            where="name",
+            users=others,
         )
 
 

@@ -63,6 +63,7 @@ class Command(PlainCommand):
             run.make = lambda dataset: self._make(dataset, workers=workers)
         if run.is_begun and not options["resume"]:
             raise CommandError(self._refusal(run), returncode=BAD_INPUT)
+        run.check_methods()
         try:
             with stoppable():
                 self._run(run)
