@@ -3,6 +3,7 @@
 import errno
 import io
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from generation.making import dataset_jobs
+from generation.management import console
 from generation.models import Dataset
 from generation.storage import files
 from tests.leaderboards.findings.made_findings import record_of, small_definition
 from webapp.leaderboards.findings import definitions, finding_run, records
-from webapp.leaderboards.findings.finding_run import FindingRun
+from webapp.leaderboards.findings.finding_run import FindingRun, FindingStep, StepFailed
 from webapp.leaderboards.management.commands.finding import Command
 from webapp.leaderboards.models import Method
 from webapp.leaderboards.training import example_folders
@@ -85,12 +88,55 @@ def test_ctrl_c_says_to_repeat_all_options(
     )
 
 
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (StepFailed("Expected a training with scores, got: It broke."), "got: It broke. The finished steps are kept."),
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device. The finished steps are kept."),
+    ],
+)
+def test_a_step_that_fails_ends_with_1_and_says_how_to_continue(
+    owner: User, small_finding: None, monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
+) -> None:
+    def fail(run: FindingRun, step: FindingStep) -> float:
+        raise error
+
+    monkeypatch.setattr(FindingRun, "perform", fail)
+    with pytest.raises(CommandError) as failed:
+        run("small", "--workers", "1")
+    assert failed.value.returncode == 1
+    assert message in str(failed.value) and str(failed.value).endswith("with all its options and --resume.")
+
+
 def test_methods_are_checked_before_data_are_made(owner: User, small_finding: None, own_records: Path) -> None:
     Method.objects.create(owner=owner, name="Bag of words", made=Method.Made.ELSEWHERE)
     with pytest.raises(CommandError, match="another method has") as refusal:
         run("small", "--workers", "1")
     assert refusal.value.returncode == 2
     assert not Dataset.objects.exists() and not own_records.exists()
+
+
+def test_processes_that_wait_for_the_disk_show_the_reason(
+    owner: User, small_finding: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Waiting:
+        def __init__(self, dataset: Dataset, *, size: int) -> None:
+            self.dataset = dataset
+
+        def watch(self, *, show: Callable[[], None]) -> None:
+            self.dataset.jobs.update(message="Waiting for disk space.")
+            show()
+            dataset_jobs.cancel(self.dataset)
+            self.dataset.refresh_from_db()
+
+        def stop(self) -> None: ...
+
+    monkeypatch.setattr(console, "Pool", Waiting)
+    monkeypatch.setattr(console, "warm_world", lambda world, **_: None)
+    with pytest.raises(CommandError, match="small-mini-shapes was cancelled meanwhile") as stopped:
+        run("small", "--workers", "2")
+    assert stopped.value.returncode == 1
+    assert "small-mini-shapes: Waiting for disk space." in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from generation.splits.split_recipes import read_recipe
 from tests.leaderboards.findings.made_findings import SMALL, SPLITS, small_definition
 from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.entries import entries_of
-from webapp.leaderboards.findings import records
+from webapp.leaderboards.findings import finding_run, records
 from webapp.leaderboards.findings.definitions import BadFinding, Definition
 from webapp.leaderboards.findings.figure_reader import FigureReader
 from webapp.leaderboards.findings.finding_run import FindingRun, StepFailed
@@ -303,6 +303,20 @@ def test_a_dataset_that_waits_for_the_disk_ends_the_run_with_the_reason(owner: U
     assert Dataset.objects.get().state == Dataset.State.COMPLETE
 
 
+def test_a_full_disk_does_not_hide_the_reason_why_a_step_failed(
+    owner: User, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    def find_no_space(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(records, "write_whole", find_no_space)
+    settings.DISK_RESERVE_GB = 1e9
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    with pytest.raises(StepFailed, match="Waiting for disk space"):
+        run.perform(run.steps[0])
+    assert "make shapes" in run.journal.seconds
+
+
 # Methods that cannot be trained
 
 
@@ -369,6 +383,46 @@ def test_methods_whose_trainings_are_done_are_not_checked(
         made.check_methods()
     Training.objects.update(state=Training.State.DONE, model="model")
     made.check_methods()
+
+
+def test_a_failed_training_ends_the_run_with_its_message(made: FindingRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(training: Training, **_: object) -> Training:
+        Training.objects.filter(pk=training.pk).update(state=Training.State.FAILED, message="It broke.")
+        training.refresh_from_db()
+        return training
+
+    monkeypatch.setattr(finding_run, "run_here", fail)
+    with pytest.raises(StepFailed, match=r"words, seed 0: Expected a training with scores, got: It broke\."):
+        made.perform(made.steps[1])
+
+
+def test_a_training_whose_submission_was_deleted_is_trained_again_after_its_deletion(owner: User) -> None:
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition())
+    first = run_all(run)
+    done = Training.objects.get(seed=0)
+    done.submissions.all().delete()
+    with pytest.raises(
+        StepFailed, match=rf"the submission was deleted\. Delete the training too.*/trainings/{done.pk}/"
+    ):
+        run_all(run)
+    training_jobs.delete(done)
+    with pytest.raises(StepFailed, match="words, seed 0: Expected a training, got none"):
+        run.record()
+    training_jobs.delete(Training.objects.get(seed=1))  # its submission stays
+    assert run_all(run).figures == first.figures
+
+
+def test_a_split_that_no_training_answers_is_one_message(owner: User) -> None:
+    [table] = SMALL["tables"]
+    row, column = table["rows"][0], {"name": "val", "label": "Val", "on": "shapes/val"}
+    tables = [{**table, "rows": [row], "columns": [column], "paper": {}}]
+    statements = [{"says": "Words are good.", "plus": ["all/words/val"], "at_least": 0}]
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition(tables=tables, statements=statements))
+    run.perform(run.steps[0])
+    for seed in (0, 1):
+        orders.create(order_of(run, seed))
+    with pytest.raises(BadFinding, match=r"words: .*Add the split to `tests`"):
+        run.record()
 
 
 def test_the_seconds_of_all_attempts_add_up(owner: User) -> None:

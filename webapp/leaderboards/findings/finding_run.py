@@ -9,7 +9,7 @@ import functools
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -152,8 +152,11 @@ class FindingRun:
         begun = time.monotonic()
         try:
             step.perform()
-        finally:
-            self.journal.note(step.key, time.monotonic() - begun)
+        except BaseException:
+            with suppress(OSError):  # the error of the step says more, for example that the disk is full
+                self.journal.note(step.key, time.monotonic() - begun)
+            raise
+        self.journal.note(step.key, time.monotonic() - begun)
         return self.seconds_of(step)
 
     def seconds_left(self, done: int) -> float | None:
@@ -270,7 +273,7 @@ class FindingRun:
         refused = [submission.message for submission in found.submissions.all() if not submission.is_scored]
         if found.state != State.DONE or refused:
             reason = (refused or [found.message])[0] or f"one that is {found.state}"
-            raise BadFinding(f"Expected a training with scores, got: {reason}", where=f"{one.name}, seed {seed}")
+            raise StepFailed(f"{one.name}, seed {seed}: Expected a training with scores, got: {reason}")
         return found
 
     def _order(self, one: FindingTraining, seed: int) -> orders.TrainingOrder:
@@ -322,12 +325,25 @@ class FindingRun:
         return reader.of_submissions(runs, cell.column)
 
     def _submission(self, one: FindingTraining, seed: int, split: Split) -> Submission:
-        training = orders.find(self._order(one, seed), prefers_done=True)
-        answered = Submission.objects.scored().filter(training=training, split__in=[split.pk, split.source.pk])
-        found = answered.select_related("split__dataset").order_by("-pk").first()
-        if training is None or found is None:
+        training = self._trained(one, seed)
+        answered = {split.pk, split.source.pk} & {test.pk for test in training.test_splits}
+        if not answered:
             raise BadFinding(f"Expected predictions on {split}, got none. Add the split to `tests`.", where=one.name)
-        return found
+        found = Submission.objects.scored().filter(training=training, split__in=answered)
+        submission = found.select_related("split__dataset").order_by("-pk").first()
+        if submission is None:
+            page = f"{settings.PUBLIC_URL}{training.get_absolute_url()}"
+            raise StepFailed(
+                f"{one.name}, seed {seed}: Expected predictions on {split}, got none: the submission was deleted. "
+                f"Delete the training too, so that it is trained again: {page}"
+            )
+        return submission
+
+    def _trained(self, one: FindingTraining, seed: int) -> Training:
+        training = orders.find(self._order(one, seed), prefers_done=True)
+        if training is None:
+            raise StepFailed(f"{one.name}, seed {seed}: Expected a training, got none: it was deleted meanwhile.")
+        return training
 
     def judge(self, figures: Mapping[str, Measurement]) -> list[tuple[FindingStatement, Judgement]]:
         return [(one, judge(one, figures)) for one in self.definition.statements_of(self.size)]
@@ -362,8 +378,7 @@ class FindingRun:
         )
 
     def _recorded_training(self, one: FindingTraining, seed: int) -> records.RecordedTraining:
-        training = orders.find(self._order(one, seed), prefers_done=True)
-        assert training is not None
+        training = self._trained(one, seed)
         return records.RecordedTraining(
             name=one.name,
             method=one.method,

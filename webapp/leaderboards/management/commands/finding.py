@@ -9,11 +9,9 @@ from django.urls import reverse
 
 from generation.durations import duration
 from generation.engine.scoring.statements import StatementOutcome
-from generation.making.process_pool import KeepDying, Pool, stoppable
-from generation.making.progress import progress_of
-from generation.making.warmup import warm_world
-from generation.management.console import BAD_INPUT, FAILED, GO_ON, INTERRUPTED, PlainCommand, add_workers
-from generation.models import Dataset
+from generation.making.process_pool import stoppable
+from generation.management.console import BAD_INPUT, FAILED, GO_ON, INTERRUPTED, WatchingCommand, add_workers
+from generation.queue.transient_errors import find_outage
 from webapp.leaderboards.findings import definitions, pages, records
 from webapp.leaderboards.findings.definitions import SIZES
 from webapp.leaderboards.findings.finding_run import FindingRun, StepFailed
@@ -25,7 +23,7 @@ from webapp.leaderboards.training.training_jobs import TrainingWaits
 SIGNS = {StatementOutcome.HELD: "held", StatementOutcome.NOT_HELD: "NOT HELD", StatementOutcome.UNDECIDED: "undecided"}
 
 
-class Command(PlainCommand):
+class Command(WatchingCommand):
     help = (
         "Reproduce a finding of a paper: make the datasets, train and score the methods, check the statements, and "
         "write a record. Without a name, list all findings."
@@ -60,20 +58,25 @@ class Command(PlainCommand):
         run.say = self._say_training
         workers = options["workers"] or settings.MACHINE_PROCESSES
         if workers > 1:
-            run.make = lambda dataset: self._make(dataset, workers=workers)
+            run.make = lambda dataset: self.make(dataset, workers=workers)
         if run.is_begun and not options["resume"]:
             raise CommandError(self._refusal(run), returncode=BAD_INPUT)
         run.check_methods()
         try:
             with stoppable():
                 self._run(run)
+            self._record(run, in_repository=options["record"])
         except KeyboardInterrupt as stopped:
             if not self.from_command_line:
                 raise
             raise CommandError(f"Stopped. The finished steps are kept. {GO_ON}", returncode=INTERRUPTED) from stopped
         except (StepFailed, TrainingWaits) as failed:
             raise CommandError(f"{failed} The finished steps are kept. {GO_ON}", returncode=FAILED) from failed
-        self._record(run, in_repository=options["record"])
+        except OSError as error:
+            if not find_outage(error):
+                raise
+            reason = f"Expected files that can be written, got: {error}."
+            raise CommandError(f"{reason} The finished steps are kept. {GO_ON}", returncode=FAILED) from error
 
     def _refusal(self, run: FindingRun) -> str:
         """Return the error message for a run that was started or recorded before, if --resume is not given."""
@@ -109,24 +112,6 @@ class Command(PlainCommand):
         if line != self.last_line:
             self.last_line = line
             self.stderr.write(f"    {line}", str)
-
-    def _make(self, dataset: Dataset, *, workers: int) -> None:
-        """Make a dataset with several processes, as `manage.py generate` does, and show the progress."""
-        warm_world(dataset.world, draws=dataset.with_images)
-        pool, shown = Pool(dataset, size=workers), [-1]
-
-        def show() -> None:
-            percent = int(10 * progress_of(dataset).share) * 10
-            if percent != shown[0]:
-                shown[0] = percent
-                self.stderr.write(f"    {dataset.slug}: {percent} %", str)
-
-        try:
-            pool.watch(show=show)
-        except KeepDying as error:
-            raise CommandError(f"{error} The finished part is kept. {GO_ON}", returncode=FAILED) from error
-        finally:
-            pool.stop()
 
     def _record(self, run: FindingRun, *, in_repository: bool) -> None:
         record = run.record()
