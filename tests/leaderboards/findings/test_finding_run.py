@@ -314,7 +314,7 @@ def test_a_full_disk_does_not_hide_the_reason_why_a_step_failed(
     run = FindingRun("small", "mini", owner=owner, definition=small_definition())
     with pytest.raises(StepFailed, match="Waiting for disk space"):
         run.perform(run.steps[0])
-    assert "make shapes" in run.journal.seconds
+    assert run.is_begun
 
 
 # Methods that cannot be trained
