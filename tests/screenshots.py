@@ -111,7 +111,7 @@ SHOTS: Mapping[str, Take] = {
     "leaderboards": open_address("/leaderboards/clevr-mini/val/"),
     "predictions": open_address("/submissions/new/?to=clevr-mini/val"),
     "reading-boards": show_slices,
-    "findings": open_address("/findings/babi-tasks/?size=mini"),
+    "findings": open_address("/findings/counting-shortcuts/?size=mini"),
     "running": open_address("/datasets/"),
     "operating": open_address("/admin/generation/job/"),
     "readme/browsing": open_address(f"{DEMO}/train/q/5/?step=3"),

@@ -61,7 +61,7 @@ def wilson(right: float, n: int, *, level: float = LEVEL) -> Interval:
 
 def points(share: float) -> str:
     """Return a share in percentage points."""
-    return f"{100 * share:.1f}"
+    return f"{100 * share:z.1f}"  # without a minus before 0.0
 
 
 def signed_points(difference: float) -> str:

@@ -523,6 +523,7 @@ def test_a_sum_needs_each_figure_with_a_weight(changes: dict[str, object], total
 
 def test_numbers_have_the_digits_of_their_unit() -> None:
     assert [number_text(-0.123, unit="%"), number_text(1.234, unit="objects")] == ["−12.3", "1.23"]
+    assert [number_text(-0.0001, unit="%"), number_text(-0.001, unit="objects")] == ["0.0", "0.00"]
 
 
 @pytest.mark.parametrize("name", names())

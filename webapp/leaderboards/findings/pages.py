@@ -214,7 +214,7 @@ def _unit(columns: Sequence[TableColumn]) -> str:
 
 
 def number_text(number: float, *, unit: str) -> str:
-    return (points(number) if unit == PERCENT else f"{number:.2f}").replace("-", "−")
+    return (points(number) if unit == PERCENT else f"{number:z.2f}").replace("-", "−")
 
 
 # Statements
