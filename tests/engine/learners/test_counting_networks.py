@@ -116,11 +116,11 @@ def test_the_box_of_an_absent_thing_is_zeros() -> None:
 
 
 def test_a_program_without_a_relation_of_two_labels_is_refused() -> None:
-    colours = [
-        Step("filter_color", (0,), ("red",)),
-        Step("relate", (1,), ("left",)),
-        Step("filter_color", (2,), ("blue",)),
+    attributes = [
+        Step("filter_size", (0,), ("large",)),
+        Step("filter_color", (1,), ("red",)),
+        Step("filter_shape", (2,), ("cube",)),
     ]
-    message = "two labels and one relation, got the functions scene, filter_color, relate, filter_color, exist"
+    message = "two labels and one relation, got the functions scene, filter_size, filter_color, filter_shape, exist"
     with pytest.raises(BadTraining, match=message):
-        read_claim((Step("scene"), *colours, Step("exist", (3,))), where="made/train")
+        read_claim((Step("scene"), *attributes, Step("exist", (3,))), where="made/train")

@@ -41,7 +41,7 @@ from webapp.leaderboards.analysis.learning_curves import (
     FigurePoint,
     metric_cell,
 )
-from webapp.leaderboards.findings import chart
+from webapp.leaderboards.findings import chart, examples_needed
 from webapp.leaderboards.findings.definitions import load, names
 from webapp.leaderboards.findings.pages import tables_of
 from webapp.leaderboards.metrics import MetricFigure
@@ -52,7 +52,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = re.compile(r"[+−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?")
 DRAWING = {
     vega, shifted_counts, shortcuts_page, slice_panels_chart, learning_curves_chart, differences_chart,
-    sample_complexity_chart, costs_chart, chart,
+    sample_complexity_chart, costs_chart, chart, examples_needed,
 }  # fmt: skip
 GRIDS = [
     ((5, 15, 31, 60), (2_000, 5_000, 10_000, 20_000, 30_000, 40_000, 60_000)),
@@ -118,10 +118,14 @@ def finding_charts(name: str) -> dict[str, Any]:
     definition = load(name)
     record = record_of(name, "mini", definition)
     views = tables_of(definition, "mini", record)
-    return {
+    charts = {
         f"{name}: {view.table.title}": chart.spec_of(view.table, record.figures, is_share=view.is_share)
         for view in views
     }
+    for diagram in definition.diagrams_of("mini"):
+        lines = examples_needed.lines_of(diagram.model_copy(update={"targets": (0.5,)}), definition, record.figures)
+        charts[f"{name}: {diagram.title}"] = examples_needed.spec_of(diagram, lines)
+    return charts
 
 
 VIEW = ChartView("answers", "Answers", "answer", "answer")

@@ -74,7 +74,7 @@ def spec_of(
 
 
 def metric_of(table: FindingTable) -> str | None:
-    """Return the name of the metric of all columns; None if they have different metrics."""
+    # None if the columns have different metrics.
     found = {column.metric_label for column in table.columns}
     return found.pop() if len(found) == 1 else None
 

@@ -141,7 +141,6 @@ class TableColumn(Frozen):
 
     @property
     def unit(self) -> str:
-        """Return the unit of the figure: percent, or objects."""
         return PERCENT if self.metric in (ACCURACY, BALANCED) else METRICS[self.metric].unit
 
     @property

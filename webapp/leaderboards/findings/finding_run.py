@@ -139,12 +139,12 @@ class FindingRun:
         return FindingStep(name, kind, f"{name} {digest([made, trained])[:12]}", perform)
 
     def seconds_of(self, step: FindingStep) -> float:
-        """Return the seconds of a step, including those of earlier attempts; 0 if it was not tried yet."""
+        # Those of all attempts; 0 if it was not tried yet.
         return self.journal.seconds.get(step.key, 0.0)
 
     @property
     def is_begun(self) -> bool:
-        """Return whether a step was tried before, in this process or in another one."""
+        # A step was tried before, in this process or in another one.
         return any(step.key in self.journal.seconds for step in self.steps)
 
     def perform(self, step: FindingStep) -> float:

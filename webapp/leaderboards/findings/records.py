@@ -246,7 +246,6 @@ class Journal:
         return seconds if _are_seconds(seconds) else {}
 
     def note(self, step: str, seconds: float) -> None:
-        """Add seconds to a step, and write the file."""
         self.seconds[step] = round(self.seconds.get(step, 0.0) + seconds, 3)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(self.path, json.dumps({"seconds": self.seconds}, indent=1).encode())

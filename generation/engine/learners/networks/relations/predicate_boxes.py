@@ -30,7 +30,6 @@ from generation.engine.learners.networks.relations.layers import (
 )
 from generation.engine.learners.networks.torch_learner import QuestionBatch
 from generation.engine.program import Program
-from generation.engine.worlds.simtown.programs import words_of
 
 PROGRAMS = "programs with two labels and one relation"
 BOX = HIDDEN[-1]  # numbers that describe a box; they are zeros for an absent object
@@ -63,15 +62,20 @@ class RelationClaim(NamedTuple):
 
 
 def read_claim(program: Program, *, where: str) -> RelationClaim:
-    """Return the claim that a program verifies; raise `BadTraining` if it is not one relation of two labels.
-
-    The program must have the form of SimTown's programs.
-    """
-    words = words_of(program)
-    if words is None:
+    """Return the claim that a program verifies; raise `BadTraining` if it is not one relation of two labels."""
+    if not _is_claim(program):
         functions = ", ".join(step.function for step in program)
         raise BadTraining(f"Expected {PROGRAMS}, got the functions {functions}.", where=where)
-    return RelationClaim(*words)
+    other, relation, subject = (step.values[0] for step in program[1:4])
+    return RelationClaim(subject, relation, other)
+
+
+def _is_claim(program: Program) -> bool:
+    """Return whether the steps of a program are: all things, a label, a relation, a label, whether there is any."""
+    if [len(step.values) for step in program] != [0, 1, 1, 1, 0]:
+        return False
+    _, other, relation, subject, _ = (step.function for step in program)
+    return other == subject != relation
 
 
 class BoxModule(nn.Module):
@@ -134,7 +138,7 @@ class PredicateBoxes(PictureLearner):
     @classmethod
     def lacking_program(cls, program: Program) -> str:
         """Return the programs that are needed, in words, if this one has another form; otherwise an empty text."""
-        return PROGRAMS if words_of(program) is None else ""
+        return "" if _is_claim(program) else PROGRAMS
 
     def read_data(self, train: Examples) -> Mapping[str, Any]:
         """Return the size of pictures, all labels and all relations."""
