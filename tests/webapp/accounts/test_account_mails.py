@@ -120,7 +120,7 @@ def test_superusers_make_researchers_from_the_list_of_accounts(
     client: Client, ada: User, action: str, is_one: bool
 ) -> None:
     boss = User.objects.create(username="boss", is_staff=True, is_superuser=True)
-    group = Group.objects.get(name=RESEARCHERS)
+    group = Group.objects.get_or_create(name=RESEARCHERS)[0]
     if not is_one:
         group.user_set.add(ada)
     client.force_login(boss)

@@ -122,7 +122,7 @@ def test_the_web_server_gets_the_upload_limit_of_a_researcher(client: Client, se
     client.force_login(user)
     asked = {request_limits.HEADERS_ONLY: True, "CONTENT_LENGTH": "2000000"}
     assert client.generic("POST", "/datasets/new/", **asked).status_code == 403
-    user.groups.add(Group.objects.get(name=RESEARCHERS))
+    user.groups.add(Group.objects.get_or_create(name=RESEARCHERS)[0])
     answer = client.generic("POST", "/datasets/new/", **asked)
     assert answer.status_code == 204
     assert answer.wsgi_request.META[request_limits.UPLOAD_BYTES] == settings.UPLOAD_MB * 1_000_000  # type: ignore[attr-defined]
