@@ -191,8 +191,8 @@ DEAD = f"{leases.host_name()}:{2**22 + 1}"  # a process that has ended
 
 
 @pytest.fixture
-def made(owner: User) -> FindingRun:
-    """Give a run whose datasets are made."""
+def run_with_data(owner: User) -> FindingRun:
+    """Give a run that has made its datasets."""
     run = FindingRun("small", "mini", owner=owner, definition=small_definition())
     run.perform(run.steps[0])
     return run
@@ -215,14 +215,16 @@ def spoil_set(state: str, **job: object) -> Job:
         ("cancelled", {}),
     ],
 )
-def test_a_question_set_that_was_not_finished_is_made(made: FindingRun, state: str, job: dict[str, object]) -> None:
+def test_a_question_set_that_was_not_finished_is_made(
+    run_with_data: FindingRun, state: str, job: dict[str, object]
+) -> None:
     spoil_set(state, **job)
-    made.perform(made.steps[0])
+    run_with_data.perform(run_with_data.steps[0])
     assert Split.objects.get(name="test-part").is_complete
 
 
 def test_a_run_waits_for_a_question_set_that_another_process_makes(
-    made: FindingRun, monkeypatch: pytest.MonkeyPatch
+    run_with_data: FindingRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = spoil_set("running", token="x", lease=from_now(60), worker=f"{leases.host_name()}:{os.getpid()}")
 
@@ -231,8 +233,8 @@ def test_a_run_waits_for_a_question_set_that_another_process_makes(
         Job.objects.filter(pk=job.pk).update(state=Job.State.DONE, token="", lease=None)
 
     monkeypatch.setattr(dataset_jobs.time, "sleep", finish_elsewhere)
-    made.perform(made.steps[0])
-    assert made.split_of("shapes/test-part").is_complete
+    run_with_data.perform(run_with_data.steps[0])
+    assert run_with_data.split_of("shapes/test-part").is_complete
 
 
 def test_a_large_question_set_is_made_here(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,21 +244,21 @@ def test_a_large_question_set_is_made_here(owner: User, monkeypatch: pytest.Monk
     assert run.split_of("shapes/test-part").questions == 40
 
 
-def test_a_question_set_that_fails_again_shows_the_reason(made: FindingRun) -> None:
+def test_a_question_set_that_fails_again_shows_the_reason(run_with_data: FindingRun) -> None:
     spoil_set("failed", message="An old reason.")
     Question.objects.filter(split__name="test", position=3).delete()
     with pytest.raises(StepFailed, match="small-mini-shapes/test-part: Expected 40 questions, got 39"):
-        made.perform(made.steps[0])
+        run_with_data.perform(run_with_data.steps[0])
 
 
-def test_a_question_set_that_was_partly_deleted_shows_how_to_delete_it(made: FindingRun) -> None:
+def test_a_question_set_that_was_partly_deleted_shows_how_to_delete_it(run_with_data: FindingRun) -> None:
     spoil_set("failed").delete()
     with pytest.raises(StepFailed, match=r"python manage\.py delete small-mini-shapes/test-part"):
-        made.perform(made.steps[0])
+        run_with_data.perform(run_with_data.steps[0])
 
 
 def test_a_question_set_that_waits_for_the_disk_ends_the_run_with_the_reason(
-    made: FindingRun, monkeypatch: pytest.MonkeyPatch
+    run_with_data: FindingRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def find_no_space(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -264,15 +266,15 @@ def test_a_question_set_that_waits_for_the_disk_ends_the_run_with_the_reason(
     spoil_set("waiting")
     monkeypatch.setattr(question_sets, "write_index", find_no_space)
     with pytest.raises(StepFailed, match=r"test-part: Waiting for disk space: .*No space left"):
-        made.perform(made.steps[0])
+        run_with_data.perform(run_with_data.steps[0])
 
 
-def test_a_failed_question_set_of_somebody_else_does_not_matter(made: FindingRun) -> None:
-    parent = made.split_of("shapes/test")
+def test_a_failed_question_set_of_somebody_else_does_not_matter(run_with_data: FindingRun) -> None:
+    parent = run_with_data.split_of("shapes/test")
     other = dataset_jobs.derive(parent, name="other", recipe=read_recipe({"parent": "test", "first": 3}))
     Split.objects.filter(pk=other.pk).update(state=Split.State.FAILED)
     Job.objects.filter(split=other).update(state=Job.State.FAILED)
-    made.perform(made.steps[0])
+    run_with_data.perform(run_with_data.steps[0])
     assert other.jobs.get().state == Job.State.FAILED
 
 
@@ -324,16 +326,16 @@ def order_of(run: FindingRun, seed: int = 0) -> orders.TrainingOrder:
     return run._order(run.plan.trainings[0], seed)
 
 
-def test_changed_settings_show_the_trainings_to_delete(made: FindingRun) -> None:
-    others = [orders.create(order_of(made, seed)._replace(size="paper")) for seed in (0, 1)]
-    for attempt in (made.check_methods, lambda: made.perform(made.steps[1])):
+def test_changed_settings_show_the_trainings_to_delete(run_with_data: FindingRun) -> None:
+    others = [orders.create(order_of(run_with_data, seed)._replace(size="paper")) for seed in (0, 1)]
+    for attempt in (run_with_data.check_methods, lambda: run_with_data.perform(run_with_data.steps[1])):
         with pytest.raises(BadFinding, match=r"Or use another account: --owner ACCOUNT") as refusal:
             attempt()
         assert all(f"/trainings/{other.pk}/" in str(refusal.value) for other in others)
         assert "--name" not in str(refusal.value)
     for other in others:
         training_jobs.delete(other)
-    made.check_methods()
+    run_with_data.check_methods()
 
 
 def test_a_method_with_the_same_name_is_shown_before_data_are_made(owner: User) -> None:
@@ -372,20 +374,22 @@ def test_a_method_that_cannot_be_trained_is_one_message_before_data_are_made(
 
 
 def test_methods_whose_trainings_are_done_are_not_checked(
-    made: FindingRun, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
+    run_with_data: FindingRun, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
 ) -> None:
     for seed in (0, 1):
-        orders.create(order_of(made, seed))
+        orders.create(order_of(run_with_data, seed))
     monkeypatch.setitem(NETWORKS, "bag-of-words", "")
     monkeypatch.setattr(process, "find_spec", lambda name: None)
     settings.TRAINING_PYTHON = tmp_path / "python"
     with pytest.raises(NoTorch, match="make torch"):
-        made.check_methods()
+        run_with_data.check_methods()
     Training.objects.update(state=Training.State.DONE, model="model")
-    made.check_methods()
+    run_with_data.check_methods()
 
 
-def test_a_failed_training_ends_the_run_with_its_message(made: FindingRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_training_ends_the_run_with_its_message(
+    run_with_data: FindingRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(training: Training, **_: object) -> Training:
         Training.objects.filter(pk=training.pk).update(state=Training.State.FAILED, message="It broke.")
         training.refresh_from_db()
@@ -393,7 +397,7 @@ def test_a_failed_training_ends_the_run_with_its_message(made: FindingRun, monke
 
     monkeypatch.setattr(finding_run, "run_here", fail)
     with pytest.raises(StepFailed, match=r"words, seed 0: Expected a training with scores, got: It broke\."):
-        made.perform(made.steps[1])
+        run_with_data.perform(run_with_data.steps[1])
 
 
 def test_a_training_whose_submission_was_deleted_is_trained_again_after_its_deletion(owner: User) -> None:
