@@ -57,9 +57,13 @@ class Corpus:
         """Return the hashes and the numbers of the first words of `n` texts."""
         found = QuestionTexts(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.int64))
         for place, text in enumerate(texts):
-            found.hashes[place] = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+            found.hashes[place] = hash_of(text)
             found.openings[place] = self.openings.setdefault(first_words(text), len(self.openings))
         return found
+
+
+def hash_of(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")  # 64 bits
 
 
 def first_words(text: str) -> str:

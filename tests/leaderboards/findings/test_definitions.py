@@ -247,6 +247,9 @@ def test_an_unknown_finding_is_one_message_with_the_known_names() -> None:
         (("tables", 0, "paper"), {"words": [0.5]}, "Expected 4 figures of a row"),
         (("tables", 0, "columns", 1, "name"), "all", "columns with different names"),
         (("tables", 0, "columns", 1, "metric"), "beauty", "rmse"),
+        (("tables", 0, "columns", 1, "metric"), "share", "a metric of answers for all/words/part, got share"),
+        (("tables", 0, "rows", 2, "of"), "questions", "share, unique, known for all/mode/all, got accuracy"),
+        (("tables", 0, "columns", 2, "words"), [9, 3], "the smaller number of words first, got 9 and 3"),
         (("tables", 0, "chart"), "lines", "Expected `at` of each column"),
         (
             ("tables", 0),
@@ -280,6 +283,8 @@ def test_the_digest_changes_with_what_is_made_or_stated_but_not_with_texts() -> 
     [training] = mini["trainings"]
     changed = {**mini, "trainings": [{**training, "seeds": [0, 1, 2]}]}
     assert small_definition(sizes={"mini": changed}).digest("mini") != digest
+    columns = [{**table["columns"][0], "words": [1, 9]}, *table["columns"][1:]]
+    assert small_definition(tables=[{**table, "columns": columns}]).digest("mini") != digest
     texts = {"title": "Another", "about": "Other words.", "sizes": {"mini": {**mini, "about": "Other words."}}}
     says = [{**first, "says": "In other words."}, *others]
     shown = [{**table, "title": "Other words", "note": "A note.", "paper": {}}]

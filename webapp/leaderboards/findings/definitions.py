@@ -28,9 +28,17 @@ from generation.engine.spec import Frozen, read
 
 FOLDER = Path(__file__).parent / "definitions"
 SIZES: tuple[SizeName, ...] = ("mini", "paper")
-BASELINE, GUESSES = "baseline", "guesses"  # kinds of rows without a training
+BASELINE, GUESSES, QUESTIONS = "baseline", "guesses", "questions"  # kinds of rows without a training
 ACCURACY, BALANCED = "accuracy", "balanced_accuracy"  # metrics of every dataset; others are those of its world
+SHARE, UNIQUE, KNOWN = "share", "unique", "known"  # metrics of questions without answers of a method
 PERCENT = "%"
+LABELS = {
+    ACCURACY: "accuracy",
+    BALANCED: "balanced accuracy",
+    SHARE: "share of questions",
+    UNIQUE: "unique questions",
+    KNOWN: "questions also in train",
+}  # of metrics in percent that do not depend on the world
 UNLIMITED = ("relative_error",)  # metrics in percent that can be above 100 %
 COLUMN, ROW = "{column}", "{row}"  # in a row's training and split: the name of the cell's column
 
@@ -87,14 +95,14 @@ class FindingSize(Frozen):
 
 
 class TableRow(Frozen):
-    """A row of a table: a training, a baseline of the site, or guesses.
+    """A row of a table: a training, a baseline of the site, guesses, or the questions themselves.
 
     Attributes
     ----------
     name, label : str
     of : str
-        The name of a training; `baseline/KIND`; or `guesses/DATASET/SPLIT`, which are answers drawn at random
-        from those of a split. `{column}` stands for the column's name.
+        The name of a training; `baseline/KIND`; `guesses/DATASET/SPLIT`, which are answers drawn at random from those
+        of a split; or `questions`, for metrics that need no answers. `{column}` stands for the column's name.
     on : str
         The split, if it is not that of the column; `{column}` as in `of`.
     """
@@ -115,9 +123,12 @@ class TableColumn(Frozen):
         The split; `{row}` stands for the row's name. Empty if each row names it.
     slice : str
         The questions, as in the address of the split's page; empty for all.
+    words : tuple of int, or None
+        The smallest and the largest number of words of the questions.
     metric : str
         `accuracy`; `balanced_accuracy`, the mean of the accuracies on the questions with each correct answer; or a name
-        in `generation.engine.scoring.counts.metrics.METRICS`.
+        in `generation.engine.scoring.counts.metrics.METRICS`. In a row `questions`: `share`, these questions among all
+        of the split; `unique`, different texts among these questions; or `known`, those whose text is also in train.
     at : float or None
         The place on the axis, if the chart has lines.
     """
@@ -126,22 +137,29 @@ class TableColumn(Frozen):
     label: str
     on: SplitPath | None = None
     slice: str = ""
+    words: tuple[int, int] | None = None
     metric: str = ACCURACY
     at: float | None = None
 
     @model_validator(mode="after")
-    def _has_metric(self) -> Self:
-        if self.metric not in (ACCURACY, BALANCED, *METRICS):
-            raise ValueError(f"Expected one of {', '.join((ACCURACY, BALANCED, *METRICS))}, got {self.metric}")
+    def _fits(self) -> Self:
+        if self.metric not in (*LABELS, *METRICS):
+            raise ValueError(f"Expected one of {', '.join((*LABELS, *METRICS))}, got {self.metric}")
+        if self.words is not None and self.words[0] > self.words[1]:
+            raise ValueError("Expected the smaller number of words first, got {} and {}".format(*self.words))
         return self
 
     @property
+    def needs_answers(self) -> bool:
+        return self.metric not in (SHARE, UNIQUE, KNOWN)
+
+    @property
     def metric_label(self) -> str:
-        return self.metric.replace("_", " ") if self.metric in (ACCURACY, BALANCED) else METRICS[self.metric].label
+        return LABELS[self.metric] if self.metric in LABELS else METRICS[self.metric].label
 
     @property
     def unit(self) -> str:
-        return PERCENT if self.metric in (ACCURACY, BALANCED) else METRICS[self.metric].unit
+        return PERCENT if self.metric in LABELS else METRICS[self.metric].unit
 
     @property
     def is_share(self) -> bool:
@@ -163,7 +181,7 @@ class FindingCell(NamedTuple):
     @property
     def kind(self) -> str:
         first = self.of.partition("/")[0]
-        return first if first in (BASELINE, GUESSES) else ""
+        return first if first in (BASELINE, GUESSES, QUESTIONS) else ""
 
     @property
     def source(self) -> str:
@@ -226,6 +244,9 @@ class FindingTable(Frozen):
         for cell in self.cells():
             if not cell.on:
                 raise ValueError(f"Expected a split for {cell.key}, got none")
+            if cell.column.needs_answers == (cell.kind == QUESTIONS):
+                wanted = ", ".join((SHARE, UNIQUE, KNOWN)) if cell.kind == QUESTIONS else "a metric of answers"
+                raise ValueError(f"Expected {wanted} for {cell.key}, got {cell.column.metric}")
         return self
 
     def key(self, row: TableRow, column: TableColumn) -> str:
@@ -356,7 +377,7 @@ class Definition(Frozen):
         """Return the SHA-256 of all that decides what a record of this size contains. Texts for readers do not."""
         made = self.sizes[size].model_dump(mode="json", exclude={"about"})
         cells = [
-            [cell.key, cell.of, cell.on, cell.column.slice, cell.column.metric]
+            [cell.key, cell.of, cell.on, cell.column.slice, cell.column.metric, *(cell.column.words or ())]
             for table in self.tables_of(size)
             for cell in table.cells()
         ]

@@ -1,6 +1,8 @@
 """Reads the figures of findings from stored predictions, with the data for their intervals."""
 
 from collections.abc import Mapping
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +13,26 @@ from generation.engine.scoring.statements import Measurement, measure_share, mea
 from generation.models import Split
 from generation.reports.count_metrics import terms_of
 from generation.reports.scoring import truth_of
+from generation.reports.shortcuts import hash_of, texts_of
 from generation.splits.split_recipes import BadRecipe, Chooser
-from generation.storage.split_index import SplitIndex
+from generation.storage.split_index import WORD, SplitIndex
 from webapp.leaderboards import stored_predictions
-from webapp.leaderboards.findings.definitions import ACCURACY, BALANCED, BadFinding, TableColumn
+from webapp.leaderboards.findings.definitions import (
+    ACCURACY,
+    BALANCED,
+    QUESTIONS,
+    SHARE,
+    UNIQUE,
+    BadFinding,
+    TableColumn,
+)
 from webapp.leaderboards.metrics import load_predictions
 from webapp.leaderboards.models import Submission
+
+
+class ReadTexts(NamedTuple):
+    hashes: NDArray[np.uint64]
+    lengths: NDArray[np.int64]  # in words
 
 
 class FigureReader:
@@ -43,10 +59,36 @@ class FigureReader:
             raise BadFinding(error.reason, where=f"{self.split}: slice") from error
         found = np.zeros(self.index.n, np.bool_)
         found[self.index.find(query.filters, query.each_word).positions] = True
-        found &= self.truth != NONE
+        words = ""
+        if column.words is not None:
+            fewest, most = column.words
+            words = f" and {fewest} to {most} words"
+            found &= (self.texts.lengths >= fewest) & (self.texts.lengths <= most)
+        if column.needs_answers:
+            found &= self.truth != NONE
         if not found.any():
-            raise BadFinding(f"Expected questions with {column.slice!r}, got none.", where=str(self.split))
+            raise BadFinding(f"Expected questions with {column.slice!r}{words}, got none.", where=str(self.split))
         return found
+
+    @cached_property
+    def texts(self) -> ReadTexts:
+        return _read_texts(self.split)
+
+    @cached_property
+    def known_texts(self) -> ReadTexts:
+        if self.split.reference is None:
+            raise BadFinding("Expected a split that has a split to learn from, got one without.", where=str(self.split))
+        return _read_texts(self.split.reference)
+
+    def of_questions(self, column: TableColumn) -> Measurement:
+        """Return a figure of the questions themselves, without answers of a method."""
+        among = self.find_questions(column)
+        if column.metric == SHARE:
+            scores, positions = among, self.positions
+        else:
+            hashes, positions = self.texts.hashes[among], self.positions[among]
+            scores = _is_first(hashes) if column.metric == UNIQUE else np.isin(hashes, self.known_texts.hashes)
+        return measure_share(scores[None], runs=(QUESTIONS,), pool=self.pool, positions=positions)
 
     def of_submissions(self, runs: Mapping[str, Submission], column: TableColumn) -> Measurement:
         """Return the figure of some runs by their names; raise `BadFinding` if it is not defined."""
@@ -85,3 +127,17 @@ class FigureReader:
         if found is None:
             raise BadFinding(f"Expected questions with {column.metric}, got none.", where=str(self.split))
         return found
+
+
+def _read_texts(split: Split) -> ReadTexts:
+    found = ReadTexts(np.zeros(split.source.questions, np.uint64), np.zeros(split.source.questions, np.int64))
+    for at, text in enumerate(texts_of(split.source)):
+        found.hashes[at], found.lengths[at] = hash_of(text), len(WORD.findall(text))
+    positions = SplitIndex.open(split).positions
+    return found if positions is None else ReadTexts(found.hashes[positions], found.lengths[positions])
+
+
+def _is_first(hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    found = np.zeros(len(hashes), np.bool_)
+    found[np.unique(hashes, return_index=True)[1]] = True
+    return found

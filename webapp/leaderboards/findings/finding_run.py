@@ -35,6 +35,7 @@ from webapp.leaderboards.findings import records
 from webapp.leaderboards.findings.definitions import (
     BASELINE,
     GUESSES,
+    QUESTIONS,
     BadFinding,
     Definition,
     FindingCell,
@@ -316,6 +317,8 @@ class FindingRun:
         return {cell.key: self._figure(cell, readers[cell.on]) for cell in self.cells}
 
     def _figure(self, cell: FindingCell, reader: FigureReader) -> Measurement:
+        if cell.kind == QUESTIONS:
+            return reader.of_questions(cell.column)
         if cell.kind == GUESSES:
             return reader.of_guesses(self.split_of(cell.source), cell.column)
         if cell.kind == BASELINE:

@@ -153,7 +153,9 @@ def _table(table: FindingTable, figures: dict[str, RecordedFigure]) -> TableView
     cells = [[_figure(table, row, at, figures) for at in range(len(table.columns))] for row in table.rows]
     known = [one for some in cells for one in some if one.here]
     questions, runs = {one.n for one in known}, {one.runs for one in known}
-    sample = f"{count_text(questions, 'question')} a figure, {count_text(runs, 'run')} each" if known else ""
+    sample = f"{count_text(questions, 'question')} a figure" if known else ""
+    if known and any(column.needs_answers for column in table.columns):
+        sample += f", {count_text(runs, 'run')} each"
     # The questions of a figure depend on its column, and its runs on its row.
     rows = [
         _head(row.label, [one.runs for one in some], runs, "run") for row, some in zip(table.rows, cells, strict=True)
