@@ -52,13 +52,19 @@ class EpochProgress(NamedTuple):
 
 
 class TrainingReporter(Protocol):
-    """The object that a learner calls during its training."""
+    """The object that a learner calls during its training. Each method may raise an error to stop the training."""
+
+    def begin_epoch(self, epoch: int, epochs: int) -> None:
+        """Receive the number of epochs that are done, and the largest number of epochs."""
+
+    def check(self, part: float, loss: float | None = None) -> None:
+        """Receive the part of the epoch that is done, 0 to 1, and the mean training loss so far.
+
+        Learners call it every few seconds.
+        """
 
     def progress(self, progress: EpochProgress) -> None:
-        """Receive the progress after an epoch. It may raise an error to stop the training."""
-
-    def check(self) -> None:
-        """Do nothing, or raise an error to stop the training. Learners call it every few seconds."""
+        """Receive the progress after an epoch."""
 
 
 class Prediction(NamedTuple):

@@ -71,6 +71,7 @@ class EpochLearner(Learner):
             self._take_over(checkpoint)
         best = history.best_state if history.epochs else None
         while history.epochs < self.config.epochs and history.since_best < self.config.patience:
+            report.begin_epoch(history.epochs, self.config.epochs)
             chance = np.random.Generator(np.random.PCG64([self.seed, history.epochs]))
             loss = self.run_epoch(train, chance, epoch=history.epochs, report=report)
             if not np.isfinite(loss):

@@ -17,6 +17,7 @@ class LearnerWithoutCheckpoints(Learner):
     def fit(self, train: Examples, val: Examples, *, report: TrainingReporter, checkpoint: Path | None = None) -> None:
         """Find the weights, and report the accuracy on `val`. The folder `checkpoint` is not used."""
         self.check_training(train, val)
+        report.begin_epoch(0, 1)
         self.learn(train, report=report)
         self.examples_seen = len(train)
         share = accuracy(self.predict(val), val)

@@ -2,9 +2,9 @@
 
 It runs without a database and without secrets: `python -m generation.engine.learners.training_process FOLDER`. The
 folder has `order.json` and folders of examples: `train`, `val`, and one for each name in the order's `predict`. The
-process prints one JSON object on each line: progress, and at the end `{"done": {...}}` or `{"error": {...}}`. If it is
-killed and started again, it continues after the last complete epoch. With `--tied`, it ends when its standard input is
-closed. This happens when the process that started it is killed.
+process prints one JSON object on each line: progress within and after each epoch, and at the end `{"done": {...}}` or
+`{"error": {...}}`. If it is killed and started again, it continues after the last complete epoch. With `--tied`, it
+ends when its standard input is closed. This happens when the process that started it is killed.
 
 It writes `model.safetensors`, `model.json`, and a file `predictions-NAME.jsonl` for each name in `predict`. Each line
 of this file is an object. It has `answer`, which is a number before rounding if the method predicts numbers. It has
@@ -12,6 +12,7 @@ of this file is an object. It has `answer`, which is a number before rounding if
 """
 
 import json
+import math
 import os
 import sys
 import threading
@@ -27,7 +28,7 @@ from generation.engine.learners.examples import read_examples
 from generation.engine.learners.model_files import write_whole
 
 ORDER, MODEL, CHECKPOINT = "order.json", "model.safetensors", "checkpoint"
-BETWEEN = 1.0  # seconds between two lines that only show that the process is alive
+BETWEEN = 1.0  # seconds between two lines about the parts of an epoch
 
 
 class PrintingReporter:
@@ -36,16 +37,26 @@ class PrintingReporter:
     def __init__(self) -> None:
         self.begun = time.monotonic()
         self.printed = 0.0
+        self.epoch = self.epochs = 0
+
+    def begin_epoch(self, epoch: int, epochs: int) -> None:
+        """Remember the epochs, which are printed with each part."""
+        self.epoch, self.epochs = epoch, epochs
+
+    def check(self, part: float, loss: float | None = None) -> None:
+        """Print the part of the epoch that is done, if the last line is more than `BETWEEN` seconds old."""
+        if time.monotonic() - self.printed >= BETWEEN:
+            self.printed = time.monotonic()
+            known = loss if loss is not None and math.isfinite(loss) else None
+            about = {"epoch": self.epoch, "epochs": self.epochs, "part": round(part, 4), "part_loss": known}
+            print_line({"part": {**about, "seconds": self._seconds()}})
 
     def progress(self, progress: EpochProgress) -> None:
         """Print the progress and the seconds since the start."""
-        print_line({"progress": {**progress._asdict(), "seconds": round(time.monotonic() - self.begun, 3)}})
+        print_line({"progress": {**progress._asdict(), "seconds": self._seconds()}})
 
-    def check(self) -> None:
-        """Print a sign of life if the last one was more than `BETWEEN` seconds ago."""
-        if time.monotonic() - self.printed >= BETWEEN:
-            self.printed = time.monotonic()
-            print_line({"alive": True})
+    def _seconds(self) -> float:
+        return round(time.monotonic() - self.begun, 3)
 
 
 def print_line(data: Mapping[str, Any]) -> None:

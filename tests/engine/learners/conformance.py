@@ -31,10 +31,13 @@ BATCH = 4  # examples of a step in the training that has one example more than w
 
 
 class SilentReporter:
-    def progress(self, progress: EpochProgress) -> None:
+    def begin_epoch(self, epoch: int, epochs: int) -> None:
         pass
 
-    def check(self) -> None:
+    def check(self, part: float, loss: float | None = None) -> None:
+        pass
+
+    def progress(self, progress: EpochProgress) -> None:
         pass
 
 
@@ -204,6 +207,17 @@ def trains_with_one_example_left(kind: Kind, examples: Examples, settings: Setti
     _assert_continues(kind, examples.select(range(2 * BATCH + 1)), {**_short(kind, settings), "batch": BATCH})
 
 
+def reports_the_part_of_the_epoch_that_is_done(kind: Kind, examples: Examples, settings: Settings) -> None:
+    report = _PartsReporter()
+    settings = _short(kind, settings)
+    kind(kind.read_config(settings), seed=SEED).fit(examples, examples, report=report)
+    epochs = settings["epochs"] if issubclass(kind, EpochLearner) else 1
+    assert list(report.parts) == [(epoch, epochs) for epoch in range(epochs)]
+    for parts in report.parts.values() if issubclass(kind, EpochLearner) or report.losses else ():
+        assert parts[0] == 0 and parts == sorted(parts) and parts[-1] < 1
+    assert all(loss is None or 0 <= loss < np.inf for loss in report.losses)
+
+
 CHECKS: tuple[Check, ...] = (
     overfits,
     gives_valid_predictions,
@@ -215,7 +229,10 @@ CHECKS: tuple[Check, ...] = (
     refuses_bad_settings,
     refuses_examples_that_lack_a_part,
     refuses_no_examples,
+    reports_the_part_of_the_epoch_that_is_done,
 )
+
+
 EPOCH_CHECKS: tuple[Check, ...] = (continues_after_an_interruption, trains_with_one_example_left)
 
 
@@ -238,6 +255,19 @@ def _assert_continues(kind: Kind, examples: Examples, settings: Settings) -> Non
     _assert_same_state(whole, resumed)
     assert whole.predict(examples) == resumed.predict(examples)
     assert whole.examples_seen == resumed.examples_seen
+
+
+class _PartsReporter(SilentReporter):
+    def __init__(self) -> None:
+        self.parts: dict[tuple[int, int], list[float]] = {}
+        self.losses: list[float | None] = []
+
+    def begin_epoch(self, epoch: int, epochs: int) -> None:
+        self.parts[epoch, epochs] = []
+
+    def check(self, part: float, loss: float | None = None) -> None:
+        self.parts[list(self.parts)[-1]].append(part)
+        self.losses.append(loss)
 
 
 class _EpochsReporter(SilentReporter):

@@ -38,10 +38,11 @@ class Toy(EpochLearner):
         self.weights = np.zeros(50)
 
     def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
-        end = time.monotonic() + self.config.pause
+        begun = time.monotonic()
         while True:
-            report.check()
-            if time.monotonic() >= end:
+            spent = time.monotonic() - begun
+            report.check(spent / max(spent, self.config.pause, 1e-9), 1.0 / (1 + epoch))
+            if spent >= self.config.pause:
                 break
             time.sleep(0.02)
         if epoch == self.config.trouble:

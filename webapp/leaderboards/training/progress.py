@@ -1,18 +1,32 @@
 """The progress of a training in words, for pages and commands."""
 
-from typing import NamedTuple
+import math
+import time
+from typing import Any, NamedTuple
 
 from generation.durations import duration
 from webapp.leaderboards.models import Training
 
 ROWS = 12  # epochs that a table shows
+LOG_INTERVAL = 60.0  # seconds between two lines of a log about the same epoch
 
 
 class TrainingProgress(NamedTuple):
-    """The progress of a training: the share of its epochs that are done, 0 to 1, and one line of text."""
+    """The progress of a training.
+
+    Attributes
+    ----------
+    share : float
+        The share of its epochs that is done, 0 to 1.
+    line : str
+        The progress as one line of text.
+    step : str
+        A text that changes only with the phase, the split and the number of epochs that are done.
+    """
 
     share: float
     line: str
+    step: str
 
     @property
     def percent(self) -> int:
@@ -23,11 +37,12 @@ def describe(training: Training) -> TrainingProgress:
     """Return the progress of a training, which may stop before its last epoch."""
     data = training.progress_data
     phase = data.get("phase", "")
-    share = data["epoch"] / data["epochs"] if data.get("epochs") else 0.0
+    share = (data["epoch"] + (data.get("part") or 0.0)) / data["epochs"] if data.get("epochs") else 0.0
     if training.state == Training.State.WAITING:
-        return TrainingProgress(share, training.waiting_note or "waiting")
+        line = training.waiting_note or "waiting"
+        return TrainingProgress(share, line, line)
     if phase == "train":
-        return TrainingProgress(share, _epoch_line(data))
+        return TrainingProgress(share, _epoch_line(data), f"{phase} {data['epoch']}")
     lines = {
         "examples": f"reading {data.get('split', '')}",
         "start": "starting",
@@ -35,13 +50,35 @@ def describe(training: Training) -> TrainingProgress:
         "submit": "submitting the answers",
         "done": "done",
     }
-    return TrainingProgress(1.0 if phase in ("answers", "submit", "done") else share, lines.get(phase, "starting"))
+    line = lines.get(phase, "starting")
+    return TrainingProgress(1.0 if phase in ("answers", "submit", "done") else share, line, line)
 
 
-def _epoch_line(data: dict[str, float]) -> str:
-    parts = [f"epoch {data['epoch']} of at most {data['epochs']}"]
-    if data.get("loss") is not None:
-        parts.append(f"loss {data['loss']:.3f}")
+class ProgressLog:
+    """Chooses the lines that a log of a training shows: one for each step, and one after each minute of a step."""
+
+    def __init__(self) -> None:
+        self.step, self.shown = "", -math.inf
+
+    def line_of(self, training: Training) -> str | None:
+        """Return the line to show now; None for no line."""
+        about, now = describe(training), time.monotonic()
+        if about.step == self.step and now - self.shown < LOG_INTERVAL:
+            return None
+        self.step, self.shown = about.step, now
+        return about.line
+
+
+def _epoch_line(data: dict[str, Any]) -> str:
+    """Return the epoch that runs, or the last one if the next has not begun, with its loss and the time left."""
+    part = data.get("part")
+    if part is None:
+        parts, loss = [f"epoch {data['epoch']} of at most {data['epochs']}"], data.get("loss")
+    else:
+        parts = [f"epoch {data['epoch'] + 1} of at most {data['epochs']}, {100 * part:.0f} % of it"]
+        loss = data.get("part_loss")
+    if loss is not None:
+        parts.append(f"loss {loss:.3f}")
     if data.get("val_accuracy") is not None:
         parts.append(f"val {100 * data['val_accuracy']:.1f} %")
     if data.get("best_val_accuracy") is not None:

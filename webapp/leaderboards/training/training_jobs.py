@@ -35,6 +35,7 @@ from webapp.leaderboards.training import example_folders, orders, process, resul
 from webapp.leaderboards.training.process import Line
 from webapp.leaderboards.training.results import folder_name
 
+LEAST_PART = 0.02  # of an epoch, from which the time left is estimated
 NOTE_INTERVAL = 1.0  # seconds between two updates of the row
 POLL = 0.5  # seconds between two checks of a training that another process runs
 GRACE = 600.0  # seconds after its time limit until a training counts as hung
@@ -167,6 +168,8 @@ class TrainingWatch:
         """Process a line of the training process."""
         if "progress" in line:
             self._read_progress(line["progress"])
+        elif "part" in line:
+            self._read_part(line["part"])
         elif "predicting" in line:
             name = line["predicting"]
             split = next(split for split in self.training.test_splits if folder_name(split) == name)
@@ -178,11 +181,22 @@ class TrainingWatch:
         epoch = int(progress["epoch"])
         if self.first_epoch is None:
             self.first_epoch = epoch - 1
-        each = progress["seconds"] / max(1, epoch - self.first_epoch)
-        left = each * max(0, int(progress["epochs"]) - epoch)
         self.history = [row for row in self.history if row[0] < epoch]
         self.history.append([epoch, progress["loss"], progress["val_accuracy"]])
-        self.note(phase="train", force=epoch == 1, **{"split": "", **progress, "left": left})
+        left = self._seconds_left(epoch, progress)
+        self.note(phase="train", force=epoch == 1, **{"split": "", **progress, "part": None, "left": left})
+
+    def _read_part(self, part: dict[str, Any]) -> None:
+        if self.first_epoch is None:
+            self.first_epoch = int(part["epoch"])
+        done = part["epoch"] + part["part"]
+        is_known = done - self.first_epoch >= LEAST_PART
+        self.note(phase="train", **{"split": "", **part, "left": self._seconds_left(done, part) if is_known else None})
+
+    def _seconds_left(self, done: float, progress: dict[str, Any]) -> float:
+        assert self.first_epoch is not None  # the speed is that since the process started
+        each = progress["seconds"] / (done - self.first_epoch)
+        return float(each * max(0, progress["epochs"] - done))
 
     def note(self, *, force: bool = False, **values: Any) -> None:
         """Add values to the progress, and write them to the row if the last update is `NOTE_INTERVAL` seconds old.

@@ -92,9 +92,10 @@ class BagOfWords(EpochLearner):
 
     def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
         """Pass through the training examples once, and return the mean loss."""
-        words, codes, total = self.training_words, train.codes, 0.0
+        words, codes, total, seen = self.training_words, train.codes, 0.0, 0
         for rows in batches_of(len(train), self.config.batch, chance):
-            report.check()
+            report.check(seen / len(train), total / seen if seen else None)
+            seen += len(rows)
             known = rows[codes[rows] >= 0]
             if len(known):
                 features = features_of(words, known, width=len(self.weights["words"]))

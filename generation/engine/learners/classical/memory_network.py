@@ -9,7 +9,7 @@ Sukhbaatar et al. 2015, End-To-End Memory Networks, sections 2 and 4.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,18 @@ SPREAD = 0.1  # standard deviation of initial weights
 ALL = ""  # the group of all questions in a joint training
 
 Ints = NDArray[np.int64]
+
+
+class PartReporter(NamedTuple):
+    """Reports the progress of one network, whose examples are a `share` of the epoch after `done` of it."""
+
+    report: TrainingReporter
+    done: float
+    share: float
+
+    def check(self, part: float) -> None:
+        """Report the part of this network's examples that is done."""
+        self.report.check(self.done + self.share * part)
 
 
 class MemoryNetworkConfig(EpochConfig):
@@ -217,10 +229,13 @@ class MemoryNetwork(EpochLearner):
     def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
         """Pass through the training examples once with each network, and return the mean loss of the best ones."""
         self.is_linear = epoch < self.config.linear_epochs
-        total = 0.0
+        total, done = 0.0, 0.0
         for group, readings in zip(self.groups.values(), self.training_questions, strict=True):
+            share = len(readings.rows) / len(train) / len(group.networks)
             for start, network in enumerate(group.networks):
-                group.losses[start] = self._pass(group, network, readings, chance, epoch=epoch, report=report)
+                watch = PartReporter(report, done, share)
+                group.losses[start] = self._pass(group, network, readings, chance, epoch=epoch, report=watch)
+                done += share
             total += np.fmin.reduce(group.losses) * len(readings.rows)  # NaN only if all starts have diverged
         return float(total / len(train))
 
@@ -232,12 +247,13 @@ class MemoryNetwork(EpochLearner):
         chance: np.random.Generator,
         *,
         epoch: int,
-        report: TrainingReporter,
+        report: PartReporter,
     ) -> float:
         """Change a network by one pass through its examples, and return the mean loss."""
-        rate, total = self.rate(epoch), 0.0
+        rate, total, seen = self.rate(epoch), 0.0, 0
         for places in batches_of(len(readings.rows), self.config.batch, chance):
-            report.check()
+            report.check(seen / len(readings.rows))
+            seen += len(places)
             asked, used = readings.select(places, self._times(len(places), chance))
             codes = readings.codes[places]
             loss, gradient = loss_of(

@@ -168,6 +168,7 @@ class StructuredSvm(LearnerWithoutCheckpoints):
         """Learn both steps for each group of questions."""
         self.models = {}
         chance = np.random.Generator(np.random.PCG64(self.seed))
+        done = 0
         for name, rows in self._rows(train).items():
             self.models[name] = model = model_of(train, rows)
             stories = list(model.stories(train, rows))
@@ -176,7 +177,8 @@ class StructuredSvm(LearnerWithoutCheckpoints):
             codes = [model.answers.index(train.answers[row]) for row in rows]
             lines, replies = MeanWeights(model.lines), MeanWeights(model.replies)
             for _ in range(self.config.epochs):
-                report.check()
+                report.check(done / len(train) / self.config.epochs)
+                done += len(rows)
                 for row in chance.permutation(len(rows)):
                     model.learn_lines(stories[row], supports[row], lines, self.config)
                     model.learn_reply(stories[row], supports[row], codes[row], replies, self.config)

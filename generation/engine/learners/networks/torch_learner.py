@@ -144,7 +144,7 @@ class TorchLearner(EpochLearner):
         self.network.train()
         total, seen = 0.0, 0
         for rows in self.batches(train, chance):
-            report.check()
+            report.check(seen / len(train), total / seen if seen else None)
             batch = self.batch(train, rows, is_training=True, chance=chance)
             loss = self.loss(batch)
             self.optimizer.zero_grad()

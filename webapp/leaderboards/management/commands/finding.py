@@ -17,7 +17,7 @@ from webapp.leaderboards.findings.definitions import SIZES
 from webapp.leaderboards.findings.finding_run import FindingRun, StepFailed
 from webapp.leaderboards.management.method_owner import find_owner
 from webapp.leaderboards.models import Training
-from webapp.leaderboards.training.progress import describe
+from webapp.leaderboards.training.progress import ProgressLog
 from webapp.leaderboards.training.training_jobs import TrainingWaits
 
 SIGNS = {StatementOutcome.HELD: "held", StatementOutcome.NOT_HELD: "NOT HELD", StatementOutcome.UNDECIDED: "undecided"}
@@ -28,8 +28,6 @@ class Command(WatchingCommand):
         "Reproduce a finding of a paper: make the datasets, train and score the methods, check the statements, and "
         "write a record. Without a name, list all findings."
     )
-
-    last_line = ""  # the last printed line about a training
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -55,7 +53,7 @@ class Command(WatchingCommand):
             self._list()
             return
         run = FindingRun(options["name"], options["size"], owner=find_owner(options["owner"]))
-        run.say = self._say_training
+        run.say, self.log = self._say_training, ProgressLog()
         workers = options["workers"] or settings.MACHINE_PROCESSES
         if workers > 1:
             run.make = lambda dataset: self.make(dataset, workers=workers)
@@ -108,9 +106,8 @@ class Command(WatchingCommand):
             self.stderr.write(f"    {duration(seconds)}", str)
 
     def _say_training(self, training: Training) -> None:
-        line = describe(training).line
-        if line != self.last_line:
-            self.last_line = line
+        line = self.log.line_of(training)
+        if line:
             self.stderr.write(f"    {line}", str)
 
     def _record(self, run: FindingRun, *, in_repository: bool) -> None:

@@ -21,7 +21,7 @@ from webapp.leaderboards.management.method_owner import find_owner
 from webapp.leaderboards.models import Submission, Training
 from webapp.leaderboards.training import orders, training_jobs
 from webapp.leaderboards.training.orders import TrainingOrder
-from webapp.leaderboards.training.progress import describe
+from webapp.leaderboards.training.progress import ProgressLog, describe
 
 BAR = "{desc} {percentage:3.0f}% |{bar:20}| {elapsed}"
 LARGEST_CONFIG = 100_000  # bytes
@@ -120,11 +120,11 @@ class Command(PlainCommand):
 
 
 class TrainingBar:
-    """A progress bar on standard error. If that is a file, only changes are written."""
+    """A progress bar on standard error. If that is a file, the lines of a `ProgressLog` are written."""
 
     def __init__(self) -> None:
         self.bar = tqdm(total=1.0, bar_format=BAR)
-        self.shown = ""
+        self.log = ProgressLog()
 
     def __enter__(self) -> "TrainingBar":
         return self
@@ -133,11 +133,10 @@ class TrainingBar:
         self.bar.close()
 
     def show(self, training: Training) -> None:
-        about = describe(training)
-        if about.line != self.shown or sys.stderr.isatty():
+        if self.log.line_of(training) or sys.stderr.isatty():
+            about = describe(training)
             self.bar.n = about.share
             self.bar.set_description_str(about.line)
-        self.shown = about.line
 
 
 def _whole_number(text: str) -> int:
