@@ -81,6 +81,13 @@ def test_a_training_without_torch_says_how_to_install_it() -> None:
         kind(kind.read_config({}), seed=1).fit(examples, examples, report=SilentReporter())
 
 
+def test_counter_refuses_to_learn_from_one_example() -> None:
+    kind = find_learner("counter")
+    kind.check_training(made_examples.counts(2), made_examples.counts(1))
+    with pytest.raises(BadTraining, match="at least 2 training examples for Counter, got 1"):
+        kind.check_training(made_examples.counts(1), made_examples.counts(2))
+
+
 @given(
     items=st.lists(st.integers(0, 6), max_size=40),
     size=st.integers(1, 9),

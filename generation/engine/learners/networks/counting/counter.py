@@ -11,7 +11,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
+from generation.engine.errors import BadTraining
 from generation.engine.learners.base import LearnerConfig
+from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.counting.box_geometry import overlap_of
 from generation.engine.learners.networks.counting.counting_learner import (
     PAPER,
@@ -167,3 +169,10 @@ class Counter(RegionLearner):
         "dropout": 0.1,
     }
     config: CounterConfig
+
+    @classmethod
+    def check_training(cls, train: Examples, val: Examples) -> None:
+        """Raise `BadTraining` if the examples cannot train it: batch normalisation needs at least two of them."""
+        super().check_training(train, val)
+        if len(train) < 2:
+            raise BadTraining(f"Expected at least 2 training examples for {cls.label}, got 1.", where=train.name)
