@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from generation.engine.errors import BadTraining, NoTorch
+from generation.engine.errors import BadPredictions, BadTraining, NoTorch
 from generation.engine.learners import NETWORKS
 from generation.engine.scoring.statements import Measurement, StatementOutcome
 from generation.making import dataset_jobs
@@ -19,7 +19,7 @@ from generation.queue import leases
 from generation.splits import question_sets
 from generation.splits.split_recipes import read_recipe
 from tests.leaderboards.findings.made_findings import SMALL, SPLITS, small_definition
-from webapp.leaderboards import stored_predictions
+from webapp.leaderboards import baselines, stored_predictions
 from webapp.leaderboards.entries import entries_of
 from webapp.leaderboards.findings import finding_run, records
 from webapp.leaderboards.findings.definitions import BadFinding, Definition, TableColumn
@@ -448,6 +448,22 @@ def test_a_failed_training_ends_the_run_with_its_message(
     monkeypatch.setattr(finding_run, "run_here", fail)
     with pytest.raises(StepFailed, match=r"words, seed 0: Expected a training with scores, got: It broke\."):
         run_with_data.perform(run_with_data.steps[1])
+
+
+def test_a_baseline_whose_score_failed_is_tried_again(
+    run_with_data: FindingRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = next(one for one in run_with_data.steps if one.name.startswith("score chance"))
+
+    def fail(*_: object, **__: object) -> bytes:
+        raise BadPredictions("It broke.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(baselines, "predictions", fail)
+        with pytest.raises(StepFailed, match=r"chance on shapes/test: Expected a score, got: It broke\."):
+            run_with_data.perform(step)
+    run_with_data.perform(step)
+    assert Submission.objects.get(method__baseline="chance").is_scored
 
 
 def test_a_training_whose_submission_was_deleted_is_trained_again_after_its_deletion(owner: User) -> None:

@@ -292,10 +292,11 @@ class FindingRun:
         )
 
     def score_baseline(self, kind: str, path: str) -> Submission:
-        """Score a baseline of the site on a split, or on its parent, unless that is done."""
+        """Score a baseline of the site on a split, or on its parent, unless that is done; try again if it failed."""
         split, method = self.split_of(path), baselines.method_of(kind)
         has_own = split.reference is not None and split.reference.is_derived and kind in baselines.kinds_of(split)
         target = split if has_own else split.source
+        Submission.objects.filter(method=method, split=target, state=State.FAILED).delete()
         found = Submission.objects.filter(method=method, split=target).first()
         if found is None:
             fitted = baselines.fitted_on(target, kind)
@@ -303,7 +304,7 @@ class FindingRun:
         scoring.score_now(found)
         found.refresh_from_db()
         if found.state != State.DONE:
-            raise BadFinding(f"Expected a score, got: {found.message or found.state}", where=f"{kind} on {path}")
+            raise StepFailed(f"{kind} on {path}: Expected a score, got: {found.message or found.state}")
         return found
 
     # Figures, statements, record
