@@ -126,8 +126,8 @@ def test_figures_of_the_questions_themselves_are_counted_by_a_slow_twin(owner: U
         "long": sum(len(one.text.split()) > 12 for one in test) / len(test),
         "exist": len(existence) / len(test),
         "unique": len(set(learned)) / len(learned),
-        "known": sum(one.text in learned for one in test) / len(test),
-        "part": sum(one.text in learned for one in test[:40]) / 40,
+        "known": len({one.text for one in test if one.text in learned}) / len(test),
+        "part": len({one.text for one in test[:40] if one.text in learned}) / 40,
         "again": len({one.text for one in existence}) / len(existence),
     }
     assert 0 < expected["known"] < 1 and expected["unique"] < 1 and 0 < expected["short"] < 1

@@ -37,7 +37,7 @@ LABELS = {
     BALANCED: "balanced accuracy",
     SHARE: "share of questions",
     UNIQUE: "unique questions",
-    KNOWN: "questions also in train",
+    KNOWN: "unique questions that are also in train",
 }  # of metrics in percent that do not depend on the world
 UNLIMITED = ("relative_error",)  # metrics in percent that can be above 100 %
 COLUMN, ROW = "{column}", "{row}"  # in a row's training and split: the name of the cell's column
@@ -128,7 +128,7 @@ class TableColumn(Frozen):
     metric : str
         `accuracy`; `balanced_accuracy`, the mean of the accuracies on the questions with each correct answer; or a name
         in `generation.engine.scoring.counts.metrics.METRICS`. In a row `questions`: `share`, these questions among all
-        of the split; `unique`, different texts among these questions; or `known`, those whose text is also in train.
+        of the split; `unique`, different texts among these questions; or `known`, different texts that train has too.
     at : float or None
         The place on the axis, if the chart has lines.
     """

@@ -20,9 +20,9 @@ from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.findings.definitions import (
     ACCURACY,
     BALANCED,
+    KNOWN,
     QUESTIONS,
     SHARE,
-    UNIQUE,
     BadFinding,
     TableColumn,
 )
@@ -87,7 +87,9 @@ class FigureReader:
             scores, positions = among, self.positions
         else:
             hashes, positions = self.texts.hashes[among], self.positions[among]
-            scores = _is_first(hashes) if column.metric == UNIQUE else np.isin(hashes, self.known_texts.hashes)
+            scores = _is_first(hashes)
+            if column.metric == KNOWN:
+                scores &= np.isin(hashes, self.known_texts.hashes)
         return measure_share(scores[None], runs=(QUESTIONS,), pool=self.pool, positions=positions)
 
     def of_submissions(self, runs: Mapping[str, Submission], column: TableColumn) -> Measurement:
@@ -108,8 +110,9 @@ class FigureReader:
         answers = truth_of(index)
         counts = np.bincount(answers[answers >= 0], minlength=len(index.answer_values))
         shares = dict(zip(index.answer_values, counts / max(1, counts.sum()), strict=True))
-        table = np.array([*(shares.get(value, 0.0) for value in self.index.answer_values), 0.0])
-        return self._of_scores({f"guesses of {source}": table[self.truth]}, column)
+        table = np.array([shares.get(value, 0.0) for value in self.index.answer_values])
+        scores = np.where(self.truth == NONE, 0.0, table[self.truth])
+        return self._of_scores({f"guesses of {source}": scores}, column)
 
     def _of_scores(
         self, runs: Mapping[str, NDArray[np.bool_] | NDArray[np.float64]], column: TableColumn
