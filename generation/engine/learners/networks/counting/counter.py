@@ -33,7 +33,8 @@ TINY = 1e-20  # keeps the derivative of the root finite at 0
 class CounterConfig(CountingConfig):
     """The settings of Counter.
 
-    The batch and the learning rate, which stays the same during the training, are ours.
+    The batch and the learning rate, which stays the same during the training, are ours. The authors' network has two
+    distributions of attention; ours has the one from which it counts.
 
     Attributes
     ----------

@@ -31,7 +31,8 @@ REGION_MINI: Mapping[str, Any] = {
 class CountingConfig(RegionConfig):
     """The settings of networks that count regions.
 
-    The paper's detector and GRU were trained on other data. Here everything is trained from scratch. The size `mini`
+    The paper's detector and GRU were trained on other data. Here everything is trained from scratch, and the sizes of
+    word vectors and GRU are ours. The size `mini`
     has small layers, a learning rate that suits them, and small batches, because the networks need about 1,500 steps
     until they distinguish shapes.
 

@@ -29,7 +29,7 @@ from generation.engine.learners.networks.torch_learner import QuestionBatch
 class MutanConfig(SharedPictureConfig):
     """The settings of MUTAN. The paper's convolutions and word vectors are pretrained, so their sizes here are ours.
 
-    The learning rate and the batch are ours, too.
+    The learning rate and the batch are ours, too, and that there is only one distribution of attention.
 
     Attributes
     ----------

@@ -71,12 +71,14 @@ class RegionBatch(NamedTuple):
     features: Any
 
 
-def detect(boxes: NDArray[np.float32], config: RegionConfig) -> NDArray[np.float32]:
+def detect(boxes: NDArray[np.float32], config: RegionConfig, *, item: int = 0) -> NDArray[np.float32]:
     """Return the boxes that a detector with the errors of the config would find for the exact boxes of a picture.
 
-    They depend only on the arguments, so a picture always has the same boxes.
+    They depend only on the arguments, so a picture always has the same boxes. Those of an empty picture depend on the
+    number `item` of the picture. Otherwise all empty pictures would have the same box, which would tell that they are
+    empty.
     """
-    chance = np.random.Generator(np.random.PCG64(zlib.crc32(boxes.tobytes())))
+    chance = np.random.Generator(np.random.PCG64(zlib.crc32(boxes.tobytes() or item.to_bytes(8, "little"))))
     kept, again = chance.random(len(boxes)) >= config.dropped, chance.random(len(boxes)) < config.repeated
     found = np.concatenate([boxes[kept], boxes[again]])
     sides = found[:, 2:] - found[:, :2]
@@ -98,7 +100,7 @@ def _false_boxes(boxes: NDArray[np.float32], count: int, chance: np.random.Gener
 
 def boxes_of(regions: Regions, items: Sequence[int] | NDArray[np.int64], config: RegionConfig) -> tuple[Any, Any]:
     """Return the boxes `(items, most, 4)` in the pictures of these items, and which of them are not padding."""
-    found = [detect(np.asarray(regions.boxes[regions.of_item(int(item))]), config) for item in items]
+    found = [detect(np.asarray(regions.boxes[regions.of_item(item)]), config, item=item) for item in map(int, items)]
     most = max(1, *map(len, found))
     boxes = np.zeros((len(found), most, CORNERS), np.float32)
     for row, some in zip(boxes, found, strict=True):

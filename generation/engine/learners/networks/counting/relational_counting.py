@@ -39,6 +39,8 @@ PAIR = 2 * CORNERS + 3  # numbers that describe the places of two boxes
 class RelationalCountingConfig(CountingConfig):
     """The settings of RCN. The paper that compares the networks gives no sizes; these are ours.
 
+    The number of layers is ours, too, and that the answer also sees the question.
+
     Attributes
     ----------
     channels : tuple of int

@@ -29,7 +29,7 @@ from generation.engine.learners.networks.torch_learner import QuestionBatch
 
 
 class SpatialCountingConfig(CountingConfig):
-    """The settings of SCN; the defaults are the paper's.
+    """The settings of SCN; the defaults are those of the paper's text, except for the sizes of the question.
 
     A network whose features are not pretrained learns nothing with these defaults. So the size `mini` has smaller
     layers, a larger learning rate, and a smaller weight of the entropy, which is 0 in the first epochs. Before the
@@ -43,9 +43,9 @@ class SpatialCountingConfig(CountingConfig):
         The weight of the entropy in the loss.
     entropy_from, entropy_over : int
         The entropy has no weight in the first `entropy_from` epochs. Then its weight rises for `entropy_over` epochs.
-    decay, decay_from, decay_every, decay_until : float, int, int, int
-        From epoch `decay_from` until epoch `decay_until`, the learning rate is multiplied by `decay` after every
-        `decay_every` epochs.
+    decay, decay_from, decay_every : float, int, int
+        From epoch `decay_from` on, counted from 0, the learning rate is multiplied by `decay` in every
+        `decay_every`-th epoch.
     """
 
     epochs: int = Field(30, ge=1, le=10_000)
@@ -60,7 +60,6 @@ class SpatialCountingConfig(CountingConfig):
     decay: float = Field(0.25, gt=0, le=1)
     decay_from: int = Field(14, ge=0, le=10_000)
     decay_every: int = Field(2, ge=1, le=10_000)
-    decay_until: int = Field(24, ge=0, le=10_000)
 
 
 class SpatialCountingNetwork(nn.Module):
@@ -178,6 +177,5 @@ def entropy_weight(config: SpatialCountingConfig, epoch: int) -> float:
 
 def learning_rate(config: SpatialCountingConfig, epoch: int) -> float:
     """Return the learning rate in an epoch, which is counted from 0."""
-    last = min(epoch, config.decay_until)
-    steps = 0 if last < config.decay_from else 1 + (last - config.decay_from) // config.decay_every
+    steps = 0 if epoch < config.decay_from else 1 + (epoch - config.decay_from) // config.decay_every
     return config.learning_rate * config.decay**steps
