@@ -56,6 +56,20 @@ def stop_at(epoch: int, how: Callable[[Training], Any]) -> Callable[[Training], 
     return look
 
 
+def test_a_method_with_several_settings_does_not_describe_one_of_them(order: TrainingOrder, train: Split) -> None:
+    trained(order)
+    method = Method.objects.get()
+    trained(order._replace(seed=6))
+    method.refresh_from_db()
+    assert '"epochs": 3' in method.description
+    trained(order._replace(tests=(train,), config={"epochs": 2}))
+    method.refresh_from_db()
+    assert "epochs" not in method.description and "The settings differ between its runs." in method.description
+    Method.objects.update(description="My own words.")
+    trained(order._replace(tests=(train,), config={"epochs": 2}, seed=7))
+    assert Method.objects.get().description == "My own words."
+
+
 def test_a_training_stores_a_model_and_submits_its_answers(order: TrainingOrder, val: Split) -> None:
     made = trained(order)
     assert (made.state, made.message) == (State.DONE, "")

@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -101,7 +101,10 @@ def submit(training: Training, folder: Path, *, check: Callable[[], None]) -> li
     NoSpace
         If the disk is full.
     """
-    method, is_new = Method.objects.get_or_create(owner=training.owner, name=training.name, defaults=_about(training))
+    about = {"made": Method.Made.TRAINED, "description": _describe([training])}
+    method, is_new = Method.objects.get_or_create(owner=training.owner, name=training.name, defaults=about)
+    if not is_new:
+        _add_to_description(method, training)
     submissions = []
     try:
         for split in training.test_splits:
@@ -133,17 +136,28 @@ def folder_name(split: Split) -> str:
     return f"test-{split.pk}"
 
 
-def _about(training: Training) -> dict[str, Any]:
-    """Return the fields of a new method."""
-    learner = find_learner(training.method)
-    changed = training.config_data
-    settings_text = json.dumps(read_config(order_of(training)).model_dump(mode="json"), sort_keys=True)
-    lines = [
-        f"{learner.label}, trained on this site: `manage.py train {training.method} --size {training.size}`"
-        f"{' with changed settings' if changed else ''}. Source: {learner.source}.",
-        f"Settings: `{settings_text}`",
-    ]
-    return {"made": Method.Made.TRAINED, "description": "\n\n".join(lines)}
+def _describe(trainings: Sequence[Training]) -> str:
+    """Return the description of the method that these trainings trained; with settings if they all have the same."""
+    latest = trainings[-1]
+    learner = find_learner(latest.method)
+    settings_of_each = {
+        json.dumps(read_config(order_of(one)).model_dump(mode="json"), sort_keys=True) for one in trainings
+    }
+    about = f"{learner.label}, trained on this site: `manage.py train {latest.method}"
+    source = f"Source: {learner.source}."
+    if len(settings_of_each) > 1:
+        return f"{about}`. {source}\n\nThe settings differ between its runs. The page of each submission shows them."
+    changed = " with changed settings" if latest.config_data else ""
+    return f"{about} --size {latest.size}`{changed}. {source}\n\nSettings: `{settings_of_each.pop()}`"
+
+
+def _add_to_description(method: Method, training: Training) -> None:
+    """Describe a method with one more training, unless its owner has changed the description."""
+    earlier = list(
+        Training.objects.filter(submissions__method=method).exclude(pk=training.pk).order_by("pk").distinct()
+    )
+    if earlier and method.description == _describe(earlier):
+        Method.objects.filter(pk=method.pk).update(description=_describe([*earlier, training]))
 
 
 def write_upload(split: Split, path: Path) -> Path:
