@@ -252,5 +252,7 @@ def test_a_method_that_reads_programs_of_one_form_does_not_suit_others(shapes: D
     train = split_of(shapes, "train")
     lacking = example_folders.missing_part(PredicateBoxes, train, is_training=True)
     assert lacking == "programs with two labels and one relation"
-    names = [learner.name for learner in suitable_methods.suitable_for(train)]
-    assert "predicate-boxes" not in names and {"convolutional-lstm", "film", "lstm"} <= set(names)
+    suitable = suitable_methods.suitable_for([train])
+    names = {learner.name for learner in suitable.learners}
+    assert "predicate-boxes" not in names and {"convolutional-lstm", "film", "lstm"} <= names
+    assert PredicateBoxes.label in suitable.lacking[lacking]

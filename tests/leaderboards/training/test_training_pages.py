@@ -102,6 +102,12 @@ def test_changed_settings_are_kept(browser: Client) -> None:
     assert "Short, training" in page and "mini, 1 changed" in page and "2 (changed)" in page
 
 
+def test_the_form_says_which_methods_are_not_possible_and_why(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METHODS, "structured-svm", "classical.structured_svm:StructuredSvm")
+    page = text_of(browser.get("/trainings/new/?on=scored"))
+    assert "Not possible here" in page and "Structured SVM: this dataset has no stories." in page
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -1,5 +1,8 @@
 """The methods that can be trained on a split, and the parts of examples that each method sees."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from generation.engine.learners import METHODS, find_learner
 from generation.engine.learners.base import Learner
 from generation.models import Split
@@ -20,14 +23,23 @@ def describe(learner: type[Learner]) -> str:
     return f"{', '.join(seen[:-1])} and {seen[-1]}" if len(seen) > 1 else "the question only"
 
 
-def suitable_for(split: Split) -> list[type[Learner]]:
-    """Return the methods for which a split has all parts."""
-    lacking: dict[object, str] = {}
-    found = []
+class SuitableMethods(NamedTuple):
+    """The methods that can learn from one of some splits, and the labels of the others by the part that they lack."""
+
+    learners: list[type[Learner]]
+    lacking: dict[str, list[str]]
+
+
+def suitable_for(splits: Sequence[Split]) -> SuitableMethods:
+    found = SuitableMethods([], {})
+    known: dict[object, str] = {}
     for learner in map(find_learner, METHODS):
         key = learner if learner.needs.programs else learner.needs  # a method may need programs of a certain form
-        if key not in lacking:
-            lacking[key] = example_folders.missing_part(learner, split, is_training=True)
-        if not lacking[key]:
-            found.append(learner)
+        if key not in known:
+            missing = [example_folders.missing_part(learner, split, is_training=True) for split in splits]
+            known[key] = "" if "" in missing else missing[0]
+        if known[key]:
+            found.lacking.setdefault(known[key], []).append(learner.label)
+        else:
+            found.learners.append(learner)
     return found

@@ -56,9 +56,9 @@ def training_new(request: HttpRequest) -> HttpResponse:
     if not learned:
         message = "Expected a split whose answers are open, got none: methods cannot learn from withheld answers."
         return render(request, "generation/refused.html", {"dataset": dataset, "message": message}, status=CONFLICT)
-    learners = suitable_methods.suitable_for(learned[0])
+    suitable = suitable_methods.suitable_for(learned)
     data = request.POST if request.method == "POST" else None
-    form = TrainingForm(data, splits=splits, learners=learners, initial=_initial(splits, learned, name))
+    form = TrainingForm(data, splits=splits, learners=suitable.learners, initial=_initial(splits, learned, name))
     if data is not None and form.is_valid():
         try:
             training = orders.create(form.order(request.user))
@@ -67,7 +67,13 @@ def training_new(request: HttpRequest) -> HttpResponse:
         else:
             training_jobs.RUNNER.wake()
             return redirect(training)
-    context = {"dataset": dataset, "form": form, "on": request.GET["on"], "methods": _method_rows(learners)}
+    context = {
+        "dataset": dataset,
+        "form": form,
+        "on": request.GET["on"],
+        "methods": _method_rows(suitable.learners),
+        "lacking": [(part, ", ".join(labels)) for part, labels in suitable.lacking.items()],
+    }
     return render(request, "leaderboards/training_form.html", context, status=BAD if form.errors else 200)
 
 
