@@ -1,6 +1,7 @@
 """Writes a folder of examples item by item, so that a large split needs little memory."""
 
 import json
+import os
 from array import array
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,7 +50,10 @@ class ExampleWriter:
         self._counts = dict.fromkeys(PARTS, 0)
         self._images: NDArray[np.uint8] | None = None
         if image_shape is not None:
-            self._images = open_memmap(folder / "images.npy", mode="w+", dtype=np.uint8, shape=(*image_shape, 3))
+            path = folder / "images.npy"
+            self._images = open_memmap(path, mode="w+", dtype=np.uint8, shape=(*image_shape, 3))
+            with path.open("r+b") as file:  # a full disk is an `OSError` here; in a write to the map, it is a signal
+                os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
     def __enter__(self) -> Self:
         return self

@@ -47,6 +47,13 @@ def test_examples_are_read_as_they_were_written(make: Callable[[int], Examples],
     assert as_lists(read_examples(tmp_path)) == as_lists(examples)
 
 
+def test_the_disk_space_of_pictures_is_taken_before_they_are_written(tmp_path: Path) -> None:
+    """Otherwise a disk that fills up would end the process by a signal, without a message."""
+    with ExampleWriter(tmp_path, image_shape=(100, 64, 96)):
+        about = (tmp_path / "images.npy").stat()
+    assert about.st_blocks * 512 >= about.st_size > 100 * 64 * 96 * 3
+
+
 def test_a_part_that_one_question_lacks_is_left_out(tmp_path: Path) -> None:
     with ExampleWriter(tmp_path) as writer:
         writer.add_item()
