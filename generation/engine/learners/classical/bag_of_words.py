@@ -68,7 +68,8 @@ class BagOfWords(EpochLearner):
     Attributes
     ----------
     weights : dict of str to array
-        `words (2 * words, answers)`, those of questions first and then those of stories, and `constant (answers,)`.
+        `words`, with a row for each word of questions and then, if the training examples have stories, a row for each
+        word of stories, and a column for each answer; and `constant (answers,)`.
     vocabulary : Vocabulary
     """
 
@@ -85,7 +86,7 @@ class BagOfWords(EpochLearner):
         stories = {line for story in train.stories or () for line in story}
         words = {word for text in (*set(train.texts), *stories) for word in split_words(text)}
         self.vocabulary = Vocabulary(words, train.vocabulary)
-        shape = (2 * len(self.vocabulary), len(train.vocabulary))
+        shape = ((1 + train.has("stories")) * len(self.vocabulary), len(train.vocabulary))
         self.weights: Weights = {"words": np.zeros(shape), "constant": np.zeros(shape[1])}
         self.adam = Adam(self.weights, learning_rate=self.config.learning_rate)
         self.training_words = self._read(train)
@@ -115,8 +116,9 @@ class BagOfWords(EpochLearner):
         return found
 
     def _read(self, examples: Examples) -> Words:
-        """Return the words of each example; those of stories are numbered after those of questions."""
-        stories = examples.stories or ((),) * len(examples)
+        """Return the words of each example; those of stories, if they have weights, are numbered after the others."""
+        has_stories = len(self.weights["words"]) > len(self.vocabulary)
+        stories = (examples.stories if has_stories else None) or ((),) * len(examples)
         known: dict[str, list[int]] = {}
         found = []
         for text, story in zip(examples.texts, stories, strict=True):

@@ -42,6 +42,11 @@ class NearestQuestion(LearnerWithoutCheckpoints):
         found = self.known.nearest(asked, np.arange(len(examples)))
         return [Prediction(self.vocabulary[self.answers[position]]) for position in found]
 
+    @property
+    def parameters(self) -> int:
+        """Return 0: the method stores the training questions and learns no numbers."""
+        return 0
+
     def state(self) -> tuple[Arrays, Mapping[str, Any]]:
         """Return the words and answers of all training questions."""
         arrays = {**self.bags._asdict(), "answers": self.answers}
