@@ -72,7 +72,8 @@ VARIABLES = (
     Variable(
         name="TRAINING_PYTHON", kind="path", default=None, shown=".venv-torch/bin/python", group=PLACE,
         about="The Python that trains networks, with PyTorch. `make torch` installs it. If the site's own Python has "
-              "PyTorch, it is used instead. A relative path starts at the folder of manage.py.",
+              "PyTorch, it is used instead. Another Python also needs the packages of requirements.txt. A relative "
+              "path starts at the folder of manage.py.",
     ),
     Variable(
         name="PUBLIC_URL", kind="text", default="", group=SITE, fits=is_site,

@@ -23,6 +23,9 @@ from webapp.leaderboards.training import orders, training_jobs
 from webapp.leaderboards.training.orders import TrainingOrder
 from webapp.leaderboards.training.progress import ProgressLog, describe
 
+ONCE_MENDED = (
+    "If you have removed the cause, the same command with all its options and --resume continues the training."
+)
 BAR = "{desc} {percentage:3.0f}% |{bar:20}| {elapsed}"
 LARGEST_CONFIG = 100_000  # bytes
 State = Training.State
@@ -115,7 +118,7 @@ class Command(PlainCommand):
             raise CommandError(f"{waits} The training so far is kept. {GO_ON}", returncode=FAILED) from waits
         if training.state != State.DONE:
             reason = training.message or f"{training} was {training.state} meanwhile."
-            raise CommandError(f"{reason} {GO_ON}", returncode=FAILED)
+            raise CommandError(f"{reason} {ONCE_MENDED}", returncode=FAILED)
         return training
 
 
