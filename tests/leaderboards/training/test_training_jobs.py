@@ -3,7 +3,9 @@
 import fcntl
 import json
 import os
+import re
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -54,6 +56,20 @@ def stop_at(epoch: int, how: Callable[[Training], Any]) -> Callable[[Training], 
             how(training)
 
     return look
+
+
+def test_the_version_of_the_code_tells_a_commit_and_whether_files_were_changed(settings: Any, tmp_path: Path) -> None:
+    settings.BASE_DIR = tmp_path
+    version = results.code_version.__wrapped__
+    assert "commit" not in version()
+    (tmp_path / "some.py").write_text("")
+    for arguments in ("init -q", "add .", "-c user.name=a -c user.email=a@example.org commit -qm first"):
+        subprocess.run(["git", "-C", str(tmp_path), *arguments.split()], check=True)
+    assert re.search(r", commit [0-9a-f]{12}$", version())
+    (tmp_path / "record.json").write_text("{}")
+    assert "with changes" not in version()
+    (tmp_path / "some.py").write_text("pass")
+    assert re.search(r", commit [0-9a-f]{12} with changes$", version())
 
 
 def test_a_method_with_several_settings_does_not_describe_one_of_them(order: TrainingOrder, train: Split) -> None:

@@ -183,12 +183,15 @@ def _rows(expected: ExpectedAnswers, predictions: Iterator[dict[str, Any]]) -> I
 
 @cache
 def code_version() -> str:
-    """Return the version of the code: release, engine, and the git commit if it is known."""
-    command = ["git", "-C", str(settings.BASE_DIR), "rev-parse", "--short=12", "HEAD"]
+    """Return the version of the code: release, engine, and if known the git commit, and whether files were changed."""
+    commit = _git("rev-parse", "--short=12", "HEAD")
+    changed = " with changes" if commit and _git("status", "--porcelain", "--untracked-files=no", "--", "*.py") else ""
+    return f"{__version__}, engine {ENGINE_VERSION}{f', commit {commit}' if commit else ''}{changed}"
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(settings.BASE_DIR), *arguments]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)  # noqa: S603
+        return subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout.strip()  # noqa: S603
     except (OSError, subprocess.SubprocessError):
-        commit = ""
-    else:
-        commit = f", commit {found.stdout.strip()}"
-    return f"{__version__}, engine {ENGINE_VERSION}{commit}"
+        return ""  # there is no git, or no repository
