@@ -183,7 +183,7 @@ def _rows(expected: ExpectedAnswers, predictions: Iterator[dict[str, Any]]) -> I
 
 @cache
 def code_version() -> str:
-    """Return the version of the code: release, engine, and if known the git commit, and whether files were changed."""
+    # Release, engine, and if there is a git repository: its commit, and whether files were changed since then.
     commit = _git("rev-parse", "--short=12", "HEAD")
     changed = " with changes" if commit and _git("status", "--porcelain", "--untracked-files=no", "--", "*.py") else ""
     return f"{__version__}, engine {ENGINE_VERSION}{f', commit {commit}' if commit else ''}{changed}"

@@ -24,10 +24,8 @@ def describe(learner: type[Learner]) -> str:
 
 
 class SuitableMethods(NamedTuple):
-    """The methods that can learn from one of some splits, and the labels of the others by the part that they lack."""
-
     learners: list[type[Learner]]
-    lacking: dict[str, list[str]]
+    lacking: dict[str, list[str]]  # labels of the other methods, by a part that the splits lack
 
 
 def suitable_for(splits: Sequence[Split]) -> SuitableMethods:
