@@ -1,12 +1,18 @@
 """The bag of words: its gradient, its features and Adam, compared with slow twins."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.engine.learners.classical import adam
 from generation.engine.learners.classical.adam import Adam
-from generation.engine.learners.classical.bag_of_words import Words, features_of, loss_of
+from generation.engine.learners.classical.bag_of_words import BagOfWords, Words, features_of, loss_of
+from generation.engine.learners.examples import Examples
+from tests.engine.learners.conformance import SilentReporter
 from tests.engine.learners.gradients import assert_gradients
 
 TEXTS = st.lists(st.lists(st.integers(0, 5), max_size=6), min_size=1, max_size=5)
@@ -33,7 +39,20 @@ def test_features_are_counts_of_words_scaled_to_length_one(texts: list[list[int]
             length = sum(count**2 for count in counts.values()) ** 0.5
             for word, count in counts.items():
                 expected[place, word] = count / length if count else 0
-    assert np.allclose(features_of(words, np.array(rows), width=6), expected, atol=1e-12)
+    assert np.allclose(features_of(words, np.array(rows), width=6, parts=2), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("words", [5, 6])
+def test_without_stories_a_word_has_one_row_of_weights(words: int) -> None:
+    texts = tuple(" ".join(f"w{number}" for number in range(at % words + 1)) for at in range(20))
+    kept: dict[str, Any] = {"kinds": ("exist",) * 20, "items": np.arange(20), "vocabulary": ("yes", "no")}
+    kept["answers"] = ("yes", "no") * 10
+    examples = Examples(name="made/train", texts=texts, **kept)
+    learner = BagOfWords(BagOfWords.read_config({"epochs": 1}), seed=1)
+    learner.fit(examples, examples, report=SilentReporter())
+    assert learner.weights["words"].shape == (words + 2, 2) and learner.parameters == 2 * (words + 2) + 2
+    told = replace(examples, stories=(("w0 w1",),) * 20)
+    assert learner.predict(told) == learner.predict(examples)
 
 
 def test_adam_follows_its_definition() -> None:

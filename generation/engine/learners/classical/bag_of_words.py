@@ -99,7 +99,7 @@ class BagOfWords(EpochLearner):
             seen += len(rows)
             known = rows[codes[rows] >= 0]
             if len(known):
-                features = features_of(words, known, width=len(self.weights["words"]))
+                features = self._features(words, known)
                 loss, gradients = loss_of(self.weights, features, codes[known], decay=self.config.weight_decay)
                 self.adam.step(gradients)
                 total += loss * len(known)
@@ -110,15 +110,21 @@ class BagOfWords(EpochLearner):
         words, found = self._read(examples), list[Prediction]()
         for start in range(0, len(examples), BLOCK):
             rows = np.arange(start, min(start + BLOCK, len(examples)))
-            features = features_of(words, rows, width=len(self.weights["words"]))
+            features = self._features(words, rows)
             best = scores_of(self.weights, features).argmax(axis=1)
             found += [Prediction(self.vocabulary.answers[code]) for code in best]
         return found
 
+    @property
+    def _parts(self) -> int:
+        return len(self.weights["words"]) // len(self.vocabulary)  # 2 with stories
+
+    def _features(self, words: Words, rows: Ints) -> Floats:
+        return features_of(words, rows, width=len(self.weights["words"]), parts=self._parts)
+
     def _read(self, examples: Examples) -> Words:
         """Return the words of each example; those of stories, if they have weights, are numbered after the others."""
-        has_stories = len(self.weights["words"]) > len(self.vocabulary)
-        stories = (examples.stories if has_stories else None) or ((),) * len(examples)
+        stories = (examples.stories if self._parts == 2 else None) or ((),) * len(examples)
         known: dict[str, list[int]] = {}
         found = []
         for text, story in zip(examples.texts, stories, strict=True):
@@ -150,15 +156,15 @@ class BagOfWords(EpochLearner):
         self.adam.restore(arrays)
 
 
-def features_of(words: Words, rows: Ints, *, width: int) -> Floats:
-    """Return the counts `(rows, width)` of each word, with each half of the columns scaled to length 1."""
+def features_of(words: Words, rows: Ints, *, width: int, parts: int) -> Floats:
+    """Return the counts `(rows, width)` of each word; each of the equal parts of the columns has length 1."""
     begins = words.starts[rows]
     lengths = words.starts[rows + 1] - begins
     before = np.cumsum(lengths) - lengths
     at = np.repeat(begins - before, lengths) + np.arange(lengths.sum())
     places = np.repeat(np.arange(len(rows)), lengths) * width + words.numbers[at]
-    halves = np.bincount(places, minlength=len(rows) * width).reshape(len(rows), 2, width // 2)
-    found: Floats = halves / np.maximum(np.linalg.norm(halves, axis=2, keepdims=True), 1)
+    counts = np.bincount(places, minlength=len(rows) * width).reshape(len(rows), parts, width // parts)
+    found: Floats = counts / np.maximum(np.linalg.norm(counts, axis=2, keepdims=True), 1)
     return found.reshape(len(rows), width)
 
 
