@@ -121,7 +121,10 @@ def _prepare_torch(threads: int, device: str) -> None:
 
 def _end_with_input() -> None:
     """Wait until the standard input is closed, and end this process."""
-    sys.stdin.buffer.read()
+    while os.read(
+        sys.stdin.fileno(), 1
+    ):  # not `sys.stdin.read`, whose lock would abort a process that ends by an error
+        pass
     os._exit(1)
 
 

@@ -40,6 +40,17 @@ def results_of(folder: Path) -> list[bytes]:
     return [(folder / name).read_bytes() for name in names]
 
 
+def test_an_unexpected_error_of_a_tied_process_ends_it_with_a_traceback_and_no_signal(tmp_path: Path) -> None:
+    (tmp_path / ORDER).write_text("{}")
+    command = [sys.executable, "-m", training_process.__name__, str(tmp_path), "--tied"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT, **pipes) as process:
+        assert process.stdout is not None and process.stderr is not None
+        said = process.stderr.read()  # its standard input stays open until it has ended
+        assert process.wait() == 1
+    assert said.strip().endswith(b"KeyError: 'method'")
+
+
 @pytest.mark.parametrize("written", range(FILES))
 def test_a_training_continues_whichever_file_the_disk_had_no_room_for(
     written: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
