@@ -70,12 +70,14 @@ def test_places_of_checks_cannot_be_guessed_from_the_address(shapes: Dataset) ->
 
 def test_answers_to_colour_pairs_cannot_be_guessed_from_the_address(shapes: Dataset) -> None:
     study = study_of(shapes)
+    mistaken = 0
     for _ in range(8):
         visitor = Visitor(study)
         visitor.look()
         visitor.go_on()
         visitor.go_on(**guessed_pairs(visitor, study))
-        assert color_vision.is_mistaken(visitor.participant.mistaken)
+        mistaken += color_vision.is_mistaken(visitor.participant.mistaken)
+    assert mistaken >= 7  # a guess has all pairs right in one of 924 orders
 
 
 def test_pairs_differ_only_in_the_content_of_their_pictures(shapes: Dataset) -> None:
