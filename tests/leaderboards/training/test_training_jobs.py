@@ -81,7 +81,9 @@ def test_a_method_with_several_settings_does_not_describe_one_of_them(order: Tra
     trained(order._replace(tests=(train,), config={"epochs": 2}))
     method.refresh_from_db()
     assert "epochs" not in method.description and "The settings differ between its runs." in method.description
+    assert "`manage.py train toy`. Source: our own tests." in method.description
     Method.objects.update(description="My own words.")
+    Training.objects.filter(tests=order.tests[0]).update(config='{"no longer a setting": 1}')
     trained(order._replace(tests=(train,), config={"epochs": 2}, seed=7))
     assert Method.objects.get().description == "My own words."
 

@@ -3,8 +3,9 @@
 import gzip
 import hashlib
 import json
+import re
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,7 @@ from webapp.leaderboards.training.orders import order_of, read_config
 
 FOLDER = "models"
 LEVEL = 4  # compression of uploads
+SETTINGS_DIFFER = "The settings differ between its runs. The page of each submission shows them."
 
 
 class StoredModel(NamedTuple):
@@ -101,10 +103,10 @@ def submit(training: Training, folder: Path, *, check: Callable[[], None]) -> li
     NoSpace
         If the disk is full.
     """
-    about = {"made": Method.Made.TRAINED, "description": _describe([training])}
+    about = {"made": Method.Made.TRAINED, "description": _describe(training)}
     method, is_new = Method.objects.get_or_create(owner=training.owner, name=training.name, defaults=about)
     if not is_new:
-        _add_to_description(method, training)
+        _drop_settings(method, training)
     submissions = []
     try:
         for split in training.test_splits:
@@ -136,28 +138,24 @@ def folder_name(split: Split) -> str:
     return f"test-{split.pk}"
 
 
-def _describe(trainings: Sequence[Training]) -> str:
-    """Return the description of the method that these trainings trained; with settings if they all have the same."""
-    latest = trainings[-1]
-    learner = find_learner(latest.method)
-    settings_of_each = {
-        json.dumps(read_config(order_of(one)).model_dump(mode="json"), sort_keys=True) for one in trainings
-    }
-    about = f"{learner.label}, trained on this site: `manage.py train {latest.method}"
-    source = f"Source: {learner.source}."
-    if len(settings_of_each) > 1:
-        return f"{about}`. {source}\n\nThe settings differ between its runs. The page of each submission shows them."
-    changed = " with changed settings" if latest.config_data else ""
-    return f"{about} --size {latest.size}`{changed}. {source}\n\nSettings: `{settings_of_each.pop()}`"
-
-
-def _add_to_description(method: Method, training: Training) -> None:
-    """Describe a method with one more training, unless its owner has changed the description."""
-    earlier = list(
-        Training.objects.filter(submissions__method=method).exclude(pk=training.pk).order_by("pk").distinct()
+def _describe(training: Training) -> str:
+    """Return the description of a method that has only this training."""
+    learner = find_learner(training.method)
+    settings_text = json.dumps(read_config(order_of(training)).model_dump(mode="json"), sort_keys=True)
+    changed = " with changed settings" if training.config_data else ""
+    about = (
+        f"{learner.label}, trained on this site: `manage.py train {training.method} --size {training.size}`{changed}."
     )
-    if earlier and method.description == _describe(earlier):
-        Method.objects.filter(pk=method.pk).update(description=_describe([*earlier, training]))
+    return f"{about} Source: {learner.source}.\n\nSettings: `{settings_text}`"
+
+
+def _drop_settings(method: Method, training: Training) -> None:
+    """Replace the settings in a method's description if an earlier training has others than this one."""
+    earlier = Training.objects.filter(submissions__method=method)
+    if earlier.exclude(method=training.method, size=training.size, config=training.config).exists():
+        text = re.sub(r"^Settings: `\{.*\}`$", SETTINGS_DIFFER, method.description, flags=re.MULTILINE)
+        text = re.sub(r"(`manage\.py train [\w-]+) --size \w+`( with changed settings)?\.", r"\1`.", text)
+        Method.objects.filter(pk=method.pk).update(description=text)
 
 
 def write_upload(split: Split, path: Path) -> Path:
