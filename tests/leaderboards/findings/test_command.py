@@ -27,12 +27,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def owner() -> User:
-    """Give the only superuser."""
-    return User.objects.create_superuser("chief", password="x")
-
-
-@pytest.fixture
 def small_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make `small` the name of the small finding."""
     monkeypatch.setattr(finding_run, "load", lambda name: small_definition())
