@@ -22,6 +22,7 @@ help:
 	@echo "make test-quick                         the tests that are not slow, proofs at 1/100 of their size"
 	@echo "make prove                              the whole test suite, proofs at full size"
 	@echo "make lint                               ruff, mypy, import-linter, Django's checks"
+	@echo "make env                                write .env with random passwords, which docker-compose.yml needs"
 	@echo "make .venv                              the Python environment alone"
 	@echo "make blender                            Blender, the optional renderer, in $(BLENDER) (1 GB)"
 	@echo "make torch                              PyTorch, in $(TORCH), and the tests of networks and of what they are fed (1 GB)"
@@ -68,6 +69,23 @@ lint-migrations:
 	$(BIN)/python manage.py makemigrations --check --dry-run
 lint-deployment:
 	PUBLIC_URL=https://horsesense.example.org $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+# The secrets of docker-compose.yml. A file that is there is left alone: its passwords are those of the stored data.
+SECRETS := POSTGRES_PASSWORD REDIS_PASSWORD SECRET_KEY
+
+.PHONY: env
+env:
+	@if [ -e .env ]; then \
+	  for name in $(SECRETS); do grep -q "^$$name=." .env || absent="$$absent $$name"; done; \
+	  echo "Expected no file .env, found one, which was not changed." \
+	    "$${absent:+It has no$$absent. If this site has stored data, see /docs/operating/#from-the-default-passwords.}" >&2; \
+	  exit 2; \
+	fi; \
+	umask 077; draft=".env.$$$$"; trap 'rm -f "$$draft"' EXIT; \
+	for name in $(SECRETS); do echo "$$name=$$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')"; done >"$$draft" && \
+	ln "$$draft" .env && \
+	echo "Wrote .env with new, random values of: $(SECRETS). Only you can read it." \
+	  "They belong to the data that the site will store: keep a copy of the file."
 
 .PHONY: .venv
 .venv: $(VENV)/.run

@@ -98,8 +98,13 @@ class PostgresCluster:
         """Stop the server; the mode `immediate` has the effect of a power cut."""
         self._run("pg_ctl", "stop", "-w", "-m", mode)
 
+    def require_passwords(self) -> None:
+        """Ask every further client for the password of its role, as the image of the compose file does."""
+        (self.folder / "data" / "pg_hba.conf").write_text("host all all all scram-sha-256\n")
+        self._run("pg_ctl", "reload")
+
     def _run(self, program: str, *arguments: str) -> None:
-        command = [str(_program(program)), "-D", str(self.folder / "data"), *arguments]
+        command = [str(program_of_postgresql(program)), "-D", str(self.folder / "data"), *arguments]
         done = subprocess.run(command, user=self.user, cwd="/", capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{' '.join(command)}: {done.stderr or done.stdout}"
 
@@ -107,7 +112,7 @@ class PostgresCluster:
 @contextmanager
 def own_postgres() -> Iterator[PostgresCluster]:
     """Give a running PostgreSQL server that nothing else uses."""
-    _program("initdb")
+    program_of_postgresql("initdb")
     folder = Path(tempfile.mkdtemp(prefix="horsesense-postgres-"))  # its user cannot open pytest's folders
     cluster = PostgresCluster(folder)
     try:
@@ -120,7 +125,7 @@ def own_postgres() -> Iterator[PostgresCluster]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _program(name: str) -> Path:
+def program_of_postgresql(name: str) -> Path:
     """Return the path of a program of the PostgreSQL server. Debian does not put these programs on the PATH."""
     for path in sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True):
         return path

@@ -27,7 +27,12 @@ from tests.webapp.commands import ROOT, environment_of
 
 FILE = ROOT / "docker-compose.yml"
 MERGE = "tag:yaml.org,2002:merge"
-VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\})")
+VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?::-(?P<default>[^}]*)|:\?(?P<advice>[^}]*))?\})")
+SECRETS = {"POSTGRES_PASSWORD": "a-secret-of-postgresql", "REDIS_PASSWORD": "a-secret-of-redis", "SECRET_KEY": "s" * 64}
+
+
+class RequiredVariable(Exception):
+    """A variable without which Docker Compose refuses to start has no value."""
 
 
 class StrictLoader(yaml.SafeLoader):
@@ -52,7 +57,13 @@ def read_yaml(text: str) -> Any:
 
 
 def fill_in_variables(node: Any, settings: Mapping[str, str]) -> Any:
-    """Return a part of the file with the values of its variables; an empty variable also gets its default."""
+    """Return a part of the file with the values of its variables; an empty variable also gets its default.
+
+    Raises
+    ------
+    RequiredVariable
+        If a variable that the file requires has no value.
+    """
     if isinstance(node, dict):
         return {key: fill_in_variables(value, settings) for key, value in node.items()}
     if isinstance(node, list):
@@ -63,7 +74,10 @@ def fill_in_variables(node: Any, settings: Mapping[str, str]) -> Any:
 
 
 def _value(found: "re.Match[str]", settings: Mapping[str, str]) -> str:
-    return settings.get(found["name"]) or found["default"] or ""
+    value = settings.get(found["name"]) or found["default"] or ""
+    if found["advice"] is not None and not value:
+        raise RequiredVariable(f"required variable {found['name']} is missing a value: {found['advice']}")
+    return value
 
 
 def quiet_ports(count: int) -> list[int]:

@@ -1,6 +1,7 @@
 """The files that ship with the code are consistent: docker-compose.yml, Dockerfile, lock files, Makefile, manage.py."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ import yaml
 
 from tests.skips import Unshared
 from tests.webapp.commands import ROOT
-from tests.webapp.compose import FILE, fill_in_variables, read_yaml
+from tests.webapp.compose import FILE, SECRETS, fill_in_variables, read_yaml
 from webapp.running.processes import NAMES
 from webapp.settings import VARIABLES
 
@@ -74,7 +75,7 @@ def test_docker_compose_accepts_the_file() -> None:
     if command is None:
         raise Unshared("This machine has no Docker Compose.")
     asked = [*command, "--file", str(FILE), "config", "--quiet"]
-    ended = subprocess.run(asked, capture_output=True, text=True, check=False)
+    ended = subprocess.run(asked, env={**os.environ, **SECRETS}, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
@@ -145,7 +146,7 @@ def test_redis_loses_no_message(compose: dict[str, Any]) -> None:
 
 
 def test_redis_asks_for_the_password_that_the_site_has(compose: dict[str, Any]) -> None:
-    password = "${REDIS_PASSWORD:-horsesense}"
+    password = "${REDIS_PASSWORD:?run make env}"
     redis = compose["services"]["redis"]
     assert redis["command"].endswith(f" --requirepass {password}")
     assert redis["environment"] == {"REDISCLI_AUTH": password}
@@ -343,7 +344,7 @@ def test_managepy_can_be_read_by_old_pythons() -> None:
 
 @pytest.mark.parametrize("service", ["web", "worker", "beat"])
 def test_containers_have_more_time_to_stop_than_their_processes(compose: dict[str, Any], service: str) -> None:
-    services = fill_in_variables(compose, {})["services"]
+    services = fill_in_variables(compose, SECRETS)["services"]
     grace = services[service]["stop_grace_period"]
     assert grace.endswith("s") and int(grace[:-1]) > int(services[service]["environment"]["STOP_SECONDS"])
     [default] = [variable.default for variable in VARIABLES if variable.name == "STOP_SECONDS"]
@@ -351,4 +352,4 @@ def test_containers_have_more_time_to_stop_than_their_processes(compose: dict[st
 
 
 def test_the_number_of_processes_of_a_worker_container_does_not_depend_on_processors(compose: dict[str, Any]) -> None:
-    assert fill_in_variables(compose, {})["services"]["worker"]["environment"]["GENERATION_PROCESSES"] == "2"
+    assert fill_in_variables(compose, SECRETS)["services"]["worker"]["environment"]["GENERATION_PROCESSES"] == "2"

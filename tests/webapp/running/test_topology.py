@@ -22,7 +22,7 @@ import redis
 from tests.generation import small
 from tests.services import missing
 from tests.webapp.commands import ROOT
-from tests.webapp.compose import Compose, Mapper, fill_in_variables, quiet_ports
+from tests.webapp.compose import SECRETS, Compose, Mapper, fill_in_variables, quiet_ports
 from webapp.settings import UPLOAD_MB
 
 ORIGIN = "https://localhost"
@@ -39,6 +39,7 @@ ADMIN, PASSWORD = "head", "clever-hans-1904"
         ("a ${NAME:-} b ${OTHER}", {"OTHER": "x"}, "a  b x"),
         ("http://${NAME:-http://x}/", {"NAME": "y"}, "http://y/"),
         ("$${NAME%/}", {"NAME": "y"}, "${NAME%/}"),
+        ("${NAME:?run make env}", {"NAME": "y"}, "y"),
     ],
 )
 def test_variables_are_filled_in_as_docker_compose_does(text: str, settings: dict[str, str], meant: str) -> None:
@@ -138,16 +139,17 @@ class Site:
         self.web, self.redis, self.http, self.https = quiet_ports(4)
         self.database = database
         settings = {"PUBLIC_URL": f"{ORIGIN}/", "UPLOAD_MB": "1", "GENERATION_PROCESSES": "1", "WEB_PROCESSES": "1"}
+        settings |= SECRETS
         web = f"127.0.0.1:{self.web}"
         hosts = dict.fromkeys(("web:8000", "localhost:8000", "0.0.0.0:8000"), web) | {
             "redis:6379": f"127.0.0.1:{self.redis}",
-            "postgres://horsesense:horsesense@postgres:5432/horsesense": database,
+            f"postgres://horsesense:{SECRETS['POSTGRES_PASSWORD']}@postgres:5432/horsesense": database,
         }
         self.compose = Compose(folder, settings={**settings, "DISK_RESERVE_GB": "0"}, hosts=hosts)
 
     @property
     def redis_url(self) -> str:
-        return f"redis://:horsesense@127.0.0.1:{self.redis}"
+        return f"redis://:{SECRETS['REDIS_PASSWORD']}@127.0.0.1:{self.redis}"
 
     @property
     def trust(self) -> ssl.SSLContext:
