@@ -4,10 +4,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from http.cookiejar import CookieJar
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from urllib.parse import urlencode
-
-from tests.faults.stack import Site
 
 BOUNDARY = "part-of-a-test"
 ACCOUNT = """
@@ -25,10 +23,21 @@ class File(NamedTuple):
     content: bytes
 
 
+class Host(Protocol):
+    """A host of a site: the address at which a browser reaches it, and a way to run Python code inside the site."""
+
+    @property
+    def address(self) -> str:
+        """Return the address, such as http://127.0.0.1:8000."""
+
+    def python(self, code: str) -> str:
+        """Run code and return its output."""
+
+
 class Browser:
     """A browser that may send each request to another host; all hosts get the same cookies."""
 
-    def __init__(self, hosts: list[Site]) -> None:
+    def __init__(self, hosts: Sequence[Host]) -> None:
         self.hosts, self.cookies = hosts, CookieJar()
         self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
         self.address = ""
@@ -37,7 +46,7 @@ class Browser:
         self, host: int, path: str, form: dict[str, str] | None = None, files: Sequence[File] = ()
     ) -> tuple[int, str]:
         """Return the status and the body of a page; `address` becomes its address after redirects."""
-        request = urllib.request.Request(f"http://127.0.0.1:{self.hosts[host].port}{path}")
+        request = urllib.request.Request(self.hosts[host].address + path)
         if form is not None:
             token = next((cookie.value for cookie in self.cookies if cookie.name == "csrftoken"), None) or ""
             request.add_header("X-CSRFToken", token)

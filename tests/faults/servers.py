@@ -77,10 +77,13 @@ def own_redis(folder: Path) -> Iterator[RedisProcess]:
 
 
 class PostgresCluster:
-    """A PostgreSQL server with one empty database, for tests that have to stop it."""
+    """A PostgreSQL server with one empty database, for tests that have to stop it.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.port = folder, free_port()
+    It listens at `addresses` (separated by commas) and `port`, by default a free port.
+    """
+
+    def __init__(self, folder: Path, *, addresses: str = "127.0.0.1", port: int | None = None) -> None:
+        self.folder, self.addresses, self.port = folder, addresses, port or free_port()
         self.user = "postgres" if os.geteuid() == 0 else None  # it refuses to run as root
         self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
 
@@ -90,7 +93,7 @@ class PostgresCluster:
         self._run("initdb", "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-locale", "-N")
 
     def start(self) -> None:
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
+        options = f"-p {self.port} -c listen_addresses={self.addresses} -c unix_socket_directories='' -c fsync=off"
         self._run("pg_ctl", "start", "-w", "-o", options, "-l", str(self.folder / "log"))
         wait_for(lambda: psycopg.connect(self.url, connect_timeout=3).close(), what="PostgreSQL")
 
@@ -110,11 +113,11 @@ class PostgresCluster:
 
 
 @contextmanager
-def own_postgres() -> Iterator[PostgresCluster]:
+def own_postgres(*, addresses: str = "127.0.0.1", port: int | None = None) -> Iterator[PostgresCluster]:
     """Give a running PostgreSQL server that nothing else uses."""
     program_of_postgresql("initdb")
     folder = Path(tempfile.mkdtemp(prefix="horsesense-postgres-"))  # its user cannot open pytest's folders
-    cluster = PostgresCluster(folder)
+    cluster = PostgresCluster(folder, addresses=addresses, port=port)
     try:
         cluster.make()
         cluster.start()

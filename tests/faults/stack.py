@@ -258,10 +258,15 @@ class Site:
 
     # Requests, queries and commands
 
+    @property
+    def address(self) -> str:
+        """Return the address of the web server."""
+        return f"http://127.0.0.1:{self.port}"
+
     def get(self, path: str) -> tuple[int, str]:
         """Return status and body of a page, or raise `OSError` if no server answers."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=20) as answer:
+            with urllib.request.urlopen(self.address + path, timeout=20) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()

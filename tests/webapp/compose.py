@@ -5,9 +5,11 @@
     site.run("web", "python", ...)       run another command, as `docker compose exec` does
     site.is_healthy("web")               run the health check
 
+Several files are merged as by Docker Compose, and only services without a profile or with one of `profiles` are used.
 `hosts` maps each address that the file or the Caddyfile names to an address of this machine. Volumes become folders.
 """
 
+import functools
 import os
 import random
 import re
@@ -16,7 +18,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ import yaml
 from tests.webapp.commands import ROOT, environment_of
 
 FILE = ROOT / "docker-compose.yml"
+HOSTS_FILE = ROOT / "webapp/deploy/docker-compose.hosts.yml"
+ADDED = ("ports", "volumes")
 MERGE = "tag:yaml.org,2002:merge"
 VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?::-(?P<default>[^}]*)|:\?(?P<advice>[^}]*))?\})")
 SECRETS = {"POSTGRES_PASSWORD": "a-secret-of-postgresql", "REDIS_PASSWORD": "a-secret-of-redis", "SECRET_KEY": "s" * 64}
@@ -90,12 +94,45 @@ def quiet_ports(count: int) -> list[int]:
     return found
 
 
+def read_files(*files: Path, settings: Mapping[str, str]) -> dict[str, Any]:
+    """Return the content of the files with the values of their variables; later files change the earlier ones."""
+    contents = [fill_in_variables(read_yaml(file.read_text()), settings) for file in files]
+    return dict(functools.reduce(merge, contents))
+
+
+def merge(before: Any, after: Any, *, key: str = "") -> Any:
+    """Return a part of a file after a later file changed it: mappings are merged, ports and volumes are added.
+
+    All other values are replaced, as Docker Compose does.
+    """
+    if isinstance(before, dict) and isinstance(after, dict):
+        parts = {name: merge(before.get(name), value, key=name) for name, value in after.items()}
+        return {**before, **parts}
+    if key in ADDED and isinstance(before, list):
+        return [*before, *(entry for entry in after if entry not in before)]
+    return after
+
+
 class Compose:
     """The services of the file. Each one is a process with a separate log."""
 
-    def __init__(self, folder: Path, *, settings: Mapping[str, str], hosts: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        settings: Mapping[str, str],
+        hosts: Mapping[str, str],
+        files: Sequence[Path] = (FILE,),
+        profiles: Collection[str] = (),
+    ) -> None:
         self.folder, self.hosts = folder, hosts
-        self.services = fill_in_variables(read_yaml(FILE.read_text()), settings)["services"]
+        content = read_files(*files, settings=settings)
+        self.services = {
+            name: service
+            for name, service in content["services"].items()
+            if not service.get("profiles") or set(service["profiles"]) & set(profiles)
+        }
+        self.named_volumes = content["volumes"]
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -165,10 +202,34 @@ class Compose:
         found = {}
         for entry in self.services[name].get("volumes", ()):
             source, target = entry.split(":")[:2]
-            found[target] = ROOT / source if source.startswith(".") else self.folder / source
-            if not source.startswith("."):
+            if source.startswith("."):
+                found[target] = ROOT / source
+            elif bound := self._bound_folder(source):
+                found[target] = bound
+            else:
+                found[target] = self.folder / source
                 found[target].mkdir(parents=True, exist_ok=True)
         return found
+
+    def _bound_folder(self, volume: str) -> Path | None:
+        """Return the folder of the machine that a volume is, or None if Docker keeps the volume."""
+        device = (self.named_volumes.get(volume) or {}).get("driver_opts", {}).get("device")
+        return Path(device) if device else None
+
+    def published(self, name: str) -> dict[int, str]:
+        """Return the ports of a service that other machines reach, and the address at which; "" is every address."""
+        found = {}
+        for entry in self.services[name].get("ports", ()):
+            address, _, port = entry.removesuffix("/udp").rpartition(":")[0].rpartition(":")
+            found[int(port)] = address
+        return found
+
+    def use_caddyfile(self, name: str, *, options: str = "") -> None:
+        """Give the proxy a Caddyfile with the addresses and paths of this machine, and with more global options."""
+        shipped, place = ROOT / "webapp/Caddyfile", self.folder / "Caddyfile"
+        place.write_text(self.mapper(name)(shipped.read_text()).replace("{\n", "{\n" + options, 1))
+        command = self.services[name]["command"]
+        self.services[name]["command"] = command.replace("/etc/caddy/Caddyfile", str(place))
 
     def mapper(self, name: str) -> "Mapper":
         """Return a function that replaces addresses and paths of a service's container by those of this machine."""

@@ -19,6 +19,7 @@ from generation.engine.language.family_files import MAX_OPERATIONS
 from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
 from tests import screenshots, simtown_pictures
 from tests.webapp.commands import ROOT
+from tests.webapp.compose import FILE, HOSTS_FILE
 from webapp import documentation
 from webapp.settings import VARIABLES
 
@@ -43,7 +44,8 @@ WITHOUT_PICTURE = {
     "verify",
 }
 AT_THE_ROOT = ("README", "CONTRIBUTING")
-OF_COMPOSE = {"POSTGRES_PASSWORD", "REDIS_PASSWORD"}  # variables that only docker-compose.yml reads
+# Variables that only the compose files read, and those of Docker Compose itself.
+OF_COMPOSE = {"COMPOSE_FILE", "COMPOSE_PROFILES", *re.findall(r"\$\{(\w+)", FILE.read_text() + HOSTS_FILE.read_text())}
 PYTHON = """#!/bin/sh
 if [ "$1" = manage.py ]; then shift; set -- {root}/manage.py "$@"; fi
 PYTHONPATH={root}:{installed} exec {python} "$@"

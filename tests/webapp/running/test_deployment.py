@@ -16,7 +16,8 @@ import yaml
 
 from tests.skips import Unshared
 from tests.webapp.commands import ROOT
-from tests.webapp.compose import FILE, SECRETS, fill_in_variables, read_yaml
+from tests.webapp.compose import FILE, HOSTS_FILE, SECRETS, fill_in_variables, read_yaml
+from webapp import documentation
 from webapp.running.processes import NAMES
 from webapp.settings import VARIABLES
 
@@ -70,12 +71,15 @@ def test_a_duplicate_key_is_refused(suffix: str, text: str) -> None:
         READERS[suffix](text)
 
 
-def test_docker_compose_accepts_the_file() -> None:
+@pytest.mark.parametrize("with_hosts", [False, True])
+def test_docker_compose_accepts_the_files(with_hosts: bool) -> None:
     command = compose_command()
     if command is None:
         raise Unshared("This machine has no Docker Compose.")
-    asked = [*command, "--file", str(FILE), "config", "--quiet"]
-    ended = subprocess.run(asked, env={**os.environ, **SECRETS}, capture_output=True, text=True, check=False)
+    files = ["--file", str(FILE), *(["--file", str(HOSTS_FILE)] if with_hosts else [])]
+    settings = {**SECRETS, "PRIVATE_ADDRESS": "10.0.0.1", "MEDIA_FOLDER": "/srv/horsesense/media"}
+    asked = [*command, *files, "config", "--quiet"]
+    ended = subprocess.run(asked, env={**os.environ, **settings}, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
@@ -98,9 +102,11 @@ def test_composes_variables_are_the_documented_ones(compose: dict[str, Any]) -> 
     assert set(compose["x-site"]["environment"]) == documented - set(NOT_IN_COMPOSE)
 
 
-def test_variables_that_users_of_compose_set_are_documented() -> None:
-    asked = set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yml").read_text()))
-    assert asked - {"POSTGRES_PASSWORD", "REDIS_PASSWORD"} <= {variable.name for variable in VARIABLES}
+@pytest.mark.parametrize("file", [FILE, HOSTS_FILE], ids=lambda file: file.name)
+def test_variables_that_users_of_compose_set_are_documented(file: Path) -> None:
+    used = set(re.findall(r"\$\{(\w+)", file.read_text()))
+    named = set(re.findall(r"`([A-Z][A-Z_0-9]+)\b", documentation.source("running")))
+    assert used <= {variable.name for variable in VARIABLES} | named
 
 
 @pytest.mark.parametrize("service", ["web", "worker", "beat"])

@@ -179,13 +179,8 @@ class Site:
 
     def start_proxy(self) -> None:
         """Start the proxy on unprivileged ports, which docker would publish as 80 and 443."""
-        text = (ROOT / "webapp/Caddyfile").read_text()
         ports = f"\thttp_port {self.http}\n\thttps_port {self.https}\n"
-        ours = self.compose.folder / "Caddyfile"
-        ours.write_text(self.compose.mapper("proxy")(text).replace("{\n", "{\n" + ports, 1))
-        self.compose.hosts = {**self.compose.hosts, str(ROOT / "webapp/Caddyfile"): str(ours)}
-        command = self.compose.services["proxy"]["command"]
-        self.compose.services["proxy"]["command"] = command.replace("/etc/caddy/Caddyfile", str(ours))
+        self.compose.use_caddyfile("proxy", options=ports)
         homes = {name: str(self.volume("proxy", "/data")) for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME")}
         self.compose.start("proxy", **homes)  # the image sets these variables
         self.wait_until(lambda: Visitor(self).get("/health/web/").status == 200, what="the proxy answers")
