@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from generation.engine.learners.base import SizeName
 from webapp.leaderboards.findings import records
-from webapp.leaderboards.findings.definitions import load, names
+from webapp.leaderboards.findings.definitions import SIZES, load, names
 from webapp.leaderboards.findings.records import FindingRecord
 
 FOLDER = records.FOLDER  # other tests of this folder replace it
@@ -18,8 +19,8 @@ RUNS = re.findall(r"^\| \[([a-z-]+)\].* \| (\w+) \| (.*) \| ([0-9,]+) seconds \|
 FIGURES = re.findall(r"^\| ([a-z-]+) \| [^|]+ \| ([0-9]+) \| ([0-9]+) \| `([^`]+)` \|$", PAGE.read_text(), re.MULTILINE)
 
 
-def record_of(name: str) -> FindingRecord:
-    found = records.read_record(records.path_of(name, "mini", folder=FOLDER))
+def record_of(name: str, size: SizeName = "mini") -> FindingRecord:
+    found = records.read_record(records.path_of(name, size, folder=FOLDER))
     assert found is not None
     return found
 
@@ -29,17 +30,20 @@ def mean_of(key: str, figures: dict[str, float]) -> float:
     return fmean(figure for name, figure in figures.items() if key in (name, name.rpartition("/")[0]))
 
 
-def test_the_page_has_the_runs_of_all_findings_and_figures_of_those_whose_papers_print_some() -> None:
-    assert [name for name, *_ in RUNS] == names()
+def test_the_page_has_all_records_and_figures_of_the_findings_whose_papers_print_some() -> None:
+    runs = [(name, size) for name, size, *_ in RUNS]
+    assert runs == [
+        (name, size) for name in names() for size in SIZES if records.path_of(name, size, folder=FOLDER).exists()
+    ]
+    assert [name for name, size in runs if size == "mini"] == names()
     assert {name for name, *_ in FIGURES} == {name for name in names() if paper_of(name)}
 
 
 @pytest.mark.parametrize(("name", "size", "outcomes", "seconds"), RUNS)
-def test_outcomes_and_seconds_are_those_of_the_record(name: str, size: str, outcomes: str, seconds: str) -> None:
-    record = record_of(name)
+def test_outcomes_and_seconds_are_those_of_the_record(name: str, size: SizeName, outcomes: str, seconds: str) -> None:
+    record = record_of(name, size)
     counts = Counter(one.outcome.value for one in record.statements)
     held, failed, undecided = counts["held"], counts["not held"], counts["undecided"]
-    assert size == record.size
     assert outcomes == f"{held} held, {failed} did not hold, {undecided} {'is' if undecided == 1 else 'are'} undecided"
     assert seconds == f"{record.seconds:,.0f}"
     assert record.definition == load(name).digest(record.size)
@@ -49,6 +53,20 @@ def test_outcomes_and_seconds_are_those_of_the_record(name: str, size: str, outc
 def test_figures_are_those_of_the_paper_and_of_the_record(name: str, paper: str, here: str, key: str) -> None:
     figures = {key: one.value for key, one in record_of(name).figures.items()}
     assert [paper, here] == [f"{100 * mean_of(key, some):.0f}" for some in (paper_of(name), figures)]
+
+
+MEANS = re.findall(
+    r"(\d+) % for (?:the )?(n-grams|LSTM|memory network|structured SVM)\b",
+    " ".join(PAGE.read_text().partition("the means are similar")[2].partition("is undecided there")[0].split()),
+)
+ROWS = {"n-grams": "n-grams", "LSTM": "lstm", "memory network": "memory", "structured SVM": "svm"}
+
+
+def test_the_means_of_babi_at_paper_size_are_those_of_the_record() -> None:
+    figures = {key: one.value for key, one in record_of("babi-tasks", "paper").figures.items()}
+    assert {name for _, name in MEANS} == set(ROWS)
+    for mean, name in MEANS:
+        assert mean == f"{100 * mean_of(f'tasks/{ROWS[name]}', figures):.0f}"
 
 
 def paper_of(name: str) -> dict[str, Any]:
