@@ -6,6 +6,16 @@ WORKDIR /app
 COPY requirements.txt .
 RUN pip install --require-hashes -r requirements.txt
 
+# TORCH=yes adds PyTorch, with which the site trains networks. TORCH_INDEX is the address of another package index, for
+# example of smaller builds for processors alone. See /docs/training/.
+ARG TORCH=no
+ARG TORCH_INDEX=
+RUN case "$TORCH" in \
+      no) ;; \
+      yes) pip install ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} torch==2.13.0 && pip check && python -c "import torch" ;; \
+      *) echo "TORCH: expected yes or no, got: $TORCH" >&2; exit 2 ;; \
+    esac
+
 COPY manage.py pyproject.toml LICENSE ./
 COPY webapp webapp
 COPY annotations annotations

@@ -105,7 +105,8 @@ def test_composes_variables_are_the_documented_ones(compose: dict[str, Any]) -> 
 @pytest.mark.parametrize("file", [FILE, HOSTS_FILE], ids=lambda file: file.name)
 def test_variables_that_users_of_compose_set_are_documented(file: Path) -> None:
     used = set(re.findall(r"\$\{(\w+)", file.read_text()))
-    named = set(re.findall(r"`([A-Z][A-Z_0-9]+)\b", documentation.source("running")))
+    pages = documentation.source("running") + documentation.source("training")
+    named = set(re.findall(r"`([A-Z][A-Z_0-9]+)\b", pages))
     assert used <= {variable.name for variable in VARIABLES} | named
 
 
