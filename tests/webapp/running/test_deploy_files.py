@@ -13,6 +13,7 @@ from django.urls import resolve
 from tests.skips import Unshared
 from tests.webapp.commands import ROOT
 from tests.webapp.compose import read_yaml
+from webapp import documentation
 from webapp.running.processes import NAMES
 from webapp.settings import VARIABLES
 
@@ -103,17 +104,42 @@ def of_kind(cluster: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 
 
 def containers(cluster: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    specs = [item["spec"]["template"]["spec"] for item in of_kind(cluster, "Deployment")]
+    specs = [item["spec"]["template"]["spec"] for item in of_kind(cluster, "StatefulSet")]
     return {one["name"]: one for spec in specs for one in [*spec["containers"], *spec.get("initContainers", ())]}
 
 
 def test_kubernetes_sets_only_documented_variables(cluster: list[dict[str, Any]]) -> None:
-    [config], [secret] = of_kind(cluster, "ConfigMap"), of_kind(cluster, "Secret")
-    assert set(config["data"]) | set(secret["stringData"]) <= SETTINGS
+    [config] = of_kind(cluster, "ConfigMap")
     secrets = {variable.name for variable in VARIABLES if variable.secret}
-    assert not set(config["data"]) & secrets and set(secret["stringData"]) <= secrets
-    assert {"DATABASE_URL", "REDIS_URL", "SECRET_KEY"} <= set(secret["stringData"])
+    assert set(config["data"]) <= SETTINGS - secrets
     assert "S3_BUCKET" in config["data"]  # pods do not share a disk
+
+
+def test_kubernetes_names_a_secret_that_the_page_makes(cluster: list[dict[str, Any]], tmp_path: Path) -> None:
+    assert of_kind(cluster, "Secret") == []
+    blocks = re.findall(r"^```console\n(.*?)^```$", documentation.source("operating"), re.MULTILINE | re.DOTALL)
+    [block] = [text for text in blocks if "create secret" in text]
+    assert "sudo" not in block  # it is run here
+    [name] = re.findall(r"create secret generic (\S+) --from-env-file secrets.env", block)
+    for one in containers(cluster).values():
+        assert one["envFrom"] == [{"configMapRef": {"name": "horsesense"}}, {"secretRef": {"name": name}}]
+    script = "kubectl() { :; }\n" + block  # without a cluster
+    subprocess.run(["sh", "-ec", script], cwd=tmp_path, capture_output=True, check=True)
+    file = tmp_path / "secrets.env"
+    assert file.stat().st_mode & 0o077 == 0
+    values = dict(line.split("=", 1) for line in file.read_text().splitlines())
+    assert {"DATABASE_URL", "REDIS_URL", "SECRET_KEY"} <= set(values)
+    assert set(values) <= {variable.name for variable in VARIABLES if variable.secret}
+    assert re.fullmatch("[0-9a-f]{64}", values["SECRET_KEY"])
+
+
+def test_every_pod_of_kubernetes_keeps_var_dir_on_a_volume_of_its_own(cluster: list[dict[str, Any]]) -> None:
+    [config] = of_kind(cluster, "ConfigMap")
+    for item in of_kind(cluster, "StatefulSet"):
+        pod, [claim] = item["spec"]["template"]["spec"], item["spec"]["volumeClaimTemplates"]
+        assert "volumes" not in pod and claim["spec"]["accessModes"] == ["ReadWriteOnce"]
+        for one in [*pod["containers"], *pod.get("initContainers", ())]:
+            assert one["volumeMounts"] == [{"name": claim["metadata"]["name"], "mountPath": config["data"]["VAR_DIR"]}]
 
 
 def test_kubernetes_runs_every_process(cluster: list[dict[str, Any]]) -> None:
@@ -121,13 +147,10 @@ def test_kubernetes_runs_every_process(cluster: list[dict[str, Any]]) -> None:
     assert found["upgrade"]["args"] == ["python", "manage.py", "upgrade"]
     names = {name for one in found.values() if "process" in one["args"] for name in one["args"][3:] if name in NAMES}
     assert names == set(NAMES)
-    for item in of_kind(cluster, "Deployment"):
+    for item in of_kind(cluster, "StatefulSet"):
         labels = item["spec"]["template"]["metadata"]["labels"]
         assert item["spec"]["selector"]["matchLabels"] == labels
-        volumes = {volume["name"] for volume in item["spec"]["template"]["spec"]["volumes"]}
-        for one in item["spec"]["template"]["spec"]["containers"]:
-            assert {mount["name"] for mount in one["volumeMounts"]} <= volumes
-    [beat] = [item for item in of_kind(cluster, "Deployment") if "beat" in item["metadata"]["name"]]
+    [beat] = [item for item in of_kind(cluster, "StatefulSet") if "beat" in item["metadata"]["name"]]
     assert beat["spec"]["replicas"] == 1
 
 
@@ -147,5 +170,5 @@ def test_probes_of_kubernetes_use_addresses_that_exist(cluster: list[dict[str, A
 
 def test_kubernetes_and_compose_run_as_the_images_user(cluster: list[dict[str, Any]]) -> None:
     assert re.search(r"^USER horsesense$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
-    for item in of_kind(cluster, "Deployment"):
+    for item in of_kind(cluster, "StatefulSet"):
         assert item["spec"]["template"]["spec"]["securityContext"]["runAsUser"] == 1000
