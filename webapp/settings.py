@@ -398,17 +398,14 @@ DATABASES["default"] |= {"CONN_MAX_AGE": 60}  # seconds: opening a connection ta
 REDIS_URL: str = env["REDIS_URL"]
 _redis = urlsplit(REDIS_URL)
 CACHES: dict[str, dict[str, Any]] = {
-    "default": {"BACKEND": "webapp.running.shared_cache.SharedFileCache", "LOCATION": str(VAR_DIR / "cache.sqlite3")}
-}
-if REDIS_URL:
-    CACHES["default"] = {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": _redis._replace(path="/1").geturl(),
+    "default": {
+        "BACKEND": "webapp.running.site_cache.SiteCache",
+        "LOCATION": _redis._replace(path="/1").geturl() if REDIS_URL else "",
         "KEY_PREFIX": env["REDIS_PREFIX"],
         "VERSION": 2,  # values of version 1 were pickles; they have other keys and are never read
-        # Django's default serializer unpickles values, so anybody who can write to Redis could run code in this site.
-        "OPTIONS": {"serializer": "webapp.running.cache_serializer.JSONSerializer"},
+        "OPTIONS": {"file": VAR_DIR / "cache.sqlite3"},
     }
+}
 
 S3_CONNECTIONS = 16  # simultaneous requests to the bucket during a backup or restore
 STORAGES: dict[str, dict[str, Any]] = {

@@ -71,8 +71,7 @@ def health_of_process(request: HttpRequest) -> JsonResponse:
 def readiness(request: HttpRequest) -> JsonResponse:
     """Return whether this process can take requests.
 
-    The status is 503 if the process is about to stop, the database is outdated, or the database or the cache does not
-    answer.
+    The status is 503 if the process is about to stop, or the database is outdated or does not answer.
     """
     return _state(ready_report())
 

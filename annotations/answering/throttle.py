@@ -5,14 +5,11 @@ because all people of a lab may share one address.
 """
 
 import hashlib
-import logging
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 from django.core.cache import cache
-from redis.exceptions import RedisError
 
 from annotations.models import Participant, Study
 from generation.models import from_now
@@ -21,14 +18,12 @@ REQUESTS, SPAN = 400, 10.0  # the most requests of one session in this many seco
 JOINING, A_MINUTE = 1000, 60.0  # the most new participants of one study in this many seconds
 ARRIVALS, TEN_MINUTES = 600, 600.0  # the most people without consent from one address in this many seconds
 
-log = logging.getLogger(__name__)
-
 
 class Throttle:
     """A limit of `most` requests of each session, account or address within `span` seconds, counted by all processes.
 
-    Each counter is a cache entry, which expires when its span is over. If the cache can't be reached, every request is
-    allowed.
+    Each counter is a cache entry, which expires when its span is over. While Redis is unavailable, the cache is another
+    store, so the processes of each machine count together, from zero.
     """
 
     def __init__(self, most: int, span: float, *, name: str = "") -> None:
@@ -40,9 +35,7 @@ class Throttle:
         key = self._key(who)
         if self._add(key, 1) <= self.most:
             return 0.0
-        since = time.time()
-        with _tolerant():
-            since = cache.get(f"{key}-since", since)
+        since = cache.get(f"{key}-since", time.time())
         return max(0.001, since + self.span - time.time())
 
     def give_back(self, who: str) -> None:
@@ -53,26 +46,14 @@ class Throttle:
 
     def _add(self, key: str, by: int) -> int:
         """Add to the counter of the current span, or begin a new span; return the value of the counter."""
-        with _tolerant():
-            try:
-                return int(cache.incr(key, by))
-            except ValueError:  # there is no counter, so a new span begins
-                pass
-            if cache.add(key, by, self.span):
-                cache.set(f"{key}-since", time.time(), self.span)
-                return by
-            with suppress(ValueError):  # another process began the span, which may be over now
-                return int(cache.incr(key, by))
+        with suppress(ValueError):  # there is no counter, so a new span begins
+            return int(cache.incr(key, by))
+        if cache.add(key, by, self.span):
+            cache.set(f"{key}-since", time.time(), self.span)
+            return by
+        with suppress(ValueError):  # another process began the span, which may be over now
+            return int(cache.incr(key, by))
         return 0
-
-
-@contextmanager
-def _tolerant() -> Iterator[None]:
-    """Catch and log an error of the cache, so that the program continues after the block."""
-    try:
-        yield
-    except (OSError, RedisError) as error:
-        log.warning("Expected to count requests in the cache, got: %s", error)
 
 
 sessions = Throttle(REQUESTS, SPAN, name="sessions")

@@ -1,12 +1,11 @@
 """A cache in a SQLite file, shared by all processes of a site on one machine, for sites without Redis.
 
 Rate limits are counted here. Therefore `add` and `incr` are atomic, each entry has its own expiry time, and a full
-cache deletes the entries that would expire first. Values must be JSON. No code relies on the existence of an entry: if
-the file can't be used, the cache behaves like an empty one.
+cache deletes the entries that would expire first. Values must be JSON. If the file can't be used, every operation
+raises `sqlite3.Error` or `OSError`; `SiteCache` then uses another store.
 """
 
 import json
-import logging
 import os
 import random
 import sqlite3
@@ -20,14 +19,12 @@ from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 MOST = 200_000  # the largest number of entries
 TIDIES = 1000  # on average, one of this many writes deletes expired entries
 FOR_EVER = 9e15  # seconds since 1970: the expiry time of entries that never expire
-PATIENCE = 5.0  # seconds that a statement waits for the locks of other processes
+PATIENCE = 1.0  # seconds that a statement waits for the locks of other processes
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value, expires REAL NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_expiry ON entries (expires);
 """
 PUT = "INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, "
-
-log = logging.getLogger(__name__)
 
 
 class SharedFileCache(BaseCache):
@@ -92,13 +89,12 @@ class SharedFileCache(BaseCache):
             self._ask(f"DELETE FROM entries WHERE key IN ({first})", n - MOST * 9 // 10)  # noqa: S608 - no values
 
     def _ask(self, sql: str, *values: Any) -> Sequence[Any]:
-        """Execute a statement and return its rows; return no rows if the file can't be used."""
+        """Execute a statement and return its rows."""
         try:
             return self._open().execute(sql, values).fetchall()
         except sqlite3.Error as error:
-            log.warning("Expected to use the cache %s, got: %s", self._path, error)
             self._give_up(is_broken=not isinstance(error, sqlite3.OperationalError))
-            return []
+            raise
 
     def _open(self) -> sqlite3.Connection:
         if self._file is None or self._process != os.getpid():

@@ -7,6 +7,7 @@ from generation.models import Dataset
 from tests.clients import client_of, make_researcher
 from tests.generation import small
 from tests.generation.complete_datasets import shared
+from tests.generation.pages.routes import parts_of
 from webapp.models import User
 
 kept = shared(small.made)
@@ -55,3 +56,9 @@ def researcher(db: None) -> User:
 def page(researcher: User) -> Client:
     """Give a browser in which a researcher is logged in."""
     return client_of(researcher)
+
+
+@pytest.fixture
+def parts(shapes: Dataset, owner: User) -> dict[str, str]:
+    """Give values for the parts of addresses: of a dataset, of an open study of it, and of a participant."""
+    return parts_of(shapes, owner)

@@ -5,10 +5,7 @@ from itertools import cycle, islice
 import pytest
 from django.test import Client
 
-from annotations.models import Participant, Study
-from annotations.studies import lifecycle
-from generation.browsing.pictures import version_of
-from tests import crawl
+from tests.generation.pages.routes import routes
 from tests.proof import size
 
 pytestmark = pytest.mark.slow
@@ -36,23 +33,6 @@ FIELDS = (
     *("login", "password", "password1", "username", "email", "undo", "account", "first_name"),
 )
 VERBS = ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "NONSENSE")
-PARTS = {"slug": "shapes", "name": "train", "number": "1", "position": "1"}
-
-
-def routes():
-    """Return all routes of the site except the admin pages."""
-    return [route for route in crawl.routes() if not route.template.startswith("/admin/")]
-
-
-@pytest.fixture
-def parts(shapes, owner):
-    """Give values for the parts of addresses: of a dataset, of an open study of it, and of a participant."""
-    train, val = (shapes.splits.get(name=name) for name in ("train", "val"))
-    ends = {"completed": "DONE", "screened_out": "OUT", "full": "FULL", "consent": "May we?", "instructions": "Look."}
-    study = Study.objects.create(split=train, easy=val, owner=owner, title="Shapes", wanted=8, **ends)
-    lifecycle.open_study(study)
-    person = Participant.objects.create(study=study, stage=Participant.Stage.QUESTIONS)
-    return PARTS | {"version": version_of(shapes), "code": study.code, "secret": person.secret}
 
 
 @pytest.fixture

@@ -338,14 +338,16 @@ def test_a_site_whose_database_needs_migrations_is_not_ready(
 
 
 @pytest.mark.slow
-def test_a_site_without_its_cache_is_not_ready(client: Client, well: Any, tmp_path: Path) -> None:
+def test_a_site_without_redis_stays_ready_and_reports_it(client: Client, well: Any, tmp_path: Path) -> None:
     with own_redis(tmp_path / "redis") as server:
-        backend = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": f"{server.url}/1"}
-        well.CACHES = {"default": backend}
-        assert client.get("/health/ready/").status_code == 200
+        place = {"BACKEND": "webapp.running.site_cache.SiteCache", "LOCATION": f"{server.url}/1"}
+        well.CACHES = {"default": place | {"OPTIONS": {"file": tmp_path / "cache.sqlite3"}}}
+        answer = client.get("/health/ready/")
+        assert (answer.status_code, answer.json()["parts"]["cache"]["says"]) == (200, "Answers.")
         server.kill()
         answer = client.get("/health/ready/")
-        assert (answer.status_code, answer.json()["failing"]) == (503, ["cache"])
+        assert (answer.status_code, answer.json()["failing"]) == (200, [])
+        assert "Redis does not work." in answer.json()["parts"]["cache"]["says"]
         assert client.get("/health/live/").status_code == 200
 
 

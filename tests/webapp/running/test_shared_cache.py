@@ -1,5 +1,6 @@
 """The cache that processes share if there is no Redis, and the limits that are counted in it."""
 
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -103,30 +104,29 @@ def test_threads_count_together(file: Path) -> None:
     assert SharedFileCache(str(file), {}).get("n") == 1600
 
 
-@pytest.mark.parametrize("content", [b"this is no database" * 100, b""])
-def test_a_broken_file_is_an_empty_cache(file: Path, content: bytes) -> None:
+def test_a_file_that_is_no_database_is_made_again(file: Path) -> None:
     file.parent.mkdir(parents=True)
-    file.write_bytes(content)
+    file.write_bytes(b"this is no database" * 100)
     cache = SharedFileCache(str(file), {})
-    cache.set("a", 1)
+    with pytest.raises(sqlite3.DatabaseError):
+        cache.set("a", 1)
     cache.set("a", 1)
     assert cache.get("a") == 1
 
 
-def test_a_file_that_cannot_be_written_is_an_empty_cache(tmp_path: Path) -> None:
+def test_an_error_of_a_file_that_cannot_be_used_is_raised(tmp_path: Path) -> None:
     cache = SharedFileCache(str(tmp_path), {})
-    cache.set("a", 1)
-    assert cache.get("a") is None and not cache.add("a", 1)
+    for operation in (lambda: cache.set("a", 1), lambda: cache.get("a"), lambda: cache.add("a", 1)):
+        with pytest.raises(sqlite3.OperationalError):
+            operation()
 
 
 def test_a_site_without_redis_uses_the_shared_cache(site_environment: dict[str, str]) -> None:
-    script = "from webapp import settings as s; print(s.CACHES['default']['BACKEND'], s.CACHES['default']['LOCATION'])"
+    script = "from webapp import settings as s; c = s.CACHES['default']; print(c['BACKEND'], c['OPTIONS']['file'])"
     found = subprocess.run(
         [sys.executable, "-c", script], env=site_environment, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True
     ).stdout.split()
-    assert found[0] == "webapp.running.shared_cache.SharedFileCache" and found[1].startswith(
-        site_environment["VAR_DIR"]
-    )
+    assert found[0] == "webapp.running.site_cache.SiteCache" and found[1].startswith(site_environment["VAR_DIR"])
 
 
 # Limits
@@ -159,15 +159,6 @@ def test_a_returned_turn_can_be_used_again(counted: object) -> None:
     assert throttle.wait("me") == 0.0
     throttle.give_back("me")
     assert throttle.wait("me") == 0.0 and throttle.wait("me") > 0
-
-
-def test_without_a_cache_there_are_no_limits(tmp_path: Path) -> None:
-    for backend in ("webapp.running.shared_cache.SharedFileCache", "django.core.cache.backends.redis.RedisCache"):
-        location = str(tmp_path) if "Shared" in backend else "redis://127.0.0.1:1/1"
-        with override_settings(CACHES={"default": {"BACKEND": backend, "LOCATION": location}}):
-            throttle = Throttle(1, 60.0)
-            assert [throttle.wait("me") for _ in range(3)] == [0.0] * 3
-            throttle.give_back("me")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,168 @@
+"""The cache of the site: Redis, and while Redis does not work a file of this machine, and without both the memory.
+
+Everything that is in the cache can be lost at any time without harm:
+
+- the limits of sign-in, sign-up, password reset and mails (allauth), of the API, and of participants (`Throttle`) are
+  counted here. They go on in the next store, so that an outage gives nobody unlimited attempts: it gives each machine
+  (in memory: each process) one more allowance;
+- the example on the front page, thumbnails of presets, easy questions and intervals of studies are computed again.
+
+One-time links, API tokens, disclosure budgets and quotas are rows of the database, and never in the cache.
+"""
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
+from django.core.cache.backends.locmem import LocMemCache
+from django.core.cache.backends.redis import RedisCache
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as ConnectionLost
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from webapp.running.shared_cache import SharedFileCache
+
+PATIENCE = 0.5  # seconds in which Redis must accept a connection, and answer a command
+PAUSE = 5.0  # seconds after which a store that did not work is tried again
+MOST_IN_MEMORY = 20_000  # entries
+ERRORS = (RedisError, sqlite3.Error, OSError)
+REDIS = {
+    # Django's default serializer unpickles values, so anybody who can write to Redis could run code in this site.
+    "serializer": "webapp.running.cache_serializer.JSONSerializer",
+    "socket_timeout": PATIENCE,
+    "socket_connect_timeout": PATIENCE,
+    # A connection that Redis closed since its last use is opened again. A command that got no answer is not repeated.
+    "retry": Retry(NoBackoff(), 1, supported_errors=(ConnectionLost,)),
+}
+
+log = logging.getLogger(__name__)
+
+
+class SiteCache(BaseCache):
+    """A cache whose `LOCATION` is the address of Redis, or empty; the option `file` is the path of its file."""
+
+    def __init__(self, location: str, params: dict[str, Any]) -> None:
+        super().__init__(params)
+        same = {"KEY_FUNCTION": _unchanged, "TIMEOUT": self.default_timeout}
+        file = str(params["OPTIONS"]["file"])
+        self._stores = [_Store(SharedFileCache(file, same), _outage_of(f"The file {file}", file))]
+        if location:
+            redis = RedisCache(location, same | {"OPTIONS": REDIS})
+            self._stores.insert(0, _Store(redis, _outage_of("Redis", location)))
+        self._memory = LocMemCache(file, same | {"OPTIONS": {"MAX_ENTRIES": MOST_IN_MEMORY}})
+
+    def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
+        return self._call("get", self._name(key, version), default)
+
+    def set(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
+        self._call("set", self._name(key, version), value, timeout)
+
+    def add(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        return bool(self._call("add", self._name(key, version), value, timeout))
+
+    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
+        return int(self._call("incr", self._name(key, version), delta))
+
+    def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        return bool(self._call("touch", self._name(key, version), timeout))
+
+    def delete(self, key: str, version: int | None = None) -> bool:
+        return bool(self._call("delete", self._name(key, version)))
+
+    def clear(self) -> None:
+        self._call("clear")
+
+    def trouble(self) -> str:
+        return self._stores[0].trouble()
+
+    def _name(self, key: str, version: int | None) -> str:
+        return self.make_and_validate_key(key, version=version)
+
+    def _call(self, operation: str, *values: Any) -> Any:
+        """Call a method of the first store that works."""
+        for store in self._working():
+            try:
+                return getattr(store.cache, operation)(*values)
+            except ERRORS as error:
+                store.outage.begin(error)
+        return getattr(self._memory, operation)(*values)
+
+    def _working(self) -> Iterator["_Store"]:
+        return (store for store in self._stores if store.outage.is_over(store.probe))
+
+
+class _Store(NamedTuple):
+    cache: BaseCache
+    outage: "_Outage"
+
+    def probe(self) -> None:
+        # It writes, because a full Redis and a read-only file still answer reads.
+        self.cache.set("probe", 1, 60)
+
+    def trouble(self) -> str:
+        try:
+            if self.outage.is_over(self.probe):
+                self.probe()
+                return ""
+        except ERRORS as error:
+            self.outage.begin(error)
+        return f"{self.outage.name} does not work. Limits are counted without it meanwhile."
+
+
+class _Outage:
+    """Remembers in a process that a store does not work, so that a request need not find it out for every value."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._since: float | None = None
+        self._next = 0.0
+        self._state, self._probing = threading.Lock(), threading.Lock()
+
+    def begin(self, error: Exception) -> None:
+        with self._state:
+            self._next = time.monotonic() + PAUSE
+            if self._since is None:
+                self._since = time.monotonic()
+                log.warning("%s does not work as a cache, other stores replace it: %s", self.name, _first_line(error))
+
+    def is_over(self, probe: Callable[[], None]) -> bool:
+        """Return whether the store works. During an outage, one request in `PAUSE` seconds probes it."""
+        if self._since is None:
+            return True
+        if time.monotonic() < self._next or not self._probing.acquire(blocking=False):
+            return False
+        try:
+            probe()
+        except ERRORS as error:
+            self.begin(error)
+            return False
+        finally:
+            self._probing.release()
+        self._end()
+        return True
+
+    def _end(self) -> None:
+        with self._state:
+            if self._since is not None:
+                log.warning("%s works as a cache again, after %.0f s.", self.name, time.monotonic() - self._since)
+                self._since = None
+
+
+_outages: dict[str, _Outage] = {}  # Django makes a cache for each thread
+
+
+def _outage_of(name: str, location: str) -> _Outage:
+    return _outages.setdefault(location, _Outage(name))
+
+
+def _unchanged(key: str, prefix: str, version: int) -> str:
+    return key  # `SiteCache` has added the prefix and the version
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
