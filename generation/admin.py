@@ -81,7 +81,7 @@ class JobAdmin(LookOnly):
             except EngineError as error:
                 self.message_user(request, f"{job}: {error}", messages.ERROR)
         if tried:
-            dataset_jobs.RUNNER.wake(tried)
+            dataset_jobs.RUNNER.wake()
         said = f"{tried} of {len(chosen)} jobs are tried again. Only failed jobs of datasets that can go on are."
         self.message_user(request, said, messages.SUCCESS if tried else messages.WARNING)
 

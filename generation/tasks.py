@@ -1,36 +1,39 @@
-"""Celery tasks. They are hints that there may be work; the jobs are rows, see `generation.queue.runner`."""
+"""Celery tasks: hints that there may be work. They wake the processes of `generation.queue.job_processes`, which do it.
+
+Each kind of job has a task of its own, because processes of an earlier release send these names.
+"""
 
 from celery import shared_task
 
 from generation.exchange import export_jobs
 from generation.making import dataset_jobs
-from generation.queue import workers
+from generation.queue import wakeups
 from generation.reports import chart_prerendering, report_jobs
 
 
 @shared_task(name="generation.tasks.work")
 def work() -> None:
-    dataset_jobs.RUNNER.take_turn()
+    wakeups.ring(dataset_jobs.RUNNER.queue)
 
 
 @shared_task(name="generation.tasks.sweep")
 def sweep() -> None:
-    workers.sweep()
+    wakeups.ring()
 
 
 @shared_task(name="generation.tasks.report")
 def report() -> None:
-    report_jobs.SHORTCUTS.take_turn()
+    wakeups.ring(report_jobs.SHORTCUTS.queue)
 
 
 @shared_task(name="generation.tasks.ablate")
 def ablate() -> None:
-    report_jobs.SKIPPED_STEPS.take_turn()
+    wakeups.ring(report_jobs.SKIPPED_STEPS.queue)
 
 
 @shared_task(name="generation.tasks.export")
 def export() -> None:
-    export_jobs.RUNNER.take_turn()
+    wakeups.ring(export_jobs.RUNNER.queue)
 
 
 @shared_task(name=chart_prerendering.TASK)

@@ -1,11 +1,8 @@
 """The Celery app of the background processes, with two queues and the schedule of periodic tasks."""
 
-import gc
 import os
-from typing import Any
 
 from celery import Celery
-from celery.signals import worker_process_init
 from kombu import Exchange, Queue
 
 from generation.queue import DEFAULT, GENERATION
@@ -16,16 +13,6 @@ app = Celery("horsesense")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.task_queues = [Queue(name, Exchange(name), routing_key=name) for name in (GENERATION, DEFAULT)]
 app.conf.beat_schedule = {
-    "sweep": {
-        "task": "generation.tasks.sweep",
-        "schedule": 15.0,
-        "options": {"queue": DEFAULT, "expires": 60},
-    },
     "tidy": {"task": "webapp.tasks.tidy", "schedule": 3600.0, "options": {"queue": DEFAULT, "expires": 600}},
 }
 app.autodiscover_tasks()
-
-
-@worker_process_init.connect
-def _freeze_modules(**_: Any) -> None:
-    gc.freeze()  # imported objects live as long as the process, so the garbage collector need not check them

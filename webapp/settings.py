@@ -435,13 +435,15 @@ CACHE_GB: float = env["CACHE_GB"]
 EXPORT_DAYS: int = env["EXPORT_DAYS"]
 
 # Background processes. Messages are only hints that there are jobs; the jobs themselves are rows of the database.
+BROKER_SECONDS = 1.0  # a page that sends a message waits at most this long for the broker
+BROKER_LIMITS = {"socket_connect_timeout": BROKER_SECONDS, "socket_timeout": BROKER_SECONDS, "max_retries": 0}
 BROKER_FILE = VAR_DIR / "broker.sqlite3"
 CELERY_BROKER_URL = _redis._replace(path="/0").geturl() if REDIS_URL else f"sqlite:///{BROKER_FILE}"
 CELERY_BROKER_TRANSPORT = None if REDIS_URL else "webapp.running.broker:Transport"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
-    {"visibility_timeout": 3600, "global_keyprefix": env["REDIS_PREFIX"]}
+    {"visibility_timeout": 3600, "global_keyprefix": env["REDIS_PREFIX"], **BROKER_LIMITS}
     if REDIS_URL
-    else {"connect_args": {"timeout": 20}}
+    else {"connect_args": {"timeout": BROKER_SECONDS}}
 )
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
@@ -449,6 +451,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True  # has no effect without late acknowledgements
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

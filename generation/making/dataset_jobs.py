@@ -1,6 +1,6 @@
 """Jobs that make datasets: planned as rows and claimed one by one. Each is safe to run twice and to kill half-way.
 
-The processes of the command line and those of Celery run the same `work`. `generation.queue.runner` does what all kinds
+The processes of the command line and those of workers run the same loop. `generation.queue.runner` does what all kinds
 of jobs have in common.
 """
 
@@ -35,10 +35,7 @@ from generation.storage.items import load_items
 from generation.storage.pictures import Pictures
 
 PREVIEW = 10  # the priority of a dataset's first scenes and pictures
-TURN = 10.0  # seconds
 IDLE = 0.2  # seconds between two attempts to make a question set that another process makes
-HINTS = 32
-HINT_LIFE = 15  # seconds
 DELETED_AGAIN = 600.0  # seconds after which a failed deletion is tried again
 RETRIED_IN = (Dataset.State.MAKING, Dataset.State.FAILED)
 
@@ -435,10 +432,7 @@ RUNNER = runner.register(
         seconds=estimates.seconds_for,
         task="generation.tasks.work",
         queue=GENERATION,
-        turn=TURN,
-        hint_life=HINT_LIFE,
         claim_next=claim,
-        hints=lambda: scheduler.count_claimable(HINTS),
         related=("dataset", "split__dataset", "chunk__split__dataset"),
         on_failure=_fail_dataset,
         on_loss=lambda job: deletion.drop_late_files(job.dataset),

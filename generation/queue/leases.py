@@ -211,11 +211,9 @@ def hold(job: AbstractJob) -> Iterator[Lease]:
     lease = Lease(job)
     thread = threading.Thread(target=lease.keep, name=f"lease of job {job.pk}", daemon=True)
     thread.start()
-    graceful_shutdown.begin(job.token)
     try:
         yield lease
     finally:
-        graceful_shutdown.end(job.token)
         lease.ended.set()
         thread.join()
 

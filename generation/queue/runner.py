@@ -1,8 +1,8 @@
 """The runner of all background jobs: it claims and runs them, retries them, marks them as failed, and wakes processes.
 
 Each kind of job registers a `Runner`, which has the function that does the job, its deadline and its queue. A job is a
-row. Celery's messages are only hints that there is work. If all of them are lost, nothing is lost, because `sweep`
-finds the waiting jobs. The Celery task of a kind of job is one call of `take_turn`.
+row. The processes of `job_processes` look for rows that they can claim. Celery's messages are only hints that wake
+these processes a moment earlier; if all of them are lost, nothing is lost.
 """
 
 import logging
@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from generation.durations import duration
 from generation.engine.errors import EngineError
 from generation.models import AbstractJob, AbstractJobQuerySet, JobEvent
-from generation.queue import DEFAULT, graceful_shutdown, leases
+from generation.queue import DEFAULT, graceful_shutdown, leases, wakeups
 from generation.queue.transient_errors import find_outage
 from generation.storage import files
 
@@ -26,6 +26,10 @@ AnyJob = TypeVar("AnyJob", bound=AbstractJob)
 
 CANDIDATES = 8  # limit of waiting jobs that are tried for one claim
 FOREVER = float("inf")
+TURN = 10.0  # seconds
+HINT_LIFE = 15.0  # seconds after which a hint that no process took expires
+SLOW = 0.3  # seconds: a hint that needs longer to fail is followed by a pause
+PAUSE = 10.0  # seconds without hints
 
 Event = JobEvent.Event
 log = logging.getLogger(__name__)
@@ -53,8 +57,6 @@ class Runner(Generic[AnyJob]):
         The Celery task that is sent as a hint that there is work, and its queue.
     turn : float
         Seconds after which a process gives way to other work of the queue. With 0, it gives way after each job.
-    hint_life : float
-        Seconds after which a hint that no process took expires.
     subject : callable
         Returns the beginning of a message about the job.
     related : tuple of str
@@ -66,11 +68,9 @@ class Runner(Generic[AnyJob]):
     on_loss : callable
         Deletes what remains of a job after the process lost it.
     chores : callable
-        Additional work of each sweep, before processes are woken.
+        Additional work of each sweep.
     catch_up : callable
-        Additional work at the end of each turn, which is not a job and takes too long for a sweep.
-    hints : callable
-        Returns how many hints are useful now. Without it, the number is one if a job can be claimed, otherwise zero.
+        Additional work after jobs and at regular intervals, which is not a job and takes too long for a sweep.
     """
 
     name: str
@@ -79,8 +79,7 @@ class Runner(Generic[AnyJob]):
     seconds: Callable[[AnyJob], float]
     task: str
     queue: str = DEFAULT
-    turn: float = FOREVER
-    hint_life: float = 60.0
+    turn: float = TURN
     subject: Callable[[AnyJob], str] = str
     related: tuple[str, ...] = ()
     claim_next: Callable[[], AnyJob | None] | None = None
@@ -88,7 +87,6 @@ class Runner(Generic[AnyJob]):
     on_loss: Callable[[AnyJob], object] = nothing
     chores: Callable[[], object] = nothing
     catch_up: Callable[[], object] = nothing
-    hints: Callable[[], int] | None = None
 
     @property
     def rows(self) -> AbstractJobQuerySet[AnyJob]:
@@ -106,9 +104,11 @@ class Runner(Generic[AnyJob]):
     def claim_first(self, jobs: AbstractJobQuerySet[AnyJob]) -> AnyJob | None:
         return next(filter(self.take, jobs[:CANDIDATES]), None)
 
-    def take_turn(self) -> int:
+    def take_turn(self, *, is_due: bool = False) -> int:
+        """Run jobs for one turn and return their number; also catch up if there were jobs, or if `is_due`."""
         done = self.work(seconds=self.turn)
-        self.catch_up()
+        if done or is_due:
+            self.catch_up()
         return done
 
     def work(
@@ -120,18 +120,20 @@ class Runner(Generic[AnyJob]):
     ) -> int:
         """Claim and run jobs until none can be claimed or the time is over; return how many jobs were run.
 
-        This also ends if `keep_going` returns False, if this process is asked to stop, or if `run` returns False. If
-        the time is over and more jobs can be claimed, a hint is sent.
+        This also ends if `keep_going` returns False, if this process is asked to stop, or if `run` returns False. With
+        each claim, another idle process of this worker is woken, because there may be more jobs.
         """
         end = time.monotonic() + seconds
         done = 0
         while keep_going() and not graceful_shutdown.is_asked():
             job = self.claim() if claim is None else claim()
-            if job is None or not self.run(job):
+            if job is None:
+                break
+            wakeups.ring(self.queue)
+            if not self.run(job):
                 break
             done += 1
             if time.monotonic() >= end:
-                self.wake(min(1, self.count_hints()))
                 break
         return done
 
@@ -153,7 +155,6 @@ class Runner(Generic[AnyJob]):
         except graceful_shutdown.Stopped as stopped:
             log.info("%s", stopped)
             self._write(job, lambda: self._release(job))
-            graceful_shutdown.leave_if_asked_alone()
             return False
         except Exception as error:
             return self._let_go(job, error)
@@ -245,15 +246,11 @@ class Runner(Generic[AnyJob]):
             self._note(Event.FAILED)
         return True
 
-    # Jobs whose process is gone, and hints
+    # Jobs whose process is gone, and wake-ups
 
     def sweep(self) -> None:
         self.recover()
         self.chores()
-        self.wake(self.count_hints())
-
-    def count_hints(self) -> int:
-        return int(self.rows.claimable().exists()) if self.hints is None else self.hints()
 
     def recover(self) -> int:
         """Release jobs whose process is gone, or mark them as failed after too many crashes; return their number.
@@ -298,19 +295,30 @@ class Runner(Generic[AnyJob]):
         own = self.rows.filter(state=AbstractJob.State.RUNNING, worker=leases.worker_name())
         return sum(self._release(job) for job in own)
 
-    def wake(self, count: int = 1) -> None:
-        # A lost hint does no harm.
-        for _ in range(count):
-            if not send_hint(self.task, queue=self.queue, life=self.hint_life):
-                return
+    def wake(self) -> None:
+        # Wake a process of the queue; it wakes others if there are more jobs. A lost wake-up does no harm.
+        if not wakeups.ring(self.queue):
+            send_hint(self.task, queue=self.queue)
 
 
-def send_hint(task: str, *values: int, queue: str, life: float) -> bool:
-    """Send a Celery task, which expires if no process takes it within `life` seconds; return whether it was sent."""
+_pause_until = 0.0
+
+
+def send_hint(task: str, *values: int, queue: str, life: float = HINT_LIFE) -> bool:
+    """Send a Celery task, which expires if no process takes it within `life` seconds; return whether it was sent.
+
+    After a failure that took long, no hints are sent for `PAUSE` seconds, so that callers do not wait again and again.
+    """
+    global _pause_until  # of this process
+    begun = time.monotonic()
+    if begun < _pause_until:
+        return False
     try:
         current_app.send_task(task, args=list(values), queue=queue, expires=life, retry=False)
-    except Exception:
-        log.warning("Background processes could not be woken; they look for themselves.", exc_info=True)
+    except Exception as error:
+        if time.monotonic() - begun > SLOW:
+            _pause_until = time.monotonic() + PAUSE
+        log.warning("Background processes could not be woken; they look for themselves: %s", error)
         return False
     return True
 

@@ -72,11 +72,6 @@ def _correct(turn: Turn) -> bool:
         return True
 
 
-def count_claimable(most: int) -> int:
-    datasets = list(Turn.objects.in_order().values_list("pk", flat=True)[:most])
-    return Job.objects.claimable().filter(dataset__in=datasets)[:most].count()
-
-
 def note_shortage(message: str) -> None:
     """Write a message about why nothing is done on the first job of each of the next datasets."""
     first = Job.objects.claimable().filter(dataset=OuterRef("pk")).order_by("-priority", "pk").values("pk")[:1]

@@ -1,6 +1,7 @@
 """Heartbeats of background processes: the main process of each worker updates a row at regular intervals.
 
-With each heartbeat it also runs a sweep, so that work continues even if no other scheduler, like Celery beat, runs.
+With each heartbeat it also runs a sweep: it frees the jobs of processes that are gone, and does the chores of each kind
+of job.
 """
 
 import logging
@@ -9,8 +10,7 @@ import socket
 import threading
 from typing import Any
 
-from celery.signals import worker_ready, worker_shutdown
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from generation.models import Heartbeat, from_now
 from generation.queue import runner
@@ -28,8 +28,8 @@ class Beating:
     It starts after the pool has forked, and has its own connection to the database.
     """
 
-    def __init__(self, *, name: str, queues: str) -> None:
-        self.name, self.queues = name, queues
+    def __init__(self, *, queue: str) -> None:
+        self.name, self.queues = f"{queue}@{socket.gethostname()}", queue
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self._beat_on, name="heartbeat", daemon=True)
 
@@ -39,7 +39,10 @@ class Beating:
     def stop(self) -> None:
         self.ended.set()
         self.thread.join(timeout=INTERVAL)
-        Heartbeat.objects.filter(name=self.name).delete()
+        try:
+            Heartbeat.objects.filter(name=self.name).delete()
+        except DatabaseError as error:
+            log.warning("The last heartbeat of %s stays for a minute: %s", self.name, error)
 
     def _beat_on(self) -> None:
         while True:
@@ -75,19 +78,3 @@ def start_command(queue: str) -> str:
 def describe_waiting(queue: str, *, waits: bool = True) -> dict[str, Any]:
     is_alone = waits and not Heartbeat.objects.reading(queue).alive().exists()
     return {"is_alone": is_alone, "start_command": start_command(queue)}
-
-
-_beating: list[Beating] = []
-
-
-@worker_ready.connect
-def _start(sender: Any, **_: Any) -> None:
-    queues = ",".join(sorted(str(queue) for queue in sender.app.amqp.queues.consume_from))
-    _beating.append(Beating(name=str(sender.hostname), queues=queues))
-    _beating[-1].start()
-
-
-@worker_shutdown.connect
-def _stop(**_: Any) -> None:
-    while _beating:
-        _beating.pop().stop()

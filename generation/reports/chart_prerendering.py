@@ -4,14 +4,13 @@ This is not a job. Drawings are kept on the machine that made them, and a page d
 that gets lost does no harm, so there is no row that a process must claim.
 """
 
-from celery import current_task
 from django.contrib.auth.models import AnonymousUser
 
 from generation.access import Visitor
 from generation.browsing.dataset import shown_charts
 from generation.charts.counts import side_by_side
 from generation.models import Dataset, Split
-from generation.queue import DEFAULT, runner
+from generation.queue import DEFAULT, runner, wakeups
 from generation.reports import shortcuts, shortcuts_page
 
 TASK = "generation.tasks.draw"
@@ -24,7 +23,7 @@ def ask(split: Split) -> None:
 
     For datasets that a command made, a background process requests it after it has made the report on shortcuts.
     """
-    if current_task:
+    if wakeups.is_in_worker():
         runner.send_hint(TASK, split.pk, queue=DEFAULT, life=HINT_LIFE)
 
 

@@ -27,7 +27,6 @@ from generation.specs.editor import SpecDraft
 from generation.specs.estimates import Estimate
 from generation.specs.presets import first_preset, preset_card, preset_groups, preset_names
 
-HINTS = 8
 BAD = 400
 
 
@@ -145,7 +144,7 @@ class SentPage:
         except BadSpec as error:
             self.draft = self.draft._replace(faults=editor.each(error))
             return self._page(status=BAD)
-        dataset_jobs.RUNNER.wake(HINTS)
+        dataset_jobs.RUNNER.wake()
         return redirect(f"{dataset.get_absolute_url()}#making")
 
     def _started(self) -> Dataset:

@@ -25,7 +25,6 @@ from generation.views.owner_actions import making_context
 
 BAD, FORBIDDEN = 400, 403
 SHOWN = 10  # imports in the page's list
-HINTS = 4
 
 
 @login_required
@@ -46,7 +45,7 @@ def new_import(request: HttpRequest) -> HttpResponse:
     except EngineError as error:
         form.add_error("slug" if error.where == "slug" else "files", str(error))
         return _page(request, form, status=BAD)
-    dataset_jobs.RUNNER.wake(HINTS)
+    dataset_jobs.RUNNER.wake()
     return redirect(imported)
 
 

@@ -21,7 +21,6 @@ from generation.queue import GENERATION
 from generation.queue.workers import start_command
 from generation.views.access_checks import NOTHING, find_dataset
 
-HINTS = 8
 CONFLICT = 409
 
 
@@ -63,7 +62,7 @@ def resume(request: HttpRequest, slug: str) -> HttpResponse:
         dataset_jobs.resume(found)
     except EngineError as error:
         return _refuse(request, found, str(error))
-    dataset_jobs.RUNNER.wake(HINTS)
+    dataset_jobs.RUNNER.wake()
     return _back(found)
 
 
@@ -78,7 +77,7 @@ def retry(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         return _refuse(request, found, str(error))
     if not tried:
         return _refuse(request, found, f"Expected a failed job, got one that is {job.state}.")
-    dataset_jobs.RUNNER.wake(HINTS)
+    dataset_jobs.RUNNER.wake()
     return _back(found)
 
 

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -160,3 +161,30 @@ class Bucket:
         """Return each name with a digest of its content."""
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name)
         return {entry["Key"]: entry["ETag"] for page in pages for entry in page.get("Contents", [])}
+
+
+class BlackHole:
+    """A server that accepts connections and never answers, in place of Redis on its port."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.server: socket.socket | None = None
+        self.taken: list[socket.socket] = []
+
+    def __enter__(self) -> "BlackHole":
+        self.server = socket.create_server(("127.0.0.1", self.port), backlog=200)
+        threading.Thread(target=self._accept, args=(self.server,), daemon=True).start()
+        return self
+
+    def _accept(self, server: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                self.taken.append(server.accept()[0])
+
+    def __exit__(self, *_: object) -> None:
+        assert self.server is not None
+        with suppress(OSError):
+            self.server.shutdown(socket.SHUT_RDWR)  # it ends `accept` in the thread
+        self.server.close()
+        for taken in self.taken:
+            taken.close()

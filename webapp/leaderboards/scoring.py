@@ -209,10 +209,6 @@ def _chores() -> None:
     deletion.drop_scored()
 
 
-def _hints() -> int:
-    return int(Submission.objects.claimable().exists() or missing().exists() or disclosure_budget.has_undecided())
-
-
 def missing() -> Any:
     scored = Submission.objects.scored().filter(split=OuterRef("parent")).exclude(scores__split=OuterRef("pk"))
     return Split.objects.filter(state=Split.State.COMPLETE, kind=Split.Kind.DERIVED).filter(Exists(scored))
@@ -246,7 +242,6 @@ RUNNER = runner.register(
         related=("method", "split__dataset", "split__parent"),
         chores=_chores,
         catch_up=_catch_up,
-        hints=_hints,
     )
 )
 

@@ -2,15 +2,16 @@
 
 from celery import shared_task
 
+from generation.queue import wakeups
 from webapp.leaderboards import scoring
 from webapp.leaderboards.training import training_jobs
 
 
 @shared_task(name="webapp.leaderboards.tasks.score")
 def score() -> None:
-    scoring.RUNNER.take_turn()
+    wakeups.ring(scoring.RUNNER.queue)
 
 
 @shared_task(name="webapp.leaderboards.tasks.train")
 def train() -> None:
-    training_jobs.RUNNER.take_turn()
+    wakeups.ring(training_jobs.RUNNER.queue)

@@ -112,7 +112,7 @@ def background() -> dict[str, Part]:
     heard = {name: [age for _, queues, age in rows if name in queues.split(",")] for name in (GENERATION, DEFAULT)}
     parts = {name: _heard(ages, start=f"manage.py process {name}") for name, ages in heard.items()}
     swept = [age for name, _, age in rows if name == Heartbeat.SWEEP]
-    return parts | {"sweep": _heard(swept, start="manage.py process beat default")}
+    return parts | {"sweep": _heard(swept, start="manage.py process default")}
 
 
 def _heard(ages: list[timedelta], *, start: str) -> Part:

@@ -10,7 +10,6 @@ from webapp.running.supervise import SupervisedProcess
 
 KEEP_ALIVE = 15  # seconds that a connection stays open for its next request: longer than most pauses of readers
 WORKER = "webapp.serving.web_worker.BufferedWorker"  # in this worker, a slow connection does not block a thread
-QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 DEFAULT_PROCESSES = 3  # one of them may be busy with a training for hours
 GENERATION_NICENESS = 10  # low priority, so that pages stay fast while datasets are generated
 
@@ -89,8 +88,7 @@ def web_command(bind: str) -> list[str]:
 
 
 def worker_command(queue: str, processes: int) -> list[str]:
-    command = ["celery", "--app", "webapp", "worker", "--queues", queue, "--hostname", f"{queue}@%h"]
-    return [*command, "--concurrency", str(processes), "--loglevel", settings.LOG_LEVEL, *QUIET]
+    return ["webapp.running.worker", queue, "--processes", str(processes)]
 
 
 def beat_command() -> list[str]:

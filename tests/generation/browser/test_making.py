@@ -21,8 +21,7 @@ from webapp.models import User
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 NEW = "/datasets/new/"
 ENOUGH = 60_000  # milliseconds
-WORKER = ["-m", "celery", "--app", "webapp", "worker", "--queues", "generation", "--hostname", "generation@here"]
-QUIET = ["--concurrency", "1", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+WORKER = ["-m", "webapp.running.worker", "generation", "--processes", "1"]
 
 
 @pytest.fixture
@@ -78,7 +77,7 @@ def test_a_dataset_is_made_with_the_form_and_its_page_shows_completion(page: Pag
     page.get_by_role("button", name="Create dataset").click()
     expect(page.locator("h1")).to_have_text("Three by hand")
     expect(page.locator("#making")).to_contain_text("No background process is running")
-    child(*WORKER, *QUIET)
+    child(*WORKER)
     end = time.monotonic() + ENOUGH / 1000
     while page.locator("#making").count():
         assert time.monotonic() < end, page.locator("#making").text_content()

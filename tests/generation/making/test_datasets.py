@@ -18,7 +18,7 @@ from generation.making import dataset_jobs
 from generation.making import deletion as removal
 from generation.making.chunk_writer import ChunkWriter
 from generation.models import Dataset, Job, Scene, from_now
-from generation.queue import leases, runner
+from generation.queue import leases, runner, wakeups
 from generation.splits import sealing
 from generation.storage import files
 from generation.storage.pictures import Pictures
@@ -346,24 +346,18 @@ def test_files_of_a_killed_seal_job_are_deleted_with_the_dataset(begin: Begin, m
     assert not stored_files() and not Dataset.objects.exists()
 
 
-def test_a_sweep_sends_hints_while_jobs_wait(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    hints: list[str] = []
-    monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: hints.append(name))
-    begin()
-    dataset_jobs.RUNNER.sweep()
-    assert hints == 5 * ["generation.tasks.work"]
-    dataset_jobs.work()
-    dataset_jobs.RUNNER.sweep()
-    assert len(hints) == 5
-
-
-def test_a_runner_out_of_time_sends_a_hint_for_the_remaining_jobs(
-    begin: Begin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hints: list[str] = []
-    monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: hints.append(name))
+def test_a_claim_wakes_another_process_of_the_worker(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    rung: list[str] = []
+    monkeypatch.setattr(wakeups, "ring", rung.append)
     begin()
     assert dataset_jobs.RUNNER.work(seconds=0) == 1
+    assert rung == ["generation"]
+
+
+def test_a_process_outside_of_a_worker_sends_one_message(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    hints: list[str] = []
+    monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: hints.append(name))
+    dataset_jobs.RUNNER.wake()
     assert hints == ["generation.tasks.work"]
 
 
@@ -375,7 +369,7 @@ def test_a_missing_broker_causes_no_error(begin: Begin, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(app, "send_task", away)
     begin()
-    dataset_jobs.RUNNER.sweep()
+    dataset_jobs.RUNNER.wake()
 
 
 @pytest.mark.django_db(transaction=True)

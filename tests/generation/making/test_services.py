@@ -15,7 +15,7 @@ from tests.webapp.commands import ROOT, manage
 
 pytestmark = pytest.mark.slow
 GENERATE = ["generate", "fake-mini", "--secret", f"test={'0f' * 16}", "--workers", "2"]
-WORKER = ["worker", "--queues", "generation", "--concurrency", "2", "--without-gossip", "--without-mingle"]
+WORKER = ["-m", "webapp.running.worker", "generation", "--processes", "2"]
 RULES = [
     f"tests/generation/{name}.py"
     for name in (
@@ -140,7 +140,7 @@ def test_celery_workers_make_a_dataset_with_postgresql_and_redis(
 ) -> None:
     site.environment.update(redis_server.environment)
     site.begin(datasets=1, chunk=12)
-    worker = site.start("-m", "celery", "--app", "webapp", *WORKER)
+    worker = site.start(*WORKER)
     try:
         end = time.monotonic() + 90
         while site.ask("SELECT state FROM generation_dataset") == [("making",)]:

@@ -20,7 +20,7 @@ from generation.making import dataset_jobs
 from generation.making.chunk_writer import ChunkWriter
 from generation.making.progress import making_of
 from generation.models import Dataset, Job, JobEvent, from_now
-from generation.queue import graceful_shutdown, leases, runner, scheduler
+from generation.queue import graceful_shutdown, leases, runner, scheduler, wakeups
 from generation.queue.transient_errors import find_outage
 from generation.splits import sealing
 from generation.storage.pictures import Pictures
@@ -246,14 +246,14 @@ def test_every_kind_of_job_is_retried_by_the_same_rules() -> None:
 
 
 @pytest.mark.parametrize(("name", "task"), TASKS.items())
-def test_each_task_runs_the_jobs_of_its_kind(name: str, task: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_task_wakes_the_processes_of_its_queue(name: str, task: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from webapp.celery import app
 
     app.loader.import_default_modules()
-    turns_of: list[str] = []
-    monkeypatch.setattr(runner.Runner, "take_turn", lambda self: turns_of.append(self.name))
+    rung: list[str] = []
+    monkeypatch.setattr(wakeups, "ring", rung.append)
     app.tasks[task]()
-    assert turns_of == [name]
+    assert rung == [runner.RUNNERS[name].queue]
 
 
 def test_a_runner_claims_jobs_of_its_own_kind(begin: Begin) -> None:

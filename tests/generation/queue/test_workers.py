@@ -1,15 +1,17 @@
 """Celery workers find jobs without messages, and record heartbeats."""
 
+import os
 import signal
+import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from generation import tasks
 from generation.making.progress import making_of
 from generation.models import Dataset, Heartbeat, from_now
-from generation.queue import workers
+from generation.queue import wakeups, workers
 from tests.generation.conftest import Child
 
 Begin = Callable[..., Dataset]
@@ -28,13 +30,10 @@ def test_a_worker_finds_jobs_without_a_message_and_records_heartbeats(
     made: Dataset, begin: Begin, child: Child
 ) -> None:
     dataset = begin("again")
-    options = ["--concurrency", "2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
-    worker = child(
-        "-m", "celery", "--app", "webapp", "worker", "--queues", "generation", "--hostname", "generation@here", *options
-    )
+    worker = child("-m", "webapp.running.worker", "generation", "--processes", "2")
     wait_for(lambda: Dataset.objects.get(pk=dataset.pk).state == "complete")
     row = Heartbeat.objects.alive().get()
-    assert (row.name, row.pid, row.queues) == ("generation@here", worker.pid, "generation")
+    assert (row.name, row.pid, row.queues) == (f"generation@{socket.gethostname()}", worker.pid, "generation")
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(60) == 0
     assert Dataset.objects.get(pk=dataset.pk).fingerprint == made.fingerprint
@@ -69,10 +68,34 @@ def test_each_worker_has_one_heartbeat_row_and_old_rows_are_deleted() -> None:
     assert [row.name for row in Heartbeat.objects.all()] == ["two"]
 
 
-@pytest.mark.django_db
-def test_the_task_runs_all_jobs_of_a_dataset(begin: Begin) -> None:
-    dataset = begin()
+@pytest.fixture
+def in_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """Make this process part of a worker for datasets, and give the end of a pipe for signals."""
+    monkeypatch.setattr(wakeups, "_queue", "")
+    monkeypatch.setattr(wakeups, "_pipe", (-1, -1))
+    wakeups.open_pipe("generation")
+    signals = os.pipe()
+    yield signals[0]
+    for end in (*wakeups._pipe, *signals):
+        os.close(end)
+
+
+def seconds_asleep(signals: int) -> float:
+    begun = time.monotonic()
+    wakeups.wait(0.5, signals=signals)
+    return time.monotonic() - begun
+
+
+def test_a_message_wakes_one_idle_process_however_often_it_came(in_worker: int) -> None:
+    for _ in range(100_000):  # more than the pipe can hold
+        wakeups.ring("generation")
     tasks.work()
-    dataset.refresh_from_db()
-    assert dataset.state == "complete"
+    assert seconds_asleep(in_worker) < 0.4
+    assert seconds_asleep(in_worker) >= 0.4
     assert (tasks.work.name, tasks.sweep.name) == ("generation.tasks.work", "generation.tasks.sweep")
+
+
+def test_only_work_of_its_queue_wakes_a_worker(in_worker: int) -> None:
+    assert not wakeups.ring("default")
+    tasks.report()
+    assert seconds_asleep(in_worker) >= 0.4

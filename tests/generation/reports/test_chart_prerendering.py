@@ -8,7 +8,7 @@ from django.test import Client
 from generation import tasks
 from generation.charts import drawing
 from generation.models import BlindReport, Dataset
-from generation.queue import runner
+from generation.queue import runner, wakeups
 from generation.reports import chart_prerendering, report_jobs, shortcuts
 from tests.generation import small
 from webapp.models import User
@@ -46,9 +46,9 @@ def test_the_task_draws_the_charts_of_a_split(client: Client, dataset_with_chart
 def test_a_report_is_drawn_with_its_dataset(client: Client, shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     Dataset.objects.filter(pk=shapes.pk).update(owner=User.objects.create_user("owner"))
     report_jobs.begin_shortcuts(shapes, shortcuts.complete_splits(shapes))
-    monkeypatch.setattr(chart_prerendering, "current_task", object())  # as if in a background process
+    monkeypatch.setattr(wakeups, "is_in_worker", lambda: True)
     monkeypatch.setattr(runner.current_app, "send_task", lambda name, args, **_: tasks.draw(*args))
-    tasks.report()
+    report_jobs.SHORTCUTS.take_turn()
     assert BlindReport.objects.get().state == "done"
     found = client.get("/datasets/shapes/shortcuts/").context
     assert (found["drawing"].wide and found["drawing"].narrow) or not found["shown"].drawn
@@ -67,6 +67,6 @@ def test_charts_are_requested_only_from_a_background_process(monkeypatch: pytest
     split = shapes.splits.get(name="train")
     chart_prerendering.ask(split)
     assert sent == []
-    monkeypatch.setattr(chart_prerendering, "current_task", object())
+    monkeypatch.setattr(wakeups, "is_in_worker", lambda: True)
     chart_prerendering.ask(split)
     assert sent == [("generation.tasks.draw", [split.pk])]

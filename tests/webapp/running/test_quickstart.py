@@ -306,7 +306,7 @@ def test_two_processes_stop_together(small_site: Path, site_environment: dict[st
     shutil.copytree(small_site, site_environment["VAR_DIR"])
     command = [sys.executable, str(ROOT / "manage.py"), "process", "default", "beat"]
     site = Site(subprocess.Popen(command, env=site_environment, cwd=ROOT, stderr=subprocess.DEVNULL, text=True))
-    wait_for(lambda: sum("celery" in command_of(pid) for pid in site.everyone()) >= 3, seconds=30)
+    wait_for(lambda: sum("webapp" in command_of(pid) for pid in site.everyone()) >= 3, seconds=30)
     everyone = site.everyone()
     site.process.terminate()
     assert site.process.wait(30) == 0

@@ -250,10 +250,6 @@ def catch_up() -> int:
     return decided
 
 
-def has_undecided() -> bool:
-    return _undecided().exists() or _undecided_people().exists()
-
-
 _CLOSED = Q(split__withheld=True) | Q(split__parent__withheld=True)
 
 

@@ -23,7 +23,6 @@ from webapp.leaderboards.fresh_twins.listing import address_of, rows_of, suite_l
 from webapp.leaderboards.fresh_twins.suite import make_twins_with_suite
 
 A_PAGE = 40
-HINTS = 8
 BAD, FORBIDDEN, CONFLICT = 400, 403, 409
 
 
@@ -69,7 +68,7 @@ def _make(request: HttpRequest, split: Split, form: FreshTwinForm) -> bool:
     except (TwinRefused, BadSpec) as error:
         form.add_error(None, error.reason)
         return False
-    dataset_jobs.RUNNER.wake(HINTS)
+    dataset_jobs.RUNNER.wake()
     messages.success(request, f"{len(made.twins)} fresh twin{'' if len(made.twins) == 1 else 's'} will be made.")
     return True
 

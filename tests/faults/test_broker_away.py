@@ -1,0 +1,96 @@
+"""The broker goes away while workers are busy or idle. Work goes on meanwhile, and messages count again afterwards."""
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.faults.servers import BlackHole, RedisProcess
+from tests.faults.stack import SPEC, Site
+
+SMALL = {**SPEC, "scenes_per_chunk": 30, "splits": {"train": {"scenes": 30}}}
+SOON = 15.0  # seconds within which work must go on
+STOPPED, KILLED, PAUSED, SILENT = "stopped", "killed", "paused", "silent"
+KINDS = (STOPPED, KILLED, PAUSED, SILENT)
+
+
+@contextmanager
+def away(server: RedisProcess, kind: str) -> Iterator[None]:
+    """Take Redis away: stopped, killed, paused, or replaced by a server that never answers."""
+    assert server.process is not None
+    if kind == PAUSED:
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        return
+    if kind == STOPPED:
+        server.process.terminate()
+        server.process.wait()
+    else:
+        server.kill()
+    if kind == SILENT:
+        with BlackHole(server.port):
+            yield
+    else:
+        yield
+    server.start()
+
+
+def begin_and_wait(site: Site, slug: str) -> None:
+    """Begin a dataset and wait until it is complete, which must be soon."""
+    site.begin(SMALL, slug=slug, images=False)
+    assert site.wait_for_end(slug, seconds=SOON) == ("complete", "")
+
+
+def test_workers_go_on_stop_and_start_while_redis_is_silent_and_when_it_is_back(
+    services_site: Site, redis_process: RedisProcess
+) -> None:
+    site = services_site
+    site.environment.update(FAULTS_PACE="0.05")
+    site.begin({**SPEC, "splits": {"train": {"scenes": 600}}}, images=False)
+    site.start("generation")
+    site.wait_until(lambda: site.jobs() > 0, what="the first job")
+    with away(redis_process, SILENT):
+        begin_and_wait(site, "meanwhile")
+        begun = time.monotonic()
+        site.stop("generation")
+        assert time.monotonic() - begun < 10
+        site.start("generation")
+        heartbeat = "SELECT 1 FROM generation_heartbeat WHERE queues = 'generation'"
+        site.wait_until(lambda: site.ask(heartbeat), what="the worker to start")
+        begin_and_wait(site, "started")
+    begin_and_wait(site, "afterwards")
+    assert site.processes["generation"].starts == 1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("busy", [True, False], ids=["busy", "idle"])
+@pytest.mark.parametrize("seconds", [3, 40, 180])
+@pytest.mark.parametrize("kind", KINDS)
+def test_work_goes_on_during_and_after_an_outage_of_the_broker(
+    services_site: Site, redis_process: RedisProcess, kind: str, seconds: float, busy: bool
+) -> None:
+    site = services_site
+    site.environment.update(FAULTS_PACE="0.05")
+    site.start("generation")
+    site.wait_for_workers()
+    if busy:
+        site.begin({**SPEC, "splits": {"train": {"scenes": 400 + 30 * int(seconds)}}}, images=False)
+        site.wait_until(lambda: site.jobs() > 0, what="the first job")
+    before = site.jobs()
+    begun = time.monotonic()
+    with away(redis_process, kind):
+        if busy:
+            site.wait_until(lambda: site.jobs() > before + 2, what="jobs to be done meanwhile", seconds=SOON)
+        else:
+            begin_and_wait(site, "meanwhile")
+        time.sleep(max(0.0, seconds - (time.monotonic() - begun)))
+    done = site.jobs()
+    if busy:
+        site.wait_until(lambda: site.jobs() > done, what="jobs to be done afterwards", seconds=SOON)
+    begin_and_wait(site, "afterwards")
+    assert site.processes["generation"].starts == 1

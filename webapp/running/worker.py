@@ -1,0 +1,34 @@
+"""`python -m webapp.running.worker QUEUE --processes N`: the background processes of one queue on this machine."""
+
+import argparse
+import gc
+
+import django
+
+from generation.queue import DEFAULT, GENERATION
+from webapp.celery import app
+
+QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+
+
+def listen(queue: str) -> None:
+    # Take the messages of a queue in this process, until SIGTERM.
+    app.worker_main(["--quiet", "worker", "--queues", queue, "--hostname", f"{queue}@%h", "--pool", "solo", *QUIET])
+
+
+def main() -> None:
+    """Run a worker until SIGTERM."""
+    parser = argparse.ArgumentParser(description="Do the jobs of one queue.")
+    parser.add_argument("queue", choices=(GENERATION, DEFAULT))
+    parser.add_argument("--processes", type=int, required=True, help="number of processes that do jobs")
+    options = parser.parse_args()
+    django.setup()
+    app.loader.import_default_modules()  # the tasks, and with them every kind of job
+    from generation.queue.job_processes import Worker  # it needs Django's settings
+
+    gc.freeze()  # imported objects live as long as the process, so the garbage collector need not check them
+    Worker(options.queue, size=options.processes, listen=lambda: listen(options.queue)).run()
+
+
+if __name__ == "__main__":
+    main()
