@@ -3,7 +3,9 @@
 import itertools
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+from django.db import models
 
 from annotations.answering import timing
 from annotations.answering.participants import pseudonym
@@ -14,7 +16,9 @@ from generation.models import Split
 from generation.storage.split_index import SplitIndex
 
 SAMPLE = "sample"
-SOME = 2000  # rows that are read at once
+SOME = 20  # participants whose answers are read at once
+
+Row = TypeVar("Row", bound=models.Model)
 
 
 class AnswerLine(NamedTuple):
@@ -82,15 +86,13 @@ def _easy_lines(
     study: Study, names: dict[int, str], kept: dict[int, bool], times: CountedTime, *, correct: bool
 ) -> Iterator[AnswerLine]:
     split = "" if study.easy is None else _name(study.easy)
-    rows = EasyAnswer.objects.filter(participant__study=study).order_by("participant", "pk")
-    for row in rows.iterator(chunk_size=SOME):
-        if row.participant_id in kept:
-            has_place = row.position is not None
-            yield AnswerLine(
-                names[row.participant_id], row.kind, split if has_place else "", row.position, None, row.text, "",
-                row.is_right if correct or not has_place else None, row.visible, None, times.easy.get(row.pk, 0),
-                kept[row.participant_id], surplus=False, superseded=row.superseded,
-            )  # fmt: skip
+    for row in _by_participant(EasyAnswer.objects.all(), list(kept)):
+        has_place = row.position is not None
+        yield AnswerLine(
+            names[row.participant_id], row.kind, split if has_place else "", row.position, None, row.text, "",
+            row.is_right if correct or not has_place else None, row.visible, None, times.easy.get(row.pk, 0),
+            kept[row.participant_id], surplus=False, superseded=row.superseded,
+        )  # fmt: skip
 
 
 def _sample_lines(
@@ -98,10 +100,7 @@ def _sample_lines(
 ) -> Iterator[AnswerLine]:
     index, split = SplitIndex.open(study.split), _name(study.split)
     values, right = index.answer_values, index.answers
-    rows = Answer.objects.filter(question__study=study).select_related("question", "slot")
-    for row in rows.order_by("participant", "pk").iterator(chunk_size=SOME):
-        if row.participant_id not in kept:
-            continue
+    for row in _by_participant(Answer.objects.select_related("question", "slot"), list(kept)):
         position = row.question.position
         code = int(right[position])
         is_known = correct and code < len(values) and not row.refusal
@@ -121,6 +120,15 @@ def _sample_lines(
             surplus=row.slot is None and not row.superseded and not kept[row.participant_id],
             superseded=row.superseded,
         )
+
+
+def _by_participant(rows: models.QuerySet[Row], people: list[int]) -> Iterator[Row]:
+    """Yield the answers of participants in order. No query is open when a row is yielded.
+
+    The file may be sent slowly, by several threads one after the other.
+    """
+    for first in range(0, len(people), SOME):
+        yield from list(rows.filter(participant__in=people[first : first + SOME]).order_by("participant", "pk"))
 
 
 def _name(split: Split) -> str:
