@@ -7,31 +7,30 @@ only after the whole request has arrived. This module adds:
   body (`webapp.running.request_limits.UploadLimit`). It asks when the headers have arrived, before it reads the rest.
 - Connections that send or read too slowly are closed. If there are too many connections, one that waits for its client
   is closed (`make_room`).
-- While a thread waits for a slow reader, an additional thread does its work.
+- No thread waits for a client. When enough of a response is buffered, its thread works on other responses, and the
+  response goes on, in any thread, when the client has read most of it (`Connection.give_way`).
 """
 
-import io
 import logging
 import socket
 import struct
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from http import HTTPStatus
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer
-from waitress.task import ThreadedTaskDispatcher, WSGITask, hop_by_hop
-from waitress.utilities import BadRequest, RequestEntityTooLarge
+from waitress.task import ThreadedTaskDispatcher
 
 from generation.site_addresses import network_of
-from webapp.running.request_limits import HEADERS_ONLY, SMALL, UPLOAD_BYTES, is_ours
+from webapp.running.request_limits import is_ours
+from webapp.serving.requests import WebRequest
+from webapp.serving.responses import WSGI, Parked, SiteTask, UploadCheck
 
 CONNECTIONS = 1000  # the most connections of a process
 CONNECTIONS_OF_ADDRESS = 100  # the most per address (for IPv6, per /64 network), except for trusted proxies
@@ -39,161 +38,30 @@ HEADER_SECONDS = 10.0  # seconds in which the headers of a request must arrive
 WINDOW = 30.0  # seconds over which a connection's speed is measured
 SLOWEST = 10_000  # bytes per second, sent or received; slower connections are closed
 LINGER = 5.0  # seconds for which the body of a refused request is discarded, so that the client sees the response
-LONGEST_ADDRESS = 8190  # bytes; it is large, because a URL may contain a list of chosen questions
 LARGEST_HEADERS = 65_536  # bytes, including the URL
-LARGEST_CONTROL = 4_096  # bytes between the chunks of a body
+MOST_BUFFERED = 131_072  # bytes of a response; if more wait for the client, no thread adds to them
+FEW_BUFFERED = 65_536  # bytes of a response; if at most these wait for the client, a thread adds to them
+TURN = 0.1  # seconds for which a thread works on a response that is sent in pieces while other requests wait
 READ_AHEAD = 262_144  # bytes of a response that are taken from its buffer at once
-BURST = 1_000_000  # bytes that are sent to one connection before the other connections get their turn
 UNBOUNDED = 10**18  # bytes; this means no limit
+BURST = 1_000_000  # bytes that are sent to one connection before the other connections get their turn
 UPLOADS_OF_ADDRESS = 2  # bodies of the largest size from one address, or /64 network, at the same time
 UPLOADS = 8  # bodies of the largest size from all addresses together, at the same time
-
-log = logging.getLogger(__name__)
-WSGI = Callable[..., Iterable[bytes]]
-
-
-class WebRequest(HTTPRequestParser):
-    """A request that is being read, with limits on its URL and body."""
-
-    error: Any
-    completed: bool
-    expect_continue: bool
-    asked = False  # whether the site has accepted a body of more than SMALL bytes
-    largest = SMALL
-    continue_later = False
-    body_rcv: Any
-    content_length: int
-    body_bytes_received: int
-    headers_finished: bool
-    refusal: tuple[str, list[tuple[str, str]], bytes] | None = None
-
-    @property
-    def needs_consent(self) -> bool:
-        large = max(self.content_length, self.body_bytes_received) > SMALL
-        return large and self.headers_finished and not (self.asked or self.completed)
-
-    def received(self, data: bytes) -> int:
-        """Process received bytes and return how many of them belong to this request."""
-        consumed: int = super().received(data)
-        between = len(getattr(self.body_rcv, "control_line", b"")) + len(getattr(self.body_rcv, "trailer", b""))
-        if self.error is None and between > LARGEST_CONTROL:
-            self.error = BadRequest("The chunks of the body can't be read.")
-        elif self.error is None and self.asked and self.body_bytes_received > self.largest:
-            self.error = RequestEntityTooLarge(f"Expected at most {self.largest:,} bytes, got more.")
-        self.completed = self.completed or self.error is not None
-        return consumed
-
-    def parse_header(self, header_plus: bytes) -> None:
-        """Read the headers; if the body is large, send `100 Continue` only after the site has accepted the body."""
-        super().parse_header(header_plus)
-        if len(self.request_uri) > LONGEST_ADDRESS:
-            raise ParsingError(f"Expected an address of at most {LONGEST_ADDRESS:,} bytes, got a longer one.")
-        if self.expect_continue and self.content_length > SMALL:
-            self.expect_continue, self.continue_later = False, True
-
-    def get_body_stream(self) -> Any:
-        # A body that is not complete yet is not read.
-        return super().get_body_stream() if self.completed else io.BytesIO()
-
-
-class SiteTask(WSGITask):
-    """The task of answering a request. Responses to HEAD have no body."""
-
-    def execute(self) -> None:
-        """Send the refusal if there is one; otherwise call the site and send its response."""
-        if self.request.refusal is None:
-            super().execute()
-            return
-        self.status, headers, body = self.request.refusal
-        self.response_headers = [pair for pair in headers if pair[0].lower() not in {*hop_by_hop, "content-length"}]
-        self.complete, self.content_length = True, len(body)
-        self.set_close_on_finish()
-        self.write(body)
-
-    def service(self) -> None:
-        """Answer the request and log it."""
-        try:
-            super().service()
-        finally:
-            self.channel.server.log_access(self)
-
-    def build_response_header(self) -> bytes:
-        """Return the headers; if the process is stopping, they say that the connection will be closed."""
-        if self.channel.server.is_stopping:
-            self.set_close_on_finish()
-        header: bytes = super().build_response_header()
-        if self.request.command == "HEAD":
-            self.chunked_response = False
-        return header
-
-    def write(self, data: bytes) -> None:
-        super().write(b"" if self.request.command == "HEAD" else data)
-
-    def get_environment(self) -> dict[str, Any]:
-        variables: dict[str, Any] = super().get_environment()
-        variables["RAW_URI"] = self.request.request_uri  # the name that gunicorn's access log uses
-        if self.request.command == "HEAD":
-            variables.pop("wsgi.file_wrapper", None)
-        return variables
-
-
-class UploadCheck:
-    """A task that asks the site whether it accepts a large body; the body is not read during this time."""
-
-    def __init__(self, connection: "Connection", request: WebRequest) -> None:
-        self.connection, self.request = connection, request
-
-    def service(self) -> None:
-        """Ask the site, and then continue to read the body or refuse the request."""
-        server = self.connection.server
-        variables = SiteTask(self.connection, self.request).get_environment() | {HEADERS_ONLY: True}
-        try:
-            refusal = ask(server.application, variables)
-        except Exception:
-            log.exception("Expected to learn whether an upload may come, got an error.")
-            refusal = plain(HTTPStatus.INTERNAL_SERVER_ERROR, "The server could not decide about this upload.")
-        if UPLOAD_BYTES in variables:
-            self.request.largest = variables[UPLOAD_BYTES]
-            size = self.request.content_length or self.request.largest
-            if server.reserve(self.connection, network_of(variables["REMOTE_ADDR"]), size):
-                self.connection.read_on(self.request)
-                return
-            refusal = plain(HTTPStatus.SERVICE_UNAVAILABLE, "Too many uploads come at once. Try again in a minute.")
-            refusal[1].append(("Retry-After", "60"))
-        self.request.refusal = refusal
-        self.connection.refuse(self.request)
-
-    def cancel(self) -> None:
-        self.connection.cancel()
-
-
-def ask(application: WSGI, variables: dict[str, Any]) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Return the status, headers and body of an application's response."""
-    answer: list[tuple[str, list[tuple[str, str]]]] = []
-    body = application(variables, lambda status, headers, _=None: answer.append((status, list(headers))))
-    try:
-        content = b"".join(body)
-    finally:
-        if hasattr(body, "close"):
-            body.close()
-    return *answer[-1], content
-
-
-def plain(status: HTTPStatus, text: str) -> tuple[str, list[tuple[str, str]], bytes]:
-    return f"{status.value} {status.phrase}", [("Content-Type", "text/plain; charset=utf-8")], text.encode()
 
 
 class Connection(HTTPChannel):
     """A connection whose speed is measured while it sends a request or reads a response."""
 
-    parser_class, task_class = WebRequest, SiteTask
+    parser_class = WebRequest
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self.sendbuf_len: int
         self.request: Any
         self.budget = 0
         self.bytes_sent = self.bytes_received = self.discarded = 0
-        self.is_asking = self.is_refusing = False
+        self.is_asking = self.is_refusing = self.is_parked = False
+        self.task: SiteTask | None = None  # the response to the first request, once it has begun
+        self.turn_began = 0.0
         self.drains_until: float | None = None
         self.watched: tuple[str, Any] = ("", None)
         self.mark_time, self.mark_bytes = time.time(), 0
@@ -204,7 +72,7 @@ class Connection(HTTPChannel):
     @property
     def state(self) -> tuple[str, Any]:
         """Return what the connection is doing, and the request that is being read, or None if there is none."""
-        if self.total_outbufs_len:
+        if self.has_enough_to_send:
             return "reads an answer", None
         if self.requests or self.is_asking:
             return "is answered", None
@@ -283,12 +151,20 @@ class Connection(HTTPChannel):
 
     # Sending
 
+    @property
+    def has_enough_to_send(self) -> bool:
+        # A small part is sent together with the next one, which a thread is making.
+        return self.total_outbufs_len >= (self.adj.send_bytes if self.requests else 1)
+
     def writable(self) -> bool:
-        return self.drains_until is None and bool(super().writable())
+        if self.drains_until is not None:
+            return False
+        return self.has_enough_to_send or self.will_close or self.close_when_flushed
 
     def handle_write(self) -> None:
         self.budget = BURST
         super().handle_write()
+        self.go_on()
 
     def write_soon(self, data: Any) -> int:
         # The threads that answer requests call this.
@@ -305,9 +181,29 @@ class Connection(HTTPChannel):
         return sent
 
     def _flush_outbufs_below_high_watermark(self) -> None:
-        if self.total_outbufs_len > self.adj.outbuf_high_watermark:
-            with self.server.waiting(self):
-                super()._flush_outbufs_below_high_watermark()
+        """Do nothing. A thread would wait here for the client; `give_way` ends its turn instead."""
+
+    def give_way(self) -> None:
+        # A response also gives way when other requests have waited during its turn.
+        is_over = time.monotonic() - self.turn_began > TURN and self.server.task_dispatcher.queue
+        if is_over or self.total_outbufs_len > MOST_BUFFERED:
+            raise Parked
+
+    def park(self) -> None:
+        with self.outbuf_lock:
+            self.is_parked = True
+        self.server.pull_trigger()
+        self.go_on()
+
+    def go_on(self) -> None:
+        """If the response is parked, queue its next turn when little is buffered or the connection is closed."""
+        if not self.is_parked:
+            return
+        with self.outbuf_lock:
+            if not self.is_parked or (self.connected and self.total_outbufs_len > FEW_BUFFERED):
+                return
+            self.is_parked = False
+        self.server.add_task(self)
 
     def handle_close(self) -> None:
         """Close the connection; after a refusal, first read for up to `LINGER` seconds, so that the client sees it."""
@@ -319,14 +215,33 @@ class Connection(HTTPChannel):
                 return
         self.server.release(self)
         super().handle_close()
+        self.go_on()
+
+    def task_class(self, _: HTTPChannel, request: WebRequest) -> SiteTask:
+        self.task = self.task or SiteTask(self, request)
+        return self.task
 
     def service(self) -> None:
-        """Answer requests, and then release the room that was reserved for a large body."""
+        """Answer the first request, or continue its response, and then release the room for a large body."""
         self.is_refusing = self.is_refusing or any(request.error is not None for request in self.requests)
+        self.turn_began = time.monotonic()
+        [first, *_] = self.requests
+        task = None if first.error else self.task_class(self, first)
         try:
+            if self.connected and self.total_outbufs_len > MOST_BUFFERED:
+                raise Parked
             super().service()
-        finally:
-            self.server.release(self)
+        except Parked:
+            self.park()
+            return
+        self.server.release(self)
+        if task is not None:
+            task.end()  # it has not been worked on if the client had gone
+
+    def cancel(self) -> None:
+        super().cancel()
+        if self.task is not None:
+            self.task.end()
 
 
 class Server(TcpWSGIServer):
@@ -366,7 +281,7 @@ class Server(TcpWSGIServer):
             clear_untrusted_proxy_headers=False,  # webapp.running.request_limits.OurProxies does this
             connection_limit=10**9,  # `make_room` closes connections if there are too many
             outbuf_overflow=2**19,
-            outbuf_high_watermark=2**18,
+            outbuf_high_watermark=MOST_BUFFERED,
             inbuf_overflow=2**16,
             recv_bytes=2**16,
             max_request_header_size=LARGEST_HEADERS,
@@ -375,11 +290,9 @@ class Server(TcpWSGIServer):
             server_name="localhost",
             backlog=2048,
         )
-        self.threads, self.keep_alive, self.largest, self.log_access = threads, keep_alive, largest, access
+        self.keep_alive, self.largest, self.log_access = keep_alive, largest, access
         self.is_stopping = False
         self.lock = threading.Lock()
-        self.patient: set[Connection] = set()
-        self.surplus: set[Connection] = set()
         self.reserved: dict[Connection, tuple[str, int]] = {}
         dispatcher = ThreadedTaskDispatcher()
         dispatcher.queue_logger.setLevel(logging.ERROR)  # else it warns of every request that waits for a thread
@@ -398,12 +311,8 @@ class Server(TcpWSGIServer):
     # The loop
 
     def turn(self, seconds: float) -> None:
-        """Wait for events for at most this many seconds, and handle them."""
+        # Waits for events, and handles them.
         wasyncore.loop(timeout=seconds, use_poll=True, map=self._map, count=1)
-        with self.lock:
-            surplus, self.surplus = self.surplus, set()
-        for connection in surplus:
-            connection.cut_off()
 
     def maintenance(self, now: float) -> None:
         """Do nothing, because `tidy` does what waitress does here."""
@@ -420,6 +329,12 @@ class Server(TcpWSGIServer):
         self.is_stopping, self.accepting = True, False
         self.del_channel()
         self.socket.close()
+
+    def end(self, *, seconds: float) -> None:
+        # The threads close the bodies of responses; those that no thread gets to are closed here.
+        for connection in list(self.active_channels.values()):
+            connection.cut_off()
+        self.task_dispatcher.shutdown(timeout=seconds)
 
     @property
     def is_busy(self) -> bool:
@@ -444,23 +359,6 @@ class Server(TcpWSGIServer):
             make_room(connections, instead_of=connection)
         elif len(same) > CONNECTIONS_OF_ADDRESS and not is_ours(connection.addr[0]):
             make_room(same, instead_of=connection)
-
-    # Threads that wait for readers
-
-    @contextmanager
-    def waiting(self, connection: Connection) -> Iterator[None]:
-        """Add a thread while the calling thread waits in the block; if too many wait, close the slowest connection."""
-        with self.lock:
-            self.patient.add(connection)
-            if len(self.patient) > 2 * self.threads:
-                self.surplus.add(min(self.patient, key=lambda one: one.bytes_sent / (time.time() - one.creation_time)))
-            self.task_dispatcher.set_thread_count(self.threads + len(self.patient))
-        try:
-            yield
-        finally:
-            with self.lock:
-                self.patient.discard(connection)
-                self.task_dispatcher.set_thread_count(self.threads + len(self.patient))
 
     # Room for large bodies
 

@@ -13,6 +13,7 @@ from generation.access import MEGABYTE
 from webapp.serving.web_server import Server, SiteTask
 
 TURN = 1.0  # seconds between two checks of the time
+ENDING = 0.5  # seconds in which the threads end when the process stops
 LINGER = 2.0  # seconds for which idle connections stay open when the process stops: a request may be on its way
 FILES = 8192  # the most open files: connections, and buffered bodies and responses
 
@@ -59,12 +60,14 @@ class BufferedWorker(Worker):
         stopping.set()
         server.stop_accepting()
         begun = time.monotonic()
-        while (waited := time.monotonic() - begun) < self.cfg.graceful_timeout and server.active_channels:
+        last = self.cfg.graceful_timeout - ENDING
+        while (waited := time.monotonic() - begun) < last and server.active_channels:
             if waited > LINGER and not server.is_busy:
                 break
             self.notify()
             server.turn(0.1)
             server.tidy()
+        server.end(seconds=ENDING)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.alive = False

@@ -2,22 +2,25 @@
 
 import io
 import socket
+import statistics
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import Any
 
 import pytest
 
 from webapp.running.request_limits import HEADERS_ONLY, SMALL, UPLOAD_BYTES
 from webapp.serving import web_server
-from webapp.serving.web_server import Server
+from webapp.serving.web_server import MOST_BUFFERED, Server
 
 LARGEST = 5_000_000
 THREADS = 2
 PATIENCE = 20.0
 PIECE = b"x" * 100_000
+NUMBERS = 2500  # pieces
 
 
 class Application:
@@ -25,6 +28,7 @@ class Application:
 
     def __init__(self) -> None:
         self.bodies: list[int] = []
+        self.taken = self.closed = 0  # pieces of responses, and responses
         self.questions: list[str] = []
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
@@ -42,6 +46,9 @@ class Application:
         if path == "/endless":
             start("200 OK", headers)
             return (PIECE for _ in range(1000))
+        if path in ("/numbers", "/broken", "/sleepy"):
+            start("200 OK", headers)
+            return Pieces(self, path)
         if path == "/file":
             start("200 OK", headers)
             wrapper = environ.get("wsgi.file_wrapper")
@@ -50,6 +57,35 @@ class Application:
         text = f"{len(body)} bytes".encode()
         start("200 OK", [*headers, ("Content-Length", str(len(text)))])
         return [text]
+
+
+class Pieces:
+    """A response of many pieces of different sizes, which counts the pieces that are taken, and notes its close."""
+
+    def __init__(self, application: Application, path: str) -> None:
+        self.application, self.path, self.number = application, path, 0
+
+    def __iter__(self) -> "Pieces":
+        return self
+
+    def __next__(self) -> bytes:
+        self.number += 1
+        self.application.taken += 1
+        if self.number > (2 if self.path == "/sleepy" else NUMBERS):
+            raise StopIteration
+        if self.path == "/broken" and self.number == NUMBERS:
+            raise ValueError("This piece can't be made.")
+        if self.path == "/sleepy":
+            time.sleep(0 if self.number == 1 else 0.7)
+            return b"first" if self.number == 1 else b""
+        return str(self.number).encode() * (self.number)
+
+    def close(self) -> None:
+        self.application.closed += 1
+
+
+def all_numbers() -> bytes:
+    return b"".join(str(number).encode() * (number) for number in range(1, NUMBERS + 1))
 
 
 class Running:
@@ -68,7 +104,7 @@ class Running:
             largest=LARGEST,
             access=lambda answer: self.answers.append(answer.status),
         )
-        self.is_over = False
+        self.is_over, self.turns = False, 0
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
 
@@ -76,14 +112,21 @@ class Running:
         while not self.is_over:
             self.server.turn(0.02)
             self.server.tidy()
+            self.turns += 1
 
     def stop(self) -> None:
         self.is_over = True
         self.thread.join(PATIENCE)
         self.server.stop_accepting()
-        for connection in list(self.server.active_channels.values()):
-            connection.cut_off()
-        self.server.task_dispatcher.shutdown()
+        self.server.end(seconds=PATIENCE)
+
+    @property
+    def threads(self) -> int:
+        return len(self.server.task_dispatcher.threads)
+
+    @property
+    def parked(self) -> int:
+        return sum(connection.is_parked for connection in list(self.server.active_channels.values()))
 
     @contextmanager
     def sent(
@@ -148,11 +191,12 @@ def test_a_connection_is_used_again(running: Running) -> None:
         assert read_all(sock).endswith(b"0 bytes")
 
 
-@pytest.mark.parametrize("path", ["/", "/file", "/endless"])
+@pytest.mark.parametrize("path", ["/", "/file", "/numbers"])
 def test_an_answer_to_head_has_no_body(running: Running, path: str) -> None:
     answer = running.ask(f"HEAD {path} HTTP/1.1\n{CLOSE}\n")
     head, _, body = answer.partition("\r\n\r\n")
     assert head.startswith("HTTP/1.1 200 OK") and body == ""
+    assert running.application.taken == 0  # a body that nobody reads is not made
 
 
 @pytest.mark.parametrize(
@@ -197,20 +241,129 @@ def test_a_client_that_is_slow_but_fast_enough_is_served(running: Running, monke
         assert read_all(sock).endswith(b"10 bytes")
 
 
+# Responses that are sent in several turns
+
+
+NUMBERED = "GET /numbers HTTP/1.1\nHost: x\n\n"
+
+
+def content_of(answer: bytes) -> bytes:
+    """Return the content of an answer that is sent in chunks."""
+    found: list[bytes] = []
+    at = answer.index(b"\r\n\r\n") + 4
+    while True:
+        end = answer.index(b"\r\n", at)
+        at, size = end + 2, int(answer[at:end], 16)
+        if not size:
+            return b"".join(found)
+        found.append(answer[at : at + size])
+        at += size + 2
+
+
 def test_slow_readers_of_a_generated_answer_hold_no_thread(running: Running) -> None:
     text = "GET /endless HTTP/1.1\nHost: x\n\n"
-    with running.sent(text, window=None) as one, running.sent(text), running.sent(text):
-        running.wait_until(lambda: len(running.server.patient) == 3)
+    with ExitStack() as sockets:
+        one, *_ = [sockets.enter_context(running.sent(text)) for _ in range(10 * THREADS)]
+        running.wait_until(lambda: running.parked == 10 * THREADS)
+        assert running.threads == THREADS
         assert running.ask(f"GET / HTTP/1.1\n{CLOSE}\n").endswith("0 bytes")
         assert len(read_all(one)) > 1000 * len(PIECE)
-        running.wait_until(lambda: len(running.server.patient) == 2)
+        assert running.threads == THREADS
 
 
-def test_some_of_too_many_slow_readers_are_disconnected(running: Running) -> None:
-    text = "GET /endless HTTP/1.1\nHost: x\n\n"
-    with running.sent(text), running.sent(text), running.sent(text), running.sent(text), running.sent(text):
-        running.wait_until(lambda: len(running.server.patient) == 2 * THREADS)
-        running.wait_until(lambda: len(running.server.active_channels) == 2 * THREADS)
+def test_a_parked_answer_needs_little_memory(running: Running) -> None:
+    with running.sent(NUMBERED):
+        running.wait_until(lambda: running.parked)
+        [connection] = running.server.active_channels.values()
+        assert connection.total_outbufs_len < MOST_BUFFERED + 4 * NUMBERS + 100
+        assert sum(len(buffer) for buffer in connection.outbufs) == connection.total_outbufs_len
+        assert not any(buffer.overflowed for buffer in connection.outbufs)  # to a file
+
+
+def test_a_slow_reader_gets_every_byte_in_order(running: Running) -> None:
+    with running.sent(NUMBERED) as slow, running.sent(NUMBERED) as other:
+        found = b""
+        for size in (1, 10, 1000, 100_000, 1_000_000):
+            running.wait_until(lambda: running.parked)
+            while size > 0:
+                piece = slow.recv(size)
+                found, size = found + piece, size - len(piece)
+        assert content_of(found + read_all(slow)) == all_numbers()
+        assert content_of(read_all(other)) == all_numbers()
+    assert running.application.closed == 2
+
+
+def test_requests_behind_a_parked_answer_are_answered_after_it(running: Running) -> None:
+    text = f"GET /file HTTP/1.1\nHost: x\n\n{NUMBERED}"
+    with running.sent(text * 2) as sock:
+        running.wait_until(lambda: running.parked)
+        assert running.application.taken == 0
+        found = read_all(sock)
+    head, _, rest = found.partition(b"\r\n\r\n")
+    assert f"Content-Length: {500 * len(PIECE)}".encode() in head
+    assert rest[: 500 * len(PIECE)] == PIECE * 500
+    assert content_of(rest[500 * len(PIECE) :]) == all_numbers()  # it has no length, so the connection ends
+
+
+@pytest.mark.parametrize("way", ["close", "reset", "cut off", "end"])
+def test_the_body_is_closed_when_the_client_of_a_parked_answer_goes(running: Running, way: str) -> None:
+    with running.sent(NUMBERED) as sock:
+        running.wait_until(lambda: running.parked)
+        if way == "reset":
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if way == "cut off":
+            [connection] = running.server.active_channels.values()
+            connection.cut_off()
+        if way == "end":
+            running.server.end(seconds=PATIENCE)
+    running.wait_until(lambda: running.application.closed == 1)
+    running.wait_until(lambda: running.answers == ["200 OK"])  # it is in the log
+
+
+def test_a_client_that_sends_no_more_can_still_read(running: Running) -> None:
+    with running.sent(NUMBERED) as sock:
+        sock.shutdown(socket.SHUT_WR)
+        running.wait_until(lambda: running.parked)
+        assert content_of(read_all(sock)) == all_numbers()
+
+
+def test_an_answer_that_fails_in_a_later_turn_ends_the_connection(running: Running) -> None:
+    with running.sent("GET /broken HTTP/1.1\nHost: x\n\n") as sock:
+        running.wait_until(lambda: running.parked)
+        assert not read_all(sock).endswith(b"0\r\n\r\n")
+    running.wait_until(lambda: running.application.closed == 1)
+
+
+def test_fast_readers_of_long_answers_do_not_keep_the_threads(running: Running) -> None:
+    text, stop = "GET /endless HTTP/1.1\nHost: x\n\n", threading.Event()
+
+    def read(sock: socket.socket) -> None:
+        with suppress(OSError):
+            while not stop.is_set() and sock.recv(2**20):
+                pass
+
+    with ExitStack() as sockets:
+        readers = [
+            threading.Thread(target=read, args=[sockets.enter_context(running.sent(text, window=None))])
+            for _ in range(3 * THREADS)
+        ]
+        for reader in readers:
+            reader.start()
+        seconds: list[float] = []
+        while any(reader.is_alive() for reader in readers) and len(seconds) < 20:
+            begun = time.monotonic()
+            assert running.ask(f"GET / HTTP/1.1\n{CLOSE}\n").endswith("0 bytes")
+            seconds.append(time.monotonic() - begun)
+        stop.set()
+        for reader in readers:
+            reader.join(PATIENCE)
+    assert statistics.median(seconds) < 10 * web_server.TURN
+
+
+def test_the_loop_waits_while_an_answer_is_made(running: Running) -> None:
+    begun = running.turns
+    assert content_of(running.ask("GET /sleepy HTTP/1.1\nHost: x\n\n").encode()) == b"first"
+    assert running.turns - begun < 200  # 50 in a second
 
 
 def test_the_oldest_waiting_one_of_too_many_connections_is_closed(
