@@ -133,12 +133,16 @@ class BackupFolder:
 
 
 class Last:
-    """The file list of the folder's latest backup; it is read together with the storage, in the same order."""
+    """The file list of the folder's latest backup; it is read together with the storage, in the same order.
+
+    Archives from before a migration are in the same folder, and have no list.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         backups = sorted(_backups(folder, ""), key=lambda path: path.stat().st_mtime)
-        self.rest = _listed_in(backups[-1]) if backups else iter(())
+        latest = next((path for path in reversed(backups) if _has_list(path)), None)
+        self.rest = _listed_in(latest) if latest else iter(())
         self.next: OutsideFile | None = None
         self._step()
 
@@ -164,6 +168,13 @@ class Last:
 def _listed_in(path: Path) -> Iterator[OutsideFile]:
     for part in ArchiveReader(path).parts():
         yield from part.listed
+
+
+def _has_list(path: Path) -> bool:
+    try:
+        return ArchiveReader(path).header.format == SHARING
+    except (BadArchive, OSError):
+        return False
 
 
 def _same(file: OutsideFile) -> OutsideFile:

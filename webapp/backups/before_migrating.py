@@ -1,8 +1,13 @@
-"""Migrates the database to this release after it has written a backup."""
+"""Migrates the database to this release after it has written the rows, in a form that the old release restores.
+
+An archive from before a migration has format 1, which every release reads, and only rows: a migration changes no file,
+so the files stay where they are, and the old release restores the archive with `--keep-files`.
+"""
 
 import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from django.conf import settings
@@ -12,7 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from generation.management.console import FAILED
 from webapp.backups import schema
-from webapp.backups.backup_folder import write_into
+from webapp.backups.writing import RowsAlone, write_backup
 
 STEM = "before-migrating-"
 KEPT = 3
@@ -28,7 +33,7 @@ def upgrade(*, say: Say) -> None:
     """
     with _alone():
         try:
-            back_up_before_migrating(say=say)
+            archive = back_up_before_migrating(say=say)
         except Exception as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise CommandError(
@@ -36,18 +41,29 @@ def upgrade(*, say: Say) -> None:
                 returncode=FAILED,
             ) from error
         call_command("migrate", interactive=False, verbosity=0)
+    if archive is not None:
+        say(
+            f"To go back, let the old release restore {archive} with --keep-files into a new database. What the site "
+            "takes in from now on, such as answers and submissions, is not in it. See /docs/backups/#go-back."
+        )
 
 
 def back_up_before_migrating(*, say: Say) -> Path | None:
-    """Write a backup if migrations are pending and there is data, and return its path; otherwise return None.
-
-    Pictures that can be drawn again are left out, because migrations don't change files.
-    """
+    """Write an archive of all rows if migrations are pending and there is data; return its path, otherwise None."""
     if not schema.is_outdated(schema.migrations_of(DEFAULT_DB_ALIAS)) or not schema.rows_in_the_way(DEFAULT_DB_ALIAS):
         return None
     folder: Path = settings.VAR_DIR / "backups"
     say(f"The database waits for an update. Writing a backup into {folder} first.")
-    return write_into(folder, stem=STEM, keep=KEPT, pictures=False).path
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"{STEM}{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.tar"
+    write_backup(path, files=RowsAlone(), pictures=False)
+    drop_old(folder)
+    return path
+
+
+def drop_old(folder: Path) -> None:
+    for old in sorted(folder.glob(f"{STEM}*.tar"))[:-KEPT]:
+        old.unlink(missing_ok=True)
 
 
 @contextmanager

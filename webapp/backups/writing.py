@@ -51,7 +51,12 @@ SILENT = BackupProgress()
 
 
 def write_backup(
-    path: Path, *, overwrite: bool = False, pictures: bool = True, progress: BackupProgress = SILENT
+    path: Path,
+    *,
+    overwrite: bool = False,
+    files: "Files | None" = None,
+    pictures: bool = True,
+    progress: BackupProgress = SILENT,
 ) -> Contents:
     """Write a backup to a new file and return its contents; the file appears only when it is complete.
 
@@ -60,6 +65,8 @@ def write_backup(
     path : Path
     overwrite : bool
         Whether an existing file may be replaced.
+    files : Files, optional
+        Without it, the files are written into the archive.
     pictures : bool
         Whether to write the pictures that this program can draw again.
     progress : BackupProgress
@@ -72,7 +79,7 @@ def write_backup(
     if path.is_dir() or (path.exists() and not overwrite):
         raise NotWritten("Expected a new file, got one that exists. Name another, or say --overwrite.", where=str(path))
     with draft_of(path) as file:
-        return write_archive(file, files=InArchive(), pictures=pictures, progress=progress)
+        return write_archive(file, files=files or InArchive(), pictures=pictures, progress=progress)
 
 
 class Files(Protocol):
@@ -166,6 +173,17 @@ class InArchive:
                 size = stored_files.size_of(stream)
                 writer.add_file(name, stream, size=size)
             note(size)
+
+
+class RowsAlone:
+    """Leaves all files out, for an archive that is restored beside the files of the site."""
+
+    format = FORMAT
+
+    def write(
+        self, writer: Writer, entries: Iterator[stored_files.StoredFile], *, note: Callable[[int], object]
+    ) -> None:
+        """Write nothing."""
 
 
 def _opened(name: str, job: Callable[[], IO[bytes] | None]) -> tuple[str, IO[bytes] | None]:

@@ -21,8 +21,7 @@ from tests.webapp.running.test_quickstart import (
 )
 from webapp.backups import before_migrating, schema
 from webapp.backups.archive_reader import ArchiveReader
-from webapp.backups.backup_folder import drop_old
-from webapp.backups.before_migrating import KEPT, STEM, back_up_before_migrating, upgrade
+from webapp.backups.before_migrating import KEPT, STEM, back_up_before_migrating, drop_old, upgrade
 from webapp.models import User
 
 pytestmark = pytest.mark.slow
@@ -112,7 +111,7 @@ def test_only_the_last_backups_are_kept_and_other_files_stay(own_folder: Path) -
     names = [f"{STEM}2026112{day}-120000.tar" for day in range(KEPT + 2)]
     for name in [*names, "mine.tar"]:
         (own_folder / name).touch()
-    drop_old(own_folder, stem=STEM, keep=KEPT)
+    drop_old(own_folder)
     assert sorted(path.name for path in own_folder.iterdir()) == [*names[-KEPT:], "mine.tar"]
 
 
