@@ -8,7 +8,8 @@
     crowd.people[0].acknowledged            the answers that the site acknowledged: client id -> answer
 
 Half of them send forms, half act like the page's script and ask for JSON. If a request gets no answer, a patient person
-sends it again with the same client id, as the browser does. For an impatient person, this is a failure.
+sends it again with the same client id, as the browser does. For an impatient person, this is a failure. With
+`outages=True`, the status 503 (a part of the site is away) counts as no answer.
 """
 
 import html
@@ -29,7 +30,7 @@ CODE = re.compile(r'<p class="code-given"><code>([^<]*)</code>')
 AGAIN = "?again=1"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 JSON = {"Accept": "application/json"}
-SERVER_ERROR = 500
+SERVER_ERROR, UNAVAILABLE = 500, 503
 RETRY = 0.1  # seconds
 PATIENCE = 600.0  # seconds
 
@@ -52,6 +53,7 @@ class Person:
     patient: bool
     thinking: tuple[float, float] = (0.0, 0.0)
     undoes: float = 0.0  # share of answers that are taken back
+    outages: bool = False  # whether parts of the site may be away
     address: str = ""
     page: str = ""
     got_code: str = ""
@@ -130,7 +132,7 @@ class Person:
                     raise
                 del error
             else:
-                if reply.status >= SERVER_ERROR:
+                if reply.status >= SERVER_ERROR and not (self.outages and reply.status == UNAVAILABLE):
                     self.failures.append(f"person {self.number}: {method} {address}: {reply.status}")
                 if reply.status < SERVER_ERROR or not self.patient:
                     return reply
@@ -152,10 +154,10 @@ class Crowd:
 
     def __init__(
         self, port: int, code: str, *, people: int, patient: bool, first: int = 0,
-        thinking: tuple[float, float] = (0.0, 0.0), undoes: float = 0.0,
+        thinking: tuple[float, float] = (0.0, 0.0), undoes: float = 0.0, outages: bool = False,
     ) -> None:  # fmt: skip
         numbers = range(first, first + people)
-        self.people = [Person(port, code, number, patient, thinking, undoes) for number in numbers]
+        self.people = [Person(port, code, number, patient, thinking, undoes, outages=outages) for number in numbers]
         self.threads: list[threading.Thread] = []
 
     def begin(self) -> None:

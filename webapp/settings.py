@@ -541,9 +541,8 @@ LOGGING: dict[str, Any] = {
         },
         "plain": {"format": "{message}", "style": "{"},
     },
-    "filters": {"outages": {"()": "generation.queue.outages.OutageFilter"}},
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["outages"]},
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
         "stdout": {"class": "logging.StreamHandler", "formatter": "plain", "stream": "ext://sys.stdout"},
         "reports": {"class": "webapp.monitoring.error_reports.Reporter"},
     },

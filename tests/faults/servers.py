@@ -102,6 +102,12 @@ class PostgresCluster:
         """Stop the server; the mode `immediate` has the effect of a power cut."""
         self._run("pg_ctl", "stop", "-w", "-m", mode)
 
+    def copy_from(self, url: str) -> None:
+        """Copy the tables of another database, which takes less time than to migrate an empty one."""
+        programs = [str(program_of_postgresql(name)) for name in ("pg_dump", "psql")]
+        command = f"{programs[0]} --no-owner '{url}' | {programs[1]} --quiet --output /dev/null '{self.url}'"
+        subprocess.run(["sh", "-c", command], check=True)
+
     def require_passwords(self) -> None:
         """Ask every further client for the password of its role, as the image of the compose file does."""
         (self.folder / "data" / "pg_hba.conf").write_text("host all all all scram-sha-256\n")

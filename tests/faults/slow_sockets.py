@@ -38,11 +38,11 @@ KINDS: list[tuple[Callable[[int, str], bytes], str]] = [
 
 
 @contextmanager
-def slow_sockets(port: int, *, addresses: int) -> Iterator[None]:
+def slow_sockets(port: int, *, addresses: int, count: int = SOCKETS) -> Iterator[None]:
     """Open connections of all kinds from `addresses` addresses of this machine, and hold them without sending more."""
     downloads = []
     with ExitStack() as open_ones:
-        for number in range(SOCKETS):
+        for number in range(count):
             sock = open_ones.enter_context(socket.socket())
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             sock.bind((f"127.0.0.{2 + number % addresses}", 0))

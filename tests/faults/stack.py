@@ -365,7 +365,7 @@ class Site:
         """
         named: set[str] = set()
         for slug in slugs or (SLUG,):
-            self._check_rows(slug)
+            self.check_rows(slug)
             named |= self._files_of(slug, drawn=drawn)
         if self.drafts():
             self.tidy()
@@ -375,7 +375,8 @@ class Site:
         assert stored - named == set(), "files that no row names"
         assert named - stored == set(), "files that a row names and nobody has"
 
-    def _check_rows(self, slug: str) -> None:
+    def check_rows(self, slug: str) -> None:
+        """Check that each scene and question of a complete dataset is stored once, and that its jobs are done."""
         for name, scenes, questions in self.ask(
             f"SELECT name, scenes, questions FROM generation_split {OF_DATASET}", slug
         ):

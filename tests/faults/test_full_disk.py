@@ -2,7 +2,6 @@
 
 import random
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,9 @@ from typing import Any
 import pytest
 
 from tests.faults.conftest import embedded
+from tests.faults.disks import fill, small_disk
 from tests.faults.stack import SPEC, Site
-from tests.services import missing
 
-BLOCK = 4096  # bytes
 WAITING = "SELECT message FROM generation_job WHERE state = 'waiting' AND message LIKE 'Waiting for disk space: %'"
 Undisturbed = Callable[[dict[str, Any]], str]
 
@@ -21,27 +19,8 @@ Undisturbed = Callable[[dict[str, Any]], str]
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """Give a folder that is a disk of 8 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=8m,nr_inodes=10k", "tmpfs", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        missing(f"small disk that can be mounted ({done.stderr.strip()})", "be root, and allowed to mount")
-    try:
+    with small_disk(tmp_path / "disk", megabytes=8) as folder:
         yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-def fill(disk: Path) -> Path:
-    """Fill the disk with a file and return its path."""
-    ballast = disk / "ballast"
-    with ballast.open("wb", buffering=0) as file:
-        while True:
-            try:
-                file.write(bytes(BLOCK))
-            except OSError:
-                return ballast
 
 
 def check_end(site: Site, undisturbed: Undisturbed) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -52,11 +51,8 @@ def read_model(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is complete whenever it exists, even after a crash.
-
-    The temporary file has the name of a draft, so that housekeeping deletes it if this process is killed.
-    """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    """Write a file so that it is complete whenever it exists, even after a crash."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with temporary.open("wb") as file:
             file.write(content)
