@@ -2,8 +2,9 @@
 
 import http.client
 import socket
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 SOCKETS = 200
@@ -28,7 +29,9 @@ def unread_download(port: int, path: str) -> bytes:
     return f"GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode()
 
 
-KINDS: list[tuple[Callable[[int, str], bytes], str]] = [
+Kind = tuple[Callable[[int, str], bytes], str]
+
+KINDS: list[Kind] = [
     (half_headers, "/"),
     (half_body, "/accounts/login/"),
     (endless_chunks, "/accounts/login/"),
@@ -38,24 +41,47 @@ KINDS: list[tuple[Callable[[int, str], bytes], str]] = [
 
 
 @contextmanager
-def slow_sockets(port: int, *, addresses: int, count: int = SOCKETS) -> Iterator[None]:
-    """Open connections of all kinds from `addresses` addresses of this machine, and hold them without sending more."""
-    downloads = []
+def slow_sockets(
+    port: int, *, addresses: int, kinds: Sequence[Kind] = KINDS, count: int = SOCKETS, reads: bool = False
+) -> Iterator[None]:
+    """Open connections of all kinds from `addresses` addresses of this machine, and hold them without sending more.
+
+    If `reads`, each connection with a download reads one byte a second, otherwise nothing.
+    """
+    downloads, is_over = [], threading.Event()
     with ExitStack() as open_ones:
         for number in range(count):
             sock = open_ones.enter_context(socket.socket())
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             sock.bind((f"127.0.0.{2 + number % addresses}", 0))
-            sock.settimeout(10)
+            sock.settimeout(30)
             sock.connect(("127.0.0.1", port))
-            begin, path = KINDS[number % len(KINDS)]
-            sock.sendall(begin(port, path))
+            begin, path = kinds[number % len(kinds)]
+            with suppress(ConnectionError):  # the server has closed it already
+                sock.sendall(begin(port, path))
             if begin is unread_download:
                 downloads.append(sock)
-        for sock in downloads:  # each download has begun, or the server has closed it already
-            with suppress(ConnectionError):
-                sock.recv(1)
-        yield
+        read_a_byte(downloads)  # each download has begun, or the server has closed it already
+
+        def read_on() -> None:
+            while not is_over.wait(1):
+                read_a_byte(downloads)
+
+        reader = threading.Thread(target=read_on)
+        if reads:
+            reader.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            if reads:
+                reader.join()
+
+
+def read_a_byte(sockets: Sequence[socket.socket]) -> None:
+    for sock in sockets:
+        with suppress(ConnectionError):
+            sock.recv(1)
 
 
 def seconds_of_pages(port: int) -> list[float]:
