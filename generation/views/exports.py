@@ -3,8 +3,7 @@
 from typing import Any, NamedTuple
 
 from django.contrib.auth.decorators import login_required
-from django.core.files.storage import default_storage
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -17,9 +16,8 @@ from generation.exchange.export_requests import ExportForm
 from generation.models import Dataset, Export, Split
 from generation.queue import DEFAULT
 from generation.queue.workers import describe_waiting
-from generation.storage import files
 from generation.views.access_checks import find_dataset
-from generation.views.media import sent_by_proxy
+from generation.views.stored_files import sent_by_proxy, sent_by_site
 
 BAD, CONFLICT = 400, 409
 ZIP = "application/zip"
@@ -100,20 +98,11 @@ def download(request: HttpRequest, slug: str, export: int) -> HttpResponseBase:
     found = _export(request.user, slug, export)
     if found.state != Export.State.DONE or not export_requests.may_have(request.user, found):
         raise Http404(NOTHING)
-    response = sent_by_proxy(found.file, content_type=ZIP) or _streamed(found)
+    response: HttpResponseBase | None = sent_by_proxy(found.file, content_type=ZIP)
+    if response is None:
+        response = sent_by_site(found.file, content_type=ZIP, lost="The file of this export is lost. Build it again.")
     response["Content-Disposition"] = f'attachment; filename="{found.file_name}"'
     response["ETag"] = f'"{found.file.rpartition("-")[2].removesuffix(".zip")}"'
-    return response
-
-
-def _streamed(found: Export) -> HttpResponseBase:
-    """Return the file in pieces, from disk or from a bucket."""
-    try:
-        size = default_storage.size(found.file)
-    except FileNotFoundError as error:
-        raise Http404("The file of this export is lost. Build it again.") from error
-    response = StreamingHttpResponse(files.pieces(found.file), content_type=ZIP)
-    response["Content-Length"] = str(size)
     return response
 
 

@@ -4,9 +4,7 @@ import functools
 import logging
 from pathlib import PurePath
 from typing import TypeVar
-from urllib.parse import quote
 
-from django.conf import settings
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
@@ -15,9 +13,10 @@ from django.views.decorators.http import require_safe
 from generation.access import What, may_see
 from generation.browsing.pictures import version_of
 from generation.models import Dataset, Scene, Split
-from generation.storage import files, pictures
+from generation.storage import pictures
 from generation.storage.pictures import Pictures, name_of, thumbnail
 from generation.views.access_checks import find_split
+from generation.views.stored_files import sent_by_proxy
 
 log = logging.getLogger(__name__)
 
@@ -109,14 +108,6 @@ def _small(scene: Scene, split: Split) -> HttpResponse:
         return HttpResponse(made, content_type="image/webp")
     except OSError as error:
         raise _lost(stored, error) from error
-
-
-def sent_by_proxy(stored: str, *, content_type: str) -> HttpResponse | None:
-    """Return a response for which the proxy sends a local file; None if it cannot, or without a local file."""
-    path = files.local_path(stored)
-    if not settings.PROXY_SENDS_FILES or path is None or not path.is_file():
-        return None
-    return HttpResponse(content_type=content_type, headers={"X-Accel-Redirect": quote(f"/{stored}")})
 
 
 def _lost(stored: str, found: object) -> Http404:

@@ -27,6 +27,7 @@ from generation.reports.shortcuts import choices_of
 from generation.splits.query_string import shorten
 from generation.storage import files
 from generation.storage.split_index import SplitIndex
+from generation.views.stored_files import sent_by_site
 from webapp.leaderboards import deletion, scoring, stored_predictions, uploads
 from webapp.leaderboards.analysis.slices import SliceContext, partition
 from webapp.leaderboards.analysis.summary import describe_row, slices_of, weakest
@@ -244,7 +245,7 @@ def submission_progress(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_safe
-def submission_file(request: HttpRequest, number: int) -> StreamingHttpResponse:
+def submission_file(request: HttpRequest, number: int) -> HttpResponseBase:
     """Return a submission's predictions to its owner: the upload until it is scored, then from the codes."""
     found = find_own_submission(request.user, number)
     if found.is_scored:
@@ -258,9 +259,11 @@ def submission_file(request: HttpRequest, number: int) -> StreamingHttpResponse:
         return response
     if not found.file:
         raise Http404("The file was refused and was not kept.")
-    response = StreamingHttpResponse(files.pieces(found.file), content_type="application/octet-stream")
-    response["Content-Disposition"] = f'attachment; filename="submission-{found.pk}"'
-    return response
+    stored = sent_by_site(
+        found.file, content_type="application/octet-stream", lost="The file is lost. Restore it from a backup."
+    )
+    stored["Content-Disposition"] = f'attachment; filename="submission-{found.pk}"'
+    return stored
 
 
 @never_cache

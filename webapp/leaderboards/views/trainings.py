@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -16,8 +16,8 @@ from generation.engine.errors import BadTraining
 from generation.models import Split
 from generation.queue import DEFAULT
 from generation.queue.workers import describe_waiting
-from generation.storage import files
 from generation.views.access_checks import find_dataset
+from generation.views.stored_files import sent_by_site
 from webapp.leaderboards.board_lookup import find_training, trainings_for, with_figures
 from webapp.leaderboards.models import Training
 from webapp.leaderboards.training import orders, results, suitable_methods, training_jobs
@@ -138,7 +138,9 @@ def training_model(request: HttpRequest, number: int, kind: str) -> HttpResponse
     if not found.model or kind not in KINDS:
         raise Http404("There is no model yet, or no such file.")
     name = found.model if kind == KINDS[0] else results.about_name(found.model)
-    response = StreamingHttpResponse(files.pieces(name), content_type="application/octet-stream")
+    response = sent_by_site(
+        name, content_type="application/octet-stream", lost="The file is lost. Restore it from a backup."
+    )
     response["Content-Disposition"] = f'attachment; filename="training-{found.pk}.{kind}"'
     return response
 
