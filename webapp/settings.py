@@ -180,7 +180,8 @@ VARIABLES = (
     ),
     Variable(
         name="WEB_THREADS", kind="whole number", default=8, group=SPEED, least=1,
-        about="Number of requests that a process of the web server answers at the same time.",
+        about="Number of requests that a process of the web server answers at the same time. A process has at most "
+              "four more connections to PostgreSQL than threads.",
     ),
     Variable(
         name="WEB_PROCESSES", kind="whole number", default=1, group=SPEED, least=1,
