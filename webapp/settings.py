@@ -542,8 +542,9 @@ LOGGING: dict[str, Any] = {
         },
         "plain": {"format": "{message}", "style": "{"},
     },
+    "filters": {"outages": {"()": "generation.queue.outages.OutageFilter"}},
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["outages"]},
         "stdout": {"class": "logging.StreamHandler", "formatter": "plain", "stream": "ext://sys.stdout"},
         "reports": {"class": "webapp.monitoring.error_reports.Reporter"},
     },

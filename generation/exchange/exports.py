@@ -5,11 +5,14 @@ whole view has everything, and is only for the owner.
 """
 
 import copy
+import fcntl
 import functools
 import hashlib
 import io
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -265,7 +268,8 @@ def write(
 ) -> None:
     """Write an export to the folder `output`, completely or not at all.
 
-    It is written into a draft folder in the same place, which is then renamed.
+    It is written into a draft folder in the same place, which is then renamed. Drafts of killed processes for the same
+    output are deleted.
 
     Raises
     ------
@@ -273,13 +277,37 @@ def write(
         If `output` exists and is not an empty folder, or if the format refuses the export.
     """
     check_output(output)
+    _drop_abandoned(output)
     draft = output.with_name(files.draft_name(output.name))
     try:
         draft.mkdir(parents=True)
-        fill(dataset, draft, format_=format_, options=options, tick=tick)
-        draft.rename(output)
+        with _locked(draft) as lock:
+            assert lock, draft
+            fill(dataset, draft, format_=format_, options=options, tick=tick)
+            draft.rename(output)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _drop_abandoned(output: Path) -> None:
+    """Delete the drafts of an output that no process writes any more. The lock of a process ends with the process."""
+    for draft in files.drafts_of(output):
+        with suppress(OSError), _locked(draft) as is_abandoned:  # it may be gone, or belong to another user
+            if is_abandoned:
+                shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Lock a folder during the block if no other process has locked it; yield whether this succeeded."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(descriptor)
 
 
 def fill(dataset: StoredDataset, folder: Path, *, format_: Format, options: Mapping[str, Any], tick: Tick) -> None:

@@ -242,18 +242,29 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
         may = self.ready().filter(making | deriving | deleting, ~Q(kind=Job.Kind.SEEN) | both)
         return may.exclude(Q(kind=Job.Kind.SEAL) & Exists(left))
 
-    def queue(self) -> Queue:
-        """Return how long work has waited; `idle` is zero while a job is running."""
+    def queue(self, *, processes: int = 0) -> Queue:
+        """Return how long work has waited.
+
+        `idle` is the time in which no job was begun, ended, or became free after a pause. It is zero while as many jobs
+        are running as there are processes, and None if no job can be claimed.
+        """
         waits, runs = Q(state=Job.State.WAITING), Q(state=Job.State.RUNNING, lease__gte=Now())
+        paused = waits & Q(not_before__lte=Now())
         deriving = Q(kind=Job.Kind.DERIVE, dataset__state=Dataset.State.COMPLETE)
         busy = Q(dataset__state__in=[Dataset.State.MAKING, Dataset.State.DELETING])
         found = self.filter(busy | deriving).aggregate(
-            oldest=ago(Min("created", filter=waits)), begun=ago(Max("started")), running=Count("pk", filter=runs)
+            oldest=ago(Min("created", filter=waits)),
+            begun=ago(Max("started")),
+            ended=ago(Max("finished", filter=Q(state__in=[Job.State.DONE, Job.State.FAILED]))),
+            freed=ago(Max("not_before", filter=paused)),
+            running=Count("pk", filter=runs),
         )
-        oldest, begun = found["oldest"], found["begun"]
-        if oldest is None or found["running"]:
-            return Queue(oldest, None if oldest is None else timedelta())
-        return Queue(oldest, oldest if begun is None else min(oldest, begun))
+        if found["oldest"] is None or not Turn.objects.in_order().exists():
+            return Queue(found["oldest"], None)
+        if found["running"] >= max(1, processes):
+            return Queue(found["oldest"], timedelta())
+        times = [found[name] for name in ("oldest", "begun", "ended", "freed")]
+        return Queue(found["oldest"], min(age for age in times if age is not None))
 
 
 class Job(AbstractJob):
@@ -346,6 +357,7 @@ class Heartbeat(models.Model):
     host = models.CharField(max_length=200)
     pid = models.PositiveIntegerField()
     queues = models.CharField(max_length=200, help_text="Separated by commas.")
+    processes = models.PositiveIntegerField(default=0, db_default=0, help_text="Number of processes that do jobs.")
     seen = models.DateTimeField(db_default=Now())
 
     objects = HeartbeatQuerySet.as_manager()

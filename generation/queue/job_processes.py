@@ -21,13 +21,14 @@ from typing import Any
 from django.conf import settings
 from django.db import close_old_connections, connection
 
-from generation.queue import graceful_shutdown, runner, wakeups, workers
-from generation.queue.transient_errors import find_outage
+from generation.queue import graceful_shutdown, outages, runner, wakeups, workers
 
 POLL = 2.0  # seconds between two looks for work of an idle process
 CATCH_UP = 15.0  # seconds between two calls of `catch_up` of an idle process
 TICK = 0.2  # seconds
 LEAST = 1.0  # seconds between two starts of the same process
+MOST = 30.0  # limit of these seconds for a listener that ends again and again
+HEALTHY = 60.0  # seconds after which a listener counts as healthy again
 LISTENER_PATIENCE = 5.0  # seconds that the listener has to stop
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 
@@ -60,12 +61,8 @@ def find_work(queue: str) -> None:
 def _take_turn(kind: runner.Runner[Any], *, is_due: bool) -> int:
     try:
         return kind.take_turn(is_due=is_due)
-    except Exception as error:
-        outage = find_outage(error)
-        if outage is None:
-            log.exception("Expected to look for %s, but it went wrong.", kind.name)
-        else:
-            log.warning("%s", outage)
+    except Exception:
+        log.exception("Expected to look for %s, but it went wrong.", kind.name)
         connection.close()
         return 0
 
@@ -81,15 +78,34 @@ class Member:
     act: Callable[[], object]
     process: BaseProcess | None = None
     started: float = -LEAST
+    pause: float = LEAST
 
     def revive(self) -> None:
         if self.process is not None and not self.process.is_alive():
-            log.info("%s ended with exit status %s.", self.name, self.process.exitcode)
+            self._note_end(self.process.exitcode)
             self.process = None
-        if self.process is None and time.monotonic() - self.started >= LEAST:
+        if self.process is None and time.monotonic() - self.started >= self.pause:
             self.process = _fork.Process(target=_run, args=(self.act, os.getpid()), name=self.name)
             self.started = time.monotonic()
             self.process.start()
+
+    def _note_end(self, status: int | None) -> None:
+        log.info("%s ended with exit status %s.", self.name, status)
+
+
+class Listener(Member):
+    """The process that takes messages. Errors of the broker, like a wrong password, may end it."""
+
+    def revive(self) -> None:
+        """Start the process if it has ended, less and less often; the new one knows that the outage is logged."""
+        super().revive()
+        if self.pause > LEAST and time.monotonic() - self.started > max(HEALTHY, self.pause):
+            self.pause = LEAST
+            outages.here.forget(outages.broker())
+
+    def _note_end(self, status: int | None) -> None:
+        self.pause = min(MOST, 2 * self.pause)
+        outages.note_broker(f"the process that takes its messages ended with exit status {status}")
 
 
 def _run(act: Callable[[], object], parent: int) -> None:
@@ -123,8 +139,8 @@ class Worker:
     def __init__(self, queue: str, *, size: int, listen: Callable[[], object]) -> None:
         self.queue = queue
         self.jobs = [Member(f"{queue} {number}", lambda: find_work(queue)) for number in range(size)]
-        self.listener = Member(f"listener of {queue}", listen)
-        self.heartbeat = workers.Beating(queue=queue)
+        self.listener = Listener(f"listener of {queue}", listen)
+        self.heartbeat = workers.Beating(queue=queue, processes=size)
 
     @property
     def members(self) -> Sequence[Member]:

@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from generation.durations import duration
 from generation.engine.errors import EngineError
 from generation.models import AbstractJob, AbstractJobQuerySet, JobEvent
-from generation.queue import DEFAULT, graceful_shutdown, leases, wakeups
+from generation.queue import DEFAULT, graceful_shutdown, leases, outages, wakeups
 from generation.queue.transient_errors import find_outage
 from generation.storage import files
 
@@ -161,6 +161,7 @@ class Runner(Generic[AnyJob]):
         except BaseException:  # KeyboardInterrupt or SystemExit: this process has to stop
             self._release(job)
             raise
+        outages.here.end(outages.STORE, outages.DISK)
         return True
 
     def _let_go(self, job: AnyJob, error: Exception) -> bool:
@@ -318,7 +319,7 @@ def send_hint(task: str, *values: int, queue: str, life: float = HINT_LIFE) -> b
     except Exception as error:
         if time.monotonic() - begun > SLOW:
             _pause_until = time.monotonic() + PAUSE
-        log.warning("Background processes could not be woken; they look for themselves: %s", error)
+        outages.note_broker(error)
         return False
     return True
 

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import DatabaseError, connection
 
 from generation.models import Heartbeat, from_now
-from generation.queue import runner
+from generation.queue import outages, runner
 from generation.queue.fork_lock import no_forks
 
 INTERVAL = 15.0  # seconds
@@ -28,8 +28,8 @@ class Beating:
     It starts after the pool has forked, and has its own connection to the database.
     """
 
-    def __init__(self, *, queue: str) -> None:
-        self.name, self.queues = f"{queue}@{socket.gethostname()}", queue
+    def __init__(self, *, queue: str, processes: int) -> None:
+        self.name, self.queues, self.processes = f"{queue}@{socket.gethostname()}", queue, processes
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self._beat_on, name="heartbeat", daemon=True)
 
@@ -41,8 +41,8 @@ class Beating:
         self.thread.join(timeout=INTERVAL)
         try:
             Heartbeat.objects.filter(name=self.name).delete()
-        except DatabaseError as error:
-            log.warning("The last heartbeat of %s stays for a minute: %s", self.name, error)
+        except DatabaseError:
+            log.warning("The last heartbeat of %s stays for a minute.", self.name, exc_info=True)
 
     def _beat_on(self) -> None:
         while True:
@@ -53,16 +53,17 @@ class Beating:
 
     def _beat_once(self) -> None:
         try:
-            beat(name=self.name, queues=self.queues)
+            beat(name=self.name, queues=self.queues, processes=self.processes)
             sweep()
+            outages.here.end(outages.DATABASE)
         except Exception:
             log.warning("No heartbeat this time.", exc_info=True)
         finally:
             connection.close()  # it must not be open when the pool forks again
 
 
-def beat(*, name: str, queues: str) -> None:
-    Heartbeat.objects.note(name, host=socket.gethostname(), pid=os.getpid(), queues=queues)
+def beat(*, name: str, queues: str, processes: int = 1) -> None:
+    Heartbeat.objects.note(name, host=socket.gethostname(), pid=os.getpid(), queues=queues, processes=processes)
     Heartbeat.objects.filter(seen__lt=from_now(-FORGOTTEN)).delete()
 
 

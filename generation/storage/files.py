@@ -71,6 +71,7 @@ GIB = 1024**3
 PIECE = 1024**2
 DRAFT_LIFE = 86400.0  # seconds after which a temporary file or folder is abandoned
 TEMPORARY = ("tmp*.upload*", "predictions-*", "horsesense-reading-*")  # of Django's uploads, and of reading predictions
+DRAFTED = ("cache", "findings", "trainings")  # folders of VAR_DIR in which files have drafts
 FULL = {errno.ENOSPC, errno.EDQUOT}
 REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.EIO}
 POSTGRESQL_FULL = "53100"
@@ -152,9 +153,15 @@ def draft_name(name: str) -> str:
     return f".{name}.{secrets.token_hex(4)}"
 
 
+def drafts_of(path: Path) -> list[Path]:
+    name = re.escape(path.name)
+    return [one for one in path.parent.glob(".*") if re.fullmatch(rf"\.{name}\.[0-9a-f]{{8}}", one.name)]
+
+
 def drop_abandoned() -> int:
     # Processes that are killed leave temporary files and folders.
-    places = [place for place in (local_path(""), settings.VAR_DIR / "cache") if place is not None]
+    own = [Path(settings.VAR_DIR, name) for name in DRAFTED]
+    places = [place for place in (local_path(""), *own) if place is not None]
     return sum(drop_abandoned_below(place) for place in places) + _drop_old(_temporary_files())
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.faults.servers import BlackHole, RedisProcess
+from tests.faults.servers import BlackHole, PostgresCluster, RedisProcess
 from tests.faults.stack import SPEC, Site
 
 SMALL = {**SPEC, "scenes_per_chunk": 30, "splits": {"train": {"scenes": 30}}}
@@ -94,3 +94,59 @@ def test_work_goes_on_during_and_after_an_outage_of_the_broker(
         site.wait_until(lambda: site.jobs() > done, what="jobs to be done afterwards", seconds=SOON)
     begin_and_wait(site, "afterwards")
     assert site.processes["generation"].starts == 1
+
+
+ROLES = ("web", "generation", "default", "beat")
+MOST_LINES = {"web": 12, "generation": 12, "default": 14, "beat": 4}  # two for each outage in each of its processes
+
+
+def new_lines(site: Site, seen: dict[str, int]) -> dict[str, list[str]]:
+    """Return the lines that each process has logged since the last call."""
+    found = {}
+    for role in ROLES:
+        lines = site.processes[role].log.read_text().splitlines()
+        found[role], seen[role] = lines[seen.get(role, 0) :], len(lines)
+    return found
+
+
+@pytest.mark.full
+def test_an_outage_writes_a_few_lines(
+    stoppable_site: Site, cluster: PostgresCluster, redis_process: RedisProcess
+) -> None:
+    site = stoppable_site
+    site.environment.update(FAULTS_PACE="0.05", FAULTS_LEASE="6", FAULTS_HEARTBEAT="1", FAULTS_WAIT="2")
+    site.begin({**SPEC, "splits": {"train": {"scenes": 9000}}}, images=False)
+    site.start(*ROLES)
+    site.wait_for_web("/datasets/")
+    site.wait_until(lambda: site.jobs() > 2, what="the first jobs")
+    time.sleep(3)
+    seen: dict[str, int] = {}
+    new_lines(site, seen)
+
+    def visit(seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for path in ("/", "/datasets/", "/health/", "/health/ready/"):
+                site.get(path)
+
+    with away(redis_process, STOPPED):
+        visit(20)
+    visit(12)
+    of_redis = new_lines(site, seen)
+    cluster.stop()
+    visit(20)
+    cluster.start()
+    done = site.jobs()
+    site.wait_until(lambda: site.jobs() > done + 1, what="more jobs", seconds=60)
+    visit(5)
+    of_database = new_lines(site, seen)
+    for what, lines in (("Redis", of_redis), ("the database", of_database)):
+        for role, written in lines.items():
+            text = "\n".join(written)
+            assert len(written) <= MOST_LINES[role] and "Traceback" not in text, f"{role}, {what}:\n{text}"
+        for role in ("generation", "default", "web"):
+            assert any(f"No longer waiting for {what}, after" in line for line in lines[role]), (
+                role,
+                what,
+                lines[role],
+            )

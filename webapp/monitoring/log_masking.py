@@ -3,6 +3,8 @@
 import logging
 import re
 
+from generation.queue.outages import one_line
+
 # After each of these prefixes, an address contains a secret: the address of a participant, a link to sign in, to reset
 # a password or to confirm an email address, or the return address of an OpenID Connect provider. Caddyfile has the same
 # list.
@@ -22,4 +24,4 @@ def mask(text: str) -> str:
 
 class MaskingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        return mask(super().format(record))  # the traceback is masked, too
+        return mask(super().format(one_line(record)))  # the traceback is masked, too

@@ -2,17 +2,30 @@
 
 import argparse
 import gc
+from typing import Any
 
 import django
+from celery.bootsteps import StartStopStep
 
-from generation.queue import DEFAULT, GENERATION
+from generation.queue import DEFAULT, GENERATION, outages
 from webapp.celery import app
 
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 
 
+class NoteConnection(StartStopStep):
+    """Notes that the broker answers, each time that the listener has connected to it."""
+
+    requires = ("celery.worker.consumer:Connection",)
+
+    def start(self, parent: Any) -> None:
+        # End the outage of the broker.
+        outages.here.end(outages.broker())
+
+
 def listen(queue: str) -> None:
     # Take the messages of a queue in this process, until SIGTERM.
+    app.steps["consumer"].add(NoteConnection)
     app.worker_main(["--quiet", "worker", "--queues", queue, "--hostname", f"{queue}@%h", "--pool", "solo", *QUIET])
 
 

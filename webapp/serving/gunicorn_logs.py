@@ -5,6 +5,7 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
+from generation.queue.outages import OutageFilter
 from webapp.monitoring.log_masking import MaskingFormatter
 
 
@@ -16,3 +17,4 @@ class MaskedLogger(Logger):
         for handler in [*self.error_log.handlers, *self.access_log.handlers]:
             plain = handler.formatter or logging.Formatter()
             handler.setFormatter(MaskingFormatter(plain._fmt, plain.datefmt))
+            handler.addFilter(OutageFilter())

@@ -57,6 +57,9 @@ class TrainingReporter(Protocol):
     def begin_epoch(self, epoch: int, epochs: int) -> None:
         """Receive the number of epochs that are done, and the largest number of epochs."""
 
+    def recall(self, history: Sequence[tuple[int, float, float]]) -> None:
+        """Receive number, loss and validation accuracy of each earlier epoch, when a training continues after it."""
+
     def check(self, part: float, loss: float | None = None) -> None:
         """Receive the part of the epoch that is done, 0 to 1, and the mean training loss so far.
 

@@ -69,6 +69,7 @@ class EpochLearner(Learner):
         self.begin(train)
         if checkpoint is not None and history.epochs:
             self._take_over(checkpoint)
+            report.recall(history.rows)
         best = history.best_state if history.epochs else None
         while history.epochs < self.config.epochs and history.since_best < self.config.patience:
             report.begin_epoch(history.epochs, self.config.epochs)
@@ -79,7 +80,7 @@ class EpochLearner(Learner):
                 raise BadTraining(f"Expected a loss that is a number, got {loss}. Lower the rate.", where=setting)
             self.examples_seen += len(train)
             share = accuracy(self.predict(val), val) or 0.0
-            if history.note(share):
+            if history.note(loss, share):
                 best = _copied(self.state())
             if checkpoint is not None:
                 self._keep(checkpoint, history, best)
@@ -98,6 +99,7 @@ class EpochLearner(Learner):
             "epochs": history.epochs,
             "best": history.best,
             "since_best": history.since_best,
+            "history": history.rows,
             "examples_seen": self.examples_seen,
             "state": dict(data),
             "best_state": dict(best[1]),
@@ -132,6 +134,8 @@ class History:
         The number of epochs after the best one.
     best_state : tuple or None
         The state after the best epoch, if the history was read from a checkpoint.
+    rows : list of (int, float, float)
+        The number, the loss and the accuracy on the validation examples of each epoch.
     """
 
     def __init__(self) -> None:
@@ -139,6 +143,7 @@ class History:
         self.best: float | None = None
         self.since_best = 0
         self.best_state: tuple[Arrays, Mapping[str, Any]] | None = None
+        self.rows: list[tuple[int, float, float]] = []
 
     @classmethod
     def read(cls, folder: Path) -> "History":
@@ -149,11 +154,13 @@ class History:
             arrays, about = read_model(latest / LAST)
             found.epochs, found.best, found.since_best = about["epochs"], about["best"], about["since_best"]
             found.best_state = (_part(arrays, "best"), about["best_state"])
+            found.rows = [tuple(row) for row in about["history"]]
         return found
 
-    def note(self, share: float) -> bool:
-        """Add the accuracy after one more epoch, and return whether it is better than all earlier ones."""
+    def note(self, loss: float, share: float) -> bool:
+        """Add one more epoch, and return whether its accuracy is better than all earlier ones."""
         self.epochs += 1
+        self.rows.append((self.epochs, loss, share))
         is_best = self.best is None or share > self.best
         self.best, self.since_best = (share, 0) if is_best else (self.best, self.since_best + 1)
         return is_best

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,11 @@ def read_model(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is complete whenever it exists, even after a crash."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write a file so that it is complete whenever it exists, even after a crash.
+
+    The temporary file has the name of a draft, so that housekeeping deletes it if this process is killed.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with temporary.open("wb") as file:
             file.write(content)

@@ -24,6 +24,7 @@ from typing import Any
 from generation.engine.errors import EngineError, NoTorch
 from generation.engine.learners import find_learner, is_network
 from generation.engine.learners.base import EpochProgress, Learner, Prediction
+from generation.engine.learners.epoch_learner import History
 from generation.engine.learners.examples import read_examples
 from generation.engine.learners.model_files import write_whole
 
@@ -42,6 +43,11 @@ class PrintingReporter:
     def begin_epoch(self, epoch: int, epochs: int) -> None:
         """Remember the epochs, which are printed with each part."""
         self.epoch, self.epochs = epoch, epochs
+
+    def recall(self, history: Sequence[tuple[int, float, float]]) -> None:
+        """Print the epochs of an earlier process, whose lines may not have been read."""
+        if history:
+            print_line({"history": history})
 
     def check(self, part: float, loss: float | None = None) -> None:
         """Print the part of the epoch that is done, if the last line is more than `BETWEEN` seconds old."""
@@ -75,6 +81,7 @@ def run(folder: Path) -> dict[str, Any]:
     model = folder / MODEL
     if model.exists():
         learner: Learner = kind.load(model)
+        report.recall(History.read(folder / CHECKPOINT).rows)
     else:
         learner = kind(kind.read_config(order["config"]), seed=int(order["seed"]))
         train, val = (read_examples(folder / name) for name in ("train", "val"))

@@ -6,7 +6,7 @@ those that hold for all learners, and `EPOCH_CHECKS` those for learners that are
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -32,6 +32,9 @@ BATCH = 4  # examples of a step in the training that has one example more than w
 
 class SilentReporter:
     def begin_epoch(self, epoch: int, epochs: int) -> None:
+        pass
+
+    def recall(self, history: Sequence[tuple[int, float, float]]) -> None:
         pass
 
     def check(self, part: float, loss: float | None = None) -> None:

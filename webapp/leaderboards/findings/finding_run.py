@@ -271,7 +271,7 @@ class FindingRun:
         except BaseException:
             orders.cancel(found)  # so that no background process continues it before this run does
             raise
-        refused = [submission.message for submission in found.submissions.all() if not submission.is_scored]
+        refused = [one.reason_without_score for one in found.submissions.all() if not one.is_scored]
         if found.state != State.DONE or refused:
             reason = (refused or [found.message])[0] or f"one that is {found.state}"
             raise StepFailed(f"{one.name}, seed {seed}: Expected a training with scores, got: {reason}")
@@ -304,7 +304,7 @@ class FindingRun:
         scoring.score_now(found)
         found.refresh_from_db()
         if found.state != State.DONE:
-            raise StepFailed(f"{kind} on {path}: Expected a score, got: {found.message or found.state}")
+            raise StepFailed(f"{kind} on {path}: Expected a score, got: {found.reason_without_score}")
         return found
 
     # Figures, statements, record

@@ -141,6 +141,12 @@ class Submission(AbstractJob):
         return self.state in (self.State.WAITING, self.State.RUNNING)
 
     @property
+    def reason_without_score(self) -> str:
+        if self.message or not self.is_under_way:
+            return self.message or f"Expected a score, got a submission that is {self.state}."
+        return f"Expected a score, got a submission that is still {self.state}. The same command waits for it again."
+
+    @property
     def configuration(self) -> tuple[int | None, int | None, int | None]:
         """Return what the runs of one entry share: training split, training size, and examples seen.
 

@@ -168,6 +168,8 @@ class TrainingWatch:
         """Process a line of the training process."""
         if "progress" in line:
             self._read_progress(line["progress"])
+        elif "history" in line:
+            self.history = line["history"]
         elif "part" in line:
             self._read_part(line["part"])
         elif "predicting" in line:

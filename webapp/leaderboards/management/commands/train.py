@@ -70,12 +70,10 @@ class Command(PlainCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Train, submit and score. After Ctrl-C it can be resumed."""
-        training = self._training(self._order(options), resume=options["resume"])
-        if training.state != State.DONE:
-            training = self._run(training)
+        training = self._run(self._training(self._order(options), resume=options["resume"]))
         submissions = list(training.submissions.select_related("method__owner", "split__dataset", "split__parent"))
         self.stdout.write(_report(training, submissions, as_json=options["json"]))
-        refused = [f"{one.split}: {one.message}" for one in submissions if not one.is_scored]
+        refused = [f"{one.split}: {one.reason_without_score}" for one in submissions if not one.is_scored]
         if refused:
             raise CommandError(" ".join(refused), returncode=FAILED)
 
@@ -94,17 +92,23 @@ class Command(PlainCommand):
         )
 
     def _training(self, order: TrainingOrder, *, resume: bool) -> Training:
-        """Return the training to continue, or a new one."""
-        found = orders.find(order) if resume else None
-        if found is None:
-            if resume:
-                self.stderr.write("There is no such training to continue, so a new one starts.", str)
-            return orders.create(order)
-        orders.resume(found)
-        return found
+        """Return the training to continue, or a new one.
+
+        A training that has not ended, or whose answers are not scored yet, is continued without --resume, too: its
+        command may have been killed.
+        """
+        found = orders.find(order)
+        if found is not None and (resume or _is_incomplete(found)):
+            if not resume:
+                self.stderr.write(f"Training {found.pk} has the same order and is not complete: it continues.", str)
+            orders.resume(found)
+            return found
+        if resume:
+            self.stderr.write("There is no such training to continue, so a new one starts.", str)
+        return orders.create(order)
 
     def _run(self, training: Training) -> Training:
-        """Train until the training is done; raise `CommandError` if it is not."""
+        """Train, and score the answers, until both are done; raise `CommandError` if the training is not done."""
         try:
             with stoppable(), TrainingBar() as bar:
                 training = training_jobs.run_here(training, say=bar.show)
@@ -158,6 +162,10 @@ def _config(path: Path | None) -> dict[str, Any]:
         return orders.config_of(path.read_text(encoding="utf-8"), where=str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise BadTraining(f"Expected a file with settings as JSON, got: {error}", where=str(path)) from error
+
+
+def _is_incomplete(training: Training) -> bool:
+    return training.is_under_way or any(one.is_under_way for one in training.submissions.all())
 
 
 def _report(training: Training, submissions: Sequence[Submission], *, as_json: bool) -> str:
