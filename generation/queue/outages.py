@@ -133,5 +133,5 @@ def _is_consequence(record: logging.LogRecord) -> bool:
 def note_broker(error: Exception | str) -> None:
     # This is called for each sign of an outage; the first one is logged.
     if here.begin(broker()):
-        words = " ".join(str(error).split()) or type(error).__name__
+        words = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         log.warning("Waiting for %s: %s. Meanwhile, work is found without messages.", broker(), words)

@@ -2,10 +2,13 @@
 
 import argparse
 import gc
+import warnings
 from typing import Any
 
 import django
 from celery.bootsteps import StartStopStep
+from celery.platforms import SecurityWarning  # type: ignore[attr-defined]  # its stubs lack it
+from django.conf import settings
 
 from generation.queue import DEFAULT, GENERATION, outages
 from webapp.celery import app
@@ -19,14 +22,15 @@ class NoteConnection(StartStopStep):
     requires = ("celery.worker.consumer:Connection",)
 
     def start(self, parent: Any) -> None:
-        # End the outage of the broker.
         outages.here.end(outages.broker())
 
 
 def listen(queue: str) -> None:
     # Take the messages of a queue in this process, until SIGTERM.
+    warnings.filterwarnings("ignore", category=SecurityWarning)  # about root, because messages might be pickles
     app.steps["consumer"].add(NoteConnection)
-    app.worker_main(["--quiet", "worker", "--queues", queue, "--hostname", f"{queue}@%h", "--pool", "solo", *QUIET])
+    options = ["--queues", queue, "--hostname", f"{queue}@%h", "--pool", "solo", "--loglevel", settings.LOG_LEVEL]
+    app.worker_main(["--quiet", "worker", *options, *QUIET])
 
 
 def main() -> None:
