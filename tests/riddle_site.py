@@ -179,7 +179,7 @@ def _draw(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
 def site(secret: str) -> Iterator[None]:
     """Fill the database with the content that a secret determines; afterwards undo all changes."""
     with riddle_world(), transaction.atomic():
-        _number_from_one()
+        number_from_one()
         for name in ("member", "researcher", "owner"):
             User.objects.create_user(name, f"{name}@example.org", "x", date_joined=A_MOMENT)
         for name in ("researcher", "owner"):
@@ -191,10 +191,10 @@ def site(secret: str) -> Iterator[None]:
         _make_import("riddles")
         _make_study("riddles")
         for name in ("train", "test"):
-            _publish_human_baseline("riddles", name)
+            publish_human_baseline("riddles", name, answer=HUMAN_ANSWERS[name])
         _make_submissions("riddles", "test")
         _make_training("riddles")
-        _stop_clocks()
+        stop_clocks()
         yield
         transaction.set_rollback(True)
 
@@ -207,9 +207,9 @@ def site_with_link_only(slug: str, title: str) -> Iterator[None]:
         Dataset.objects.filter(slug=slug).update(title=title)
         _make_exports(slug)
         for name in ("train", "test"):
-            _publish_human_baseline(slug, name, code="other")
+            publish_human_baseline(slug, name, answer=HUMAN_ANSWERS[name], code="other")
         _submit_to_link_only(slug)
-        _stop_clocks()
+        stop_clocks()
         yield
 
 
@@ -336,7 +336,7 @@ def _make_study(slug: str) -> None:
     Study.objects.create(split=test, owner=owner, title="How people riddle", code=STUDY, wanted=2)
 
 
-def _publish_human_baseline(slug: str, name: str, *, code: str = "asked") -> None:
+def publish_human_baseline(slug: str, name: str, *, answer: str, code: str = "asked") -> None:
     """Publish a human baseline of two people, who always give the same answer, right or wrong."""
     split = Split.objects.for_browse().get(dataset__slug=slug, name=name)
     owner = User.objects.get(username="owner")
@@ -348,7 +348,7 @@ def _publish_human_baseline(slug: str, name: str, *, code: str = "asked") -> Non
     for number in range(2):
         person = Participant.objects.create(study=study, secret=f"{code} {name} {number}")
         for position in positions:
-            put(person, study, position, HUMAN_ANSWERS[name], number=number)
+            put(person, study, position, answer, number=number)
     Answer.objects.update(received=A_MOMENT)
     assert lifecycle.close(study)
     baseline.publish(study, by=owner.pk, seal=baseline.draft(study).seal)
@@ -421,7 +421,7 @@ def _make_training(slug: str) -> None:
         files.put(name, b"numbers")
 
 
-def _number_from_one() -> None:
+def number_from_one() -> None:
     """Number rows from one, as in an empty database, because PostgreSQL does not roll back its sequences."""
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), apps.get_models()):
@@ -483,7 +483,7 @@ def _make_exports(slug: str) -> None:
         )
 
 
-def _stop_clocks() -> None:
+def stop_clocks() -> None:
     """Set all times in the database to one moment."""
     ours = (apps.get_app_config(app).get_models() for app in ("generation", "leaderboards"))
     for model in (*itertools.chain.from_iterable(ours), Study, Baseline):

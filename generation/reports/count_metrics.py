@@ -18,6 +18,7 @@ from generation.engine.scoring.score import is_guess
 from generation.models import Split
 from generation.reports.scoring import truth_of
 from generation.reports.shortcuts import TYPE
+from generation.splits.references import Reference
 from generation.splits.split_recipes import read_recipe
 from generation.storage.split_index import SplitIndex
 
@@ -38,6 +39,8 @@ def terms_of(
     codes: NDArray[np.integer],
     numbers: NDArray[np.float64] | None = None,
     boxes: PredictedBoxes | None = None,
+    *,
+    reference: Reference | None,
 ) -> dict[str, QuestionTerms]:
     """Return the terms of each metric of the world that is defined for these predictions, by the metric's name.
 
@@ -49,10 +52,12 @@ def terms_of(
     numbers : array (questions,) of float64, or None
         The answers as numbers that are not rounded; None if they are those of the codes.
     boxes : PredictedBoxes or None
+    reference : Reference or None
+        The train split. Metrics that compare with its answers are not defined without it.
     """
     index, found = SplitIndex.open(split), dict[str, QuestionTerms]()
     if not is_guess(codes).any():  # a guess among several answers is not a number
-        found |= _of_numbers(split, index, codes, numbers)
+        found |= _of_numbers(split, index, codes, numbers, reference=reference)
     if boxes is not None and index.boxes is not None:
         matches = grounding.match_boxes(_as_floats(boxes), _true_boxes(index))
         found |= {name: _with_known_boxes(terms, index) for name, terms in grounding.grounding_terms(matches).items()}
@@ -74,34 +79,41 @@ def _with_known_boxes(terms: QuestionTerms, index: SplitIndex) -> QuestionTerms:
 
 
 def _of_numbers(
-    split: Split, index: SplitIndex, codes: NDArray[np.integer], numbers: NDArray[np.float64] | None
+    split: Split,
+    index: SplitIndex,
+    codes: NDArray[np.integer],
+    numbers: NDArray[np.float64] | None,
+    *,
+    reference: Reference | None,
 ) -> dict[str, QuestionTerms]:
     values = np.array([float(text) for text in index.answer_values])
     predicted = np.where(codes >= 0, values[np.maximum(codes, 0)], np.nan) if numbers is None else numbers
     most = split.dataset.get_world().most_counted(split.read_spec())
     assert most is not None
     true = values[truth_of(index)].astype(np.int64)
-    kept = _parity_kept_in_train(split)
+    kept = _parity_kept_in_train(split, reference)
     is_own = None if kept is None else true % 2 == (kept == "odd")
-    return count_terms(predicted, true, most=most, frequent=_frequent(split, index), is_own=is_own)
+    return count_terms(predicted, true, most=most, frequent=_frequent(index, reference), is_own=is_own)
 
 
-def _parity_kept_in_train(split: Split) -> str | None:
-    train = split.reference or split  # a train set has no reference
-    rule = read_recipe(train.recipe).parity if train.is_derived else None
+def _parity_kept_in_train(split: Split, reference: Reference | None) -> str | None:
+    if reference is not None:
+        rule = reference.parity
+    else:
+        is_train_set = split.is_derived and split.reference_id is None
+        rule = read_recipe(split.recipe).parity if is_train_set else None
     return None if rule is None else rule.kept
 
 
-def _frequent(split: Split, index: SplitIndex) -> NDArray[np.int64] | None:
-    """Return the train split's most frequent answer to the type of each question; None without a train split.
+def _frequent(index: SplitIndex, reference: Reference | None) -> NDArray[np.int64] | None:
+    """Return the reference's most frequent answer to the type of each question; None without a reference.
 
     For a type that the train split does not have, it is the most frequent answer to all its questions: the types of
     TallyQA's train file are not published.
     """
-    train = split.reference
-    if train is None or not train.is_complete or TYPE not in index.facets:
+    if reference is None or TYPE not in index.facets:
         return None
-    table = _most_frequent(train.pk, train.index_digest)
+    table = _most_frequent(reference)
     facet = index.facets[TYPE]
     of_all = table.get(ALL, UNKNOWN)
     of_type = np.array([*(table.get(value, of_all) for value in facet.values), of_all])
@@ -109,12 +121,9 @@ def _frequent(split: Split, index: SplitIndex) -> NDArray[np.int64] | None:
 
 
 @functools.lru_cache(maxsize=64)
-def _most_frequent(split: int, digest: str) -> dict[str, int]:
-    """Return the most frequent answer by type, and of `ALL`; the smallest if there are several.
-
-    `digest` is that of the index.
-    """
-    index = SplitIndex.open(Split.objects.select_related("dataset", "parent").get(pk=split))
+def _most_frequent(reference: Reference) -> dict[str, int]:
+    """Return the most frequent answer by type, and of `ALL`; the smallest if there are several."""
+    index = reference.open()
     facet, truth = index.facets[TYPE], truth_of(index)
     found = {}
     groups = {ALL: np.ones(len(truth), np.bool_)} | {

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from generation.engine.scoring.weights.reweighting import inverse_frequencies
 from generation.engine.worlds.breakdowns import Reweighting
 from generation.models import Split
-from generation.storage.split_index import NotIndexed, SplitIndex, counts_of_all, open_digest
+from generation.splits.references import Reference
+from generation.storage.split_index import NotIndexed, SplitIndex, open_digest
 
 
 class WeightsSource(NamedTuple):
@@ -20,37 +21,36 @@ class WeightsSource(NamedTuple):
     by : Reweighting
     split_index : str
         The digest of the split's index.
-    train_index, train_seen : str
-        The digests of the index of the train split, and of its second part.
+    train : Reference
+        The train split.
     """
 
     by: Reweighting
     split_index: str
-    train_index: str
-    train_seen: str
+    train: Reference
 
 
-def weights_source(split: Split) -> WeightsSource | None:
+def weights_source(split: Split, reference: Reference | None) -> WeightsSource | None:
     """Return what a split's weights depend on.
 
-    None if the world names no facets for the weights, or if the split has no complete train split with these facets.
+    None if the world names no facets for the weights, or if there is no reference with these facets to read.
     """
-    by, reference = split.dataset.get_world().reweighting, split.reference
-    if by is None or reference is None or not reference.is_complete:
+    by = split.dataset.get_world().reweighting
+    if by is None or reference is None:
         return None
     try:
-        index, train = SplitIndex.open(split), SplitIndex.open(reference)
+        index, train = SplitIndex.open(split), reference.open()
     except NotIndexed:
         return None
     if not set(by.facets) <= set(index.facets) & set(train.facets):
         return None
-    return WeightsSource(by, split.index_digest, reference.index_digest, reference.seen_digest)
+    return WeightsSource(by, split.index_digest, reference)
 
 
 @functools.lru_cache(maxsize=16)
 def weights_of(source: WeightsSource) -> NDArray[np.float64]:
     """Return the weight of each question, an array (questions,); 0 for values that the train split does not have."""
-    index, counts = open_digest(source.split_index), counts_of_all(source.train_index, source.train_seen)
+    index, counts = open_digest(source.split_index), source.train.counts()
     weights = inverse_frequencies(
         [index.facets[name].codes for name in source.by.facets],
         [counts[name] for name in source.by.facets],

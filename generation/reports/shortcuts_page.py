@@ -29,6 +29,7 @@ from generation.engine.worlds.base import Published
 from generation.engine.worlds.base import TextCounts as PublishedTexts
 from generation.models import BlindReport, Dataset, Split
 from generation.reports.shortcuts import TYPE
+from generation.splits.references import reference_for
 
 SIDE_BY_SIDE = 4  # splits whose cues are drawn together
 LEVEL_TEXT = f"{LEVEL:.0%}".replace("%", " %")
@@ -175,8 +176,7 @@ def source_of(dataset: Dataset) -> str:
 
 
 def _may_know(user: Visitor, split: Split) -> bool:
-    splits = (split,) if split.reference is None else (split, split.reference)
-    return all(may_see_exact_figures(user, one) for one in splits)
+    return may_see_exact_figures(user, split) and reference_for(user, split) is not None
 
 
 def _shown(dataset: Dataset, splits: Sequence[Split], report: BlindReport, *, withheld: set[int]) -> ShortcutsView:

@@ -19,6 +19,7 @@ from generation.engine.worlds import get_world, usable
 from generation.engine.worlds.base import Baseline, unanswered
 from generation.models import Dataset, Scene, Split
 from generation.reports.shortcuts import Guesser, SplitTexts, choices_of
+from generation.splits.references import split_to_learn
 from generation.storage.items import load_items
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards.models import Method, Submission
@@ -118,10 +119,8 @@ def _can_be_read(own: Baseline) -> Q:
 
 def kinds_of(split: Split) -> list[str]:
     """Return the names of the baselines that a split should have."""
-    reference = split.reference
-    has_reference = (
-        reference is not None and reference.is_complete and reference.dataset.state == Dataset.State.COMPLETE
-    )
+    reference = split_to_learn(split)
+    has_reference = reference is not None and reference.dataset.state == Dataset.State.COMPLETE
     kinds = [
         str(kind) for kind, about in ABOUT.items() if (has_reference if about.needs_reference else not split.is_derived)
     ]
@@ -168,8 +167,9 @@ def _by_chance(split: Split) -> NDArray[np.int64]:
 
 
 def _fitted(kind: str, split: Split, check: Callable[[], None]) -> NDArray[np.int64]:
-    assert split.reference is not None
-    guesser = Guesser(split.dataset.get_world(), SplitTexts(split.reference), SplitTexts(split))
+    learned = split_to_learn(split)
+    assert learned is not None
+    guesser = Guesser(split.dataset.get_world(), SplitTexts(learned), SplitTexts(split))
     if kind == Kind.MAJORITY:
         return guesser.in_own_codes(guesser.majority())
     if kind == Kind.TYPE_MODE:
@@ -180,7 +180,7 @@ def _fitted(kind: str, split: Split, check: Callable[[], None]) -> NDArray[np.in
 def _of_world(own: Baseline, split: Split, check: Callable[[], None]) -> NDArray[np.int64]:
     """Return the answers of a world's baseline as codes, `OUTSIDE` for answers outside the vocabulary."""
     codes = {answer: code for code, answer in enumerate(SplitIndex.open(split).answer_values)}
-    reference = split.reference if own.needs_reference else None
+    reference = split_to_learn(split) if own.needs_reference else None
     learned = _items(reference, check) if reference is not None else iter(())
     asked = (unanswered(item) for item in _items(split, check))
     said = own.guess(split.read_spec(), asked, learned=learned, check=check)

@@ -18,6 +18,7 @@ from generation.engine.scoring.ladder import WHOLE
 from generation.engine.worlds.breakdowns import Tasks
 from generation.models import Split
 from generation.reports.reweighting import WeightsSource, weights_source
+from generation.splits.references import reference_for
 from generation.storage.split_index import IndexedFacet, SplitIndex, counts_of_all
 from webapp.leaderboards import entries
 from webapp.leaderboards.disclosure import disclosure_budget
@@ -55,7 +56,7 @@ def board_of(user: Visitor, split: Split, wanted: BoardRequest | None = None) ->
     filters = tuple(urlencode({one.facet: one.value}) for one in columns)
     are_own = columns == own_columns_of(user, split, index)
     questions = reverse("board_questions", args=[split.dataset.slug, split.name])
-    source = weights_source(split)
+    source = weights_source(split, reference_for(user, split))
     looks = Looks(columns, tasks, filters, questions, are_own, source)
     rows = [_row(entry, ranks.get(entry.key), looks, human, index) for entry in found]
     shown = [row for row in rows if _passes(row.entry, wanted)]

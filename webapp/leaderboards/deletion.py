@@ -26,6 +26,7 @@ from webapp.leaderboards.models import (
     SuiteMember,
     Training,
 )
+from webapp.leaderboards.models.submissions import FITTED_ON_HIDDEN
 from webapp.leaderboards.replies import stored_replies
 from webapp.leaderboards.stored_predictions import FOLDER as PREDICTIONS
 from webapp.leaderboards.stored_predictions import name_of
@@ -137,8 +138,8 @@ def losses(splits: QuerySet[Split]) -> Iterator[str]:
         yield f"{_counted(count, 'saved view')} of boards."
     if count := _lost_baselines(splits).count():
         yield (
-            f"{_counted(count, 'baseline')} on boards of other splits, because what they learned from is withheld or "
-            "still has to be read."
+            f"{_counted(count, 'baseline')} on boards of other splits, because what they learned from is withheld, "
+            "private, or still has to be read."
         )
     if count := _trained(splits).exclude(pk__in=_lost_baselines(splits)).count():
         yield f"The training split of {_counted(count, 'submission')} to other splits; only its name stays."
@@ -180,11 +181,11 @@ def _trained(splits: QuerySet[Split]) -> QuerySet[Submission]:
 def _lost_baselines(splits: QuerySet[Split]) -> QuerySet[Submission]:
     """Return the baselines of other splits that cannot stay without the splits that they were fitted on.
 
-    Those that repeat withheld answers would be shown to everybody, because nothing would say any more what they were
-    fitted on. Those that are not scored yet cannot be fitted any more.
+    Those that repeat withheld or private answers would be shown to everybody, because nothing would say any more what
+    they were fitted on. Those that are not scored yet cannot be fitted any more.
     """
     fitted = _trained(splits).exclude(method__baseline="")
-    return fitted.filter(Q(trained_on__withheld=True) | ~Q(state=Submission.State.DONE))
+    return fitted.filter(FITTED_ON_HIDDEN | ~Q(state=Submission.State.DONE))
 
 
 def _trainings(splits: QuerySet[Split]) -> QuerySet[Training]:

@@ -33,7 +33,7 @@ from webapp.leaderboards.board_lookup import trained_on
 from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.disclosure.visibility import published_figure
 from webapp.leaderboards.models import Disclosure, Method, Score, Submission
-from webapp.leaderboards.models.submissions import FITTED_ON_WITHHELD, RELATED
+from webapp.leaderboards.models.submissions import FITTED_ON_HIDDEN, RELATED
 
 NO_RIGHT = Slice(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
@@ -282,7 +282,7 @@ def entries_of(user: Any, split: Split, *, choose: str = BEST) -> list[Entry]:
 
 def _published_entries(user: Any, split: Split) -> list[Entry]:
     """Return the rows of a board with withheld answers, by figure, then by date and name."""
-    known = Submission.objects.filter(~FITTED_ON_WITHHELD, method__in=Method.objects.visible_to(user))
+    known = Submission.objects.filter(~FITTED_ON_HIDDEN, method__in=Method.objects.visible_to(user))
     rows = Disclosure.objects.filter(split=split, submission__in=known)
     rows = rows.select_related(*(f"submission__{name}" for name in RELATED))
     found: dict[int, Disclosure] = {}

@@ -17,6 +17,7 @@ from generation.models import Split
 from generation.reports.count_metrics import average_precisions, has_metrics, metrics_of, terms_of
 from generation.reports.scoring import truth_of
 from generation.splits.query_string import shorten
+from generation.splits.references import Reference, reference_for
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.entries import Entry
@@ -109,7 +110,8 @@ def metrics_for(user: Any, split: Split) -> tuple[Metric, ...]:
     if not _shows_metrics(user, split):
         return ()
     index = SplitIndex.open(split)
-    names = terms_of(split, truth_of(index)).keys()  # right answers have every metric of numbers
+    reference = reference_for(user, split)
+    names = terms_of(split, truth_of(index), reference=reference).keys()  # right answers have every metric of numbers
     has_boxes = index.boxes is not None
     return tuple(
         one for one in metrics_of(split) if one.name in names or (one.needs == MetricNeeds.BOXES and has_boxes)
@@ -124,7 +126,7 @@ def metric_table(user: Any, split: Split, entries: Sequence[Entry]) -> MetricTab
     """Return the metrics of these entries of a board; None if there are none, or the visitor may not see them."""
     if not _shows_metrics(user, split):
         return None
-    found = [(entry, figures_of(split, entry)) for entry in entries]
+    found = [(entry, figures_of(user, split, entry)) for entry in entries]
     metrics = tuple(one for one in metrics_of(split) if any(one.name in figures for _, figures in found))
     rows = [
         MetricRow(entry, tuple(MetricCell(one, figures.get(one.name)) for one in metrics)) for entry, figures in found
@@ -132,31 +134,35 @@ def metric_table(user: Any, split: Split, entries: Sequence[Entry]) -> MetricTab
     return MetricTable(metrics, rows) if metrics else None
 
 
-def figures_of(split: Split, entry: Entry) -> Mapping[str, MetricFigure]:
-    """Return the figures of an entry by the names of the metrics that are defined for it."""
+def figures_of(user: Any, split: Split, entry: Entry) -> Mapping[str, MetricFigure]:
+    """Return the figures of an entry by the names of the metrics that are defined for it and this visitor."""
+    reference = reference_for(user, split)
     if entry.baseline is not None:
-        return _figures([_terms_of_people(split, entry)])
+        return _figures([_terms_of_people(split, entry, reference)])
     digests = tuple(submission.predictions for submission in entry.submissions)
-    return _figures_of_runs(digests, split.pk, split.index_digest)
+    return _figures_of_runs(digests, split.pk, split.index_digest, reference)
 
 
-def figure_on(split: Split, entry: Entry, metric: Metric, among: NDArray[np.bool_]) -> MetricFigure | None:
-    runs = terms_of_runs(split, entry)
+def figure_on(user: Any, split: Split, entry: Entry, metric: Metric, among: NDArray[np.bool_]) -> MetricFigure | None:
+    runs = terms_of_runs(user, split, entry)
     has_metric = all(metric.name in one for one in runs)
     return figure_of([one[metric.name] for one in runs], among) if has_metric else None
 
 
-def terms_of_runs(split: Split, entry: Entry) -> list[dict[str, QuestionTerms]]:
+def terms_of_runs(user: Any, split: Split, entry: Entry) -> list[dict[str, QuestionTerms]]:
+    reference = reference_for(user, split)
     if entry.baseline is not None:
-        return [_terms_of_people(split, entry)]
-    return [_terms_of_run(split, submission.predictions) for submission in entry.submissions]
+        return [_terms_of_people(split, entry, reference)]
+    return [_terms_of_run(split, submission.predictions, reference) for submission in entry.submissions]
 
 
 @functools.lru_cache(maxsize=4000)
-def _figures_of_runs(digests: tuple[str, ...], split: int, index: str) -> Mapping[str, MetricFigure]:
+def _figures_of_runs(
+    digests: tuple[str, ...], split: int, index: str, reference: Reference | None
+) -> Mapping[str, MetricFigure]:
     # `index`, the digest of the split's index, only tells cached figures apart.
-    row = Split.objects.select_related("dataset", "parent", "reference").get(pk=split)
-    return _figures([_terms_of_run(row, digest) for digest in digests])
+    row = Split.objects.select_related("dataset", "parent").get(pk=split)
+    return _figures([_terms_of_run(row, digest, reference) for digest in digests])
 
 
 class RunPredictions(NamedTuple):
@@ -165,8 +171,8 @@ class RunPredictions(NamedTuple):
     boxes: PredictedBoxes | None
 
 
-def _terms_of_run(split: Split, digest: str) -> dict[str, QuestionTerms]:
-    return terms_of(split, *load_predictions(split, digest))
+def _terms_of_run(split: Split, digest: str, reference: Reference | None) -> dict[str, QuestionTerms]:
+    return terms_of(split, *load_predictions(split, digest), reference=reference)
 
 
 def load_predictions(split: Split, digest: str) -> RunPredictions:
@@ -179,11 +185,11 @@ def load_predictions(split: Split, digest: str) -> RunPredictions:
     return RunPredictions(stored.codes[positions], numbers, None if boxes is None else boxes.at(positions))
 
 
-def _terms_of_people(split: Split, entry: Entry) -> dict[str, QuestionTerms]:
+def _terms_of_people(split: Split, entry: Entry, reference: Reference | None) -> dict[str, QuestionTerms]:
     """Return the terms of people's answers, for the questions of their sample."""
     [codes], asked = entry.runs(), entry.asked()
     assert asked is not None
-    terms = terms_of(split, codes)
+    terms = terms_of(split, codes, reference=reference)
     return {name: one._replace(is_counted=one.is_counted & asked) for name, one in terms.items()}
 
 
@@ -223,7 +229,7 @@ def precision_rows(split: Split, entries: Iterable[Entry]) -> list[PrecisionRow]
 
 @functools.lru_cache(maxsize=1000)
 def _precisions(digests: tuple[str, ...], split: int, index: str) -> tuple[MetricFigure, ...]:
-    row = Split.objects.select_related("dataset", "parent", "reference").get(pk=split)
+    row = Split.objects.select_related("dataset", "parent").get(pk=split)
     boxes = [load_predictions(row, digest).boxes for digest in digests]
     runs = [average_precisions(row, one) for one in boxes if one is not None]
     if not all(runs) or len(runs) < len(digests):

@@ -103,3 +103,27 @@ def test_deleting_the_withheld_split_opens_no_baseline_that_learned_from_it(
     twin = Split.objects.for_browse().get(pk=twin.pk)
     assert twin.reference is None
     assert rows(AnonymousUser(), twin) == {"Chance"}
+
+
+def test_strangers_see_no_baseline_of_a_public_twin_that_learned_from_a_private_split(val: Split) -> None:
+    twin = twin_of(val)
+    train = val.dataset.splits.get(name="train")
+    assert open_answers(twin) and open_answers(train)
+    twin = Split.objects.for_browse().get(pk=twin.pk)
+    assert rows(AnonymousUser(), twin) == ALL
+    Dataset.objects.filter(slug="hidden").update(visibility=Dataset.Visibility.PRIVATE)
+    assert rows(AnonymousUser(), twin) == {"Chance"}
+    assert rows(User.objects.get(username="olga"), twin) == ALL
+    [lost] = [line for line in deletion.losses(val.dataset.splits.all()) if "baseline" in line]
+    assert lost.startswith("3 baselines on boards of other splits")
+
+
+def test_strangers_see_no_baseline_that_learned_from_a_question_set_of_a_withheld_split(val: Split) -> None:
+    train = val.dataset.splits.get(name="train")
+    assert rows(AnonymousUser(), val) == {"Chance"}
+    part = Split(dataset=val.dataset, name="part", ordinal=9, kind="derived", parent=train, recipe="{}")
+    part.state, part.fingerprint, part.index_digest = "complete", train.fingerprint, train.index_digest
+    part.save()
+    Submission.objects.filter(split=val, trained_on=train).update(trained_on=part)
+    Split.objects.filter(pk=val.pk).update(reference=part)
+    assert rows(AnonymousUser(), Split.objects.for_browse().get(pk=val.pk)) == {"Chance"}

@@ -22,6 +22,7 @@ from generation.models import Dataset, Import, ImportedSplit, Question, Scene, S
 from generation.reports.count_metrics import terms_of
 from generation.reports.scoring import expected_of, truth_of
 from generation.splits import count_shifts, sealing
+from generation.splits.references import reference_for_site
 from generation.storage.split_index import SplitIndex
 from generation.verification.dataset import scope_of, verify
 from tests.generation.complete_datasets import finish
@@ -257,7 +258,7 @@ def test_errors_are_compared_with_all_answers_of_train_for_a_type_that_train_lac
     split = Split.objects.for_browse().get(dataset=import_all("tallyqa", tmp_path), name="test")
     truth = truth_of(SplitIndex.open(split))
     zeros = np.zeros(len(truth), np.int32)  # the most frequent answer of train, and of its complex questions
-    terms = terms_of(split, zeros)["biased_errors"]
+    terms = terms_of(split, zeros, reference=reference_for_site(split))["biased_errors"]
     assert (terms.figure(), terms.count()) == (1.0, int((truth != 0).sum()))
 
 

@@ -14,6 +14,7 @@ from generation.making import dataset_jobs
 from generation.models import Dataset, Split
 from generation.reports.count_metrics import terms_of
 from generation.reports.scoring import truth_of
+from generation.splits.references import reference_for_site
 from generation.storage.split_index import SplitIndex
 from tests.generation.complete_datasets import finish
 from tests.worlds.marbles import MOST, NAME, MarbleWorld, Row
@@ -66,7 +67,8 @@ def test_predictions_are_scored_by_every_metric_that_the_world_names(marbles: Da
     index = SplitIndex.open(split)
     assert index.boxes is not None and index.boxes.known.all()
     boxes = PredictedBoxes(index.boxes.starts, index.boxes.boxes, np.ones(len(index.boxes.boxes), np.float32))
-    found = {name: terms.figure() for name, terms in terms_of(split, truth_of(index), boxes=boxes).items()}
+    terms = terms_of(split, truth_of(index), boxes=boxes, reference=reference_for_site(split))
+    found = {name: one.figure() for name, one in terms.items()}
     assert found == {"rmse": 0, "groundp": 1, "ap": 1, "own_parity": 1, "opposite_parity": 1}
 
 

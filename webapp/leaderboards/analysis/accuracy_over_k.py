@@ -103,13 +103,13 @@ def _runs(user: Any, member: SuiteMember, metric: Metric | None) -> Iterator[tup
         assert entry.method is not None
         method = f"baseline {entry.method.baseline}" if entry.is_site_baseline else f"method {entry.method.pk}"
         run = run_on_own_data(split, entry, f"{address}?entry={entry.key}")
-        yield (method, run.source), run, _cell(split, entry, run, metric)
+        yield (method, run.source), run, _cell(user, split, entry, run, metric)
 
 
-def _cell(split: Split, entry: Entry, run: Run, metric: Metric | None) -> FigureCell:
+def _cell(user: Any, split: Split, entry: Entry, run: Run, metric: Metric | None) -> FigureCell:
     if metric is None:
         return accuracy_cell(run)
-    return metric_cell(metric, figures_of(split, entry).get(metric.name), run.address)
+    return metric_cell(metric, figures_of(user, split, entry).get(metric.name), run.address)
 
 
 def _size(entry: Entry) -> tuple[int, int, Any]:

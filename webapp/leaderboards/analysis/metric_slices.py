@@ -50,10 +50,10 @@ class MetricSlices(NamedTuple):
 
 
 def metric_slices(
-    split: Split, metric: Metric, rows: Sequence[tuple[Entry, str]], by: FacetPartition | None
+    user: Any, split: Split, metric: Metric, rows: Sequence[tuple[Entry, str]], by: FacetPartition | None
 ) -> MetricSlices:
     """Return a metric by a facet for these rows with their labels; rows without the metric are left out."""
-    found = [(label, [one[metric.name] for one in runs]) for label, runs in _runs(split, metric, rows)]
+    found = [(label, [one[metric.name] for one in runs]) for label, runs in _runs(user, split, metric, rows)]
     masks: list[tuple[str, str, NDArray[np.bool_] | None]] = [(ALL, "all questions", None)]
     masks += [] if by is None else list(_masks(by))
     lines = [_line(metric, value, label, [runs for _, runs in found], among) for value, label, among in masks]
@@ -63,10 +63,10 @@ def metric_slices(
 
 
 def _runs(
-    split: Split, metric: Metric, rows: Sequence[tuple[Entry, str]]
+    user: Any, split: Split, metric: Metric, rows: Sequence[tuple[Entry, str]]
 ) -> Iterator[tuple[str, list[dict[str, QuestionTerms]]]]:
     for entry, label in rows:
-        runs = terms_of_runs(split, entry)
+        runs = terms_of_runs(user, split, entry)
         if runs and all(metric.name in one for one in runs):
             yield label, runs
 

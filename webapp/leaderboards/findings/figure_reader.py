@@ -14,6 +14,7 @@ from generation.models import Split
 from generation.reports.count_metrics import terms_of
 from generation.reports.scoring import truth_of
 from generation.reports.shortcuts import hash_of, texts_of
+from generation.splits.references import reference_for_site
 from generation.splits.split_recipes import BadRecipe, Chooser
 from generation.storage.split_index import WORD, SplitIndex
 from webapp.leaderboards import stored_predictions
@@ -97,8 +98,10 @@ class FigureReader:
         if column.metric in (ACCURACY, BALANCED):
             codes = {name: stored_predictions.codes_for(one, self.split) for name, one in runs.items()}
             return self._of_scores({name: right_of(one, self.truth) for name, one in codes.items()}, column)
+        reference = reference_for_site(self.split)
         found = {
-            name: terms_of(self.split, *load_predictions(self.split, one.predictions)) for name, one in runs.items()
+            name: terms_of(self.split, *load_predictions(self.split, one.predictions), reference=reference)
+            for name, one in runs.items()
         }
         if any(column.metric not in one for one in found.values()):
             raise BadFinding(f"Expected predictions with {column.metric}, got some without.", where=str(self.split))

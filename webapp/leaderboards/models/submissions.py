@@ -18,18 +18,22 @@ from webapp.leaderboards.models.trainings import Training
 
 A_DAY = 86_400.0  # seconds
 GONE = 10**12  # larger numbers stand for deleted splits
-FITTED_ON_WITHHELD = Q(method__baseline__gt="", trained_on__withheld=True)
+FITTED_ON_HIDDEN = Q(method__baseline__gt="") & (
+    Q(trained_on__withheld=True)
+    | Q(trained_on__parent__withheld=True)
+    | Q(trained_on__dataset__visibility=Dataset.Visibility.PRIVATE)
+)
 RELATED = ("method__owner", "split", "trained_on__dataset", "trained_on__parent")  # related rows that boards read
 
 
 def fitted_on_hidden(user: Any) -> Q:
-    """Return the condition for baselines that repeat withheld answers which this visitor may not see.
+    """Return the condition for baselines that repeat withheld or private answers which this visitor may not see.
 
     The owner of a fresh twin need not own the split that the baselines of the twin are fitted on.
     """
     if not user.is_authenticated:
-        return FITTED_ON_WITHHELD
-    return Q(pk__in=()) if user.is_staff else FITTED_ON_WITHHELD & ~Q(trained_on__dataset__owner=user.pk)
+        return FITTED_ON_HIDDEN
+    return Q(pk__in=()) if user.is_staff else FITTED_ON_HIDDEN & ~Q(trained_on__dataset__owner=user.pk)
 
 
 class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):

@@ -25,6 +25,7 @@ from generation.reports.reweighting import weights_source
 from generation.reports.scoring import expected_of
 from generation.reports.shortcuts import choices_of
 from generation.splits.query_string import shorten
+from generation.splits.references import reference_for
 from generation.storage import files
 from generation.storage.split_index import SplitIndex
 from generation.views.stored_files import sent_by_site
@@ -192,7 +193,7 @@ def _trained(found: Submission) -> dict[str, Any]:
 
 def _outcomes(user: Visitor, found: Submission) -> dict[str, Any]:
     outcomes = outcomes_of(user, found)
-    rows = [(one, _reweighted(found, one.split) if one.is_open else None) for one in outcomes]
+    rows = [(one, _reweighted(user, found, one.split) if one.is_open else None) for one in outcomes]
     return {
         "outcomes": outcomes,
         "rows": rows,
@@ -201,8 +202,8 @@ def _outcomes(user: Visitor, found: Submission) -> dict[str, Any]:
     }
 
 
-def _reweighted(found: Submission, split: Split) -> Figure | None:
-    source = weights_source(split)
+def _reweighted(user: Visitor, found: Submission, split: Split) -> Figure | None:
+    source = weights_source(split, reference_for(user, split))
     return None if source is None else reweighted_figure([reweighted_by(found.predictions, source)])
 
 

@@ -68,9 +68,10 @@ def _compared(reading: BoardReading) -> dict[str, Any]:
 
 def _metrics(reading: BoardReading) -> list[tuple[Metric, MetricLine]]:
     """Return the world's other metrics that both rows have, with their figures and the difference."""
-    split, table = reading.split, metric_table(reading.request.user, reading.split, reading.chosen)
+    user, split = reading.request.user, reading.split
+    table = metric_table(user, split, reading.chosen)
     rows = [(entry, one.label) for entry, one in zip(reading.chosen, reading.contenders, strict=True)]
-    found = [metric_slices(split, metric, rows, None) for metric in (() if table is None else table.metrics)]
+    found = [metric_slices(user, split, metric, rows, None) for metric in (() if table is None else table.metrics)]
     return [(one.metric, one.lines[0]) for one in found if one.has_difference]
 
 

@@ -191,7 +191,8 @@ def _run(reading: BoardReading, entry: Entry, asked: CurveRequest) -> Run:
     run = run_of(entry, _slices(reading, [(ENTRY, entry.key)]))
     if asked.metric is None or size_of(run, along=asked.along) is None:
         return run
-    return _with_figure(reading, run, entry, asked.metric, figures_of(reading.split, entry).get(asked.metric.name))
+    figures = figures_of(reading.request.user, reading.split, entry)
+    return _with_figure(reading, run, entry, asked.metric, figures.get(asked.metric.name))
 
 
 def _runs_of_series(reading: BoardReading, entry: Entry, asked: CurveRequest, view: BoardView) -> Iterator[Run]:
@@ -203,7 +204,7 @@ def _runs_of_series(reading: BoardReading, entry: Entry, asked: CurveRequest, vi
         one = run._replace(averaged=averaged, series=series.label)
         if asked.metric is not None:
             among = within(reading.index, {**view.filters, **series.filters})
-            figure = figure_on(reading.split, entry, asked.metric, among)
+            figure = figure_on(reading.request.user, reading.split, entry, asked.metric, among)
             one = _with_figure(reading, one, entry, asked.metric, figure)
         yield one
 

@@ -95,7 +95,8 @@ def slices_for(reading: BoardReading) -> MetricSlices:
         raise UnreadableAddress(str(error)) from error
     facet = _facet(reading)
     rows = [(entry, one.label) for entry, one in zip(reading.chosen, contenders_of(reading.chosen), strict=True)]
-    return metric_slices(reading.split, metric, rows, None if facet is None else partition(facet))
+    by = None if facet is None else partition(facet)
+    return metric_slices(reading.request.user, reading.split, metric, rows, by)
 
 
 def _metrics_with_figures(reading: BoardReading) -> tuple[Metric, ...]:
