@@ -18,6 +18,7 @@ import email.utils
 import gzip
 import hashlib
 import http.client
+import io
 import json
 import math
 import os
@@ -50,11 +51,16 @@ LONGEST_PAUSE = 900.0  # seconds that a server may ask to wait; the script stops
 LONGEST_TIMER = 1e9  # seconds; timers do not take much more
 SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 PATH = re.compile(r"[!-~]*")  # of an address: as it is sent, in ASCII and without spaces
-SITE_TIMEOUT = 120.0
+SITE_TIMEOUT = 120.0  # seconds of an exchange with the site, and of each piece of a download
 A_DAY = 86_400.0
 POLL = (1.0, 5.0)  # seconds between two checks of a submission: at first, and at most
 PIECE = 1 << 16
-LARGEST_REPLY = 64 << 20  # bytes
+LEAST_REPLY = 256 << 10  # bytes that one reply may have in any case
+ALL_REPLIES = 32 << 20  # bytes of all replies that are read at once; each of the requests at once has an equal part
+MOST_VALUES = 1 << 20  # values in a reply, which need more memory than their text
+LARGEST_ERROR = 1 << 20  # bytes of an error that are read
+LARGEST_ANSWER = 64 << 20  # bytes of an answer of the site that is no download
+LONGEST_LINE = 16 << 20  # bytes of a line of the site's files
 SHOWN = 200  # characters of a text from outside that are printed
 KEPT_ERROR = 2000  # characters of an error that are stored
 SHRINK = 0.7  # the limit of simultaneous requests is multiplied by this when the server asks for fewer
@@ -161,6 +167,170 @@ class Clock:
         self.stopped.wait(seconds)
 
 
+# Exchanges with an end
+
+
+class Deadline:
+    """The end of an exchange: of everything from the look-up of the server's name to the last byte of its reply."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.renew()
+
+    def renew(self) -> None:
+        self.end = time.monotonic() + self.seconds
+
+    def left(self) -> float:
+        """Return the seconds that are left; raise `TimeoutError` if there are none."""
+        left = self.end - time.monotonic()
+        if left <= 0:
+            raise self.error()
+        return left
+
+    def error(self) -> TimeoutError:
+        return TimeoutError(f"expected a complete reply within {self.seconds:g} s")
+
+
+class TimedReader(io.RawIOBase):
+    """Reads from a socket until a deadline, however few bytes a server sends at a time."""
+
+    def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
+        self.sock, self.deadline = sock, deadline
+        self.raw: Any = sock.makefile("rb", buffering=0)  # keeps the socket open after the connection is closed
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Any:
+        self.sock.settimeout(self.deadline.left())
+        try:
+            return self.raw.readinto(buffer)
+        except socket.timeout as error:  # noqa: UP041 - another class before Python 3.10
+            raise self.deadline.error() from error
+
+    def close(self) -> None:
+        self.raw.close()
+        super().close()
+
+
+class TimedSocket:
+    """The part of a socket that `http.client` uses; each call ends at the deadline of its connection's exchange."""
+
+    def __init__(self, sock: socket.socket, connection: TimedConnection) -> None:
+        self.sock, self.connection = sock, connection
+
+    def sendall(self, content: Any) -> None:
+        deadline = self.connection.deadline
+        view = memoryview(content).cast("B")
+        try:
+            for start in range(0, len(view), PIECE):  # a socket with TLS waits anew for each piece
+                self.sock.settimeout(deadline.left())
+                self.sock.sendall(view[start : start + PIECE])
+        except socket.timeout as error:  # noqa: UP041 - another class before Python 3.10
+            raise deadline.error() from error
+
+    def makefile(self, mode: str, *_: Any, **__: Any) -> io.BufferedReader:
+        return io.BufferedReader(TimedReader(self.sock, self.connection.deadline))
+
+    def fileno(self) -> int:
+        return self.sock.fileno()
+
+    def close(self) -> None:
+        self.sock.close()
+
+
+class TimedConnection(http.client.HTTPConnection):
+    """A connection whose exchanges have a deadline. Set a new one before each further exchange."""
+
+    def __init__(self, host: str, port: int | None = None, *, timeout: float = SITE_TIMEOUT, **more: Any) -> None:
+        super().__init__(host, port, timeout=timeout, **more)
+        self.deadline = Deadline(timeout)
+
+    def connect(self) -> None:
+        self._use(connected(self.host, self.port, self.deadline))
+        if getattr(self, "_tunnel_host", None):
+            self._tunnel()  # type: ignore[attr-defined]
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        response = super().getresponse()
+        response.deadline = self.deadline  # type: ignore[attr-defined]
+        return response
+
+    def _use(self, sock: socket.socket) -> None:
+        self.sock: Any = TimedSocket(sock, self)
+
+
+class TimedTLSConnection(TimedConnection):
+    """The same with TLS; certificates are verified."""
+
+    default_port = 443
+
+    def connect(self) -> None:
+        super().connect()
+        plain, name = self.sock.sock, getattr(self, "_tunnel_host", None) or self.host
+        safe = ssl.create_default_context().wrap_socket(plain, server_hostname=name, do_handshake_on_connect=False)
+        self._use(safe)
+        safe.settimeout(self.deadline.left())
+        try:
+            safe.do_handshake()
+        except socket.timeout as error:  # noqa: UP041 - another class before Python 3.10
+            raise self.deadline.error() from error
+
+
+def connected(host: str, port: int, deadline: Deadline) -> socket.socket:
+    """Return a socket that is connected to the first address of a server that answers."""
+    places = looked_up(host, port, deadline)
+    trouble: OSError | None = None
+    for number, (family, kind, protocol, _, address) in enumerate(places):
+        try:
+            found = socket.socket(family, kind, protocol)
+        except OSError as error:
+            trouble = error
+            continue
+        try:
+            found.settimeout(deadline.left() / (len(places) - number))  # so that there is time for each address
+            found.connect(address)
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return found
+        except OSError as error:
+            found.close()
+            deadline.left()
+            trouble = error
+    raise trouble or OSError(f"expected an address of {host}, got none")
+
+
+def looked_up(host: str, port: int, deadline: Deadline) -> list[Any]:
+    """Return the addresses of a server. The look-up of a name can't be stopped, so a thread of its own waits for it."""
+    found: list[Any] = []
+    is_done = threading.Event()
+
+    def look_up() -> None:
+        try:
+            found.append(socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            found.append(error)
+        is_done.set()
+
+    threading.Thread(target=look_up, daemon=True).start()
+    if not is_done.wait(deadline.left()):
+        raise deadline.error()
+    if isinstance(found[0], OSError):
+        raise found[0]
+    if isinstance(found[0], UnicodeError):
+        raise OSError(f"expected the name of a server, got {host!r}")
+    return list(found[0])
+
+
+class TimedHTTP(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(TimedConnection, req)
+
+
+class TimedHTTPS(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(TimedTLSConnection, req)
+
+
 # The site
 
 
@@ -197,10 +367,10 @@ class Site:
         self.headers = {"Accept": "application/json", "User-Agent": "horsesense-ask"}
         if token:
             self.headers["Authorization"] = f"Bearer {token}"
-        self.opener = urllib.request.build_opener(SameSite)
+        self.opener = urllib.request.build_opener(SameSite, TimedHTTP, TimedHTTPS)
 
     def ask(self, path: str) -> Any:
-        return self._again(lambda: self._opened(path, {}), json.load)
+        return self._again(lambda: self._opened(path, {}), json_of)
 
     def download(self, path: str, target: Path) -> Path:
         """Download a file from an address, completely or not at all; an interrupted download continues."""
@@ -212,13 +382,14 @@ class Site:
             size = draft.stat().st_size if etag and draft.exists() else 0
             return self._opened(path, {"Range": f"bytes={size}-", "If-Range": etag} if size else {})
 
-        def write(answer: http.client.HTTPResponse) -> None:
+        def write(answer: Any) -> None:
             nonlocal etag
             etag = answer.headers.get("ETag", "")
             wanted, got = answer.headers.get("Content-Length"), 0
             with draft.open("ab" if answer.status == 206 else "wb") as file:
                 while piece := answer.read(PIECE):
                     got += file.write(piece)
+                    answer.deadline.renew()  # a large file takes long, but each piece must come in time
             if wanted is not None and int(wanted) != got:
                 raise http.client.IncompleteRead(b"", int(wanted) - got)
 
@@ -239,7 +410,7 @@ class Site:
         headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
         if key:
             headers["Idempotency-Key"] = key
-        return self._again(lambda: self._opened(path, headers, bytes(body)), json.load)
+        return self._again(lambda: self._opened(path, headers, bytes(body)), json_of)
 
     def _opened(self, path: str, headers: Mapping[str, str], body: bytes | None = None) -> Any:
         address = urllib.parse.urljoin(self.address, path)
@@ -269,9 +440,19 @@ class Site:
         raise Unreachable(f"Expected an answer from {self.address}, got none after {TRIES} tries: {trouble}")
 
 
+def json_of(answer: Any) -> Any:
+    """Return the JSON value in an answer of the site."""
+    content = answer.read(LARGEST_ANSWER + 1)
+    if len(content) > LARGEST_ANSWER:
+        raise ValueError(f"expected at most {LARGEST_ANSWER:,} bytes, got more")
+    if answer.length:  # a read with a limit does not notice
+        raise http.client.IncompleteRead(content, answer.length)
+    return json.loads(content)
+
+
 def message_of(error: urllib.error.HTTPError) -> str:
     try:
-        said = json.loads(error.read())["error"]["message"]
+        said = json.loads(error.read(LARGEST_ERROR))["error"]["message"]
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
         said = error.reason
     return f"{printable(said, KEPT_ERROR)} ({error.code})"
@@ -326,8 +507,11 @@ class AskedQuestion(NamedTuple):
 def lines_of(path: Path, what: str) -> Iterator[dict[str, Any]]:
     """Yield the lines of a downloaded file; raise `Refused` if it is something else."""
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            yield from map(json.loads, file)
+        with gzip.open(path) as file:
+            while line := file.readline(LONGEST_LINE + 1):
+                if len(line) > LONGEST_LINE:
+                    raise ValueError(f"a line of more than {LONGEST_LINE:,} bytes")
+                yield json.loads(line)
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise Refused(f"Expected {what} of a Horsesense site in {path}, got something else: {error!r}.") from error
 
@@ -1148,9 +1332,13 @@ CROWDED, PASSING = (429, 503), (408, 409, 425)
 
 
 class ModelServer:
-    """A server with the interface of OpenAI's chat completions; each thread has a connection of its own."""
+    """A server with the interface of OpenAI's chat completions; each thread has a connection of its own.
 
-    def __init__(self, base_url: str, key: str, *, timeout: float) -> None:
+    An exchange ends after `timeout` seconds, whatever the server does. All replies that are read at once have
+    `ALL_REPLIES` bytes at most: each of `concurrency` requests has an equal part.
+    """
+
+    def __init__(self, base_url: str, key: str, *, timeout: float, concurrency: int = 1) -> None:
         parts = parts_of_address(base_url)
         if parts is None or parts.hostname is None or parts.query or parts.fragment:
             raise Refused(
@@ -1164,20 +1352,22 @@ class ModelServer:
         self.headers = {"Content-Type": "application/json", "User-Agent": "horsesense-ask"}
         if key:
             self.headers["Authorization"] = f"Bearer {key}"
+        self.most = max(LEAST_REPLY, ALL_REPLIES // concurrency)
         self.own = threading.local()
+        self.parsing = threading.Lock()  # a value of JSON needs many times the memory of its text
 
     def ask(self, body: bytes, *, now: Callable[[], float]) -> ModelReply:
         """Send a request once and return the result; a failure is a result too."""
         connection = self._connection()
         try:
-            connection.request("POST", self.path, body, self.headers)
-            response = connection.getresponse()
-            text = self._content(response).decode("utf-8", "replace")
-            if response.will_close:
-                connection.close()
-            if response.status == 200:
-                return reply_in(text)
-            code, said = error_in(loaded(text), text)
+            response, content = self._exchange(connection, body)
+            with self.parsing:
+                check_values(content)
+                text = content.decode("utf-8", "replace")
+                del content
+                if response.status == 200:
+                    return reply_in(text)
+                code, said = error_in(loaded(text), text)
         except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
             connection.close()
             return ModelReply(FAILED, error=kept_error(f"{type(error).__name__}: {error}"))
@@ -1187,36 +1377,51 @@ class ModelServer:
         return ModelReply(state, status=response.status, error=kept_error(f"{code} {said}".strip()), wait=wait)
 
     def leave(self) -> None:
-        found: http.client.HTTPConnection | None = getattr(self.own, "connection", None)
+        found: TimedConnection | None = getattr(self.own, "connection", None)
         if found is not None:
             found.close()
 
-    def _connection(self) -> http.client.HTTPConnection:
-        """Return this thread's connection; one that the server has closed is opened again."""
-        found: http.client.HTTPConnection | None = getattr(self.own, "connection", None)
+    def _connection(self) -> TimedConnection:
+        """Return this thread's connection with a new deadline; one that the server has closed is opened again."""
+        found: TimedConnection | None = getattr(self.own, "connection", None)
         if found is None:
-            if self.scheme == "https":
-                safe = ssl.create_default_context()
-                found = http.client.HTTPSConnection(self.host, self.port, timeout=self.timeout, context=safe)
-            else:
-                found = http.client.HTTPConnection(self.host, self.port, timeout=self.timeout)
-            self.own.connection = found
+            kind = TimedTLSConnection if self.scheme == "https" else TimedConnection
+            found = self.own.connection = kind(self.host, self.port, timeout=self.timeout)
         elif found.sock is not None and has_input(found.sock):
             found.close()
+        found.deadline = Deadline(self.timeout)
         return found
 
+    def _exchange(self, connection: TimedConnection, body: bytes) -> tuple[http.client.HTTPResponse, bytes]:
+        """Send a request; return the response and its content."""
+        trouble: OSError | None = None
+        try:
+            connection.request("POST", self.path, body, self.headers)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            trouble = error  # a server may refuse a request before it has read all of it
+        try:
+            response = connection.getresponse()
+        except (OSError, http.client.HTTPException) as error:
+            raise trouble or error from error
+        content = self._content(response)
+        if response.will_close or not response.isclosed() or trouble is not None:
+            connection.close()
+        return response, content
+
     def _content(self, response: http.client.HTTPResponse) -> bytes:
-        """Return the body; raise an error if it is incomplete, too slow or too large."""
-        deadline = time.monotonic() + self.timeout
+        """Return the body; raise an error if it is incomplete or too large. Of an error, the beginning is enough."""
         wanted, pieces, size = response.headers.get("Content-Length"), [], 0
         least = int(wanted) if wanted is not None and wanted.isdecimal() else None
+        most = self.most if response.status == 200 else LARGEST_ERROR
+        if response.status == 200 and least is not None and least > most:
+            raise http.client.HTTPException(f"expected a reply of at most {most:,} bytes, got one of {least:,}")
         while (least is None or size < least) and (piece := response.read1(PIECE)):
             pieces.append(piece)
             size += len(piece)
-            if size > LARGEST_REPLY:
-                raise http.client.HTTPException(f"expected at most {LARGEST_REPLY:,} bytes, got more")
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"expected a complete reply within {self.timeout:g} s")
+            if size > most and response.status == 200:
+                raise http.client.HTTPException(f"expected a reply of at most {most:,} bytes, got a larger one")
+            if size > most:
+                return b"".join(pieces)
         if least is not None and size < least:
             raise http.client.IncompleteRead(b"", least - size)
         if not response.isclosed():
@@ -1225,7 +1430,13 @@ class ModelServer:
         return b"".join(pieces)
 
 
-def has_input(sock: socket.socket) -> bool:
+def check_values(content: bytes) -> None:
+    values = sum(content.count(mark) for mark in (b",", b"[", b"{"))
+    if values > MOST_VALUES:
+        raise http.client.HTTPException(f"expected a reply of at most {MOST_VALUES:,} values, got more")
+
+
+def has_input(sock: socket.socket | TimedSocket) -> bool:
     with selectors.DefaultSelector() as found:  # `select.select` takes no file number above 1,023
         found.register(sock, selectors.EVENT_READ)
         return bool(found.select(0))
@@ -2024,7 +2235,7 @@ def add_options(found: argparse.ArgumentParser) -> None:
         type=time_limit,
         default=600.0,
         metavar="SECONDS",
-        help="longest wait for a reply; default: %(default)g",
+        help="limit of a whole exchange with the model's server; default: %(default)g",
     )
     sending.add_argument("--price-in", type=amount, metavar="DOLLARS", help="price of a million tokens of requests")
     sending.add_argument("--price-out", type=amount, metavar="DOLLARS", help="price of a million tokens of replies")
@@ -2097,7 +2308,9 @@ def ask(
 
     `opened` returns the split. It is called after the checks of the options that do not need the split.
     """
-    server = ModelServer(options.base_url, key_in(options.key_from), timeout=options.timeout)
+    server = ModelServer(
+        options.base_url, key_in(options.key_from), timeout=options.timeout, concurrency=options.concurrency
+    )
     split_path(options.split)
     folder, form = folder_of(options), FORMS[options.form]
     split = opened(options, clock)

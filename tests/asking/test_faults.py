@@ -307,7 +307,7 @@ def test_a_reply_that_is_not_utf_8_is_read_as_far_as_it_can_be(call: Call, model
 
 
 def test_a_reply_without_an_end_is_a_failure(call: Call, script: Any, model: ModelStub, monkeypatch: Any) -> None:
-    monkeypatch.setattr(script, "LARGEST_REPLY", 100_000)
+    monkeypatch.setattr(script, "ALL_REPLIES", 100_000)
     model.troubles.append(reply_with("red" * 100_000))
     assert call("--retries", "0") == 1
 
