@@ -13,13 +13,13 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, Min, OuterRef, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Greatest, Now
 from django.utils import timezone
 
 from annotations.answering import color_vision
 from annotations.answering.prepared_statements import Asking, Prepared, PreparedUpdate
-from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
+from annotations.models import Answer, EasyAnswer, Given, Participant, Slot, Study, StudyQuestion
 from generation.engine.errors import EngineError
 from generation.models import from_now
 
@@ -27,7 +27,7 @@ TRIES = 30
 NO_SCENE = -1  # a number that no scene has
 SOME = 40  # a slot is chosen at random from this many next slots, so that people rarely compete for the same slot
 ROWS = 4000  # the most rows per insert statement
-GRACE = 60.0  # seconds for which nobody can take over a slot from a participant who has not answered anything yet
+GRACE = 60.0  # seconds of silence after which others can take over a slot
 RENEWALS = 3  # the lease of a claim is renewed only within this many lease times after the claim
 PARTS = ("pk", "question", "question__position", "question__scene")
 
@@ -177,9 +177,9 @@ def _claim_new(participant: Participant, given: Collection[QuestionPlace]) -> Cl
 def _take_over(participant: Participant, given: Collection[QuestionPlace]) -> Claim | None:
     """Claim and return a slot that an idle participant holds; return None if there is none.
 
-    This is used only if no slot is free. Anybody who has the link can open sessions and leave them at the first
-    question. Therefore a participant who has not answered anything yet is sure to keep a slot only for `GRACE` seconds.
-    They may still answer the question later.
+    This is used only if no slot is free. Anybody who has the link can open sessions and leave them, at the first
+    question or at a later one. Therefore a participant is sure to keep a slot only for `GRACE` seconds after their last
+    sign of life. They may still answer the question later.
     """
     study = participant.study
     if len(given) >= study.per_session:
@@ -199,10 +199,23 @@ def _take_over(participant: Participant, given: Collection[QuestionPlace]) -> Cl
     return None
 
 
-def _idle_slots(study: int, *, seconds: float | None = None) -> "QuerySet[Slot]":
-    has_answered = Answer.objects.filter(participant=OuterRef("participant"))
-    rows = Slot.objects.filter(~Exists(has_answered), study=study, answered=False, participant__isnull=False)
-    return rows.filter(claimed__lt=from_now(-(GRACE if seconds is None else seconds)))
+def _idle_slots(study: int) -> "QuerySet[Slot]":
+    """Return the slots whose holders were silent for `GRACE` seconds.
+
+    An answer is a sign of life. After the first answer, a page that is being read is one as well; before it, a script
+    could hold many slots in this way without answering anything.
+    """
+    begin = from_now(-GRACE)
+    answers, easy = (model.objects.filter(participant=OuterRef("participant")) for model in (Answer, EasyAnswer))
+    is_reading = Q(Exists(answers), participant__heard__gte=begin)
+    rows = Slot.objects.filter(study=study, answered=False, participant__isnull=False, claimed__lt=begin)
+    return rows.exclude(
+        Exists(answers.filter(received__gte=begin)) | Exists(easy.filter(received__gte=begin)) | is_reading
+    )
+
+
+def hear(participant: Participant) -> None:
+    Participant.objects.filter(pk=participant.pk).update(heard=Now())
 
 
 def is_anything_unanswered(study: Study) -> bool:
@@ -226,11 +239,13 @@ def may_wait(participant: Participant) -> bool:
 def seconds_to_wait(study: Study) -> float:
     """Return the seconds until the first of the slots that are held now may become free; 0 if none is held."""
     slots = Slot.objects.filter(study=study, answered=False, lease__isnull=False)
-    moments = [slots.aggregate(first=Min("lease"))["first"]]
-    claimed = _idle_slots(study.pk, seconds=0).aggregate(first=Min("claimed"))["first"]
-    moments.append(claimed + timedelta(seconds=GRACE) if claimed is not None else None)
-    known = [moment for moment in moments if moment is not None]
-    return max(0.0, (min(known) - timezone.now()).total_seconds()) if known else 0.0
+    answers = Answer.objects.filter(participant=OuterRef("participant")).order_by("-received").values("received")
+    last = Greatest("claimed", Coalesce(Subquery(answers[:1]), "claimed"))  # the page's signs of life may end now
+    first = slots.aggregate(lease=Min("lease"), last=Min(last))
+    if first["last"] is None:
+        return 0.0
+    moment = min(first["lease"], first["last"] + timedelta(seconds=GRACE))
+    return max(0.0, (moment - timezone.now()).total_seconds())
 
 
 def _next(participant: Participant, given: Collection[QuestionPlace]) -> Claim | None:

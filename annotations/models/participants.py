@@ -21,7 +21,7 @@ class Participant(models.Model):
     the same identity, and a visitor gets back to their own page only with the same identity and session. Answers of
     participants who used the test link never count. If a researcher took back the exclusion of a participant, rules do
     not exclude the participant again. After an identity was erased, only its keyed hash `erased_identity` is kept
-    (`annotations.answering.participants`).
+    (`annotations.answering.participants`). `heard` is when the participant's page last said that it is being read.
     """
 
     class Stage(models.TextChoices):
@@ -51,6 +51,7 @@ class Participant(models.Model):
     is_test = models.BooleanField(default=False)
     stage = models.CharField(max_length=12, choices=Stage.choices, default=Stage.CONSENT)
     joined = models.DateTimeField(db_default=Now())
+    heard = models.DateTimeField("last sign of life", null=True, blank=True, editable=False)
     finished = models.DateTimeField(null=True, blank=True)
     ending = models.CharField("code or address given", max_length=300, blank=True)
     mistaken = models.PositiveSmallIntegerField("colour pairs mistaken", null=True, blank=True)

@@ -16,6 +16,7 @@ from annotations.answering import (
     question_tokens,
     questions,
     scene_cache,
+    slot_assignment,
     timing,
 )
 from annotations.answering.answer_forms import choices_of, display_of, media_of, places_of, swatches_of
@@ -156,6 +157,14 @@ def answer(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     response = redirect(address)
     response.status_code = SEE_OTHER
     return response
+
+
+@private
+@require_POST
+def here(request: HttpRequest, code: str, secret: str) -> HttpResponse:
+    # While a page is being read, its question is not given to somebody who waits.
+    slot_assignment.hear(find_sitting(code, secret).participant)
+    return HttpResponse(status=204)
 
 
 def _text(request: HttpRequest, form: AnswerForm) -> str:

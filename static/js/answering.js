@@ -2,6 +2,8 @@
 const SECOND_TAP = 300; // milliseconds
 const SOON = 1000;
 const SELDOM = 15000;
+const SIGN = 20000; // the time between two signs of life
+const PAUSE = 180000; // a visible page without any touch, key or movement for this long is not being read
 
 const time = { visible: 0, hidden: 0, since: performance.now(), wasVisible: !document.hidden };
 let kept = null; // where storage is forbidden
@@ -184,6 +186,14 @@ function showTapped() {
   pane.scrollTop = y * pane.scrollHeight - pane.clientHeight / 2;
 }
 
+let touched = performance.now();
+
+// While the page is read, its question is not given to somebody who waits.
+function giveSign() {
+  if (document.hidden || !form() || unsent() || performance.now() - touched > PAUSE) return;
+  fetch(new URL("../here/", form().action), { method: "POST" }).catch(() => {}); // without a connection there is no sign
+}
+
 function begin() {
   startTime();
   waitForFingers();
@@ -195,12 +205,17 @@ document.addEventListener("click", tap);
 document.addEventListener("change", keepApart);
 document.addEventListener("submit", submit);
 document.addEventListener("visibilitychange", measure);
+document.addEventListener("visibilitychange", giveSign);
 window.addEventListener("pagehide", keepTime);
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });
+for (const kind of ["pointerdown", "pointermove", "keydown", "scroll", "touchstart"]) {
+  document.addEventListener(kind, () => (touched = performance.now()), { passive: true });
+}
 showTapped();
 if (form()) {
+  setInterval(giveSign, SIGN);
   window.addEventListener("online", () => send(SOON));
   begin();
   if (unsent()) {

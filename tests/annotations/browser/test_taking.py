@@ -229,3 +229,21 @@ def test_pages_for_waiting_and_for_a_shared_id_work_on_a_small_screen(study: Stu
     page.get_by_role("link", name="Try again").tap()
     page.get_by_role("button", name="Take part").tap()
     assert study.participants.filter(identity="p1").count() == 2
+
+
+def test_a_page_gives_signs_of_life_while_it_is_being_read(study: Study, open_browser: Open) -> None:
+    page = open_browser().new_page()
+    page.clock.install()
+    person = begin(page, study)
+    signs: list[str] = []
+    page.on("request", lambda request: signs.append(request.url) if request.url.endswith("/here/") else None)
+    for _ in range(3):
+        page.mouse.move(100, 100)
+        page.mouse.move(110, 110)
+        with page.expect_response("**/here/") as response:
+            page.clock.run_for(20_000)
+        assert response.value.status == 204
+    person.refresh_from_db()
+    assert person.heard is not None
+    page.clock.run_for(240_000)  # nobody touches it: signs for three minutes, and then none
+    assert 3 + 7 <= len(signs) <= 3 + 10

@@ -1,6 +1,7 @@
 """Somebody with the link of a study cannot keep other participants out of it."""
 
 import re
+import uuid
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.test import Client
 from annotations.answering import participant_flow, participants, slot_assignment, throttle
 from annotations.answering.participants import people_of
 from annotations.answering.throttle import Throttle
-from annotations.models import Answer, Participant, Slot, Study
+from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
 from annotations.results.payment import PlatformRow, reconcile
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, study_of
@@ -25,6 +26,17 @@ def move_claims_back(seconds: float) -> None:
         if slot.lease is not None:
             changes["lease"] = slot.lease - timedelta(seconds=seconds)
         Slot.objects.filter(pk=slot.pk).update(**changes)
+
+
+def be_silent(*people: Participant, seconds: float = slot_assignment.GRACE + 1) -> None:
+    """Move everything that participants did back in time by so many seconds."""
+    move_claims_back(seconds)
+    for rows, field in ((Answer, "received"), (EasyAnswer, "received")):
+        for pk, moment in rows.objects.filter(participant__in=people).values_list("pk", field):
+            rows.objects.filter(pk=pk).update(**{field: moment - timedelta(seconds=seconds)})
+    for person in people:
+        heard = Participant.objects.get(pk=person.pk).heard
+        Participant.objects.filter(pk=person.pk).update(heard=heard and heard - timedelta(seconds=seconds))
 
 
 def finish_session(visitor: Visitor) -> str:
@@ -73,17 +85,6 @@ def test_loading_a_question_again_and_again_does_not_hold_it(shapes: Dataset) ->
     assert "DONE-1" in finish_session(other)
 
 
-def test_participants_with_answers_hold_a_question_for_its_whole_lease(shapes: Dataset) -> None:
-    study = study_of(shapes, questions=2, per_question=1)
-    busy, late = Visitor(study), Visitor(study)
-    busy.to_questions()
-    busy.answer()
-    move_claims_back(slot_assignment.GRACE + 60)
-    assert "Please wait a moment" in late.to_questions()
-    assert "DONE-1" in finish_session(busy)
-    assert Answer.objects.counted().filter(participant=busy.participant).count() == 2
-
-
 def test_an_answer_counts_before_the_claim_of_an_idle_session(shapes: Dataset) -> None:
     study = study_of(shapes, questions=1, per_question=1)
     slow, idle = Visitor(study), Visitor(study)
@@ -94,6 +95,136 @@ def test_an_answer_counts_before_the_claim_of_an_idle_session(shapes: Dataset) -
     move_claims_back(slot_assignment.GRACE + 1)
     slow.answer()
     assert Answer.objects.counted().get().participant == slow.participant
+
+
+# Sessions that stop after some answers
+
+
+def test_sessions_that_stop_after_one_answer_hold_nobody_off_for_more_than_a_minute(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=5, per_question=4, per_session=5)
+    stopped = []
+    while Slot.objects.free().exists():
+        stopped.append(Visitor(study))
+        stopped[-1].to_questions()
+        stopped[-1].answer()
+    late = Visitor(study)
+    assert "Please wait a moment" in late.to_questions()
+    assert 0 < int(late.client.get(late.address)["Retry-After"]) <= slot_assignment.GRACE
+    kept = set(Answer.objects.values_list("pk", flat=True))
+    be_silent(*(visitor.participant for visitor in stopped))
+    assert "DONE-1" in finish_session(late)
+    for _ in range(3):
+        finish_session(Visitor(study))
+    assert Answer.objects.counted().count() == 20
+    assert kept <= set(Answer.objects.counted().values_list("pk", flat=True))
+
+
+def test_many_who_wait_share_the_questions_of_those_who_stopped(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=6, per_question=2, per_session=2)
+    stopped = [Visitor(study) for _ in range(6)]
+    for visitor in stopped:
+        visitor.to_questions()
+        visitor.answer()
+    assert not Slot.objects.free().exists()
+    late = [Visitor(study) for _ in range(8)]
+    assert all("Please wait a moment" in visitor.to_questions() for visitor in late)
+    be_silent(*(visitor.participant for visitor in stopped))
+    pages = [visitor.to_questions() for visitor in late]
+    assert sum("Please wait a moment" in page for page in pages) == 2
+    held = list(Slot.objects.filter(answered=False).values_list("participant", flat=True))
+    assert len(set(held)) == 6 and not {one.participant.pk for one in stopped} & set(held)
+
+
+def test_a_page_that_is_read_keeps_its_question_for_the_lease(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=2, per_question=1)
+    reader, late = Visitor(study), Visitor(study)
+    reader.to_questions()
+    reader.answer()
+    for _ in range(9):
+        be_silent(reader.participant, seconds=60)
+        assert reader.send("here").status_code == 204
+        assert "Please wait a moment" in late.to_questions()
+    be_silent(reader.participant, seconds=120)
+    reader.send("here")
+    assert "Please wait a moment" not in late.to_questions()  # the lease is over
+
+
+def test_a_page_without_any_answer_is_no_sign_of_life(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=1, per_question=1)
+    script, late = Visitor(study), Visitor(study)
+    script.to_questions()
+    be_silent(script.participant)
+    assert script.send("here").status_code == 204
+    assert "DONE-1" in finish_session(late)
+
+
+def test_an_answer_to_a_check_question_is_a_sign_of_life(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=2, per_question=1)
+    busy, late = Visitor(study), Visitor(study)
+    busy.to_questions()
+    busy.answer()
+    be_silent(busy.participant)
+    check = {"kind": EasyAnswer.Kind.CHECK, "number": 0, "position": 0, "client": uuid.uuid4(), "is_right": True}
+    EasyAnswer.objects.create(participant=busy.participant, **check)
+    assert "Please wait a moment" in late.to_questions()
+
+
+def test_a_late_answer_of_a_silent_participant_is_kept_and_not_counted_twice(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=2, per_question=1, per_session=2)
+    slow, quick = Visitor(study), Visitor(study)
+    slow.to_questions()
+    slow.answer()
+    be_silent(slow.participant)
+    assert "DONE-1" in finish_session(quick)
+    slow.answer()
+    mine = Answer.objects.filter(participant=slow.participant)
+    assert (mine.count(), mine.exclude(slot=None).count()) == (2, 1)
+    assert Answer.objects.counted().count() == 2
+    assert "DONE-1" in finish_session(slow)
+
+
+def test_a_late_answer_counts_if_the_other_one_has_not_come_yet(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=2, per_question=1, per_session=2)
+    slow, other = Visitor(study), Visitor(study)
+    slow.to_questions()
+    slow.answer()
+    be_silent(slow.participant)
+    other.to_questions()
+    move_claims_back(slot_assignment.GRACE + 1)  # the other one is silent as well
+    slow.answer()
+    assert Answer.objects.counted().filter(participant=slow.participant).count() == 2
+
+
+def test_a_silent_participant_who_comes_back_gets_another_question(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=3, per_question=1, per_session=3)
+    slow, other = Visitor(study), Visitor(study)
+    slow.to_questions()
+    slow.answer()
+    be_silent(slow.participant)
+    other.to_questions()
+    taken = Slot.objects.get(participant=other.participant)
+    assert slow.choices() and "Please wait" not in slow.look()
+    mine = Slot.objects.filter(participant=slow.participant, answered=False)
+    assert taken.pk not in mine.values_list("pk", flat=True) and mine.exists()
+
+
+def test_two_who_wait_never_get_the_same_slot(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = study_of(shapes, questions=2, per_question=1)
+    slow = Visitor(study)
+    slow.to_questions()
+    slow.answer()
+    be_silent(slow.participant)
+    first, second = (Participant.objects.create(study=study, stage="questions") for _ in range(2))
+    found = []
+
+    def let_the_other_go_first(*rows: Any) -> dict[str, Any]:  # between reading the idle slots and claiming one
+        monkeypatch.undo()
+        found.extend(slot_assignment.claims(second, most=1, held=(), given=()))
+        return slot_assignment._lease(*rows)
+
+    monkeypatch.setattr(slot_assignment, "_lease", let_the_other_go_first)
+    found.extend(slot_assignment.claims(first, most=1, held=(), given=()))
+    assert len(found) == 1 and Slot.objects.get(answered=False).participant == second
 
 
 # A full study can have free slots later
