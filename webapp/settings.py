@@ -488,10 +488,16 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
 ACCOUNT_ADAPTER = "webapp.accounts.adapter.AccountAdapter"
+SOCIALACCOUNT_ADAPTER = "webapp.accounts.adapter.ProviderAccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env["EMAIL_URL"] else "none"
-ACCOUNT_FORMS = {"login": "webapp.accounts.sign_in_form.SignInForm"}
+ACCOUNT_FORMS = {
+    "login": "webapp.accounts.sign_in_form.SignInForm",
+    "signup": "webapp.accounts.sign_up_form.SignUpForm",
+}
+# Also without mail, sign-up does not say that an address has an account already: several accounts can then have it.
+ACCOUNT_PREVENT_ENUMERATION = "strict"
 ACCOUNT_SESSION_REMEMBER = True
 
 # Sign-in with OpenID Connect. It starts with a link and not with a form, because the page's content security policy
