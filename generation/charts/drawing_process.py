@@ -14,6 +14,8 @@ from typing import Any
 
 import vl_convert
 
+from generation.charts.pdf_order import in_order
+
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 KNOWN = {"svg", "g", "path", "line", "rect", "text", "tspan", "a"}
 LONG = re.compile(r"-?\d+\.\d{3,}(?:e-\d+)?")
@@ -38,7 +40,7 @@ def draw(order: Mapping[str, Any]) -> bytes:
     _round(root)
     ET.register_namespace("", SVG)
     svg = ET.tostring(root, encoding="unicode")
-    return vl_convert.svg_to_pdf(svg) if order["kind"] == "pdf" else svg.encode()
+    return in_order(vl_convert.svg_to_pdf(svg)) if order["kind"] == "pdf" else svg.encode()
 
 
 def _tidy(root: ET.Element) -> None:

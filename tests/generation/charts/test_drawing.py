@@ -1,7 +1,11 @@
 """Charts are drawn once, by a separate process, and kept on disk."""
 
+import base64
 import fcntl
+import json
 import os
+import re
+import subprocess
 import sys
 import threading
 import xml.etree.ElementTree as ET
@@ -93,6 +97,45 @@ def test_drawings_for_a_page_as_svg_and_as_pdf(long_time_limit: None, monkeypatc
     assert "vl_convert" not in sys.modules
     monkeypatch.setattr(sandbox, "run", refuse)
     assert drawings("x", orders) == made
+
+
+SEVERAL_FONTS = """
+import base64, json, sys
+from generation.charts import drawing_process
+order = json.loads(sys.stdin.read())
+made = [drawing_process.draw({**order, "kind": kind}) for kind in ("page", "svg", "pdf", "pdf")]
+print(json.dumps([base64.b64encode(one).decode() for one in made]))
+"""
+
+
+def test_a_drawing_has_the_same_bytes_in_each_process() -> None:
+    texts = [("plain – λ", "normal", "normal"), ("bold", "bold", "normal"), ("italic", "normal", "italic")]
+    marks = [{"type": "text", "text": text, "fontWeight": weight, "fontStyle": style} for text, weight, style in texts]
+    bars = {"mark": "bar", "encoding": {"x": {"field": "n", "type": "quantitative"}, "y": {"field": "label"}}}
+    rows = [{"label": label, "n": number} for number, label in enumerate(("日本語", "עברית", "many"))]
+    spec = {"data": {"values": rows}, "layer": [bars, *({"mark": mark} for mark in marks)]}
+    asked = json.dumps({**DrawingOrder(spec)._asdict(), "elsewhere": ELSEWHERE, "shrunk": 1.0})
+    command = [sys.executable, "-c", SEVERAL_FONTS]
+    drawn = []
+    for seed in ("0", "1", "random"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(command, input=asked, env=environment, text=True, stdout=subprocess.PIPE, check=True)
+        drawn.append(json.loads(done.stdout))
+    assert drawn[0] == drawn[1] == drawn[2]
+    assert drawn[0][2] == drawn[0][3]  # the order of the fonts was random in each call
+    check_pdf(base64.b64decode(drawn[0][2]))
+
+
+def check_pdf(pdf: bytes) -> None:
+    """Check that every entry of the cross-reference table is the place of its object, and that references exist."""
+    table = int(pdf[pdf.rindex(b"startxref") :].split()[1])
+    places = [int(entry) for entry in re.findall(rb"(\d{10}) 00000 n", pdf[table:])]
+    for number, place in enumerate(places, start=1):
+        assert pdf[place:].startswith(b"%d 0 obj" % number)
+        head = pdf[place : pdf.index(b"endobj", place)].partition(b"stream\n")[0]
+        assert all(1 <= int(other) <= len(places) for other in re.findall(rb"(\d+) 0 R", head))
+    assert pdf.startswith(b"xref\n0 %d\n" % (len(places) + 1), table) and pdf.endswith(b"%%EOF")
+    assert len(re.findall(rb"/Subtype\s*/Type0", pdf)) >= 3
 
 
 def links_of(drawing: bytes) -> list[ET.Element]:
