@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist worksteal $(if $(SEE
 # Hundreds of tests start processes of their own. Each would compile the same modules if the environment forbade Python to keep them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-quick prove lint
+.PHONY: help run test test-quick prove lint release
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make prove                              the whole test suite, proofs at full size"
 	@echo "make lint                               ruff, mypy, import-linter, Django's checks"
 	@echo "make env                                write .env with random passwords, which docker-compose.yml needs"
+	@echo "make release                            check, build and tag a release; the tag is not pushed"
 	@echo "make .venv                              the Python environment alone"
 	@echo "make blender                            Blender, the optional renderer, in $(BLENDER) (1 GB)"
 	@echo "make torch                              PyTorch, in $(TORCH), and the tests of networks and of what they are fed (1 GB)"
@@ -44,6 +45,17 @@ prove: $(VENV)/.dev warm
 .PHONY: warm
 warm: $(VENV)/.dev
 	@NUMBA_CACHE_DIR=var/numba $(BIN)/python manage.py warm
+
+# The setuptools of the lock file is older than the one that pyproject.toml needs, so building has an environment of its own.
+BUILDER := .venv-release
+
+release: $(VENV)/.dev $(BUILDER)/.run
+	$(BIN)/python -m tests.release --builder $(BUILDER)/bin/python $(ARGS)
+
+$(BUILDER)/.run: | $(BIN)/python
+	$(BIN)/python -m venv $(BUILDER)
+	$(BUILDER)/bin/python -m pip install --disable-pip-version-check --quiet setuptools==80.9.0
+	@touch $@
 
 # Each process of pytest reads all tests, and compiles those that no process before it has compiled and kept. An error in a
 # test is not shown here, because the test run shows it.

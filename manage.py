@@ -15,8 +15,9 @@ def main():
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
     gc.set_threshold(50000)  # modules are no garbage; to look for it after every 700 objects takes a sixth of a start
     try:
+        import django
         from django.core.exceptions import ImproperlyConfigured
-        from django.core.management import execute_from_command_line
+        from django.core.management import ManagementUtility
     except ImportError as error:
         sys.exit(
             refused(
@@ -24,8 +25,13 @@ def main():
                 "run `make .venv` and then .venv/bin/python manage.py ..." % error
             )
         )
+    utility = ManagementUtility(sys.argv)
     try:
-        execute_from_command_line(sys.argv)
+        if sys.argv[1:2] == ["version"]:  # otherwise Django prints its own
+            django.setup()
+            utility.fetch_command("version").run_from_argv(sys.argv)
+        else:
+            utility.execute()
     except ImproperlyConfigured as error:
         sys.exit(refused(str(error)))
 

@@ -23,6 +23,7 @@ from generation.making.chunk_writer import ROWS, ChunkWriter
 from generation.making.creation import create_dataset
 from generation.models import Chunk, Dataset, Import, Job, Scene, Split, Turn, from_now
 from generation.models.datasets import SLICE
+from generation.program_version import PROGRAM
 from generation.queue import GENERATION, graceful_shutdown, leases, runner, scheduler
 from generation.queue.transient_errors import find_outage
 from generation.reports import chart_prerendering
@@ -199,8 +200,9 @@ def check_version(dataset: Dataset) -> None:
     """Raise `WrongVersion` unless the dataset was started with this version of the engine."""
     if dataset.engine_version != ENGINE_VERSION:
         raise WrongVersion(
-            f"Expected a dataset of engine version {ENGINE_VERSION}, got version {dataset.engine_version}. The rest "
-            f"would not fit. Continue with release {dataset.release}, or delete it and make it again.",
+            f"Expected a dataset begun by engine {ENGINE_VERSION}, which this {PROGRAM} has, got one begun by "
+            f"{dataset.made_by}. The rest would not fit. Continue it with engine {dataset.engine_version}, or delete "
+            "it and make it again.",
             where=dataset.slug,
         )
 

@@ -24,6 +24,7 @@ from generation.making import dataset_jobs
 from generation.making.creation import create_dataset
 from generation.models import Dataset, FreshTwin, Split
 from generation.models.datasets import SLUG_PATTERN
+from generation.program_version import PROGRAM
 from generation.specs import estimates, limits
 
 MOST = 29  # twins of a split for one account; with the split itself, a suite has 30 members at most
@@ -67,8 +68,8 @@ def check_source(split: Split) -> None:
         )
     if split.dataset.engine_version != ENGINE_VERSION:
         raise TwinRefused(
-            f"Expected a split made by engine {ENGINE_VERSION}, which this program has, got one made by engine "
-            f"{split.dataset.engine_version}. Its twin would differ in more than chance. Make the dataset again with "
+            f"Expected a split made by engine {ENGINE_VERSION}, which this {PROGRAM} has, got one made by "
+            f"{split.dataset.made_by}. Its twin would differ in more than chance. Make the dataset again with "
             "this release, and twins of that.",
             where=str(split),
         )

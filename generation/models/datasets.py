@@ -18,6 +18,7 @@ from generation.engine.errors import BadSpec
 from generation.engine.items import Display, Media
 from generation.engine.spec import RESERVED_NAMES, BaseSpec
 from generation.engine.worlds import World, get_world
+from generation.program_version import describe
 
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}\Z"
 SLICE = 25  # scenes per job that draws pictures
@@ -175,6 +176,10 @@ class Dataset(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("dataset", args=[self.slug])
+
+    @property
+    def made_by(self) -> str:
+        return describe(release=self.release, engine_version=self.engine_version)
 
     @property
     def name(self) -> str:

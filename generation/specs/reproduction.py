@@ -9,6 +9,7 @@ from typing import NamedTuple
 from generation.access import What
 from generation.engine import ENGINE_VERSION
 from generation.models import Dataset, Split
+from generation.program_version import PROGRAM
 from generation.splits.split_recipes import command, read_recipe
 
 A_LONG_TIME_AGO = (1980, 1, 1, 0, 0, 0)  # fixed date in zip files, so that the bytes are reproducible
@@ -114,8 +115,8 @@ def _refused(dataset: Dataset) -> str:
     if dataset.engine_version == ENGINE_VERSION:
         return ""
     return (
-        f"This program has engine {ENGINE_VERSION}; the dataset was made by engine {dataset.engine_version}, "
-        f"so the same spec gives another dataset here. Install release {dataset.release} to make it again."
+        f"This program is {PROGRAM}; the dataset was made by {dataset.made_by}, so the same spec gives another dataset "
+        f"here. Install a release with engine {dataset.engine_version} to make it again."
     )
 
 

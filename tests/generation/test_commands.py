@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from generation import __version__
 from generation.engine.errors import BadSpec
 from generation.making import dataset_jobs
 from generation.management import console
@@ -201,7 +202,7 @@ class TestGenerateRefuses:
         begin()
         Dataset.objects.update(engine_version="0")
         words = refusal("generate", "fake-mini", "--name", "rows", "--resume")
-        assert "engine version" in words and "release 0.1.0" in words
+        assert f"begun by release {__version__} (engine 0)" in words and "Continue it with engine 0" in words
 
     def test_a_file_that_is_not_json(self, file: Callable[[Any], str]) -> None:
         assert (

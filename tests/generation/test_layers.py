@@ -12,7 +12,9 @@ from django.conf import settings
 import generation
 import webapp
 from generation.engine.worlds import REGISTRY
+from tests import release
 from tests.worlds.test_names import name_pattern
+from webapp.api.urls import api
 
 ROOT = Path(settings.BASE_DIR)
 HOME = ROOT / "generation"
@@ -68,6 +70,7 @@ def test_names_of_worlds_are_found_except_in_comments_and_docstrings(file: str, 
 
 
 def test_all_files_state_the_same_release() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    [cited] = re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), flags=re.MULTILINE)
-    assert generation.__version__ == webapp.__version__ == project == cited
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert "version" not in project["project"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "generation.engine.release.__version__"}
+    assert release.version_of(ROOT) == generation.__version__ == webapp.__version__ == api.version

@@ -28,6 +28,7 @@ from typing import IO, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from generation.engine.errors import EngineError
+from generation.program_version import describe
 
 FORMAT, SHARING = 1, 2  # the files are in the archive, or outside it and shared with other archives
 FORMATS = (FORMAT, SHARING)
@@ -69,6 +70,10 @@ class Header(BaseModel):
     pictures: bool
     migrations: dict[str, list[str]]
     tables: dict[str, list[str]]
+
+    @property
+    def program(self) -> str:
+        return describe(release=self.release, engine_version=self.engine_version)
 
 
 class Contents(BaseModel):

@@ -17,6 +17,7 @@ from django.db.models.functions import Greatest
 from generation.engine.errors import EngineError
 from generation.making import lost_pictures
 from generation.models import AbstractJob, Dataset, Split
+from generation.program_version import PROGRAM
 from generation.splits import sealing
 from webapp.backups import rows, schema, stored_files
 from webapp.backups.archive import BadArchive, Contents
@@ -86,14 +87,14 @@ def check_archive(path: Path, *, show: Callable[[int], object] = lambda size: No
     header = archive.header
     if strange := schema.unknown(header.migrations):
         raise BadArchive(
-            f"Expected an archive of this release or an older one, got one of release {header.release} with "
-            f"{strange[0]}. Use that release.",
+            f"Expected an archive of {PROGRAM} or an older release, got one of {header.program} with {strange[0]}. "
+            "Use that release.",
             where=str(path),
         )
     models = schema.models_at(header.migrations)
     for label, columns in header.tables.items():  # only these: the set of transient tables may have changed since
         if label not in models or columns != [field.attname for field in schema.columns_of(models[label])]:
-            raise BadArchive(f"Expected the tables of release {header.release}, got another {label}.", where=str(path))
+            raise BadArchive(f"Expected the tables of {header.program}, got another {label}.", where=str(path))
     archive.verify(show=show)
     return archive
 

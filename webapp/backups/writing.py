@@ -18,6 +18,7 @@ from generation import __version__
 from generation.engine import ENGINE_VERSION
 from generation.engine.errors import EngineError
 from generation.making import lost_pictures
+from generation.program_version import PROGRAM
 from generation.storage.files import sync_folder
 from webapp.backups import rows, schema, stored_files
 from webapp.backups.archive import FORMAT, SECRETS, Contents, Header, Writer
@@ -114,8 +115,7 @@ def _migrations(using: str) -> schema.Migrations:
     migrations = schema.migrations_of(using)
     if strange := schema.unknown(migrations):
         raise NotWritten(
-            f"Expected a database of release {__version__} or an older one, got one with {strange[0]}. "
-            "Use the newer release."
+            f"Expected a database of {PROGRAM} or an older release, got one with {strange[0]}. Use the newer release."
         )
     return migrations
 

@@ -20,6 +20,7 @@ from django.conf import settings
 from django.core.mail import send_mail
 
 from generation import __version__
+from generation.program_version import PROGRAM
 from webapp.monitoring.log_masking import mask
 
 OURS = ("webapp", "generation", "annotations")
@@ -65,7 +66,7 @@ class ErrorReport:
     @property
     def text(self) -> str:
         """Return the report as the text of a mail."""
-        lines = [self.title, "", f"Release {__version__}, logger {self.logger}: {self.template}", ""]
+        lines = [self.title, "", f"{PROGRAM.capitalize()}, logger {self.logger}: {self.template}", ""]
         for number, error in enumerate(self.errors):
             lines += ["which came from" if number else "Lines of code, the last one is where it happened:", ""]
             lines += [f"  {path}:{line} in {function}" for path, line, function in error.frames]

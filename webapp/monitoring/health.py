@@ -12,6 +12,8 @@ from django.conf import settings
 from django.db import Error, connection
 from django.db.models import F
 
+from generation import __version__
+from generation.engine import ENGINE_VERSION
 from generation.models import Heartbeat, Job
 from generation.models.jobs import ago
 from generation.queue import DEFAULT, GENERATION, outages
@@ -41,7 +43,8 @@ def report() -> dict[str, Any]:
         except Error as error:
             parts["database"] = _answering(type(error).__name__)
     parts |= {"disk": disk(), "store": _answering(health_probes.store.get())}
-    return summary(parts) | {"background_processes": alive, "parts": parts}
+    program = {"release": __version__, "engine_version": ENGINE_VERSION}
+    return summary(parts) | program | {"background_processes": alive, "parts": parts}
 
 
 def ready_report() -> dict[str, Any]:

@@ -118,7 +118,7 @@ def test_overview_needs_few_queries(client, shapes, django_assert_max_num_querie
 
 def test_recipe_names_the_release_and_a_command(client, shapes):
     page = text_of(client.get(OVERVIEW))
-    assert f"Install release {shapes.release} (engine {shapes.engine_version})" in page
+    assert f"Install {shapes.made_by}, save" in page
     assert "python manage.py generate shapes.json --name shapes-again" in page
     assert "The answers of test are withheld. Without the secret" in page
     assert small.SECRET not in page
@@ -136,8 +136,8 @@ def test_everybody_sees_the_secret_once_answers_are_open(client, shapes):
 def test_recipe_of_another_engine_names_the_release_to_install(client, shapes):
     Dataset.objects.filter(pk=shapes.pk).update(engine_version="0.9", release="0.0.7")
     page = text_of(client.get(OVERVIEW))
-    assert "made by engine 0.9" in page
-    assert "Install release 0.0.7 to make it again" in page
+    assert "made by release 0.0.7 (engine 0.9)" in page
+    assert "Install a release with engine 0.9 to make it again" in page
 
 
 def test_spec_downloads_as_it_was_stored(client, shapes):

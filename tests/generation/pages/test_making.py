@@ -181,7 +181,7 @@ def test_a_dataset_of_another_engine_cannot_be_resumed(page: Client, dataset: Da
     Dataset.objects.filter(pk=dataset.pk).update(engine_version="0.0")
     for what in ("resume", f"retry/{job.pk}"):
         response = page.post(f"{EDIT}{what}/")
-        assert (response.status_code, "Expected a dataset of engine version" in text(response)) == (409, True)
+        assert (response.status_code, "Expected a dataset begun by engine" in text(response)) == (409, True)
 
 
 def test_a_failed_job_shows_its_message_and_can_be_retried(page: Client, dataset: Dataset) -> None:

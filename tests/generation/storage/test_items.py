@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 from PIL import Image
 
+from generation import __version__
 from generation.engine.errors import BadScene, BadSpec
 from generation.engine.worlds import get_maker
 from generation.making import dataset_jobs
@@ -74,7 +75,7 @@ def test_a_taken_name_is_refused_and_the_first_dataset_is_unchanged(begin: Begin
 
 def test_a_new_dataset_records_its_engine_spec_and_references(begin: Begin) -> None:
     dataset = begin()
-    assert dataset.engine_version and dataset.release == "0.1.0"
+    assert dataset.engine_version and dataset.release == __version__
     assert list(dataset.spec_data["splits"]) == ["train", "val", "test"]
     assert dataset.read_spec().to_json() == dataset.spec_data
     assert [split.reference and split.reference.name for split in dataset.splits.order_by("ordinal")] == [

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generation import program_version
 from generation.engine.errors import BadTraining
 from generation.engine.learners.model_files import read_model
 from generation.engine.learners.training_process import ORDER
@@ -58,9 +59,12 @@ def stop_at(epoch: int, how: Callable[[Training], Any]) -> Callable[[Training], 
     return look
 
 
-def test_the_version_of_the_code_tells_a_commit_and_whether_files_were_changed(settings: Any, tmp_path: Path) -> None:
-    settings.BASE_DIR = tmp_path
-    version = results.code_version.__wrapped__
+def test_the_version_of_the_code_tells_a_commit_and_whether_files_were_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(program_version, "HOME", tmp_path)
+    monkeypatch.setattr(program_version, "commit", program_version.commit.__wrapped__)
+    version = program_version.code_version
     assert "commit" not in version()
     (tmp_path / "some.py").write_text("")
     for arguments in ("init -q", "add .", "-c user.name=a -c user.email=a@example.org commit -qm first"):
@@ -93,7 +97,7 @@ def test_a_training_stores_a_model_and_submits_its_answers(order: TrainingOrder,
     assert (made.state, made.message) == (State.DONE, "")
     assert made.examples_seen == 3 * order.train.questions and made.parameters == 50
     assert [row[0] for row in made.epochs] == [1, 2, 3] and made.seconds > 0
-    assert made.code_version == results.code_version()
+    assert made.code_version == program_version.code_version()
     [submission] = made.submissions.all()
     assert (submission.split, submission.run, submission.trained_on) == (val, "5", order.train)
     assert (submission.train_size, submission.examples_seen) == (order.train.questions, None)

@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group
 from django.http import HttpResponse
 from django.test import Client
 
+from generation import program_version
 from generation.access import RESEARCHERS
 from generation.engine.learners import METHODS
 from generation.models import Dataset, Split
@@ -15,7 +16,7 @@ from tests.clients import client_of
 from tests.leaderboards.training import toys
 from webapp.leaderboards import scoring
 from webapp.leaderboards.models import Method, Submission, Training
-from webapp.leaderboards.training import orders, results, training_jobs
+from webapp.leaderboards.training import orders, training_jobs
 from webapp.leaderboards.training.orders import TrainingOrder
 from webapp.models import User
 
@@ -175,7 +176,7 @@ def test_a_training_is_followed_and_ends_with_its_submissions(browser: Client, w
     [submission] = Submission.objects.filter(training=waiting)
     page = browser.get(waiting.get_absolute_url())
     assert "Trained" in page.text and submission.get_absolute_url() in page.text and "data-progress" not in page.text
-    assert results.code_version() in page.text
+    assert program_version.code_version() in page.text
     told = text_of(browser.get(submission.get_absolute_url()))
     assert f"Training {waiting.pk}" in told and '"epochs": 3' in told.replace("&quot;", '"')
 

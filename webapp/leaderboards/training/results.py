@@ -4,19 +4,14 @@ import gzip
 import hashlib
 import json
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db.models import Count, Sum
 
-from generation import __version__
-from generation.engine import ENGINE_VERSION
 from generation.engine.errors import BadTraining
 from generation.engine.learners import find_learner
 from generation.engine.learners.model_files import ABOUT
@@ -177,19 +172,3 @@ def _rows(expected: ExpectedAnswers, predictions: Iterator[dict[str, Any]]) -> I
             row["boxes"] = [[x1 * width, y1 * height, x2 * width, y2 * height] for x1, y1, x2, y2, _ in one["boxes"]]
             row["scores"] = [score for *_, score in one["boxes"]]
         yield row
-
-
-@cache
-def code_version() -> str:
-    # Release, engine, and if there is a git repository: its commit, and whether files were changed since then.
-    commit = _git("rev-parse", "--short=12", "HEAD")
-    changed = " with changes" if commit and _git("status", "--porcelain", "--untracked-files=no", "--", "*.py") else ""
-    return f"{__version__}, engine {ENGINE_VERSION}{f', commit {commit}' if commit else ''}{changed}"
-
-
-def _git(*arguments: str) -> str:
-    command = ["git", "-C", str(settings.BASE_DIR), *arguments]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout.strip()  # noqa: S603
-    except (OSError, subprocess.SubprocessError):
-        return ""  # there is no git, or no repository

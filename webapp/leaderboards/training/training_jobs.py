@@ -25,6 +25,7 @@ from generation.engine.errors import BadTraining
 from generation.engine.learners import find_learner
 from generation.engine.learners.model_files import write_whole
 from generation.engine.learners.training_process import ORDER
+from generation.program_version import code_version
 from generation.queue import graceful_shutdown, leases, runner
 from generation.queue.runner import nothing
 from generation.queue.transient_errors import describe_stop
@@ -93,7 +94,7 @@ def _prepare(training: Training, folder: Path, watch: "TrainingWatch", stack: Ex
         "threads": settings.TRAINING_THREADS,
         "predict": [folder_name(split) for split in order.tests],
         "examples": {name: one.key for name, one in wanted.items()},
-        "code": results.code_version(),
+        "code": code_version(),
     }
     _start_over_unless_same(folder, json.dumps(content, sort_keys=True).encode())
     for name, one in wanted.items():
@@ -125,7 +126,7 @@ def _finish(training: Training, folder: Path, watch: "TrainingWatch") -> None:
             force=True,
             parameters=int(watch.done["parameters"]),
             examples_seen=int(watch.done["examples_seen"]),
-            code_version=results.code_version(),
+            code_version=code_version(),
             model=stored.name,
             model_digest=stored.digest,
             model_size=stored.size,

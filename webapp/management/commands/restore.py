@@ -49,7 +49,7 @@ class Command(PlainCommand):
         header, contents = archive.header, archive.contents
         assert contents is not None
         self.stdout.write(
-            f"{path} is whole: written {header.made:%Y-%m-%d %H:%M} UTC by release {header.release} from "
+            f"{path} is whole: written {header.made:%Y-%m-%d %H:%M} UTC by {header.program} from "
             f"{header.database}, {sum(contents.rows.values()):,} rows, {contents.files:,} files."
         )
         return archive
