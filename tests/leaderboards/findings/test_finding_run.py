@@ -18,6 +18,7 @@ from generation.models import Dataset, Job, Question, Split, from_now
 from generation.queue import leases
 from generation.splits import question_sets
 from generation.splits.split_recipes import read_recipe
+from generation.storage import files
 from tests.leaderboards.findings.made_findings import SMALL, SPLITS, small_definition
 from webapp.leaderboards import baselines, stored_predictions
 from webapp.leaderboards.entries import entries_of
@@ -469,7 +470,7 @@ def test_the_journal_keeps_the_steps_that_have_not_changed(owner: User) -> None:
 def test_a_damaged_journal_is_not_used(owner: User, seconds: str) -> None:
     run = FindingRun("small", "mini", owner=owner, definition=small_definition())
     run.journal.note("make shapes", 5.0)
-    run.journal.path.write_text(f'{{"seconds": {seconds}}}')
+    files.put(run.journal.name, f'{{"seconds": {seconds}}}'.encode())
     assert FindingRun("small", "mini", owner=owner, definition=small_definition()).journal.seconds == {}
 
 
@@ -523,7 +524,7 @@ def test_a_size_that_a_finding_does_not_have_is_one_message(owner: User) -> None
 
 
 def test_a_damaged_record_is_one_message(own_records: Path) -> None:
-    own_records.mkdir()
+    own_records.mkdir(parents=True)
     path = records.path_of("small", "mini", folder=own_records)
     assert records.read_record(path) is None
     path.write_text('{"finding": 5}', encoding="utf-8")

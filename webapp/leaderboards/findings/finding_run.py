@@ -101,7 +101,7 @@ class FindingRun:
             raise BadFinding(f"Expected one of {', '.join(self.definition.sizes)}, got {size!r}.", where="--size")
         self.plan = self.definition.sizes[size]
         self.make, self.say = make or _make_here, say
-        self.journal = Journal(records.own_folder() / f"{name}-{size}.journal.json")
+        self.journal = Journal(f"{name}-{size}")
 
     # Steps
 

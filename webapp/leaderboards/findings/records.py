@@ -1,7 +1,8 @@
 """Records of findings: the datasets and trainings of a run, its figures, and the outcomes of statements.
 
-Records of the repository are in `records/`, and records of this site are in `VAR_DIR/findings/`. The same folder has
-the journal of each run, with the seconds of each step that is done.
+Records of the repository are in `records/`. Records of this site are in the folder `findings` of the storage, which all
+web servers share and every backup has. The same folder has the journal of each run, with the seconds of each step that
+is done. Release 0.1.0 wrote both into `VAR_DIR/findings`; what is still there is read too, until it is moved.
 """
 
 import json
@@ -9,13 +10,15 @@ import logging
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from pydantic import field_validator
 
 from generation.engine.errors import BadSpec
@@ -24,10 +27,13 @@ from generation.engine.learners.model_files import write_whole
 from generation.engine.scoring.figures import rounded
 from generation.engine.scoring.statements import Inequality, Measurement, StatementOutcome, interval_of_sum
 from generation.engine.spec import Frozen, read
+from generation.program_version import code_version
+from generation.storage import files
 from webapp.leaderboards.findings.definitions import BadFinding, load
-from webapp.leaderboards.training.results import code_version
 
 FOLDER = Path(__file__).parent / "records"
+STORED = "findings"  # folder of the storage
+JOURNAL = ".journal.json"
 PACKAGES = ("numpy", "numba", "torch")
 CPU_INFO = Path("/proc/cpuinfo")
 
@@ -170,8 +176,13 @@ def _installed() -> Iterator[tuple[str, str]]:
 # Files
 
 
-def own_folder() -> Path:
+def old_folder() -> Path:
+    # Release 0.1.0 kept records and journals here.
     return Path(settings.VAR_DIR) / "findings"
+
+
+def name_of(finding: str, size: SizeName) -> str:
+    return f"{STORED}/{finding}-{size}.json"
 
 
 def path_of(finding: str, size: SizeName, *, folder: Path) -> Path:
@@ -179,29 +190,49 @@ def path_of(finding: str, size: SizeName, *, folder: Path) -> Path:
 
 
 def write(record: FindingRecord, *, folder: Path) -> Path:
-    """Write a record and return its file."""
+    """Write a record into a folder of this machine, and return its file."""
     path = path_of(record.finding, record.size, folder=folder)
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False)
-    write_whole(path, f"{text}\n".encode())
+    write_whole(path, _encode(record))
     return path
 
 
+def store(record: FindingRecord) -> str:
+    name = name_of(record.finding, record.size)
+    files.put(name, _encode(record))
+    return name
+
+
+def _encode(record: FindingRecord) -> bytes:
+    return f"{json.dumps(record.model_dump(mode='json'), indent=1, ensure_ascii=False)}\n".encode()
+
+
 def read_record(path: Path) -> FindingRecord | None:
+    return _read(path.read_bytes, where=path.name)
+
+
+def _read(get: Callable[[], bytes], *, where: str) -> FindingRecord | None:
     """Return a record, or None without a file; raise `BadFinding` if the file is damaged."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        return read(FindingRecord, data)
+        return read(FindingRecord, json.loads(get().decode()))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError, BadSpec) as error:
-        raise BadFinding(f"Expected the record of a finding, got: {error}", where=path.name) from error
+        raise BadFinding(f"Expected the record of a finding, got: {error}", where=where) from error
 
 
 def load_latest(finding: str, size: SizeName) -> FindingRecord | None:
-    """Return the newest record of the present definition; without one, the newest record of an earlier definition."""
     # A damaged record is logged, so that pages work without it.
-    loaded = [_load(path_of(finding, size, folder=folder)) for folder in (FOLDER, own_folder())]
+    loaded = [_load(path_of(finding, size, folder=FOLDER)), *_load_own(finding, size)]
+    return _newest(finding, size, loaded)
+
+
+def load_own(finding: str, size: SizeName) -> FindingRecord | None:
+    return _newest(finding, size, _load_own(finding, size))
+
+
+def _newest(finding: str, size: SizeName, loaded: Iterable[FindingRecord | None]) -> FindingRecord | None:
+    # The newest record of the present definition; without one, the newest record of an earlier definition.
     found = [one for one in loaded if one is not None]
     if len(found) < 2:
         return next(iter(found), None)
@@ -209,16 +240,49 @@ def load_latest(finding: str, size: SizeName) -> FindingRecord | None:
     return max(found, key=lambda one: (one.definition == current, one.end_time))
 
 
-def load_own(finding: str, size: SizeName) -> FindingRecord | None:
-    return _load(path_of(finding, size, folder=own_folder()))
+def _load_own(finding: str, size: SizeName) -> Iterator[FindingRecord | None]:
+    yield _load_stored(name_of(finding, size))
+    yield _load(path_of(finding, size, folder=old_folder()))
+
+
+def _load_stored(name: str) -> FindingRecord | None:
+    folder, _, file = name.rpartition("/")
+    return _logged(partial(_read, partial(files.get, name), where=file), place=f"{folder} of the storage")
 
 
 def _load(path: Path) -> FindingRecord | None:
+    return _logged(partial(read_record, path), place=str(path.parent))
+
+
+def _logged(load: Callable[[], FindingRecord | None], *, place: str) -> FindingRecord | None:
     try:
-        return read_record(path)
+        return load()
     except BadFinding as error:
-        log.warning("The record of a finding in %s is not used. %s", path.parent, error)
+        log.warning("The record of a finding in %s is not used. %s", place, error)
         return None
+
+
+def move_old_files() -> int:
+    """Move what release 0.1.0 kept in `VAR_DIR` of this machine into the storage, and return the number of files.
+
+    A newer file in the storage stays. Called twice, or killed half-way, it loses nothing.
+    """
+    moved = 0
+    for path in sorted(old_folder().glob("*.json")):
+        name = f"{STORED}/{path.name}"
+        if not default_storage.exists(name) or _is_newer(path, name):
+            files.put(name, path.read_bytes())
+        path.unlink()
+        moved += 1
+    return moved
+
+
+def _is_newer(path: Path, name: str) -> bool:
+    """Return whether a record of this machine is newer than the one in the storage. Journals never are."""
+    if path.name.endswith(JOURNAL):
+        return False
+    here, there = _load(path), _load_stored(name)
+    return here is not None and (there is None or here.end_time > there.end_time)
 
 
 def _are_seconds(data: Any) -> TypeGuard[dict[str, float]]:
@@ -233,19 +297,21 @@ class Journal:
     The file stays after the run, so that a second record counts the seconds of the first run.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, name: str) -> None:
+        self.name = f"{STORED}/{name}{JOURNAL}"
+        self.old = old_folder() / f"{name}{JOURNAL}"
         self.seconds: dict[str, float] = self._read()
 
     def _read(self) -> dict[str, float]:
-        try:
-            found = json.loads(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return {}
-        seconds = found.get("seconds") if isinstance(found, dict) else None
-        return seconds if _are_seconds(seconds) else {}
+        for get in (partial(files.get, self.name), self.old.read_bytes):
+            try:
+                found = json.loads(get())
+            except (OSError, ValueError, RecursionError):
+                continue
+            seconds = found.get("seconds") if isinstance(found, dict) else None
+            return seconds if _are_seconds(seconds) else {}
+        return {}
 
     def note(self, step: str, seconds: float) -> None:
         self.seconds[step] = round(self.seconds.get(step, 0.0) + seconds, 3)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(self.path, json.dumps({"seconds": self.seconds}, indent=1).encode())
+        files.put(self.name, json.dumps({"seconds": self.seconds}, indent=1).encode())

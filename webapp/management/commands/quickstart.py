@@ -22,6 +22,7 @@ from generation.making.warmup import warm
 from generation.management.console import PlainCommand
 from generation.models import Dataset
 from webapp.backups.before_migrating import upgrade
+from webapp.leaderboards.findings.records import move_old_files
 from webapp.models import LoginLink, User, address_of
 from webapp.running.housekeeping import prepare_broker
 from webapp.running.network_addresses import ANYWHERE, CannotListen, listen_on, names_of
@@ -61,6 +62,7 @@ class Command(PlainCommand):
         What exists already is not created again; the demo dataset is created only if there is no dataset.
         """
         upgrade(say=self._say)
+        move_old_files()
         prepare_broker()
         warm()
         administrator()

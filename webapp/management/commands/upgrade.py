@@ -4,6 +4,7 @@ from typing import Any
 
 from generation.management.console import PlainCommand
 from webapp.backups.before_migrating import upgrade
+from webapp.leaderboards.findings.records import move_old_files
 
 
 class Command(PlainCommand):
@@ -12,4 +13,5 @@ class Command(PlainCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         upgrade(say=self.stdout.write)
+        move_old_files()
         self.stdout.write("The database fits this release.")

@@ -112,9 +112,9 @@ class Command(WatchingCommand):
 
     def _record(self, run: FindingRun, *, in_repository: bool) -> None:
         record = run.record()
-        folders = [records.own_folder(), *([records.FOLDER] if in_repository else [])]
-        for folder in folders:
-            self.stderr.write(f"Recorded: {records.write(record, folder=folder)}", str)
+        self.stderr.write(f"Recorded: {records.store(record)} in the storage", str)
+        if in_repository:
+            self.stderr.write(f"Recorded: {records.write(record, folder=records.FOLDER)}", str)
         for one in record.statements:
             self.stdout.write(
                 f"{SIGNS[one.outcome]:<10} {one.value:+.3f} ({one.low:+.3f} to {one.high:+.3f})  {one.says}"
