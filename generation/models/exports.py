@@ -40,6 +40,8 @@ class Export(AbstractJob):
         PUBLIC = "public", "what everybody may see who may open the dataset"
         ALL = "all", "everything, withheld answers too"
 
+    account = "user"
+
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="exports", db_index=False)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="exports"

@@ -1,6 +1,7 @@
 """Work as rows: jobs that processes claim with a token and a lease, and the processes themselves."""
 
 import re
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -28,6 +29,7 @@ from generation.models.items import Chunk
 AnyJob = TypeVar("AnyJob", bound="AbstractJob")
 UNKNOWN = 32_767  # higher than every real urgency; the next claim replaces it with the real one
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+TURNS_KEPT = 86_400.0  # seconds for which an account that was served is behind one that was not
 
 
 def from_now(seconds: float) -> ExpressionWrapper:
@@ -71,6 +73,44 @@ class AbstractJobQuerySet(models.QuerySet[AnyJob]):
     def claimable(self) -> Self:
         return self.ready().order_by("-priority", "pk")
 
+    def in_turns(self, *, most: int) -> Iterator[AnyJob]:
+        """Yield the first jobs of each account, in the order in which the accounts take turns.
+
+        The account with the most urgent job is first. Among equals, it is the account with the fewest running jobs,
+        then the account that has waited longest since a job of it was started, then the account with the oldest job.
+
+        Parameters
+        ----------
+        most : int
+            The limit of accounts, and of jobs of an account. Another process may claim a job first, so a claim may need
+            several jobs.
+        """
+        for account in self._accounts_in_turn()[:most]:
+            yield from self.filter(self._of_accounts([account]))[:most]
+
+    def _accounts_in_turn(self) -> list[Any]:
+        path = self.model.account
+        found = self.order_by().values_list(path).annotate(urgency=Max("priority"), oldest=Min("pk"))
+        waiting = {account: (-urgency, oldest) for account, urgency, oldest in found}
+        if len(waiting) < 2:
+            return list(waiting)
+        begun = Q(state=AbstractJob.State.RUNNING) | Q(started__gt=from_now(-TURNS_KEPT))
+        rows = self.model._default_manager.filter(begun, self._of_accounts(list(waiting))).order_by()
+        running = Count("pk", filter=Q(state=AbstractJob.State.RUNNING))
+        counts = rows.values_list(path).annotate(running=running, served=Max("started"))
+        served = {account: about for account, *about in counts}
+
+        def place(account: Any) -> tuple[Any, ...]:
+            urgency, oldest = waiting[account]
+            return urgency, *served.get(account, (0, NEVER)), oldest
+
+        return sorted(waiting, key=place)
+
+    def _of_accounts(self, accounts: Sequence[Any]) -> Q:
+        path = self.model.account
+        known = Q(**{f"{path}__in": [account for account in accounts if account is not None]})
+        return known | Q(**{f"{path}__isnull": True}) if None in accounts else known
+
 
 class AbstractJob(models.Model):
     """A piece of work. A process claims it with a random token and a lease, by the database's clock.
@@ -78,7 +118,12 @@ class AbstractJob(models.Model):
     A running job after its `deadline` hangs, even if its lease is renewed; a sweep marks it as failed. The process that
     holds a job writes the result with `held(job).update(...) == 1` in the transaction that inserts its rows. So if two
     processes believe that they hold a job, only one of them writes.
+
+    Accounts take turns. `account` is the path of the field that names the account of a job. Several rows may have no
+    account; they take turns as if they were of one account.
     """
+
+    account: ClassVar[str]
 
     class State(models.TextChoices):
         """The state of the job."""
@@ -280,6 +325,8 @@ class Job(AbstractJob):
         SEEN = "seen", "comparison with the reference split"
         DERIVE = "derive", "question set"
         DELETE = "delete"
+
+    account = "dataset__owner"
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="jobs", db_index=False)

@@ -16,6 +16,8 @@ class BlindReport(AbstractJob):
     report is outdated. `figures` is JSON that users must not get unfiltered, because it also covers withheld splits.
     """
 
+    account = "dataset__owner"
+
     dataset = models.OneToOneField(Dataset, on_delete=models.CASCADE, related_name="blind_report")
     key = models.CharField(max_length=64, blank=True)
     figures = models.TextField(blank=True)
@@ -50,6 +52,8 @@ class AblationReport(AbstractJob):
     `found` is a NumPy archive in the form of `generation.reports.skipped_steps`. Users must not get it unfiltered,
     because it also covers withheld splits.
     """
+
+    account = "split__dataset__owner"
 
     split = models.OneToOneField(Split, on_delete=models.CASCADE, related_name="ablation_report")
     key = models.CharField(max_length=64, blank=True)

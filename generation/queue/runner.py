@@ -24,7 +24,7 @@ from generation.storage import files
 
 AnyJob = TypeVar("AnyJob", bound=AbstractJob)
 
-CANDIDATES = 8  # limit of waiting jobs that are tried for one claim
+CANDIDATES = 8  # limit of accounts, and of waiting jobs of each account, that are tried for one claim
 FOREVER = float("inf")
 TURN = 10.0  # seconds
 HINT_LIFE = 15.0  # seconds after which a hint that no process took expires
@@ -62,7 +62,7 @@ class Runner(Generic[AnyJob]):
     related : tuple of str
         Fields of other tables that `perform`, `subject` and `on_failure` need, for `select_related`.
     claim_next : callable
-        Claims and returns the next job, or returns None. Without it, the table's claimable jobs are tried in order.
+        Claims and returns the next job, or returns None. Without it, the accounts of claimable jobs take turns.
     on_failure : callable
         Changes other rows when a job has failed for good, in the same transaction.
     on_loss : callable
@@ -102,7 +102,7 @@ class Runner(Generic[AnyJob]):
         return self.claim_first(self.rows.claimable()) if self.claim_next is None else self.claim_next()
 
     def claim_first(self, jobs: AbstractJobQuerySet[AnyJob]) -> AnyJob | None:
-        return next(filter(self.take, jobs[:CANDIDATES]), None)
+        return next(filter(self.take, jobs.in_turns(most=CANDIDATES)), None)
 
     def take_turn(self, *, is_due: bool = False) -> int:
         """Run jobs for one turn and return their number; also catch up if there were jobs, or if `is_due`."""

@@ -69,6 +69,8 @@ class Submission(AbstractJob):
     or refused; the codes in `predictions`, the stored `replies`, and the upload's size and digest are kept.
     """
 
+    account = "method__owner"
+
     method = models.ForeignKey(Method, on_delete=models.CASCADE, related_name="submissions")
     split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="submissions")
     run = models.CharField(max_length=60, blank=True, help_text="A seed or a name, where there are several.")

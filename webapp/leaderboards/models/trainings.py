@@ -43,6 +43,8 @@ class Training(AbstractJob):
         CPU = "cpu", "the processor"
         CUDA = "cuda", "a GPU"
 
+    account = "owner"
+
     method = models.CharField(max_length=60)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="trainings")
     train = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="trainings")
