@@ -91,7 +91,7 @@ VARIABLES = (
     ),
     Variable(
         name="PROXY_SENDS_FILES", kind="yes or no", default=False, group=SITE,
-        about="Whether the proxy sends pictures itself: the site answers with X-Accel-Redirect and the path below "
+        about="Whether the proxy sends pictures and exports: the site answers with X-Accel-Redirect and the path below "
               "MEDIA_ROOT; the proxy must read the file there and remove this header. See webapp/Caddyfile. It has "
               "no effect with S3.",
     ),

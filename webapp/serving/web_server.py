@@ -72,7 +72,7 @@ class Connection(HTTPChannel):
     @property
     def state(self) -> tuple[str, Any]:
         """Return what the connection is doing, and the request that is being read, or None if there is none."""
-        if self.has_enough_to_send:
+        if self.total_outbufs_len:
             return "reads an answer", None
         if self.requests or self.is_asking:
             return "is answered", None
@@ -151,15 +151,8 @@ class Connection(HTTPChannel):
 
     # Sending
 
-    @property
-    def has_enough_to_send(self) -> bool:
-        # A small part is sent together with the next one, which a thread is making.
-        return self.total_outbufs_len >= (self.adj.send_bytes if self.requests else 1)
-
     def writable(self) -> bool:
-        if self.drains_until is not None:
-            return False
-        return self.has_enough_to_send or self.will_close or self.close_when_flushed
+        return self.drains_until is None and bool(super().writable())
 
     def handle_write(self) -> None:
         self.budget = BURST
