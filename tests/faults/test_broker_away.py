@@ -96,6 +96,38 @@ def test_work_goes_on_during_and_after_an_outage_of_the_broker(
     assert site.processes["generation"].starts == 1
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_hosts_work_while_the_broker_is_away(services_site: Site, redis_process: RedisProcess, kind: str) -> None:
+    first = services_site
+    first.environment.update(SECRET_KEY="s" * 50, FAULTS_PACE="0.05")
+    folder = first.folder.with_name("second")
+    more = {"VAR_DIR": str(folder), "FAULTS_HOST": "second"}
+    second = Site("services", folder, first.environment | more, database=first.database, bucket=first.bucket)
+    first.environment["FAULTS_HOST"] = "first"
+    try:
+        first.begin({**SPEC, "splits": {"train": {"scenes": 9000}}}, images=False)
+        for host in (first, second):
+            host.start("generation")
+        done = "SELECT DISTINCT split_part(worker, ':', 1) FROM generation_job WHERE state = 'done' AND finished > %s"
+
+        def wait_for_both() -> None:
+            [(now,)] = first.ask("SELECT now()")
+            both = {("first",), ("second",)}
+            first.wait_until(lambda: set(first.ask(done, now)) == both, what="jobs on both hosts", seconds=60)
+
+        wait_for_both()
+        with away(redis_process, kind):
+            time.sleep(20)
+            wait_for_both()
+            time.sleep(20)
+        wait_for_both()
+        begin_and_wait(first, "afterwards")
+        assert first.processes["generation"].starts == second.processes["generation"].starts == 1
+    finally:
+        second.end()
+
+
 ROLES = ("web", "generation", "default", "beat")
 MOST_LINES = {"web": 12, "generation": 12, "default": 14, "beat": 4}  # two for each outage in each of its processes
 

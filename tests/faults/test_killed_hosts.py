@@ -97,7 +97,7 @@ class Harm:
 
     def _restart_broker(self) -> None:
         self.broker.kill()
-        self.wait(2)
+        self.wait(proof.size(40, least=3))
         self.broker.start()
 
     def wait_for_jobs(self, count: int) -> None:

@@ -8,6 +8,7 @@ import pytest
 from django.conf import settings
 
 from generation.queue import DEFAULT, GENERATION
+from tests.faults.servers import BlackHole, free_port
 from tests.services import RedisServer
 from tests.webapp.commands import manage
 from webapp.celery import app
@@ -93,3 +94,36 @@ def test_a_message_is_in_its_queue_of_redis(site_environment: dict[str, str], re
     with redis.from_url(f"{redis_server.url}/0") as client:
         assert client.llen(f"{redis_server.prefix}default") == 2
         assert client.llen(f"{redis_server.prefix}generation") == 0
+
+
+WAKE = """
+import time
+from generation.making.dataset_jobs import RUNNER
+for _ in range(3):
+    begun = time.monotonic()
+    RUNNER.wake()
+    print(time.monotonic() - begun)
+"""
+
+
+def seconds_of_three_messages(environment: dict[str, str]) -> list[float]:
+    ended = manage("shell", "--no-imports", "-c", WAKE, environment=environment)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr.count("\n") <= 1, ended.stderr  # about the outage
+    return [float(line) for line in ended.stdout.split()]
+
+
+@pytest.mark.slow
+def test_a_broker_that_never_answers_holds_up_one_message_for_a_second(site_environment: dict[str, str]) -> None:
+    with BlackHole(free_port()) as silent:
+        first, *others = seconds_of_three_messages(site_environment | {"REDIS_URL": f"redis://127.0.0.1:{silent.port}"})
+    assert 0.9 < first < 2.5 and max(others) < 0.1
+
+
+@pytest.mark.slow
+def test_a_locked_broker_file_holds_up_one_message_for_a_second(site_environment: dict[str, str]) -> None:
+    manage("shell", "--no-imports", "-c", SEND.format(queues=["generation"]), environment=site_environment)
+    with closing(sqlite3.connect(Path(site_environment["VAR_DIR"], "broker.sqlite3"), isolation_level=None)) as broker:
+        broker.execute("BEGIN EXCLUSIVE")
+        first, *others = seconds_of_three_messages(site_environment)
+    assert 0.9 < first < 4 and max(others) < 0.1
