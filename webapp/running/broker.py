@@ -25,7 +25,7 @@ class Channel(sqlalchemy.Channel):
         event.listen(engine, "connect", lambda connection, _: connection.executescript(tables))
         return engine
 
-    # Each method holds a lock against forks while it opens the file, because a thread forks the pool's processes.
+    # Each method holds a lock against forks while it opens the file, because another thread may fork.
 
     def _new_queue(self, queue: str, **options: Any) -> None:
         with no_forks:
