@@ -17,7 +17,7 @@ from generation.engine.verification.checks import spread
 from generation.engine.verification.duplicates import RepeatCounter
 from generation.engine.verification.process_pool import Crew
 from generation.engine.verification.train_overlap import NOT_VERIFIED, TrainOverlap
-from generation.engine.verification.verdict import Finding, Verdict
+from generation.engine.verification.verdict import Finding, Verdict, outdated_checks
 from generation.engine.worlds import get_maker
 from generation.models import Chunk, Dataset, Split
 from generation.verification.chunk_verifier import BatchTask, ChunkProof, prove_chunk
@@ -79,7 +79,8 @@ def verify(dataset: Dataset, scope: VerificationScope, *, workers: int = 1, tick
     tick : callable
         Called with the number of questions that were checked since the last call.
     """
-    verdict = Verdict()
+    version = dataset.engine_version
+    verdict = Verdict(outdated=outdated_checks(dataset.get_world().checks_since, version), engine_version=version)
     _prove_files(dataset, verdict)
     try:
         dataset.read_spec()

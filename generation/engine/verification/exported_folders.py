@@ -25,7 +25,7 @@ from generation.engine.verification.duplicates import RepeatCounter
 from generation.engine.verification.folder_batches import FolderBatch, FolderSplit, PartProof, facet_rows, prove_part
 from generation.engine.verification.process_pool import Crew
 from generation.engine.verification.train_overlap import TrainOverlap
-from generation.engine.verification.verdict import Finding, Verdict
+from generation.engine.verification.verdict import Finding, Verdict, outdated_checks
 from generation.engine.worlds import READERS, get_world
 
 ITEMS = 250  # items in a batch, for splits without a plan
@@ -108,6 +108,8 @@ class _Folder:
         self.found: FoundFiles = self.reader.find([scope.folder])
         self.world = get_world(self.reader.world)
         self.about = _about(scope.folder)
+        verdict.engine_version = str(self.about.get("engine_version", ""))
+        verdict.outdated = outdated_checks(self.world.checks_since, verdict.engine_version)
         self.stated = {one["name"]: one for one in self.about.get("splits", ())}
         self.hashes: dict[str, str] = {}
         self.overlap = TrainOverlap()

@@ -1,7 +1,8 @@
 """The result of a verification: what was proved of a dataset, what is wrong, and what cannot be checked."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -67,10 +68,35 @@ class CountNote:
     what: str
 
 
-class Verdict:
-    """The collected results of a verification."""
+def outdated_checks(since: Mapping[str, int], engine_version: str) -> frozenset[str]:
+    """Return the checks that do not fit a dataset: later engines than the one that made it changed their rules.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    since : mapping of str to int
+        `World.checks_since`.
+    engine_version : str
+        The engine that made the dataset.
+    """
+    if not re.fullmatch(r"[0-9]{1,4}", engine_version):
+        return frozenset()
+    return frozenset(check for check, first in since.items() if int(engine_version) < first)
+
+
+class Verdict:
+    """The collected results of a verification.
+
+    Parameters
+    ----------
+    outdated : collection of str
+        Checks that do not fit the dataset. Their results are left out; those that were made are named once.
+    engine_version : str
+        The engine that made the dataset.
+    """
+
+    def __init__(self, *, outdated: Collection[str] = (), engine_version: str = "") -> None:
+        self.outdated, self.engine_version = outdated, engine_version
+        self._left_out_checks: set[str] = set()
         self.findings: list[Finding] = []
         self.notes: list[CountNote] = []
         self.left_out = 0
@@ -81,6 +107,8 @@ class Verdict:
 
     def find(self, finding: Finding) -> None:
         """Add a fault."""
+        if self._is_outdated(finding.check):
+            return
         self._kept[finding.split, finding.check] += 1
         if self._kept[finding.split, finding.check] > MOST:
             self.left_out += 1
@@ -94,8 +122,15 @@ class Verdict:
 
     def prove(self, split: str, check: str, count: int = 1, *, unit: str) -> None:
         """Add `count` things that passed a check."""
-        if count:
+        if count and not self._is_outdated(check):
             self._proved[split, check, unit] += count
+
+    def _is_outdated(self, check: str) -> bool:
+        """Return whether the results of a check that was made are left out."""
+        if check in self.outdated:
+            self._left_out_checks.add(check)
+            return True
+        return False
 
     def same(self, split: str, check: str, expected: Any, came: Any, *, unit: str, what: str = "") -> bool:
         """Return whether two values are equal, and add the result."""
@@ -138,7 +173,11 @@ class Verdict:
     @property
     def open(self) -> list[Unproved]:
         """Return what could not be checked."""
-        return [Unproved(split, what, count) for (split, what), count in self._open.items()]
+        names = "; ".join(says for check, says in CHECKS.items() if check in self._left_out_checks)
+        made_by = f"engine {self.engine_version}, which made the dataset"
+        what = f"checks by rules that later engines than {made_by}, have changed: {names}"
+        rows = [Unproved("", what, len(self._left_out_checks))] if names else []
+        return rows + [Unproved(split, what, count) for (split, what), count in self._open.items()]
 
     @property
     def known(self) -> list[KnownFault]:

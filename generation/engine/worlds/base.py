@@ -295,6 +295,10 @@ class World(ABC):
     unknown_group : str
         The value of this facet of questions whose group is not known. A split that has some of them is grouped by the
         answer alone. Empty if the world has no such value.
+    checks_since : mapping of str to int
+        The checks of `verify` whose rules this world has changed, by their names in `CHECKS` of
+        `generation.engine.verification.proof`, each with the first engine whose datasets pass them. A dataset that an
+        earlier engine made cannot be verified by them.
     metrics : tuple of str
         The metrics of boards besides the accuracy, by their names in `METRICS` of
         `generation.engine.scoring.counts.metrics`.
@@ -328,6 +332,7 @@ class World(ABC):
     baselines: ClassVar[tuple[Baseline, ...]] = ()
     count_groups: ClassVar[str] = ""
     unknown_group: ClassVar[str] = ""
+    checks_since: ClassVar[Mapping[str, int]] = {}
     metrics: ClassVar[tuple[str, ...]] = ()
     display: ClassVar[Display] = Display()
     published: ClassVar[Published] = Published()

@@ -118,6 +118,7 @@ class ClevrWorld(World):
         "generation.engine.worlds.clevr.formats.release_writer:FORMAT",
         "generation.engine.worlds.clevr.formats.generator_format:FORMAT",
     )
+    checks_since: ClassVar = {"texts": 4, "rerendered": 4}
     lengths: ClassVar = {"effective": 6, "length": 8, "words": 12}
     views = clevr_facets.VIEWS
     board_views = BOARD_VIEWS

@@ -98,11 +98,15 @@ class ClevrReader:
 
 
 def _rotation(split: SplitFiles, *, opened: Open) -> str:
-    """Return the unit of `rotation` in a split's scenes."""
+    """Return the unit of `rotation` in a split's scenes.
+
+    Our exports name it since engine 4. In the files of earlier engines, angles are those of the stored scenes.
+    """
+    usual = "degrees" if ClevrReader.ours in split.files else "radians"
     if "scenes" not in split.files:
-        return "radians"
+        return usual
     with closing(opened(split.files["scenes"])) as file:
-        return split_files.rotation_of(file, name=Path(split.files["scenes"]).name)
+        return split_files.rotation_of(file, name=Path(split.files["scenes"]).name, usual=usual)
 
 
 def _join(

@@ -163,9 +163,9 @@ def licence_of(file: Any) -> str:
     return str(_info_of(file).get("license", ""))[:100]
 
 
-def rotation_of(file: Any, *, name: str) -> str:
-    """Return the unit of `rotation` in a file of scenes; radians, as in the release, if its `info` names none."""
-    unit = _info_of(file).get("rotation", "radians")
+def rotation_of(file: Any, *, name: str, usual: str = "radians") -> str:
+    """Return the unit of `rotation` in a file of scenes; `usual` if its `info` names none, as in the release."""
+    unit = _info_of(file).get("rotation", usual)
     if unit not in ("radians", "degrees"):
         raise BadRecord(f"Expected radians or degrees, got {shorten(unit)}.", where=f"{name}, info.rotation")
     return str(unit)
