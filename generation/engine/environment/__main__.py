@@ -12,7 +12,8 @@ from tqdm import tqdm
 
 from generation.engine.environment.dataset import EnvironmentDataset, create_dataset
 from generation.engine.environment.report import LevelReport, report_on, text_of
-from generation.engine.errors import EngineError
+from generation.engine.errors import BadSpec, EngineError
+from generation.engine.reading.bounded_json import BadJson, loads
 from generation.engine.worlds.levels import NAMES, Level
 
 ALL = "all"  # the level that stands for each of `NAMES`
@@ -67,7 +68,12 @@ def _number(text: str) -> int:
 def _spec(name: str) -> Mapping[str, Any] | str:
     if not name.endswith(".json"):
         return name
-    found: Mapping[str, Any] = json.loads(Path(name).read_text(encoding="utf-8"))
+    try:
+        found = loads(Path(name).read_bytes())
+    except (OSError, BadJson) as error:
+        raise BadSpec(f"Expected a readable JSON file, got: {error}", where=name) from error
+    if not isinstance(found, dict):
+        raise BadSpec("Expected an object, got another value.", where=name)
     return found
 
 

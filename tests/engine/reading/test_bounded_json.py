@@ -95,6 +95,13 @@ def test_valid_json_is_parsed_unchanged(value: object, indent: int | None, is_as
         ('{"a": 1', "Expected JSON, got something else"),
         ("1e999", "a number is too large"),
         ("", "Expected JSON, got something else"),
+        ('{"a": 1, "b": {"c": 1, "c": 2}}', "Expected each name once in an object, got 'c' twice"),
+        ('{"a": 1, "\\u0061": 2}', "Expected each name once in an object, got 'a' twice"),
+        ('["\\ud800"]', "got half of a surrogate pair"),
+        ('{"\\udc00": 1}', "got half of a surrogate pair"),
+        ('["\ud800"]', "got half of a surrogate pair"),
+        ('{"a":' * 10_000, "Expected at most 64 lists and objects inside one another, got more"),
+        ("9" * 5000, "Expected numbers of at most 100 characters, got a longer one"),
     ],
 )
 def test_each_error_has_one_message_with_its_place(text: str, message: str) -> None:

@@ -12,6 +12,7 @@ from generation.access import What, is_researcher, is_withheld, may_see, owns
 from generation.engine.errors import BadTraining
 from generation.engine.learners import find_learner
 from generation.engine.learners.base import Learner, LearnerConfig, SizeName
+from generation.engine.reading.bounded_json import BadJson, loads
 from generation.models import Dataset, Split
 from generation.queue import leases
 from generation.splits.query_string import shorten
@@ -148,12 +149,12 @@ def settings_of(training: Training) -> dict[str, Any]:
         return training.config_data
 
 
-def config_of(text: str, *, where: str) -> dict[str, Any]:
+def config_of(text: str | bytes, *, where: str) -> dict[str, Any]:
     """Return settings from JSON; raise `BadTraining` if it is not an object."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadTraining(f"Expected settings as JSON, got: {error}", where=where) from error
+        found = loads(text)
+    except BadJson as error:
+        raise BadTraining(f"Expected settings as JSON, got another text. {error}", where=where) from error
     if not isinstance(found, dict):
         raise BadTraining("Expected settings as a JSON object, got something else.", where=where)
     return found

@@ -1,10 +1,10 @@
 """Frequency files: how often each entity is the subject and the object of questions, as a spec names them."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from generation.engine.errors import BadSpec
+from generation.engine.reading.bounded_json import BadJson, loads
 from generation.engine.spec import merge
 
 
@@ -53,8 +53,8 @@ def read_shares(content: bytes, *, name: str, where: str) -> dict[str, Any]:
     The file is a JSON list of objects with `name`, `subject` and `object`.
     """
     try:
-        rows = json.loads(content.decode("utf-8-sig"))
-    except ValueError as error:
+        rows = loads(content)
+    except BadJson as error:
         raise BadSpec(f"Expected a readable JSON file, got {name!r} ({error}).", where=where) from error
     try:
         names = [row["name"] for row in rows]

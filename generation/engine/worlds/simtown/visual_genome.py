@@ -92,6 +92,9 @@ def read_images(file: TextIO, *, name: str) -> Iterator[Mapping[str, Any]]:
                 raise BadRecord("Expected JSON up to the end of the list.", where=f"{name}, [{number}]") from error
             buffer += more
             continue
+        except RecursionError as error:
+            where = f"{name}, [{number}]"
+            raise BadRecord("Expected an image, got lists or objects nested too deep.", where=where) from error
         if not isinstance(image, dict):
             raise BadRecord("Expected an image, which is an object.", where=f"{name}, [{number}]")
         yield image

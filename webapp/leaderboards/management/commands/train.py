@@ -159,8 +159,8 @@ def _config(path: Path | None) -> dict[str, Any]:
     try:
         if path.stat().st_size > LARGEST_CONFIG:
             raise BadTraining(f"Expected at most {LARGEST_CONFIG:,} bytes of settings, got more.", where=str(path))
-        return orders.config_of(path.read_text(encoding="utf-8"), where=str(path))
-    except (OSError, UnicodeDecodeError) as error:
+        return orders.config_of(path.read_bytes(), where=str(path))
+    except OSError as error:
         raise BadTraining(f"Expected a file with settings as JSON, got: {error}", where=str(path)) from error
 
 
