@@ -17,6 +17,7 @@ import base64
 import email.utils
 import gzip
 import hashlib
+import heapq
 import http.client
 import io
 import json
@@ -98,19 +99,53 @@ class Interrupted(Exception):
 
 
 class Redactor:
-    """Hides the keys in everything that is stored or printed."""
+    """Hides the keys, and their parts of `SECRET` characters or more, in everything that is stored or printed.
+
+    Each such part contains an anchor: `ANCHOR` characters at a place of the key that `SPACING` divides. Anchors are
+    found fast; each one that is found is extended as far as the text is the same as the key, in either case of letters.
+    """
+
+    SPACING = 3
+    ANCHOR = SECRET - SPACING + 1
 
     def __init__(self) -> None:
-        self.keys: list[str] = []
+        self.anchors: dict[bytes, list[tuple[bytes, int]]] = {}  # with the keys and places that have them
 
     def hide(self, key: str) -> None:
         if len(key) >= SECRET:
-            self.keys = sorted([*self.keys, key], key=len, reverse=True)
+            for written in {form.lower() for form in spellings(key.encode())}:
+                for place in range(0, len(written) - self.ANCHOR + 1, self.SPACING):
+                    places = self.anchors.setdefault(written[place : place + self.ANCHOR], [])
+                    if len(places) < SECRET:  # more only in keys that repeat a few characters
+                        places.append((written, place))
 
     def text(self, text: str) -> str:
-        for key in self.keys:
-            text = text.replace(key, "[key]")
-        return text
+        content = text.encode("utf-8", "surrogatepass")
+        lowered, done, pieces = content.lower(), 0, []
+        ahead = [(lowered.find(anchor), anchor) for anchor in self.anchors]
+        heapq.heapify(ahead := [one for one in ahead if one[0] >= 0])
+        while ahead:
+            place, anchor = heapq.heappop(ahead)
+            begin, end = place, place
+            if place >= done:
+                extents = [self._extent(lowered, place, done, *one) for one in self.anchors[anchor]]
+                begin, end = max(extents, key=size_of)
+            if end - begin >= SECRET:
+                pieces += [content[done:begin], b"[key]"]
+                done = end
+            following = lowered.find(anchor, max(done, place + 1))
+            if following >= 0:
+                heapq.heappush(ahead, (following, anchor))
+        return b"".join([*pieces, content[done:]]).decode("utf-8", "surrogatepass") if pieces else text
+
+    def _extent(self, text: bytes, place: int, least: int, key: bytes, at: int) -> tuple[int, int]:
+        """Return the first and last place of the text around an anchor that is the same as the key."""
+        before, after = 0, self.ANCHOR
+        while before < min(at, place - least) and text[place - before - 1] == key[at - before - 1]:
+            before += 1
+        while after < min(len(key) - at, len(text) - place) and text[place + after] == key[at + after]:
+            after += 1
+        return place - before, place + after
 
     def value(self, value: Any) -> Any:
         """Return a JSON value without keys and without numbers that JSON does not have."""
@@ -121,6 +156,21 @@ class Redactor:
         if isinstance(value, (list, tuple)):
             return [self.value(one) for one in value]
         return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def size_of(extent: tuple[int, int]) -> int:
+    return extent[1] - extent[0]
+
+
+def spellings(key: bytes) -> Iterator[bytes]:
+    """Yield a key as it is, as in an address, and as in base64 at each of three places of a longer text."""
+    yield key
+    yield urllib.parse.quote(key, safe="").encode()
+    for before in range(3):
+        packed = base64.b64encode(bytes(before) + key)
+        inner = packed[(0, 2, 3)[before] : len(packed) - (0, 4, 4)[(before + len(key)) % 3]]
+        yield inner
+        yield inner.translate(bytes.maketrans(b"+/", b"-_"))
 
 
 SECRETS = Redactor()
@@ -1443,7 +1493,7 @@ def has_input(sock: socket.socket | TimedSocket) -> bool:
 
 
 def kept_error(text: str) -> str:
-    return SECRETS.text(text)[:KEPT_ERROR]  # in this order, because half a key would not be found
+    return SECRETS.text(text)[:KEPT_ERROR]  # in this order, because the beginning of a key would not be found
 
 
 def loaded(text: str) -> Any:
@@ -1602,6 +1652,7 @@ class Kept(NamedTuple):
 
 
 NESTED = ("reasoning", "usage")
+REPLIED = ("reply", "reasoning", "finish_reason", "usage", "served_model", "error")  # fields that a server determines
 
 
 def flat(value: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -1671,10 +1722,12 @@ class ReplyLog:
             self.done[name] = kept
 
     def add(self, record: Mapping[str, Any]) -> None:
+        replied = {name: record[name] for name in REPLIED}  # elsewhere, as in digests, parts of a key occur by chance
         try:
-            line = as_json(SECRETS.value(record)) + b"\n"
+            line = as_json({**record, **SECRETS.value(replied)}) + b"\n"
         except RecursionError:  # a server may nest its fields as deep as it likes
-            line = as_json(SECRETS.value({**record, **{name: flat(record[name]) for name in NESTED}})) + b"\n"
+            flattened = {name: flat(record[name]) for name in NESTED}
+            line = as_json({**record, **SECRETS.value({**replied, **flattened})}) + b"\n"
         with self.writing:
             self.file.write(line)
             self.written += 1
@@ -1832,7 +1885,7 @@ class QuestionRun:
         is_new = kept is None
         if kept is None:
             found = self._ask(request, key)
-            kept = Kept(found.state, found.reply)
+            kept = Kept(found.state, found.reply and SECRETS.text(found.reply))  # as it is stored
         self.outcomes[request.question.number, request.variant, request.epoch] = kept
         self.tally.add(kept.state, is_new=is_new)
         if self.tally.failed_in_a_row >= max(IN_A_ROW, 2 * self.settings.concurrency):
