@@ -16,7 +16,7 @@ import socket
 import struct
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -41,7 +41,7 @@ LINGER = 5.0  # seconds for which the body of a refused request is discarded, so
 LARGEST_HEADERS = 65_536  # bytes, including the URL
 MOST_BUFFERED = 131_072  # bytes of a response; if more wait for the client, no thread adds to them
 FEW_BUFFERED = 65_536  # bytes of a response; if at most these wait for the client, a thread adds to them
-TURN = 0.1  # seconds for which a thread works on a response that is sent in pieces while other requests wait
+TURN = 0.05  # seconds for which a thread works on a response that is sent in pieces while other requests wait
 READ_AHEAD = 262_144  # bytes of a response that are taken from its buffer at once
 UNBOUNDED = 10**18  # bytes; this means no limit
 BURST = 1_000_000  # bytes that are sent to one connection before the other connections get their turn
@@ -237,6 +237,26 @@ class Connection(HTTPChannel):
             self.task.end()
 
 
+class TaskQueue:
+    """The tasks that wait for a thread: new requests and begun responses take turns."""
+
+    def __init__(self) -> None:
+        self.new: deque[Any] = deque()
+        self.begun: deque[Any] = deque()
+        self.begun_is_next = False
+
+    def append(self, task: Any) -> None:
+        (self.new if getattr(task, "task", None) is None else self.begun).append(task)
+
+    def popleft(self) -> Any:
+        self.begun_is_next = not self.begun_is_next
+        preferred, other = (self.begun, self.new) if self.begun_is_next else (self.new, self.begun)
+        return (preferred or other).popleft()
+
+    def __len__(self) -> int:
+        return len(self.new) + len(self.begun)
+
+
 class Server(TcpWSGIServer):
     """A listening socket with its connections.
 
@@ -288,6 +308,7 @@ class Server(TcpWSGIServer):
         self.lock = threading.Lock()
         self.reserved: dict[Connection, tuple[str, int]] = {}
         dispatcher = ThreadedTaskDispatcher()
+        dispatcher.queue = TaskQueue()
         dispatcher.queue_logger.setLevel(logging.ERROR)  # else it warns of every request that waits for a thread
         dispatcher.set_thread_count(threads)
         super().__init__(

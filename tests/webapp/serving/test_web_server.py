@@ -7,13 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from webapp.running.request_limits import HEADERS_ONLY, SMALL, UPLOAD_BYTES
 from webapp.serving import web_server
-from webapp.serving.web_server import MOST_BUFFERED, Server
+from webapp.serving.web_server import MOST_BUFFERED, Server, TaskQueue
 
 LARGEST = 5_000_000
 THREADS = 2
@@ -344,6 +345,16 @@ def test_long_answers_to_fast_readers_do_not_keep_the_threads(running: Running) 
         assert running.application.taken < STEADY  # none is complete
         for reader in readers:
             assert read_all(reader).endswith(b"0\r\n\r\n")
+
+
+def test_new_requests_and_begun_answers_take_turns() -> None:
+    queue = TaskQueue()
+    new, begun = [SimpleNamespace(task=None) for _ in range(3)], [SimpleNamespace(task="begun") for _ in range(5)]
+    for task in (*begun, *new):
+        queue.append(task)
+    taken = [queue.popleft() for _ in range(len(queue))]
+    assert taken == [begun[0], new[0], begun[1], new[1], begun[2], new[2], begun[3], begun[4]]
+    assert not queue
 
 
 def test_the_oldest_waiting_one_of_too_many_connections_is_closed(
