@@ -204,6 +204,11 @@ VARIABLES = (
         about="Hours after which a training is stopped. It can be continued from its page.",
     ),
     Variable(
+        name="TRAINING_MEMORY_GB", kind="number", default=None, shown="half of the machine's memory", group=SPEED,
+        least=0.1,
+        about="Memory of a training process. A training that needs more is refused or ended with a message.",
+    ),
+    Variable(
         name="STOP_SECONDS", kind="whole number", default=50, group=SPEED, least=1,
         about="How long processes may take to stop; then they are killed. Background processes release their jobs. "
               "A container or a service has to wait longer before it kills the site: 60 seconds in "
@@ -472,6 +477,11 @@ GENERATION_PROCESSES: int = env["GENERATION_PROCESSES"] or min(2, PROCESSORS)  #
 MACHINE_PROCESSES: int = env["GENERATION_PROCESSES"] or PROCESSORS  # if the machine runs only this site
 TRAINING_THREADS: int = env["TRAINING_THREADS"] or max(1, PROCESSORS // 2)
 TRAINING_HOURS: float = env["TRAINING_HOURS"]
+_memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+_container_limit = Path("/sys/fs/cgroup/memory.max")
+if _container_limit.exists() and (_limit := _container_limit.read_text().strip()).isdigit():
+    _memory_bytes = min(_memory_bytes, int(_limit))
+TRAINING_MEMORY_GB: float = env["TRAINING_MEMORY_GB"] or _memory_bytes / 2 / 1024**3
 
 # Accounts
 AUTH_USER_MODEL = "webapp.User"

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "HOME", "NUMBA_CACHE_DIR")
@@ -23,6 +24,24 @@ THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 PATIENCE = 1.5
 HEAD = struct.Struct(">Q")  # the length of a frame in bytes, written before the frame
 WORDS = 2000  # limit of characters that are kept of a child's standard error
+
+
+class Limits(NamedTuple):
+    """The limits of a child process that the kernel enforces: a file that is too large is an `OSError` in the child.
+
+    Attributes
+    ----------
+    seconds : int
+        Processor time, of all threads together.
+    memory : int or None
+        Bytes of address space.
+    file_size : int or None
+        Bytes of each file.
+    """
+
+    seconds: int
+    memory: int | None = None
+    file_size: int | None = None
 
 
 class TooLong(Exception):
@@ -63,7 +82,7 @@ def run(module: str, given: bytes, *, seconds: int, memory: int, wait: float | N
     longest = min(PATIENCE * seconds, wait if wait is not None else PATIENCE * seconds)
     try:
         done = subprocess.run(  # noqa: S603 - our own module
-            _command(module, seconds=seconds, memory=memory),
+            command(module, limits=Limits(seconds, memory=memory)),
             input=given,
             capture_output=True,
             cwd=ROOT,
@@ -87,7 +106,7 @@ def frames(
     """
     with TemporaryDirectory(prefix="horsesense-reading-") as folder, TemporaryFile() as complaints:
         child = subprocess.Popen(  # noqa: S603 - our own module
-            _command(module, seconds=seconds, memory=memory),
+            command(module, limits=Limits(seconds, memory=memory)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=complaints,
@@ -111,8 +130,9 @@ def frames(
         _check_end(module, child.returncode, complaints.read(), seconds=seconds, memory=memory)
 
 
-def _command(module: str, *, seconds: int, memory: int) -> list[str]:
-    return [sys.executable, "-m", "generation.queue.sandbox", str(seconds), str(memory), module]
+def command(module: str, *arguments: str, limits: "Limits", python: str = sys.executable) -> list[str]:
+    numbers = [str(-1 if number is None else number) for number in limits]
+    return [python, "-m", "generation.queue.sandbox", *numbers, module, *arguments]
 
 
 def clean_environment(*, threads: int = 1) -> dict[str, str]:
@@ -163,10 +183,13 @@ def _check_end(module: str, code: int, complaints: bytes, *, seconds: int, memor
 
 def main() -> None:
     """Set the limits of this process, then run the module in it."""
-    seconds, memory, module = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    limits, module = map(int, sys.argv[1:4]), sys.argv[4]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    kinds = (resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE)
+    for kind, number in zip(kinds, limits, strict=True):
+        if number >= 0:  # at the hard limit of processor time the signal would be SIGKILL, as that of the kernel
+            resource.setrlimit(kind, (number, number + 5 if kind == resource.RLIMIT_CPU else number))
+    del sys.argv[1:5]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 

@@ -20,7 +20,7 @@ from generation.engine.errors import BadTraining
 from generation.engine.learners.model_files import read_model
 from generation.engine.learners.training_process import ORDER
 from generation.models import Split
-from generation.queue import graceful_shutdown, leases, runner
+from generation.queue import graceful_shutdown, leases, runner, sandbox
 from generation.storage import files
 from webapp.leaderboards import scoring, stored_predictions
 from webapp.leaderboards.models import Method, Submission, SubmitterApproval, Training
@@ -119,6 +119,40 @@ def test_the_model_can_be_read_again_and_has_the_digest_of_the_row(order: Traini
     assert arrays["weights"].shape == (50,) and about["config"]["epochs"] == 3
     assert made.model_size == path.stat().st_size + path.with_suffix(".json").stat().st_size
     assert made.model_digest[:16] in made.model
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "message"),
+    [
+        ("TRAINING_MEMORY_GB", 0.01, r"at most 0\.0 GB of memory, got one that uses 0\.\d GB\. Reduce the batch"),
+        ("TRAINING_HOURS", 1e-9, "got one that takes longer"),
+    ],
+)
+def test_a_training_beyond_a_limit_fails_with_one_message_and_the_next_one_runs(
+    order: TrainingOrder, settings: Any, limit: str, value: float, message: str
+) -> None:
+    usual = getattr(settings, limit)
+    setattr(settings, limit, value)
+    failed = trained(order._replace(config={"pause": 1.0}))
+    assert failed.state == State.FAILED and re.search(message, failed.message), failed.message
+    assert not failed.submissions.exists() and not failed.model
+    setattr(settings, limit, usual)
+    assert trained(order._replace(name="Another")).state == State.DONE
+
+
+def test_a_training_process_with_too_large_a_file_or_too_much_processor_time_says_so(
+    order: TrainingOrder, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    kind = sandbox.Limits
+
+    def limited(seconds: int, file_size: int | None) -> None:
+        limits = kind(seconds, file_size=file_size)
+        monkeypatch.setattr(process.sandbox, "Limits", lambda *_, **__: limits)
+
+    limited(1000, 300)
+    assert "Expected files of at most" in trained(order).message
+    limited(0, None)
+    assert "processors, got one that needs more" in trained(order).message
 
 
 def test_a_second_turn_does_nothing(order: TrainingOrder) -> None:

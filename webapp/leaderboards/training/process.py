@@ -2,11 +2,17 @@
 
 The training process has no access to the database or to the site's secrets. It ends when this process ends, because its
 standard input is then closed. It inherits a lock of its folder, so that no other process trains in the same folder.
+
+It has limits. The kernel limits its processor time and the size of each file. Its memory is limited by this process,
+which reads the resident memory of the training process and its children every half second, and kills it if that is
+too much. A limit of its address space would be wrong, because PyTorch and CUDA reserve far more addresses than they
+use.
 """
 
 import errno
 import fcntl
 import json
+import math
 import os
 import selectors
 import signal
@@ -24,6 +30,7 @@ from django.conf import settings
 from generation.engine.errors import BadTraining, NoTorch
 from generation.engine.learners import is_network
 from generation.queue import sandbox
+from generation.storage.files import GIB
 
 PROGRAM = "generation.engine.learners.training_process"
 LOG = "process.log"  # standard error of the training process
@@ -32,6 +39,7 @@ POLL = 0.5  # seconds between two calls of `check`
 PATIENCE = 30.0  # seconds to wait for an earlier process that still uses the folder
 NICENESS = "10"  # a low priority, so that pages and scores stay fast
 GPU = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 Line = Mapping[str, Any]
 
 
@@ -93,7 +101,13 @@ def run(
     ProcessEnded
         If the process ended without a result.
     """
-    command = ["nice", "-n", NICENESS, python_for(method), "-m", PROGRAM, str(folder), "--tied"]
+    memory = int(settings.TRAINING_MEMORY_GB * GIB)
+    limits = sandbox.Limits(
+        seconds=math.ceil(settings.TRAINING_HOURS * 3600 * threads) + 1,
+        file_size=memory,  # what is written is in the memory before
+    )
+    sandboxed = sandbox.command(PROGRAM, str(folder), "--tied", limits=limits, python=python_for(method))
+    command = ["nice", "-n", NICENESS, *sandboxed]
     kept = {name: os.environ[name] for name in GPU if name in os.environ}
     with (folder / LOG).open("wb") as log:
         child = subprocess.Popen(  # noqa: S603 - our own module
@@ -107,8 +121,13 @@ def run(
             start_new_session=True,  # Ctrl-C reaches only this process, which then ends the other one
         )
     assert child.stdin is not None and child.stdout is not None
+
+    def check_both() -> None:
+        check()
+        check_memory(child.pid, most=memory)
+
     try:
-        for line in _lines(child.stdout, check):
+        for line in _lines(child.stdout, check_both):
             _check_line(line)
             yield line
             if "done" in line:
@@ -120,7 +139,7 @@ def run(
         child.wait()
         child.stdin.close()
         child.stdout.close()
-    raise ProcessEnded(_describe_end(folder, child.returncode))
+    _check_end(folder, child.returncode)
 
 
 def _lines(output: IO[bytes], check: Callable[[], None]) -> Iterator[Line]:
@@ -139,6 +158,29 @@ def _lines(output: IO[bytes], check: Callable[[], None]) -> Iterator[Line]:
             yield from filter(None, map(_read, whole))
 
 
+def check_memory(group: int, *, most: int) -> None:
+    """Raise `BadTraining` if the processes of a group use more than `most` bytes of memory. Needs /proc of Linux."""
+    used = sum(map(_resident, _members(group)))
+    if used > most:
+        raise BadTraining(
+            f"Expected a training that needs at most {most / GIB:.1f} GB of memory, got one that uses "
+            f"{used / GIB:.1f} GB. Reduce the batch or the size of the method, or change TRAINING_MEMORY_GB."
+        )
+
+
+def _members(group: int) -> Iterator[int]:
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(ProcessLookupError):
+            if os.getpgid(int(path.name)) == group:
+                yield int(path.name)
+
+
+def _resident(pid: int) -> int:
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES
+    return 0
+
+
 def _read(line: bytes) -> Line | None:
     """Return the object of a line; None for other text, which a library may print."""
     try:
@@ -153,9 +195,24 @@ def _check_line(line: Line) -> None:
     error = line.get("error")
     if error is None:
         return
+    if error.get("errno") == errno.EFBIG:
+        raise BadTraining(
+            f"Expected files of at most {settings.TRAINING_MEMORY_GB:.1f} GB, got a larger one: {error['message']}. "
+            "Reduce the size of the method, or change TRAINING_MEMORY_GB."
+        )
     if error["kind"] == "OSError":
         raise OSError(error.get("errno") or errno.EINVAL, error["message"])
     raise (NoTorch if error["kind"] == "NoTorch" else BadTraining)(error["message"])
+
+
+def _check_end(folder: Path, code: int) -> None:
+    """Raise an error about a process that ended without a result; `BadTraining` if its processor time was used up."""
+    if code == -signal.SIGXCPU:
+        raise BadTraining(
+            f"Expected a training that needs at most {settings.TRAINING_HOURS:g} hours of {settings.TRAINING_THREADS} "
+            "processors, got one that needs more. The training so far is kept: continue it, or change TRAINING_HOURS."
+        )
+    raise ProcessEnded(_describe_end(folder, code))
 
 
 def _describe_end(folder: Path, code: int) -> str:
