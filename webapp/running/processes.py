@@ -56,11 +56,16 @@ def command(name: str, *, bind: str = "", processes: int | None = None) -> list[
     """Return the command line of one of the four processes."""
     arguments = {
         "web": web_command(bind),
-        "generation": worker_command(GENERATION, processes or settings.GENERATION_PROCESSES),
-        "default": worker_command(DEFAULT, DEFAULT_PROCESSES),
+        "generation": worker_command(GENERATION, processes or job_processes(GENERATION)),
+        "default": worker_command(DEFAULT, job_processes(DEFAULT)),
         "beat": beat_command(),
     }
     return [sys.executable, "-m", *arguments[name]]
+
+
+def job_processes(queue: str) -> int:
+    processes: int = settings.GENERATION_PROCESSES if queue == GENERATION else DEFAULT_PROCESSES
+    return processes
 
 
 def log_of(name: str) -> Path:

@@ -33,18 +33,22 @@ def listen(queue: str) -> None:
     app.worker_main(["--quiet", "worker", *options, *QUIET])
 
 
+def run(queue: str, *, processes: int) -> None:
+    """Run a worker with this number of processes that do jobs, until SIGTERM."""
+    app.loader.import_default_modules()  # the tasks, and with them every kind of job
+    from generation.queue.job_processes import Worker  # it needs Django's settings
+
+    gc.freeze()  # imported objects live as long as the process, so the garbage collector need not check them
+    Worker(queue, size=processes, listen=lambda: listen(queue)).run()
+
+
 def main() -> None:
-    """Run a worker until SIGTERM."""
     parser = argparse.ArgumentParser(description="Do the jobs of one queue.")
     parser.add_argument("queue", choices=(GENERATION, DEFAULT))
     parser.add_argument("--processes", type=int, required=True, help="number of processes that do jobs")
     options = parser.parse_args()
     django.setup()
-    app.loader.import_default_modules()  # the tasks, and with them every kind of job
-    from generation.queue.job_processes import Worker  # it needs Django's settings
-
-    gc.freeze()  # imported objects live as long as the process, so the garbage collector need not check them
-    Worker(options.queue, size=options.processes, listen=lambda: listen(options.queue)).run()
+    run(options.queue, processes=options.processes)
 
 
 if __name__ == "__main__":

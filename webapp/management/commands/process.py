@@ -8,13 +8,16 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
+from django.db import connections
 
 from generation.making.warmup import warm
 from generation.management.console import BAD_INPUT, PlainCommand
+from generation.queue import DEFAULT, GENERATION
+from webapp.running import worker
 from webapp.running.housekeeping import prepare_broker
 from webapp.running.network_addresses import CannotListen, check_bind
-from webapp.running.processes import NAMES, child
-from webapp.running.supervise import Supervisor
+from webapp.running.processes import NAMES, child, job_processes
+from webapp.running.supervise import SupervisedProcess, Supervisor
 
 
 class Command(PlainCommand):
@@ -25,7 +28,7 @@ class Command(PlainCommand):
         parser.add_argument("--bind", default="127.0.0.1:8000", help="where the web server answers: host:port")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Replace this process by the named process, or supervise the named processes if there are several."""
+        """Become the named process, or supervise the named processes if there are several."""
         if "web" in options["names"]:
             try:
                 check_bind(options["bind"])
@@ -36,9 +39,7 @@ class Command(PlainCommand):
         warm()
         processes = [child(name, bind=options["bind"]) for name in dict.fromkeys(options["names"])]
         if len(processes) == 1:
-            os.nice(processes[0].nice)
-            os.chdir(processes[0].folder)
-            os.execv(sys.executable, list(processes[0].command))  # noqa: S606  # our own command
+            return _become(processes[0])
         supervisor = Supervisor(processes, say=self.stderr.write, grace=settings.STOP_SECONDS)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, supervisor.ask_to_stop)
@@ -47,3 +48,13 @@ class Command(PlainCommand):
             supervisor.watch()
         finally:
             supervisor.stop()
+
+
+def _become(process: SupervisedProcess) -> None:
+    os.nice(process.nice)
+    os.chdir(process.folder)
+    if process.name not in (DEFAULT, GENERATION):
+        os.execv(sys.executable, list(process.command))  # noqa: S606  # our own command
+    # All that a worker needs is loaded. To replace this process would load it again.
+    connections.close_all()  # before the worker forks
+    worker.run(process.name, processes=job_processes(process.name))
