@@ -130,8 +130,12 @@ def _is_consequence(record: logging.LogRecord) -> bool:
     return record.name == "django.request" and getattr(record, "status_code", 0) == 503 and bool(here.begun)
 
 
-def note_broker(error: Exception | str) -> None:
+def note(what: str, error: Exception | str, *, meanwhile: str) -> None:
     # This is called for each sign of an outage; the first one is logged.
-    if here.begin(broker()):
+    if here.begin(what):
         words = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-        log.warning("Waiting for %s: %s. Meanwhile, work is found without messages.", broker(), words)
+        log.warning("Waiting for %s: %s. Meanwhile, %s.", what, words, meanwhile)
+
+
+def note_broker(error: Exception | str) -> None:
+    note(broker(), error, meanwhile="work is found without messages")

@@ -10,7 +10,6 @@ Everything that is in the cache can be lost at any time without harm:
 One-time links, API tokens, disclosure budgets and quotas are rows of the database, and never in the cache.
 """
 
-import logging
 import sqlite3
 import threading
 import time
@@ -25,6 +24,7 @@ from redis.exceptions import ConnectionError as ConnectionLost
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
+from generation.queue import outages
 from webapp.running.shared_cache import SharedFileCache
 
 PATIENCE = 0.5  # seconds in which Redis must accept a connection, and answer a command
@@ -40,8 +40,6 @@ REDIS = {
     "retry": Retry(NoBackoff(), 1, supported_errors=(ConnectionLost,)),
 }
 
-log = logging.getLogger(__name__)
-
 
 class SiteCache(BaseCache):
     """A cache whose `LOCATION` is the address of Redis, or empty; the option `file` is the path of its file."""
@@ -50,10 +48,10 @@ class SiteCache(BaseCache):
         super().__init__(params)
         same = {"KEY_FUNCTION": _unchanged, "TIMEOUT": self.default_timeout}
         file = str(params["OPTIONS"]["file"])
-        self._stores = [_Store(SharedFileCache(file, same), _outage_of(f"The file {file}", file))]
+        self._stores = [_Store(SharedFileCache(file, same), _outage_of(f"the file {file}", file))]
         if location:
             redis = RedisCache(location, same | {"OPTIONS": REDIS})
-            self._stores.insert(0, _Store(redis, _outage_of("Redis", location)))
+            self._stores.insert(0, _Store(redis, _outage_of(outages.REDIS, location)))
         self._memory = LocMemCache(file, same | {"OPTIONS": {"MAX_ENTRIES": MOST_IN_MEMORY}})
 
     def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
@@ -111,7 +109,8 @@ class _Store(NamedTuple):
                 return ""
         except ERRORS as error:
             self.outage.begin(error)
-        return f"{self.outage.name} does not work. Limits are counted without it meanwhile."
+        name = self.outage.name
+        return f"{name[0].upper()}{name[1:]} does not work. Limits are counted without it meanwhile."
 
 
 class _Outage:
@@ -119,20 +118,18 @@ class _Outage:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._since: float | None = None
+        self.is_away = False
         self._next = 0.0
-        self._state, self._probing = threading.Lock(), threading.Lock()
+        self._probing = threading.Lock()
 
     def begin(self, error: Exception) -> None:
-        with self._state:
-            self._next = time.monotonic() + PAUSE
-            if self._since is None:
-                self._since = time.monotonic()
-                log.warning("%s does not work as a cache, other stores replace it: %s", self.name, _first_line(error))
+        self._next = time.monotonic() + PAUSE
+        self.is_away = True
+        outages.note(self.name, error, meanwhile="another store replaces it as the cache")
 
     def is_over(self, probe: Callable[[], None]) -> bool:
         """Return whether the store works. During an outage, one request in `PAUSE` seconds probes it."""
-        if self._since is None:
+        if not self.is_away:
             return True
         if time.monotonic() < self._next or not self._probing.acquire(blocking=False):
             return False
@@ -143,14 +140,9 @@ class _Outage:
             return False
         finally:
             self._probing.release()
-        self._end()
+        self.is_away = False
+        outages.here.end(self.name)
         return True
-
-    def _end(self) -> None:
-        with self._state:
-            if self._since is not None:
-                log.warning("%s works as a cache again, after %.0f s.", self.name, time.monotonic() - self._since)
-                self._since = None
 
 
 _outages: dict[str, _Outage] = {}  # Django makes a cache for each thread
@@ -162,7 +154,3 @@ def _outage_of(name: str, location: str) -> _Outage:
 
 def _unchanged(key: str, prefix: str, version: int) -> str:
     return key  # `SiteCache` has added the prefix and the version
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
