@@ -13,7 +13,7 @@ from typing import Any
 from django.db import DatabaseError, connection
 
 from generation.models import Heartbeat, from_now
-from generation.queue import outages, runner
+from generation.queue import leases, outages, runner
 from generation.queue.fork_lock import no_forks
 
 INTERVAL = 15.0  # seconds
@@ -29,7 +29,7 @@ class Beating:
     """
 
     def __init__(self, *, queue: str, processes: int) -> None:
-        self.name, self.queues, self.processes = f"{queue}@{socket.gethostname()}", queue, processes
+        self.name, self.queues, self.processes = f"{queue}@{leases.worker_name()}", queue, processes
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self._beat_on, name="heartbeat", daemon=True)
 
@@ -65,6 +65,15 @@ class Beating:
 def beat(*, name: str, queues: str, processes: int = 1) -> None:
     Heartbeat.objects.note(name, host=socket.gethostname(), pid=os.getpid(), queues=queues, processes=processes)
     Heartbeat.objects.filter(seen__lt=from_now(-FORGOTTEN)).delete()
+    _forget_killed()
+
+
+def _forget_killed() -> None:
+    # A worker that was killed on this host could not delete its row. Until then, its processes would count as alive.
+    names = Heartbeat.objects.exclude(queues="").values_list("name", flat=True)
+    killed = [name for name in names if leases.is_gone(name.partition("@")[2])]
+    if killed:
+        Heartbeat.objects.filter(name__in=killed).delete()
 
 
 def sweep() -> None:

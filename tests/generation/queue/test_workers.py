@@ -2,7 +2,8 @@
 
 import os
 import signal
-import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 
@@ -11,7 +12,7 @@ import pytest
 from generation import tasks
 from generation.making.progress import making_of
 from generation.models import Dataset, Heartbeat, from_now
-from generation.queue import wakeups, workers
+from generation.queue import leases, wakeups, workers
 from tests.generation.conftest import Child
 
 Begin = Callable[..., Dataset]
@@ -33,7 +34,11 @@ def test_a_worker_finds_jobs_without_a_message_and_records_heartbeats(
     worker = child("-m", "webapp.running.worker", "generation", "--processes", "2")
     wait_for(lambda: Dataset.objects.get(pk=dataset.pk).state == "complete")
     row = Heartbeat.objects.alive().get()
-    assert (row.name, row.pid, row.queues) == (f"generation@{socket.gethostname()}", worker.pid, "generation")
+    assert (row.name, row.pid, row.queues) == (
+        f"generation@{leases.host_name()}:{worker.pid}",
+        worker.pid,
+        "generation",
+    )
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(60) == 0
     assert Dataset.objects.get(pk=dataset.pk).fingerprint == made.fingerprint
@@ -66,6 +71,30 @@ def test_each_worker_has_one_heartbeat_row_and_old_rows_are_deleted() -> None:
     workers.beat(name="two", queues="generation")
     workers.beat(name="two", queues="generation")
     assert [row.name for row in Heartbeat.objects.all()] == ["two"]
+
+
+@pytest.mark.django_db
+def test_the_row_of_a_worker_that_was_killed_on_this_host_is_deleted() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+    gone, other = f"default@{leases.host_name()}:{ended.pid}", f"default@elsewhere/pid:[1]:{ended.pid}"
+    for name in (gone, other, "generation@here"):  # the last one is of an earlier release
+        workers.beat(name=name, queues="default")
+    alive = workers.Beating(queue="generation", processes=2)
+    workers.beat(name=alive.name, queues="generation", processes=2)
+    assert {row.name for row in Heartbeat.objects.all()} == {other, "generation@here", alive.name}
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_of_a_queue_on_one_host_have_a_row_each(child: Child) -> None:
+    two = [child("-m", "webapp.running.worker", "generation", "--processes", str(size)) for size in (1, 2)]
+    wait_for(lambda: Heartbeat.objects.count() == 3)  # one is the row of the sweep
+    rows = Heartbeat.objects.alive().values_list("pid", "processes")
+    assert sorted(rows) == sorted((worker.pid, size) for worker, size in zip(two, (1, 2), strict=True))
+    two[0].send_signal(signal.SIGTERM)
+    assert two[0].wait(60) == 0
+    assert [row.pid for row in Heartbeat.objects.alive()] == [two[1].pid]
 
 
 @pytest.fixture
