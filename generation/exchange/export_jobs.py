@@ -67,11 +67,10 @@ def _claim_next() -> Export | None:
 
     Returns None if there is none, if an export is being built on this machine, or if the disk is full.
     """
-    here = Export.objects.filter(state=State.RUNNING, lease__gte=Now(), worker__startswith=f"{leases.host_name()}:")
     shortage = files.disk_shortage()
     if shortage:
         Export.objects.claimable().filter(message="").update(message=shortage)
-    if shortage or here.exists():
+    if shortage or RUNNER.runs_here():
         return None
     return RUNNER.claim_first(RUNNER.rows.claimable())
 
@@ -176,6 +175,7 @@ RUNNER = runner.register(
         perform=_build,
         seconds=lambda export: LONGEST,
         task="generation.tasks.export",
+        is_single=True,
         turn=0,
         related=("dataset",),
         claim_next=_claim_next,

@@ -20,7 +20,7 @@ from django.db.models import (
     Q,
     Value,
 )
-from django.db.models.functions import Greatest, Now
+from django.db.models.functions import Coalesce, Greatest, Now
 from django.utils import timezone
 
 from generation.models.datasets import Dataset, Split
@@ -40,9 +40,13 @@ def ago(moment: Expression | F) -> ExpressionWrapper:
     return ExpressionWrapper(Now() - moment, output_field=DurationField())
 
 
-class Queue(NamedTuple):
-    oldest: timedelta | None  # age of the oldest waiting job; both are None without work
-    idle: timedelta | None  # since a job was last started
+class Backlog(NamedTuple):
+    """How long the jobs of one table have waited, and how many run."""
+
+    oldest: timedelta | None  # age of the oldest waiting job
+    ready: timedelta | None  # for how long jobs could have been claimed; None if none can be claimed
+    quiet: timedelta | None  # since a job was last begun or ended; None if this never happened
+    running: int
 
 
 class AbstractJobQuerySet(models.QuerySet[AnyJob]):
@@ -64,14 +68,32 @@ class AbstractJobQuerySet(models.QuerySet[AnyJob]):
         """Do what a table needs after a job stopped running, so that it or other jobs can be claimed now."""
 
     def start_over(self, **more: Any) -> int:
-        untried = {"attempts": 0, "crashes": 0, "waits": 0, "not_before": None, "message": ""}
-        return self.update(state=AbstractJob.State.WAITING, **untried, **more)
+        # They wait from now on, as if they had never been tried.
+        untried = {"attempts": 0, "crashes": 0, "waits": 0, "not_before": Now(), "message": ""}
+        return self.update(**{"state": AbstractJob.State.WAITING, **untried, **more})
 
     def ready(self) -> Self:
         return self.filter(Q(not_before=None) | Q(not_before__lte=Now()), state=AbstractJob.State.WAITING)
 
     def claimable(self) -> Self:
         return self.ready().order_by("-priority", "pk")
+
+    def backlog(self) -> Backlog:
+        can_start = Q(pk__in=self.claimable().order_by().values("pk"))
+        return self._backlog(can_start=can_start, since=Coalesce("not_before", "created"))
+
+    def _backlog(self, *, can_start: Q, since: Expression | F) -> Backlog:
+        ended = Q(state__in=[AbstractJob.State.DONE, AbstractJob.State.FAILED])
+        found = self.aggregate(
+            oldest=ago(Min(since, filter=can_start)),
+            freed=ago(Max("not_before", filter=can_start & Q(not_before__lte=Now()))),
+            begun=ago(Max("started")),
+            ended=ago(Max("finished", filter=ended)),
+            running=Count("pk", filter=Q(state=AbstractJob.State.RUNNING, lease__gte=Now())),
+        )
+        quiet = min((found[name] for name in ("begun", "ended") if found[name] is not None), default=None)
+        ready = [found[name] for name in ("oldest", "freed") if found[name] is not None]
+        return Backlog(found["oldest"], min(ready, default=None), quiet, found["running"])
 
     def in_turns(self, *, most: int) -> Iterator[AnyJob]:
         """Yield the first jobs of each account, in the order in which the accounts take turns.
@@ -287,29 +309,20 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
         may = self.ready().filter(making | deriving | deleting, ~Q(kind=Job.Kind.SEEN) | both)
         return may.exclude(Q(kind=Job.Kind.SEAL) & Exists(left))
 
-    def queue(self, *, processes: int = 0) -> Queue:
-        """Return how long work has waited.
+    def start_over(self, **more: Any) -> int:
+        return super().start_over(**{"not_before": None, **more})  # a turn says when its jobs may be claimed
 
-        `idle` is the time in which no job was begun, ended, or became free after a pause. It is zero while as many jobs
-        are running as there are processes, and None if no job can be claimed.
+    def backlog(self) -> Backlog:
+        """Return the backlog of datasets that are being made or deleted, and of question sets.
+
+        Turns tell whether a job can be claimed, because `claimable` would read all jobs of large datasets.
         """
-        waits, runs = Q(state=Job.State.WAITING), Q(state=Job.State.RUNNING, lease__gte=Now())
-        paused = waits & Q(not_before__lte=Now())
         deriving = Q(kind=Job.Kind.DERIVE, dataset__state=Dataset.State.COMPLETE)
         busy = Q(dataset__state__in=[Dataset.State.MAKING, Dataset.State.DELETING])
-        found = self.filter(busy | deriving).aggregate(
-            oldest=ago(Min("created", filter=waits)),
-            begun=ago(Max("started")),
-            ended=ago(Max("finished", filter=Q(state__in=[Job.State.DONE, Job.State.FAILED]))),
-            freed=ago(Max("not_before", filter=paused)),
-            running=Count("pk", filter=runs),
-        )
-        if found["oldest"] is None or not Turn.objects.in_order().exists():
-            return Queue(found["oldest"], None)
-        if found["running"] >= max(1, processes):
-            return Queue(found["oldest"], timedelta())
-        times = [found[name] for name in ("oldest", "begun", "ended", "freed")]
-        return Queue(found["oldest"], min(age for age in times if age is not None))
+        found = self.filter(busy | deriving)._backlog(can_start=Q(state=Job.State.WAITING), since=F("created"))
+        if found.oldest is None or Turn.objects.in_order().exists():
+            return found
+        return found._replace(ready=None)
 
 
 class Job(AbstractJob):

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from celery import current_app
 from django.db import Error as DatabaseError
 from django.db import connection, transaction
+from django.db.models.functions import Now
 
 from generation.durations import duration
 from generation.engine.errors import EngineError
@@ -55,6 +56,8 @@ class Runner(Generic[AnyJob]):
         Returns after how many seconds a running job counts as hung.
     task, queue : str
         The Celery task that is sent as a hint that there is work, and its queue.
+    is_single : bool
+        Whether each machine does one job of this kind at a time; `claim_next` then asks `runs_here`.
     turn : float
         Seconds after which a process gives way to other work of the queue. With 0, it gives way after each job.
     subject : callable
@@ -79,6 +82,7 @@ class Runner(Generic[AnyJob]):
     seconds: Callable[[AnyJob], float]
     task: str
     queue: str = DEFAULT
+    is_single: bool = False
     turn: float = TURN
     subject: Callable[[AnyJob], str] = str
     related: tuple[str, ...] = ()
@@ -100,6 +104,10 @@ class Runner(Generic[AnyJob]):
 
     def claim(self) -> AnyJob | None:
         return self.claim_first(self.rows.claimable()) if self.claim_next is None else self.claim_next()
+
+    def runs_here(self) -> bool:
+        here = self.model._default_manager.filter(worker__startswith=f"{leases.host_name()}:")
+        return here.filter(state=AbstractJob.State.RUNNING, lease__gte=Now()).exists()
 
     def claim_first(self, jobs: AbstractJobQuerySet[AnyJob]) -> AnyJob | None:
         return next(filter(self.take, jobs.in_turns(most=CANDIDATES)), None)

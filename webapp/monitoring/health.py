@@ -14,9 +14,9 @@ from django.db.models import F
 
 from generation import __version__
 from generation.engine import ENGINE_VERSION
-from generation.models import Heartbeat, Job
+from generation.models import Heartbeat
 from generation.models.jobs import ago
-from generation.queue import DEFAULT, GENERATION, outages
+from generation.queue import DEFAULT, GENERATION, outages, runner
 from generation.storage import files
 from webapp.monitoring import health_probes
 from webapp.monitoring.health_probes import KeptResult
@@ -37,8 +37,7 @@ def report() -> dict[str, Any]:
         try:
             beats = heartbeats()
             working = [beat for beat in beats if beat.queues and beat.age.total_seconds() < SILENCE]
-            processes = sum(beat.processes for beat in working if GENERATION in beat.queues)
-            parts |= {**background(beats), "jobs": jobs(processes)}
+            parts |= {**background(beats), "jobs": jobs(working)}
             alive = len(working)
         except Error as error:
             parts["database"] = _answering(type(error).__name__)
@@ -123,6 +122,10 @@ class Beat(NamedTuple):
     processes: int
     age: timedelta
 
+    @property
+    def host(self) -> str:
+        return self.name.partition("@")[2].rpartition(":")[0]  # for example, default@machine/pid:[4026531836]:17
+
 
 def heartbeats() -> list[Beat]:
     rows = Heartbeat.objects.values_list("name", "queues", "processes", ago(F("seen")))
@@ -152,18 +155,45 @@ def _seconds(age: timedelta) -> int:
     return max(0, int(age.total_seconds()))
 
 
-def jobs(processes: int) -> Part:
+class Wait(NamedTuple):
+    kind: str  # whose jobs wait
+    oldest: timedelta
+    idle: timedelta  # for how long they have waited while processes of their queue were idle
+
+
+def jobs(working: Sequence[Beat]) -> Part:
     """Return how long the oldest waiting job has waited, and for how long jobs waited while processes were idle."""
-    queue = Job.objects.queue(processes=processes)
-    if queue.oldest is None:
+    waits = [wait for queue in (GENERATION, DEFAULT) for wait in _waits(queue, working)]
+    if not waits:
         return {"ok": True, "seconds": None, "idle_seconds": None, "at_most": IDLENESS, "says": "None waits."}
-    oldest, idle = _seconds(queue.oldest), _seconds(queue.idle or timedelta())
+    first = max(waits, key=lambda wait: wait.oldest)
+    oldest, idle = _seconds(first.oldest), _seconds(max(wait.idle for wait in waits))
     is_starting = time.monotonic() - STARTED < settings.STARTUP_SECONDS
     part = {"ok": idle <= IDLENESS or is_starting, "seconds": oldest, "idle_seconds": idle, "at_most": IDLENESS}
     if part["ok"]:
-        return part | {"says": f"The oldest has waited for {oldest} s."}
+        return part | {"says": f"The oldest has waited for {oldest} s ({first.kind})."}
+    kinds = ", ".join(wait.kind for wait in waits if _seconds(wait.idle) > IDLENESS)
     wanted = f"a waiting job to be begun within {IDLENESS} s while processes are idle"
-    return part | {"says": f"Expected {wanted}, got none for {idle} s."}
+    return part | {"says": f"Expected {wanted}, got none for {idle} s. Waiting: {kinds}."}
+
+
+def _waits(queue: str, working: Sequence[Beat]) -> list[Wait]:
+    """Return the kinds of a queue whose jobs wait. Each kind needs a query or two."""
+    kinds = sorted((kind for kind in runner.RUNNERS.values() if kind.queue == queue), key=lambda kind: kind.name)
+    backlogs = {kind: kind.rows.backlog() for kind in kinds}
+    processes = sum(beat.processes for beat in working if queue in beat.queues)
+    hosts = {beat.host for beat in working if queue in beat.queues}
+    is_busy = sum(backlog.running for backlog in backlogs.values()) >= max(1, processes)
+    quiet = [backlog.quiet for backlog in backlogs.values() if backlog.quiet is not None]
+    waits = []
+    for kind, backlog in backlogs.items():
+        if backlog.oldest is None:
+            continue
+        is_at_work = is_busy or (kind.is_single and backlog.running >= max(1, len(hosts)))
+        can_start = backlog.ready is not None and not is_at_work
+        idle = min(age for age in (backlog.ready, *quiet) if age is not None) if can_start else timedelta()
+        waits.append(Wait(kind.name, backlog.oldest, idle))
+    return waits
 
 
 def disk() -> Part:

@@ -18,12 +18,14 @@ from django.test import Client
 
 from generation.engine.worlds import REGISTRY
 from generation.making import dataset_jobs
-from generation.models import Dataset, Heartbeat, Job, from_now
-from generation.queue import scheduler, workers
+from generation.models import AblationReport, BlindReport, Dataset, Export, Heartbeat, Job, from_now
+from generation.queue import leases, runner, scheduler, workers
 from generation.storage import files
 from tests import riddles
 from tests.faults.servers import RedisProcess, own_redis
 from tests.services import S3
+from webapp.leaderboards.models import Method, Submission, Training
+from webapp.models import User
 from webapp.monitoring import health, health_probes
 
 pytestmark = pytest.mark.django_db
@@ -83,7 +85,8 @@ def test_the_page_is_indented_json(client: Client, well: Any) -> None:
 
 
 def test_the_page_needs_few_queries(client: Client, well: Any, django_assert_max_num_queries: Any) -> None:
-    with django_assert_max_num_queries(4):
+    client.get("/health/live/")  # loads every kind of job
+    with django_assert_max_num_queries(2 + len(runner.RUNNERS)):  # one for each table of jobs
         client.get("/health/")
 
 
@@ -247,10 +250,128 @@ def test_jobs_of_deletions_count_as_waiting(client: Client, well: Any, riddle: D
     check_parts(client, ["jobs"])
 
 
+@pytest.fixture
+def complete(riddle: Dataset) -> Dataset:
+    """Give a dataset without jobs that counts as complete."""
+    riddle.jobs.all().delete()
+    Dataset.objects.update(state=Dataset.State.COMPLETE, fingerprint="0f" * 32, completed=from_now(0))
+    return riddle
+
+
+def wait_as(kind: str, dataset: Dataset) -> Any:
+    """Insert and return a job of a kind of the queue `default`."""
+    split, user = dataset.splits.first(), User.objects.get_or_create(username="ada")[0]
+    if kind == "exports":
+        return Export.objects.create(dataset=dataset, format="clevr")
+    if kind == "shortcut reports":
+        return BlindReport.objects.create(dataset=dataset)
+    if kind == "skipped-step reports":
+        return AblationReport.objects.create(split=split)
+    if kind == "trainings":
+        return Training.objects.create(method="n-grams", owner=user, train=split, val=split, name="n-grams")
+    method = Method.objects.get_or_create(name="Guess", owner=user)[0]
+    return Submission.objects.create(method=method, split=split)
+
+
+DEFAULT_KINDS = ["exports", "shortcut reports", "skipped-step reports", "submissions", "trainings"]
+
+
+def test_the_health_page_knows_each_kind_of_job(client: Client) -> None:
+    client.get("/health/live/")
+    assert sorted(runner.RUNNERS) == sorted(["datasets", *DEFAULT_KINDS])
+
+
+@pytest.mark.parametrize("kind", DEFAULT_KINDS)
+def test_each_kind_of_job_that_waits_beside_an_idle_process_is_reported(
+    client: Client, well: Any, complete: Dataset, kind: str
+) -> None:
+    job = wait_as(kind, complete)
+    jobs = type(job)._default_manager.filter(pk=job.pk)
+    assert check_parts(client, [])["jobs"]["says"] == f"The oldest has waited for 0 s ({kind})."
+    jobs.update(created=from_now(-40))
+    part = check_parts(client, ["jobs"])["jobs"]
+    assert 40 <= part["idle_seconds"] == part["seconds"] < 300
+    assert part["says"].endswith(f" s. Waiting: {kind}.")
+    assert leases.take(job)
+    assert check_parts(client, [])["jobs"]["seconds"] is None
+
+
+def test_jobs_that_wait_while_other_kinds_keep_all_processes_busy_are_healthy(
+    client: Client, well: Any, complete: Dataset
+) -> None:
+    report = wait_as("shortcut reports", complete)
+    wait_as("submissions", complete)
+    Submission.objects.update(created=from_now(-400))
+    assert leases.take(report)
+    BlindReport.objects.update(started=from_now(-300))
+    assert check_parts(client, [])["jobs"]["idle_seconds"] == 0
+    Heartbeat.objects.filter(queues="default").update(processes=2)
+    part = check_parts(client, ["jobs"])["jobs"]
+    assert 300 <= part["idle_seconds"] < 400 <= part["seconds"]
+
+
+def test_processes_of_one_queue_do_not_count_for_the_other(client: Client, well: Any, complete: Dataset) -> None:
+    assert leases.take(wait_as("shortcut reports", complete))
+    BlindReport.objects.update(started=from_now(-300))
+    wait_as("submissions", complete)
+    Submission.objects.update(created=from_now(-400))
+    Heartbeat.objects.filter(queues="generation").update(processes=9)
+    check_parts(client, [])
+
+
+def test_two_workers_on_one_host_have_the_processes_of_both(client: Client, well: Any, complete: Dataset) -> None:
+    Heartbeat.objects.filter(queues="default").delete()
+    for pid in (1, 2):
+        workers.beat(name=f"default@host/pid:[9]:{pid}", queues="default")
+    assert leases.take(wait_as("shortcut reports", complete))
+    BlindReport.objects.update(started=from_now(-300))
+    wait_as("submissions", complete)
+    Submission.objects.update(created=from_now(-400))
+    check_parts(client, ["jobs"])
+    Heartbeat.objects.filter(name__endswith=":2").update(seen=from_now(-70))
+    check_parts(client, [])
+
+
+@pytest.mark.parametrize("kind", ["exports", "trainings"])
+def test_a_job_that_waits_for_the_machine_is_healthy(client: Client, well: Any, complete: Dataset, kind: str) -> None:
+    Heartbeat.objects.filter(queues="default").delete()
+    workers.beat(name="default@one/pid:[9]:7", queues="default", processes=3)
+    first, second = wait_as(kind, complete), wait_as(kind, complete)
+    assert leases.take(first)
+    jobs = type(first)._default_manager
+    jobs.filter(pk=first.pk).update(started=from_now(-300))
+    jobs.filter(pk=second.pk).update(created=from_now(-400))
+    assert check_parts(client, [])["jobs"]["idle_seconds"] == 0
+    workers.beat(name="default@two/pid:[9]:7", queues="default", processes=3)
+    assert 300 <= check_parts(client, ["jobs"])["jobs"]["idle_seconds"] < 400
+
+
+def test_a_report_that_is_made_again_has_not_waited_since_it_was_first_made(
+    client: Client, well: Any, complete: Dataset
+) -> None:
+    report = wait_as("shortcut reports", complete)
+    BlindReport.objects.filter(pk=report.pk).update(
+        state="done", key="k", figures="{}", created=from_now(-9000), started=from_now(-8000), finished=from_now(-7000)
+    )
+    assert BlindReport.objects.filter(pk=report.pk).start_over() == 1
+    assert check_parts(client, [])["jobs"]["seconds"] < 30
+    BlindReport.objects.filter(pk=report.pk).update(not_before=from_now(-50))
+    assert 50 <= check_parts(client, ["jobs"])["jobs"]["seconds"] < 300
+
+
+def test_exports_of_a_dataset_that_is_not_complete_cannot_be_claimed(
+    client: Client, well: Any, complete: Dataset
+) -> None:
+    wait_as("exports", complete)
+    Export.objects.update(created=from_now(-400))
+    Dataset.objects.update(state=Dataset.State.FAILED)
+    assert check_parts(client, [])["jobs"]["seconds"] is None
+
+
 def test_times_are_by_the_clock_of_the_database(well: Any, riddle: Dataset) -> None:
-    queue = Job.objects.queue()
-    assert queue.oldest is not None
-    assert timedelta(seconds=4990) < queue.oldest < timedelta(seconds=5200)
+    backlog = Job.objects.backlog()
+    assert backlog.oldest is not None
+    assert timedelta(seconds=4990) < backlog.oldest < timedelta(seconds=5200)
 
 
 # Disk

@@ -18,7 +18,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models.functions import Now
 
 from generation.durations import duration
 from generation.engine.errors import BadTraining
@@ -235,9 +234,7 @@ def _claim_next() -> Training | None:
     home().mkdir(parents=True, exist_ok=True)
     with (home() / "claim.lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        worker = f"{leases.host_name()}:"
-        here = Training.objects.filter(state=State.RUNNING, lease__gte=Now(), worker__startswith=worker)
-        return None if here.exists() else RUNNER.claim_first(RUNNER.rows.claimable())
+        return None if RUNNER.runs_here() else RUNNER.claim_first(RUNNER.rows.claimable())
 
 
 RUNNER = runner.register(
@@ -248,6 +245,7 @@ RUNNER = runner.register(
         seconds=lambda training: settings.TRAINING_HOURS * 3600 + GRACE,
         task="webapp.leaderboards.tasks.train",
         related=("owner", "train__dataset", "train__parent", "val__dataset", "val__parent"),
+        is_single=True,
         claim_next=_claim_next,
     )
 )
