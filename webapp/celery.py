@@ -1,4 +1,4 @@
-"""The Celery app of the background processes, with two queues and the schedule of periodic tasks."""
+"""The Celery app of the background processes, with two queues."""
 
 import os
 
@@ -12,7 +12,4 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 app = Celery("horsesense")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.task_queues = [Queue(name, Exchange(name), routing_key=name) for name in (GENERATION, DEFAULT)]
-app.conf.beat_schedule = {
-    "tidy": {"task": "webapp.tasks.tidy", "schedule": 3600.0, "options": {"queue": DEFAULT, "expires": 600}},
-}
 app.autodiscover_tasks()

@@ -1,10 +1,8 @@
-"""The site's periodic task."""
+"""The periodic task of earlier releases. Their clock may still send it, or have sent it."""
 
 from celery import shared_task
-
-from webapp.running.housekeeping import tidy_up
 
 
 @shared_task(name="webapp.tasks.tidy")
 def tidy() -> None:
-    tidy_up()
+    """Do nothing: job processes do the chores of `webapp.running.housekeeping` when they are due, without messages."""

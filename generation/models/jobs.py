@@ -401,6 +401,19 @@ class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
     def note(self, name: str, **about: Any) -> None:
         self.update_or_create(name=name, defaults={**about, "seen": Now()})
 
+    def claim_chore(self, name: str, *, every: float, **about: Any) -> bool:
+        """Set the time of a chore to now if it is more than `every` seconds ago; return whether this was done.
+
+        Of several processes, one succeeds. A chore without a row is due.
+        """
+        due = self.filter(name=name, seen__lt=from_now(-every))
+        if due.update(**about, seen=Now()) == 1:
+            return True
+        if self.filter(name=name).exists():
+            return False
+        self.bulk_create([self.model(name=name, queues="", seen=NEVER, **about)], ignore_conflicts=True)
+        return due.update(**about, seen=Now()) == 1
+
     def alive(self, *, within: float = 60) -> "HeartbeatQuerySet":
         return self.exclude(queues="").filter(seen__gte=from_now(-within))
 
@@ -409,7 +422,10 @@ class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
 
 
 class Heartbeat(models.Model):
-    """A background process, whose main process updates this row. Each sweep updates the row `SWEEP`, without queues."""
+    """A background process, whose main process updates this row.
+
+    Rows without queues have the times of regular work: of the last sweep (`SWEEP`), and of chores.
+    """
 
     SWEEP = "sweep"
 

@@ -21,7 +21,7 @@ from typing import Any
 from django.conf import settings
 from django.db import close_old_connections, connection
 
-from generation.queue import graceful_shutdown, outages, runner, wakeups, workers
+from generation.queue import chores, graceful_shutdown, outages, runner, wakeups, workers
 
 POLL = 2.0  # seconds between two looks for work of an idle process
 CATCH_UP = 15.0  # seconds between two calls of `catch_up` of an idle process
@@ -40,20 +40,22 @@ log = logging.getLogger(__name__)
 
 
 def find_work(queue: str) -> None:
-    """Do the jobs of a queue until this process is asked to stop."""
+    """Do the jobs of a queue, and chores between jobs, until this process is asked to stop."""
     signals, signals_end = os.pipe()
     for end in (signals, signals_end):
         os.set_blocking(end, False)
     signal.set_wakeup_fd(signals_end, warn_on_full_buffer=False)  # a signal ends the wait below
     graceful_shutdown.note_term()
     runners = [kind for kind in runner.RUNNERS.values() if kind.queue == queue]
-    caught_up = 0.0
+    caught_up, rounds = 0.0, chores.Rounds(queue)
     while not graceful_shutdown.is_asked():
         close_old_connections()
         is_due = time.monotonic() - caught_up > CATCH_UP
         if is_due:
             caught_up = time.monotonic()
         done = sum(_take_turn(kind, is_due=is_due) for kind in runners)
+        if not graceful_shutdown.is_asked():
+            rounds.go()
         if not done and not graceful_shutdown.is_asked():
             wakeups.wait(POLL * random.uniform(0.75, 1.25), signals=signals)  # noqa: S311  # not all at once
 

@@ -21,7 +21,7 @@ DATABASE, REDIS, STORE, DISK = "the database", "Redis", "the store of files", "d
 LOGGED = (DATABASE, REDIS, STORE, DISK)
 FLICKER = 10.0  # seconds after its end within which the same outage is not logged again
 AGAIN = 600.0  # seconds without an error after which an outage whose end nobody noticed counts as a new one
-MESSENGERS = ("celery.beat", "celery.worker", "kombu")  # loggers of Celery, which try the broker again and again
+MESSENGERS = ("celery.worker", "kombu")  # loggers of Celery, which try the broker again and again
 
 log = logging.getLogger(__name__)
 

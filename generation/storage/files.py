@@ -159,9 +159,14 @@ def drafts_of(path: Path) -> list[Path]:
 
 
 def drop_abandoned() -> int:
-    # Processes that are killed leave temporary files and folders.
-    own = [Path(settings.VAR_DIR, name) for name in DRAFTED]
-    places = [place for place in (local_path(""), *own) if place is not None]
+    # Processes that are killed leave temporary files and folders in the storage.
+    place = local_path("")
+    return 0 if place is None else drop_abandoned_below(place)
+
+
+def drop_abandoned_here() -> int:
+    # They also leave them in VAR_DIR, and in the folder for temporary files of this machine.
+    places = (Path(settings.VAR_DIR, name) for name in DRAFTED)
     return sum(drop_abandoned_below(place) for place in places) + _drop_old(_temporary_files())
 
 

@@ -11,7 +11,7 @@ class FaultsConfig(AppConfig):
 
     def ready(self) -> None:
         from generation.making import dataset_jobs, deletion
-        from generation.queue import leases, workers
+        from generation.queue import chores, leases, workers
         from tests.faults.slow_world import reach
 
         leases.LEASE = float(os.environ.get("FAULTS_LEASE", leases.LEASE))
@@ -23,6 +23,7 @@ class FaultsConfig(AppConfig):
         leases.LONGEST_PAUSE = float(os.environ.get("FAULTS_PAUSE", leases.LONGEST_PAUSE))
         leases.CRASHES = int(os.environ.get("FAULTS_CRASHES", leases.CRASHES))
         workers.INTERVAL = float(os.environ.get("FAULTS_HEARTBEAT", workers.INTERVAL))
+        chores.LOOK = float(os.environ.get("FAULTS_LOOK", chores.LOOK))
         finish = leases.finish
 
         def reach_finish(job: Any) -> None:

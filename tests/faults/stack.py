@@ -16,6 +16,7 @@ site's `environment`, which may be changed between two starts:
     FAULTS_PAUSE      limit in seconds of the pause between two runs of a job whose process died (default: 120)
     FAULTS_CRASHES    limit of runs of a job whose process died (default: 30)
     FAULTS_HOST       the host name that this machine reports
+    FAULTS_LOOK       seconds between two looks of a process for chores that are due (default: the product's, 60)
     FAULTS_HEARTBEAT  seconds between two heartbeats of a background process (default: the product's, 15)
     FAULTS_SLICE      seconds that a background process works before other work gets a turn (default: 10)
     FAULTS_BATCH      number of rows that are deleted in one transaction (default: 1,000)

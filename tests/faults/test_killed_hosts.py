@@ -156,8 +156,6 @@ def test_the_beat_process_of_a_new_host_makes_its_folder(services_site: Site) ->
     services_site.environment["SECRET_KEY"] = "s" * 50
     assert not services_site.folder.exists()
     services_site.start("beat", kept=False)
-    services_site.wait_until(
-        lambda: list(services_site.folder.glob("beat-schedule*")) or services_site.processes["beat"].has_ended,
-        what="the clock's schedule",
-    )
-    assert list(services_site.folder.glob("beat-schedule*")), services_site.report()
+    log = services_site.processes["beat"].log
+    services_site.wait_until(lambda: "nothing left to do" in log.read_text(), what="the clock's only message")
+    assert services_site.folder.exists() and not services_site.processes["beat"].has_ended, services_site.report()

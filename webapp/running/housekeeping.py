@@ -1,4 +1,7 @@
-"""Deletes what the site no longer needs: used links, old sessions, unused files, delivered messages."""
+"""Deletes what the site no longer needs: used links, old sessions, unused files, delivered messages.
+
+One process does this for the site once an hour, and one on each machine for the folders of the machine.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -10,27 +13,43 @@ from django.utils import timezone
 from generation.charts import drawing
 from generation.making import ingestion
 from generation.models import Upload
+from generation.queue import chores
 from generation.storage import disk_cache, files
 from webapp.api.files import questions_file
 from webapp.leaderboards import deletion
-from webapp.leaderboards.training import training_jobs
+from webapp.leaderboards.training import results, training_jobs
 from webapp.models import LoginLink
 
 
 def tidy_up() -> None:
-    """Delete used links, old sessions, abandoned files, old cache entries and delivered messages."""
+    tidy_site()
+    tidy_machine()
+
+
+def tidy_site() -> None:
+    """Delete used links and old sessions, and abandoned files in the storage."""
     LoginLink.objects.spent().delete()
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Upload.objects.outdated().delete()
     files.drop_abandoned()
     ingestion.drop_forgotten_uploads()
     deletion.drop_files_without_row()
+    results.drop_models_without_row()
+
+
+def tidy_machine() -> None:
+    """Delete abandoned files of this machine, old entries of its caches, and delivered messages."""
+    files.drop_abandoned_here()
     training_jobs.drop_unused()
     questions_file.drop_unused()
     disk_cache.make_room()
     drawing.make_room(most=drawing.MOST_BYTES)
     if not settings.REDIS_URL:
         drop_delivered_messages()
+
+
+SITE = chores.register(chores.Chore(name="housekeeping of the site", act=tidy_site))
+MACHINE = chores.register(chores.Chore(name="housekeeping", act=tidy_machine, on_each_machine=True))
 
 
 def prepare_broker() -> None:

@@ -1,4 +1,4 @@
-"""The four processes of a site on one machine: web server, two kinds of background process, clock."""
+"""The three processes of a site on one machine: the web server and two kinds of background process."""
 
 import sys
 from pathlib import Path
@@ -13,8 +13,8 @@ WORKER = "webapp.serving.web_worker.BufferedWorker"  # in this worker, a slow co
 DEFAULT_PROCESSES = 3  # one of them may be busy with a training for hours
 GENERATION_NICENESS = 10  # low priority, so that pages stay fast while datasets are generated
 
-
-NAMES = ("web", "generation", "default", "beat")
+SITE = ("web", GENERATION, DEFAULT)
+NAMES = (*SITE, "beat")  # the last one has nothing left to do, but earlier releases needed it
 
 
 def children(*, listener: int, hosts: list[str]) -> list[SupervisedProcess]:
@@ -28,7 +28,7 @@ def children(*, listener: int, hosts: list[str]) -> list[SupervisedProcess]:
         Names and addresses under which the web server can be reached.
     """
     processes = settings.MACHINE_PROCESSES
-    web, *others = [child(name, bind=f"fd://{listener}", log=log_of(name), processes=processes) for name in NAMES]
+    web, *others = [child(name, bind=f"fd://{listener}", log=log_of(name), processes=processes) for name in SITE]
     web.sockets = (listener,)
     web.environment = {
         **web.environment, "ALLOWED_HOSTS": ",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, *hosts]))
@@ -37,7 +37,7 @@ def children(*, listener: int, hosts: list[str]) -> list[SupervisedProcess]:
 
 
 def child(name: str, *, bind: str = "", log: Path | None = None, processes: int | None = None) -> SupervisedProcess:
-    """Return one of the four processes, which is not started yet.
+    """Return a process, which is not started yet.
 
     Without a log file, the process writes to this process's output. `processes` is the number of processes that
     generate datasets; the default is the setting `GENERATION_PROCESSES`.
@@ -53,12 +53,11 @@ def child(name: str, *, bind: str = "", log: Path | None = None, processes: int 
 
 
 def command(name: str, *, bind: str = "", processes: int | None = None) -> list[str]:
-    """Return the command line of one of the four processes."""
     arguments = {
         "web": web_command(bind),
         "generation": worker_command(GENERATION, processes or job_processes(GENERATION)),
         "default": worker_command(DEFAULT, job_processes(DEFAULT)),
-        "beat": beat_command(),
+        "beat": ["webapp.running.beat"],
     }
     return [sys.executable, "-m", *arguments[name]]
 
@@ -94,19 +93,3 @@ def web_command(bind: str) -> list[str]:
 
 def worker_command(queue: str, processes: int) -> list[str]:
     return ["webapp.running.worker", queue, "--processes", str(processes)]
-
-
-def beat_command() -> list[str]:
-    schedule = str(settings.VAR_DIR / "beat-schedule")
-    return [
-        "celery",
-        "--app",
-        "webapp",
-        "beat",
-        "--schedule",
-        schedule,
-        "--pidfile",
-        "",
-        "--loglevel",
-        settings.LOG_LEVEL,
-    ]

@@ -37,6 +37,7 @@ def run(queue: str, *, processes: int) -> None:
     """Run a worker with this number of processes that do jobs, until SIGTERM."""
     app.loader.import_default_modules()  # the tasks, and with them every kind of job
     from generation.queue.job_processes import Worker  # it needs Django's settings
+    from webapp.running import housekeeping  # noqa: F401  # registers the chores
 
     gc.freeze()  # imported objects live as long as the process, so the garbage collector need not check them
     Worker(queue, size=processes, listen=lambda: listen(queue)).run()

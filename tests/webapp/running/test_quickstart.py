@@ -188,7 +188,7 @@ def test_a_first_start_makes_a_site_with_a_demo_dataset(
 
 @pytest.mark.full
 def test_stopping_leaves_no_process_behind(site: Site) -> None:
-    wait_for(lambda: len(site.everyone()) >= 7)  # four processes, and children of three of them
+    wait_for(lambda: len(site.everyone()) >= 7)  # three processes, and children of each
     everyone = site.everyone()
     site.process.terminate()
     assert site.process.wait(30) == 0
@@ -205,7 +205,7 @@ def test_killing_quickstart_leaves_no_process_behind(site: Site) -> None:
 
 @pytest.mark.full
 def test_each_crashed_process_is_restarted(site: Site) -> None:
-    for name in ("gunicorn", "worker generation", "worker default", "beat"):
+    for name in ("gunicorn", "worker generation", "worker default"):
         main = min(pid for pid in site.everyone() if name in command_of(pid))
         os.kill(main, signal.SIGKILL)
         assert "ended unexpectedly (signal 9)" in site.next_line("ended unexpectedly")

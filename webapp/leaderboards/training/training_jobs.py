@@ -307,7 +307,7 @@ def delete(training: Training) -> None:
 
 
 def drop_unused() -> int:
-    """Delete unused folders on this machine, and models without a row; return the number of both.
+    """Delete unused folders on this machine; return their number.
 
     A folder is unused if its training is done or deleted. Other folders are kept for `FOLDER_DAYS`.
     """
@@ -319,4 +319,4 @@ def drop_unused() -> int:
             if age > FOLDER_DAYS * 86_400 or (folder.name not in kept and age >= 3600):
                 shutil.rmtree(folder, ignore_errors=True)
                 dropped += 1
-    return dropped + results.drop_models_without_row()
+    return dropped

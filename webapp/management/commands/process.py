@@ -21,7 +21,7 @@ from webapp.running.supervise import SupervisedProcess, Supervisor
 
 
 class Command(PlainCommand):
-    help = "Run some of the site's processes: web, generation, default (background processes), beat (the clock)."
+    help = "Run some of the site's processes: web, generation, default (background processes), beat (does nothing)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("names", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
@@ -34,7 +34,7 @@ class Command(PlainCommand):
                 check_bind(options["bind"])
             except CannotListen as error:
                 raise CommandError(str(error), returncode=BAD_INPUT) from error
-        settings.VAR_DIR.mkdir(parents=True, exist_ok=True)  # the clock stores its schedule there
+        settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
         prepare_broker()
         warm()
         processes = [child(name, bind=options["bind"]) for name in dict.fromkeys(options["names"])]
