@@ -1,13 +1,16 @@
 """Chores: one process does each when it is due, for the site or on each machine, without messages."""
 
 import subprocess
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
@@ -35,6 +38,25 @@ def test_a_chore_of_the_site_is_done_once_an_hour(times: list[float], monkeypatc
     Heartbeat.objects.filter(name="sweeping").update(seen=from_now(-3700))
     assert [on(host, chore, monkeypatch) for host in ("two", "one")] == [True, False]
     assert len(times) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_new", [True, False])
+def test_of_processes_that_look_at_the_same_time_one_does_the_chore(times: list[float], is_new: bool) -> None:
+    chore = Chore(name="sweeping", act=lambda: times.append(1))
+    if not is_new:
+        Heartbeat.objects.create(name="sweeping", host="gone", pid=1, queues="", seen=from_now(-3700))
+    barrier = threading.Barrier(6)
+
+    def look(_: int) -> bool:
+        try:
+            barrier.wait()
+            return chore.do_if_due()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sum(pool.map(look, range(6))) == len(times) == 1
 
 
 @pytest.mark.django_db
