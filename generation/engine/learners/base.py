@@ -98,6 +98,41 @@ class ExampleParts(NamedTuple):
     counts: bool = False
 
 
+class DataShape(NamedTuple):
+    """The size of the examples of a training, for an estimate of its memory.
+
+    Attributes
+    ----------
+    questions : int
+        The number of training questions.
+    words, answers, kinds : int
+        The number of different words, answers and types of questions.
+    lines : int
+        The number of different lines of all stories; 0 without stories.
+    example_words : int
+        The largest number of words of a question and its story.
+    story_lines : int
+        The largest number of lines of a story.
+    """
+
+    questions: int
+    words: int
+    answers: int
+    kinds: int = 1
+    lines: int = 0
+    example_words: int = 20
+    story_lines: int = 0
+
+    @property
+    def example_bytes(self) -> int:
+        """Return the bytes of the examples as Python objects: texts, words as numbers, lines, references to lines."""
+        numbers = self.questions * (self.example_words + self.story_lines) * NUMBER_BYTES
+        return 2 * numbers + (self.questions + self.lines) * TEXT_BYTES
+
+
+PROCESS_BYTES = 150 * 2**20  # of a training process that has no examples yet
+TEXT_BYTES = 500  # of a short text with its object
+NUMBER_BYTES = 8
 PART_LABELS = {"supports": "supporting lines", "counts": "numbers as answers"}
 
 
@@ -153,6 +188,16 @@ class Learner(ABC):
             raise BadTraining(error.reason, where=f"{cls.name}: {error.where}" if error.where else cls.name) from error
         except RecursionError as error:
             raise BadTraining("Expected settings, got JSON that is nested too deeply.", where=cls.name) from error
+
+    @classmethod
+    def estimate_memory(cls, config: LearnerConfig, shape: DataShape) -> int:
+        """Return roughly the bytes of memory that a training needs. Nothing is allocated."""
+        return PROCESS_BYTES + shape.example_bytes + cls.working_memory(config, shape)
+
+    @classmethod
+    def working_memory(cls, config: Any, shape: DataShape) -> int:
+        """Return the bytes that a training needs in addition to its examples: weights, gradients and one batch."""
+        return 0
 
     @classmethod
     def lacking_program(cls, program: Program) -> str:

@@ -57,6 +57,19 @@ def test_a_split_cannot_be_answered_twice(order: TrainingOrder, val: Split) -> N
     assert "the same split twice" in refused(order._replace(tests=(val, val)))
 
 
+def test_an_order_that_needs_too_much_memory_is_refused(
+    order: TrainingOrder, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    seen = []
+    monkeypatch.setattr(toys.Toy, "estimate_memory", lambda config, shape: seen.append(shape) or 5 * 2**30)
+    settings.TRAINING_MEMORY_GB = 4.0
+    message = refused(order)
+    assert "at most 4.0 GB of memory (TRAINING_MEMORY_GB), got one that needs about 5.0 GB. Reduce batch" in message
+    assert seen[0].questions == order.train.questions and seen[0].words > 1 and seen[0].answers > 1
+    settings.TRAINING_MEMORY_GB = 6.0
+    assert orders.create(order)
+
+
 @pytest.mark.parametrize("role", ["train", "val"])
 def test_no_account_can_train_on_withheld_answers(order: TrainingOrder, withheld: Split, role: str) -> None:
     owner = order.owner

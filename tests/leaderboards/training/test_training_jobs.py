@@ -22,6 +22,7 @@ from generation.engine.learners.training_process import ORDER
 from generation.models import Split
 from generation.queue import graceful_shutdown, leases, runner, sandbox
 from generation.storage import files
+from tests.leaderboards.training import toys
 from webapp.leaderboards import scoring, stored_predictions
 from webapp.leaderboards.models import Method, Submission, SubmitterApproval, Training
 from webapp.leaderboards.training import orders, process, results, training_jobs
@@ -129,8 +130,9 @@ def test_the_model_can_be_read_again_and_has_the_digest_of_the_row(order: Traini
     ],
 )
 def test_a_training_beyond_a_limit_fails_with_one_message_and_the_next_one_runs(
-    order: TrainingOrder, settings: Any, limit: str, value: float, message: str
+    order: TrainingOrder, settings: Any, monkeypatch: pytest.MonkeyPatch, limit: str, value: float, message: str
 ) -> None:
+    monkeypatch.setattr(toys.Toy, "estimate_memory", lambda *_: 0)  # an estimate that is too low
     usual = getattr(settings, limit)
     setattr(settings, limit, value)
     failed = trained(order._replace(config={"pause": 1.0}))

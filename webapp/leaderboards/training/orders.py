@@ -19,7 +19,7 @@ from generation.splits.query_string import shorten
 from generation.storage.split_index import SplitIndex
 from webapp.leaderboards import uploads
 from webapp.leaderboards.models import Method, Training
-from webapp.leaderboards.training import example_folders, process
+from webapp.leaderboards.training import example_folders, memory_estimates, process
 from webapp.models import User
 
 LARGEST_SEED = 2**31 - 1
@@ -133,6 +133,7 @@ def check_content(order: TrainingOrder) -> None:
         _check_answered(order, learner, split)
     check_name(name_of(order), owner=order.owner)
     _check_same_settings(order)
+    memory_estimates.check(learner, read_config(order), order.train)
 
 
 def read_config(order: TrainingOrder) -> LearnerConfig:

@@ -17,7 +17,9 @@ from pydantic import Field
 
 from generation.engine.language.token_vocabulary import Vocabulary, split_words
 from generation.engine.learners.base import (
+    NUMBER_BYTES,
     Arrays,
+    DataShape,
     EpochConfig,
     ExampleParts,
     LearnerConfig,
@@ -114,6 +116,13 @@ class BagOfWords(EpochLearner):
             best = scores_of(self.weights, features).argmax(axis=1)
             found += [Prediction(self.vocabulary.answers[code]) for code in best]
         return found
+
+    @classmethod
+    def working_memory(cls, config: BagOfWordsConfig, shape: DataShape) -> int:
+        """Return the bytes of the weights, their gradients and moments, and of the features of a batch."""
+        width = (1 + (shape.lines > 0)) * shape.words
+        rows = min(max(config.batch, BLOCK), shape.questions)
+        return NUMBER_BYTES * (7 * width * shape.answers + 3 * rows * (width + shape.answers))
 
     @property
     def _parts(self) -> int:

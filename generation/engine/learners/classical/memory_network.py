@@ -17,7 +17,9 @@ from pydantic import Field
 
 from generation.engine.language.token_vocabulary import split_words
 from generation.engine.learners.base import (
+    NUMBER_BYTES,
     Arrays,
+    DataShape,
     EpochConfig,
     ExampleParts,
     LearnerConfig,
@@ -215,6 +217,16 @@ class MemoryNetwork(EpochLearner):
             group.begin(self.config, chance)
         self.training_questions = [self._read(self.groups[name], train, some) for name, some in rows.items()]
         self.is_linear = self.config.linear_epochs > 0
+
+    @classmethod
+    def working_memory(cls, config: MemoryNetworkConfig, shape: DataShape) -> int:
+        """Return the bytes of all networks, of the embeddings of all sentences with their gradients, and of a batch."""
+        tables, groups = config.hops + 1, 1 if config.joint else shape.kinds
+        network = tables * (shape.words + shape.answers + config.memory) * config.embedding
+        embedded = 2 * tables * (shape.questions + shape.lines) * config.embedding  # of one group, at most of all
+        read = (shape.questions + 4 * min(config.batch, shape.questions)) * config.memory
+        kept = 2 * groups * config.starts + 4  # with the copies for the checkpoint, and a step's gradients
+        return NUMBER_BYTES * (kept * network + embedded + read)
 
     def _rows(self, examples: Examples) -> dict[str, Ints]:
         """Return the positions of the examples of each group."""

@@ -15,10 +15,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.learners.base import Arrays, ExampleParts, LearnerConfig, Prediction, TrainingReporter
+from generation.engine.learners.base import (
+    NUMBER_BYTES,
+    Arrays,
+    DataShape,
+    ExampleParts,
+    LearnerConfig,
+    Prediction,
+    TrainingReporter,
+)
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.learner_without_checkpoints import LearnerWithoutCheckpoints
-from generation.engine.scoring.ngram_classifier import Classifier, Model, ReadQuestion, Sentences
+from generation.engine.scoring.ngram_classifier import BLOCK, MOST, Classifier, Model, ReadQuestion, Sentences
 
 
 class NgramsConfig(LearnerConfig):
@@ -53,6 +61,13 @@ class Ngrams(LearnerWithoutCheckpoints):
     def predict(self, examples: Examples) -> list[Prediction]:
         """Return the most likely answer to each question."""
         return [Prediction(guess) for guess in self.classifier.guesses(self._read(examples))]
+
+    @classmethod
+    def working_memory(cls, config: NgramsConfig, shape: DataShape) -> int:
+        """Return the bytes of the sums over pairs of phrases, of a block of counts, and of all weights."""
+        wide = min(MOST, 3 * shape.example_words * (shape.questions + shape.lines))
+        groups = 1 if config.joint else shape.kinds
+        return NUMBER_BYTES * wide * (4 * wide + min(BLOCK, shape.questions) + groups * 2 * shape.answers)
 
     def _read(self, examples: Examples) -> Iterator[ReadQuestion]:
         lines = examples.stories or ((),) * len(examples)

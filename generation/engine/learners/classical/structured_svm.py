@@ -23,7 +23,15 @@ from pydantic import Field
 
 from generation.engine.items import JOINT
 from generation.engine.language.token_vocabulary import split_words
-from generation.engine.learners.base import Arrays, ExampleParts, LearnerConfig, Prediction, TrainingReporter
+from generation.engine.learners.base import (
+    NUMBER_BYTES,
+    Arrays,
+    DataShape,
+    ExampleParts,
+    LearnerConfig,
+    Prediction,
+    TrainingReporter,
+)
 from generation.engine.learners.classical import structured_svm_steps as steps
 from generation.engine.learners.classical.structured_svm_steps import FEATURES, Story
 from generation.engine.learners.examples import Examples
@@ -184,6 +192,11 @@ class StructuredSvm(LearnerWithoutCheckpoints):
                     model.learn_reply(stories[row], supports[row], codes[row], replies, self.config)
             lines.finish()
             replies.finish()
+
+    @classmethod
+    def working_memory(cls, config: StructuredSvmConfig, shape: DataShape) -> int:
+        """Return the bytes of the weights of each group, and of the sums from which one group's mean is computed."""
+        return NUMBER_BYTES * FEATURES * (2 * (1 if config.joint else shape.kinds) + 4)
 
     def _rows(self, examples: Examples) -> dict[str, Ints]:
         """Return the positions of the examples of each group."""

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from generation.engine.errors import BadTraining
 from generation.engine.language.token_vocabulary import Vocabulary, split_words
-from generation.engine.learners.base import Arrays, EpochConfig, LearnerConfig, Prediction, TrainingReporter
+from generation.engine.learners.base import Arrays, DataShape, EpochConfig, LearnerConfig, Prediction, TrainingReporter
 from generation.engine.learners.epoch_learner import EpochLearner, batches_of
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.networks.optional_torch import functional, nn, torch
@@ -72,6 +72,9 @@ class QuestionBatch(NamedTuple):
     answers: Any
 
 
+FLOAT_BYTES = 4
+
+
 class TorchLearner(EpochLearner):
     """A network. A subclass overrides whatever is not classification by cross-entropy.
 
@@ -89,6 +92,20 @@ class TorchLearner(EpochLearner):
     network: Any
     optimizer: Any
     vocabulary: Vocabulary
+
+    @classmethod
+    def working_memory(cls, config: Any, shape: DataShape) -> int:
+        """Return the bytes of the part that reads words, with its gradients and moments, and of a batch.
+
+        It is less than the whole need: layers that see pictures are not counted, because they may be on a GPU.
+        """
+        embedding, units = getattr(config, "embedding", 0), getattr(config, "units", 0)
+        layers = getattr(config, "layers", 1)
+        weights = shape.words * embedding + 3 * units * (embedding + (2 * layers - 1) * units)
+        batch = min(config.batch, shape.questions)
+        states = batch * shape.example_words * (embedding + layers * units)
+        pixels = 3 * config.height * config.width * batch if cls.needs.images else 0
+        return FLOAT_BYTES * (4 * weights + 2 * states + pixels)
 
     def make_network(self) -> Any:
         """Return the network with initial weights; by default a `network_model` for the words and the answers."""
