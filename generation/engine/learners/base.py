@@ -131,6 +131,7 @@ class DataShape(NamedTuple):
 
 
 PROCESS_BYTES = 150 * 2**20  # of a training process that has no examples yet
+COMPILER_BYTES = 120 * 2**20  # of Numba, which compiles a method's steps or loads them
 TEXT_BYTES = 500  # of a short text with its object
 NUMBER_BYTES = 8
 PART_LABELS = {"supports": "supporting lines", "counts": "numbers as answers"}

@@ -17,6 +17,7 @@ from pydantic import Field
 
 from generation.engine.language.token_vocabulary import split_words
 from generation.engine.learners.base import (
+    COMPILER_BYTES,
     NUMBER_BYTES,
     Arrays,
     DataShape,
@@ -226,7 +227,7 @@ class MemoryNetwork(EpochLearner):
         embedded = 2 * tables * (shape.questions + shape.lines) * config.embedding  # of one group, at most of all
         read = (shape.questions + 4 * min(config.batch, shape.questions)) * config.memory
         kept = 2 * groups * config.starts + 4  # with the copies for the checkpoint, and a step's gradients
-        return NUMBER_BYTES * (kept * network + embedded + read)
+        return COMPILER_BYTES + NUMBER_BYTES * (kept * network + embedded + read)
 
     def _rows(self, examples: Examples) -> dict[str, Ints]:
         """Return the positions of the examples of each group."""

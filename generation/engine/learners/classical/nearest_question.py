@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from generation.engine.language.token_vocabulary import split_words
-from generation.engine.learners.base import Arrays, Prediction, TrainingReporter
+from generation.engine.learners.base import (
+    COMPILER_BYTES,
+    NUMBER_BYTES,
+    Arrays,
+    DataShape,
+    LearnerConfig,
+    Prediction,
+    TrainingReporter,
+)
 from generation.engine.learners.examples import Examples
 from generation.engine.learners.learner_without_checkpoints import LearnerWithoutCheckpoints
 from generation.engine.scoring.nearest_questions import Bags, KnownQuestions, bags_of
@@ -29,6 +37,11 @@ class NearestQuestion(LearnerWithoutCheckpoints):
         self.words = {word: code for code, word in enumerate(words)}
         self.vocabulary, self.answers = train.vocabulary, train.codes
         self._prepare(_bags(train.texts, self.words))
+
+    @classmethod
+    def working_memory(cls, config: LearnerConfig, shape: DataShape) -> int:
+        """Return the bytes of the compiled search, and of the words of all training questions."""
+        return COMPILER_BYTES + NUMBER_BYTES * shape.questions * shape.example_words
 
     def _prepare(self, bags: Bags) -> None:
         self.bags = bags

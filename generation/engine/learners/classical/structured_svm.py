@@ -24,6 +24,7 @@ from pydantic import Field
 from generation.engine.items import JOINT
 from generation.engine.language.token_vocabulary import split_words
 from generation.engine.learners.base import (
+    COMPILER_BYTES,
     NUMBER_BYTES,
     Arrays,
     DataShape,
@@ -196,7 +197,7 @@ class StructuredSvm(LearnerWithoutCheckpoints):
     @classmethod
     def working_memory(cls, config: StructuredSvmConfig, shape: DataShape) -> int:
         """Return the bytes of the weights of each group, and of the sums from which one group's mean is computed."""
-        return NUMBER_BYTES * FEATURES * (2 * (1 if config.joint else shape.kinds) + 4)
+        return COMPILER_BYTES + NUMBER_BYTES * FEATURES * (2 * (1 if config.joint else shape.kinds) + 4)
 
     def _rows(self, examples: Examples) -> dict[str, Ints]:
         """Return the positions of the examples of each group."""
