@@ -1,6 +1,6 @@
 """Wakes an idle process of a worker, so that it looks for work now instead of a moment later.
 
-All processes of a worker wait for a byte in one pipe. Whoever knows of work writes a byte, and one idle process reads
+All processes of a worker wait for a byte in one pipe. A process that knows of work writes a byte, and an idle one reads
 it. A process that claims a job writes the next byte, so that as many processes wake as there are jobs.
 """
 

@@ -122,7 +122,7 @@ def models_now() -> ProjectState:
     return MigrationLoader(None).project_state()
 
 
-def said(migration: migrations.Migration, before: ProjectState) -> str:
+def refusal_of(migration: migrations.Migration, before: ProjectState) -> str:
     listed = {"0.2.0": {"generation": "0017_fresh_twins"}, "0.3.0": {"generation": "0020_more"}}
     return "\n".join(complaints(migration, before, version="0.4.0", released=listed))
 
@@ -139,13 +139,15 @@ def said(migration: migrations.Migration, before: ProjectState) -> str:
     ],
 )
 def test_nothing_goes_from_models_and_database_at_once(operation: Operation, models_now: ProjectState) -> None:
-    assert "SeparateDatabaseAndState" in said(one(operation), models_now)
+    assert "SeparateDatabaseAndState" in refusal_of(one(operation), models_now)
 
 
 def test_a_new_column_that_the_previous_release_does_not_fill_is_refused(models_now: ProjectState) -> None:
-    assert "db_default" in said(one(migrations.AddField("dataset", "more", models.TextField(default=""))), models_now)
+    assert "db_default" in refusal_of(
+        one(migrations.AddField("dataset", "more", models.TextField(default=""))), models_now
+    )
     for field in (models.TextField(db_default=""), models.TextField(null=True)):
-        assert said(one(migrations.AddField("dataset", "more", field)), models_now) == ""
+        assert refusal_of(one(migrations.AddField("dataset", "more", field)), models_now) == ""
 
 
 def test_a_column_leaves_the_models_only_if_rows_can_lack_it(models_now: ProjectState) -> None:
@@ -153,8 +155,8 @@ def test_a_column_leaves_the_models_only_if_rows_can_lack_it(models_now: Project
         gone = migrations.RemoveField("dataset", name)
         return one(migrations.SeparateDatabaseAndState(state_operations=[gone]))
 
-    assert "new rows lack it" in said(leaves("title"), models_now)
-    assert said(leaves("completed"), models_now) == ""
+    assert "new rows lack it" in refusal_of(leaves("title"), models_now)
+    assert refusal_of(leaves("completed"), models_now) == ""
 
 
 @pytest.mark.parametrize(
@@ -164,4 +166,4 @@ def test_a_column_is_dropped_a_release_after_it_left_the_models(
     since: str, is_refused: bool, models_now: ProjectState
 ) -> None:
     drop = migrations.RunSQL("ALTER TABLE generation_dataset DROP COLUMN title")
-    assert bool(said(one(drop, unused_since=since), models_now)) == is_refused
+    assert bool(refusal_of(one(drop, unused_since=since), models_now)) == is_refused
