@@ -69,17 +69,16 @@ TRAINING = [
 ]
 FINDING = [
     Stage("generation.making.dataset_jobs:start"),
-    Stage("generation.making.chunk_writer:write", BEFORE),
+    Stage("generation.making.chunk_writer:ChunkWriter.write", BEFORE),
     Stage("generation.making.dataset_jobs:finish_set", BEFORE),
     Stage("webapp.leaderboards.findings.records:Journal.note"),
     Stage(f"{JOBS}:TrainingWatch.read", call=3),
     Stage("webapp.leaderboards.scoring:_score", BEFORE),
-    Stage(f"{JOBS}:TrainingWatch.read", call=60),
+    Stage(f"{JOBS}:_finish", BEFORE, call=2),
     Stage("webapp.leaderboards.findings.finding_run:FindingRun.score_baseline", BEFORE),
     Stage("webapp.leaderboards.findings.finding_run:FindingRun.judge", BEFORE),
-    Stage("webapp.leaderboards.findings.records:write", BEFORE),
-    Stage("pathlib:Path.replace", BEFORE, call=-1),  # when the record is written, but has not got its name
-    Stage("webapp.leaderboards.findings.records:write"),
+    Stage("webapp.leaderboards.findings.records:store", BEFORE),
+    Stage("webapp.leaderboards.findings.records:store"),
 ]
 EXPORT = [
     Stage("generation.exchange.export_jobs:ExportBuild.__enter__"),
@@ -100,19 +99,18 @@ EXPORT_COMMAND = [
 EVERY = {"training": TRAINING, "site": TRAINING[1:], "finding": FINDING, "export": EXPORT, "command": EXPORT_COMMAND}
 
 
-def die_at(stage: Stage, *, calls: int, with_group: bool) -> None:
-    """Let this process die at a stage. `calls` is how many calls an undisturbed run makes, for calls from the end."""
+def die_at(stage: Stage, *, with_group: bool) -> None:
+    """Let this process die at a stage."""
     module, _, name = stage.place.partition(":")
     owner: Any = importlib.import_module(module)
     *path, last = name.split(".")
     for step in path:
         owner = getattr(owner, step)
     real, numbers = getattr(owner, last), itertools.count(1)
-    number = stage.call if stage.call > 0 else calls + 1 + stage.call
 
     @functools.wraps(real)
     def dying(*arguments: Any, **named: Any) -> Any:
-        is_last = next(numbers) == number
+        is_last = next(numbers) == stage.call
         if is_last and stage.when == BEFORE:
             kill(with_group=with_group)
         result = real(*arguments, **named)
@@ -162,7 +160,7 @@ class Work:
     def _run_twice(self, name: str, stage: Stage | None, *, number: int) -> Any:
         shutil.rmtree(disk_cache.folder() / example_folders.CACHE_FOLDER, ignore_errors=True)
         if stage is not None:
-            dies = functools.partial(die_at, stage, calls=0, with_group=number % 2 == 1)
+            dies = functools.partial(die_at, stage, with_group=number % 2 == 1)
             status = in_child(lambda: self.do(name, again=False), dies=dies)
             assert status == -signal.SIGKILL, (stage, status)
         status = in_child(lambda: self.do(name, again=stage is not None))
