@@ -99,4 +99,5 @@ def test_two_processes_claim_every_job_once_and_serve_the_accounts_in_turn(order
     found = json.loads(ordered.python(TOGETHER))
     assert [row[1:] for row in found] == [["failed", 1]] * 12
     names = [name for name, *_ in found]
-    assert {"ben", "eve"} <= set(names[:4]) and names[:7].count("ada") <= 4, names
+    # Two processes that choose at the same moment may choose the same account, so a turn may have two jobs.
+    assert {"ben", "eve"} <= set(names[:6]) and names[:8].count("ada") <= 4, names

@@ -270,11 +270,11 @@ def test_a_dataset_of_another_engine_version_is_not_resumed(begin: Begin) -> Non
     dataset = begin()
     Dataset.objects.update(engine_version="0")
     dataset.refresh_from_db()
-    with pytest.raises(dataset_jobs.WrongVersion, match="got version 0"):
+    with pytest.raises(dataset_jobs.WrongVersion, match="engine 0"):
         dataset_jobs.resume(dataset)
     dataset_jobs.work()
     dataset.refresh_from_db()
-    assert dataset.state == "failed" and "got version 0" in dataset.error
+    assert dataset.state == "failed" and "engine 0" in dataset.error
 
 
 def test_jobs_wait_with_a_message_if_disk_space_is_short(begin: Begin, settings: LazySettings) -> None:

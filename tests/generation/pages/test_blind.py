@@ -174,9 +174,9 @@ def test_other_verbs_are_refused(client, shapes):
     assert Client(enforce_csrf_checks=True).post(PAGE).status_code == 403
 
 
-def test_a_finished_report_needs_four_queries(client, shapes, django_assert_num_queries):
+def test_a_finished_report_needs_three_queries(client, shapes, django_assert_num_queries):
     client.get(PAGE)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         client.get(PAGE)
 
 

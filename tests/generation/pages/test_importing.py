@@ -168,7 +168,7 @@ def test_a_file_whose_reader_dies_by_a_signal_is_refused_at_once(
 def test_an_import_that_is_refused_before_the_redirect_has_its_page(
     page: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Runner, "wake", lambda self, count: dataset_jobs.work(dataset=Dataset.objects.get()))
+    monkeypatch.setattr(Runner, "wake", lambda self: dataset_jobs.work(dataset=Dataset.objects.get()))
     answer = page.post(NEW, form(sent("q.json", b"no json")))
     assert answer.status_code == 302
     assert "Expected JSON" in text(page.get(answer["Location"]))

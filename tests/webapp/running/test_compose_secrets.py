@@ -31,7 +31,9 @@ esac
 
 def make_env(folder: Path) -> "subprocess.CompletedProcess[str]":
     shutil.copy(ROOT / "Makefile", folder)
-    return subprocess.run(["make", "env"], cwd=folder, capture_output=True, text=True, check=False)
+    # The tests may be started by make, which would then print the folders that it enters.
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
+    return subprocess.run(["make", "env"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
 def read_env(folder: Path) -> dict[str, str]:

@@ -42,7 +42,7 @@ ABOUT_NO_DATASET |= {"submissions", "suites", "suite_new", "suite_edit", "suite_
 ABOUT_NO_DATASET |= {"api:methods", "api:method", "api:new_method", "api:submissions", "api:submit", "api:suites"}
 # Participants have no account. They may see the questions given to them, by the secret in the address and by tokens.
 ABOUT_NO_DATASET |= {
-    "study_join", "study_session", "study_go_on", "study_answer", "study_picture", "study_pair",
+    "study_join", "study_session", "study_go_on", "study_answer", "study_here", "study_picture", "study_pair",
 }  # fmt: skip
 # Accounts, also of other providers; redirects of old addresses; pages for staff, which strangers never get.
 PACKAGES = ("account_", "socialaccount_", "openid_connect_", "django.views.generic.", "admin:", "django.contrib.admin.")
