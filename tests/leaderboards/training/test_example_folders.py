@@ -3,6 +3,7 @@
 import io
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from generation.engine.endless_dataset import read
+from generation.engine.errors import BadTraining
+from generation.engine.learners import find_learner
 from generation.engine.learners.base import ExampleParts, Learner, LearnerConfig
 from generation.engine.learners.examples import Examples, read_examples
 from generation.engine.learners.networks.relations.predicate_boxes import PredicateBoxes
@@ -25,7 +28,7 @@ from tests.engine.learners.test_example_writer import as_lists
 from tests.generation import small
 from tests.generation.complete_datasets import finish
 from tests.leaderboards.training import toys
-from webapp.leaderboards.training import example_folders, suitable_methods
+from webapp.leaderboards.training import example_folders, memory_estimates, suitable_methods
 from webapp.leaderboards.training.example_folders import ExamplesOrder
 
 pytestmark = pytest.mark.django_db
@@ -160,6 +163,24 @@ def test_stories_and_supporting_lines_end_where_the_question_is_asked(db: None) 
     assert {len(supports) for supports in found.supports} >= {1, 2, 3}
     answered = examples_of(split_of(made, "test"), ExampleParts(stories=True, supports=True), is_training=False)
     assert answered.stories is not None and answered.supports is None
+
+
+def test_settings_that_need_too_much_memory_for_stories_are_refused_at_once(db: None, settings: Any) -> None:
+    made = dataset_jobs.start(
+        {"world": "babi", "title": "Tales", "splits": {"train": {"questions": 5}, "test": {"questions": 5}}},
+        slug="tales", visibility="public",
+    )  # fmt: skip
+    dataset_jobs.work(dataset=made)
+    train, learner = split_of(made, "train"), find_learner("memn2n")
+    shape = memory_estimates.shape_of(learner, learner.read_config({}), train)
+    assert shape.questions == train.questions and shape.lines > 1 and shape.story_lines > 1 and shape.words > 1
+    settings.TRAINING_MEMORY_GB = 1.0
+    memory_estimates.check(learner, learner.read_config({}, size="mini"), train)
+    absurd = learner.read_config({"batch": 100_000, "embedding": 1000, "memory": 1000, "starts": 100})
+    began = process_time()
+    with pytest.raises(BadTraining, match=r"at most 1\.0 GB .* got one that needs about \d+\.\d GB\. Reduce batch"):
+        memory_estimates.check(learner, absurd, train)
+    assert process_time() - began < 0.5
 
 
 # What the examples of each world have. A round of bAbI has 32 stories of each of these tasks.
