@@ -143,7 +143,7 @@ def measure_reading(path: Path, split: Split) -> tuple[float, float]:
     A small process starts this process, because the peak memory of a process begins at the peak of its parent.
     """
     given = pickle.dumps((path, expected_of(split)))
-    limits = [str(prediction_files.SECONDS), str(prediction_files.MEMORY)]
+    limits = [str(prediction_files.SECONDS), str(prediction_files.MEMORY), "-1"]
     command = [sys.executable, "-m", "generation.queue.sandbox", *limits, prediction_files.CHILD]
     done = subprocess.run(
         [sys.executable, "-c", WATCH, *command], input=given, capture_output=True, cwd=ROOT, check=True

@@ -161,7 +161,7 @@ def test_the_processes_log_at_the_same_level(settings: Any, monkeypatch: pytest.
     listeners: list[list[str]] = []
     monkeypatch.setattr(worker.app, "worker_main", listeners.append)
     worker.listen(DEFAULT)
-    for line in (command("web"), command("beat"), listeners[0]):
+    for line in (command("web"), listeners[0]):
         assert re.search(r"--log-?level (error|ERROR)\b", " ".join(line))
 
 

@@ -173,7 +173,7 @@ def test_question_sets_imports_and_twins_are_refused_with_advice(shapes: Dataset
 
 def test_a_split_of_an_unfinished_dataset_or_of_another_engine_is_refused(shapes: Dataset) -> None:
     Dataset.objects.filter(pk=shapes.pk).update(engine_version="0")
-    is_refused(split_of(shapes, "val"), "got one made by engine 0")
+    is_refused(split_of(shapes, "val"), "(engine 0)")
     Dataset.objects.filter(pk=shapes.pk).update(state=Dataset.State.MAKING)
     is_refused(split_of(shapes, "val"), "Expected a complete dataset, got one that is making.")
 

@@ -69,6 +69,7 @@ def test_generate_without_blender_is_refused_in_one_line_and_stores_nothing(spec
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("blender")  # only with Blender can the dataset be begun
 def test_resuming_without_blender_is_refused(spec_path: str) -> None:
     dataset = dataset_jobs.start(get_world("clevr").read_spec(ONE).to_json(), slug="cycles", visibility="public")
     blender.configure(blender.Setup(python=Path("/nowhere/python")))

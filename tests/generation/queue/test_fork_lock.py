@@ -20,7 +20,7 @@ def sweep():
         time.sleep(1)
 
 heartbeat.sweep = sweep
-heartbeat.Beating(name="one", queues="generation").start()
+heartbeat.Beating(queue="generation", processes=1).start()
 assert inside.wait(60)
 pid = os.fork()
 if pid == 0:

@@ -235,7 +235,7 @@ def test_a_large_derived_split_waits_for_a_background_process(
     woken: list[str] = []
     monkeypatch.setattr(Runner, "wake", lambda self: woken.append(self.name))
     few = derive(rows_of_numbers, sample=6)
-    assert (few.state, woken, Job.objects.queue().oldest is None) == ("waiting", ["datasets"], False)
+    assert (few.state, woken, Job.objects.backlog().oldest is None) == ("waiting", ["datasets"], False)
     assert dataset_jobs.work() == 1
     few.refresh_from_db()
     assert few.is_complete

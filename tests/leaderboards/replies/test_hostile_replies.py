@@ -61,7 +61,7 @@ def test_reading_a_small_file_takes_little_time_and_memory(name: str, tmp_path: 
     path.write_bytes(make())
     assert path.stat().st_size < 1_000_000
     given = pickle.dumps(tuple(ReplyRequest(path, tmp_path / "packed", N, "scored/val")))
-    limits = [str(reply_files.SECONDS), str(reply_files.MEMORY + reply_files.EACH_MEMORY * N)]
+    limits = [str(reply_files.SECONDS), str(reply_files.MEMORY + reply_files.EACH_MEMORY * N), "-1"]
     command = [sys.executable, "-m", "generation.queue.sandbox", *limits, reply_files.CHILD]
     watch = WATCH.replace("stdout=subprocess.DEVNULL, ", "")
     done = subprocess.run(
