@@ -70,7 +70,6 @@ def _claim_next() -> Export | None:
     shortage = files.disk_shortage()
     if shortage:
         Export.objects.claimable().filter(message="").update(message=shortage)
-    if shortage or RUNNER.runs_here():
         return None
     return RUNNER.claim_first(RUNNER.rows.claimable())
 

@@ -6,12 +6,13 @@ import secrets
 import socket
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -23,6 +24,8 @@ RENEWAL = 10.0  # seconds
 LONGEST = 21_600.0  # seconds that a job may run, if `take` is called without a limit
 GRACE = 120.0  # seconds within which a process must notice that it lost its job
 HUNG = 70  # exit status of a process that did not notice this
+LONGEST_CLAIM = 5.0  # seconds that a process may do nothing between choosing and claiming a job
+CLAIMING = 0x636C6169  # "clai": the first half of the numbers of PostgreSQL's advisory locks of `only_claimer`
 FREE = {"token": "", "lease": None, "deadline": None}
 ATTEMPTS = 3  # limit of runs of a job that end in an error
 CRASHES = 30  # limit of runs whose process died; it is high, because kills and deployments are not the job's fault
@@ -40,6 +43,22 @@ class LeaseLost(Exception):
 
     The process must not write any results of the job.
     """
+
+
+@contextmanager
+def only_claimer(model: type[AbstractJob]) -> Iterator[None]:
+    """Hold a transaction that only one process has for each table of jobs, in which it chooses a job and claims it.
+
+    Two processes that choose at the same moment would choose jobs of the same account. SQLite has one transaction that
+    writes at a time anyway. PostgreSQL ends this transaction if its process is stopped meanwhile.
+    """
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute(f"SET LOCAL idle_in_transaction_session_timeout = {int(LONGEST_CLAIM * 1000)}")
+                table = zlib.crc32(model._meta.db_table.encode())
+                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CLAIMING << 32 | table])
+        yield
 
 
 def take(job: AbstractJob, *, seconds: float = LONGEST) -> bool:

@@ -57,7 +57,7 @@ class Runner(Generic[AnyJob]):
     task, queue : str
         The Celery task that is sent as a hint that there is work, and its queue.
     is_single : bool
-        Whether each machine does one job of this kind at a time; `claim_next` then asks `runs_here`.
+        Whether each machine does one job of this kind at a time.
     turn : float
         Seconds after which a process gives way to other work of the queue. With 0, it gives way after each job.
     subject : callable
@@ -110,7 +110,13 @@ class Runner(Generic[AnyJob]):
         return here.filter(state=AbstractJob.State.RUNNING, lease__gte=Now()).exists()
 
     def claim_first(self, jobs: AbstractJobQuerySet[AnyJob]) -> AnyJob | None:
-        return next(filter(self.take, jobs.in_turns(most=CANDIDATES)), None)
+        """Claim and return the job whose account is next; return None if there is none, or if this machine is busy."""
+        if not jobs.exists():
+            return None
+        with leases.only_claimer(self.model):
+            if self.is_single and self.runs_here():
+                return None
+            return next(filter(self.take, jobs.in_turns(most=CANDIDATES)), None)
 
     def take_turn(self, *, is_due: bool = False) -> int:
         """Run jobs for one turn and return their number; also catch up if there were jobs, or if `is_due`."""

@@ -1,6 +1,5 @@
 """Trainings as jobs: they train in another process, submit, and continue after they were stopped."""
 
-import fcntl
 import json
 import os
 import re
@@ -20,7 +19,7 @@ from generation.engine.errors import BadTraining
 from generation.engine.learners.model_files import read_model
 from generation.engine.learners.training_process import ORDER
 from generation.models import Split
-from generation.queue import graceful_shutdown, leases, runner, sandbox
+from generation.queue import graceful_shutdown, leases, sandbox
 from generation.storage import files
 from tests.leaderboards.training import toys
 from webapp.leaderboards import scoring, stored_predictions
@@ -264,33 +263,6 @@ def test_only_one_training_runs_on_a_machine(order: TrainingOrder) -> None:
     assert training_jobs.RUNNER.claim() == first
     second.refresh_from_db()
     assert second.state == State.WAITING
-
-
-def test_no_other_process_looks_for_a_training_until_this_one_has_claimed(
-    order: TrainingOrder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made, steps = orders.create(order), []
-    host, claim = leases.host_name, runner.Runner.claim_first
-
-    def note_lock(step: str) -> None:
-        with (training_jobs.home() / "claim.lock").open("ab") as file, pytest.raises(BlockingIOError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        steps.append(step)
-
-    def looked() -> str:
-        if not steps:
-            note_lock("look")
-        return host()
-
-    def claimed(*args: Any) -> Any:
-        found = claim(*args)
-        note_lock("claim")
-        return found
-
-    monkeypatch.setattr(leases, "host_name", looked)
-    monkeypatch.setattr(runner.Runner, "claim_first", claimed)
-    assert training_jobs.RUNNER.claim() == made
-    assert steps == ["look", "claim"]
 
 
 def test_a_folder_that_stays_in_use_makes_the_training_try_again(

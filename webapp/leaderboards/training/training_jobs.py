@@ -5,7 +5,6 @@ is killed, the next one on the same machine continues after the last complete ep
 change of the code, the training starts again from the beginning.
 """
 
-import fcntl
 import json
 import shutil
 import time
@@ -229,14 +228,6 @@ RESULTS = {"parameters", "examples_seen", "code_version", "model", "model_digest
 # Background jobs
 
 
-def _claim_next() -> Training | None:
-    # One training at a time on each machine. With the lock, a second process waits until the first has claimed its job.
-    home().mkdir(parents=True, exist_ok=True)
-    with (home() / "claim.lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        return None if RUNNER.runs_here() else RUNNER.claim_first(RUNNER.rows.claimable())
-
-
 RUNNER = runner.register(
     runner.Runner(
         name="trainings",
@@ -246,7 +237,6 @@ RUNNER = runner.register(
         task="webapp.leaderboards.tasks.train",
         related=("owner", "train__dataset", "train__parent", "val__dataset", "val__parent"),
         is_single=True,
-        claim_next=_claim_next,
     )
 )
 
