@@ -42,6 +42,7 @@ EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.referring"]
 HEALTH_SECONDS = 0
 CHART_SECONDS = 100  # long, because the machine may be busy
+WHITENOISE_AUTOREFRESH = True  # else each client of a test reads the names of all static files
 STARTUP_SECONDS = math.inf  # there are no background processes
 if not ON_SERVICES:  # a Redis cache would keep the counts of the run before
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

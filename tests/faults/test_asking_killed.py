@@ -72,6 +72,7 @@ def start_asking(site: Site, model: ModelStub, folder: Path, token: str) -> "sub
     )
 
 
+@pytest.mark.full
 def test_a_killed_run_goes_on_and_the_board_has_its_row(embedded_site: Site, tmp_path: Path) -> None:
     site, folder = embedded_site, tmp_path / "asked"
     images = {"width": 64, "height": 64, "samples": 1}

@@ -119,6 +119,7 @@ class Harm:
             time.sleep(0.05)
 
 
+@pytest.mark.full
 def test_two_hosts_recover_from_kills_pauses_and_outages_without_help(
     hosts: list[Site],
     store: Store,  # noqa: F811

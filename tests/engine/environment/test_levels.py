@@ -80,7 +80,7 @@ def test_every_preset_has_every_level_or_says_why_not(name: str) -> None:
     maker, items = get_world(name).maker, proof.size(10)
     assert maker is not None
     for preset in maker.presets():
-        for level in NAMES:
+        for level in NAMES if proof.SHARE == 1 else NAMES[-1:]:
             try:
                 found = create_dataset(preset).at(level)[:items]
             except EngineError as error:

@@ -23,11 +23,12 @@ def test_fingerprints_are_those_held() -> None:
     assert current() == json.loads(HELD.read_text()), ADVICE
 
 
+@pytest.mark.full
 def test_fingerprints_are_the_same_when_chunks_and_splits_are_made_backwards() -> None:
     assert current(backwards=True) == json.loads(HELD.read_text())
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_fingerprints_are_the_same_in_another_process() -> None:
     command = [sys.executable, "-m", "tests.worlds.counting.fingerprints", "--print"]
     environment = {**os.environ, "PYTHONHASHSEED": "3"}
