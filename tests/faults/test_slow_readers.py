@@ -111,10 +111,13 @@ def check_pages(site: Site, port: int, *, addresses: int, kinds: list[Kind], rea
     with connections.watched():
         with slow_sockets(port, addresses=addresses, kinds=kinds, reads=reads):
             assert threads_of(site) <= threads + SPARE
-            # Other work of the machine delays some pages; threads that are held delay pages in every try.
-            slow = min(max(seconds_of_pages(port)) for _ in range(TRIES))
+            found = [max(seconds_of_pages(port))]
         quiet = max(quiet, *seconds_of_pages(port))
-    assert slow < quiet + DELAY
+        # Most is sent in the first second. Other work of the machine delays pages too, but not in every try.
+        while found[-1] >= quiet + DELAY and len(found) < TRIES:
+            with slow_sockets(port, addresses=addresses, kinds=kinds, reads=reads):
+                found.append(max(seconds_of_pages(port)))
+    assert found[-1] < quiet + DELAY, (quiet, found)
     assert not connections.refused
     assert connections.most <= THREADS + SPARE
     assert connections.now() <= THREADS + SPARE

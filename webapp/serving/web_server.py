@@ -19,7 +19,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
@@ -42,6 +42,7 @@ LARGEST_HEADERS = 65_536  # bytes, including the URL
 MOST_BUFFERED = 131_072  # bytes of a response; if more wait for the client, no thread adds to them
 FEW_BUFFERED = 65_536  # bytes of a response; if at most these wait for the client, a thread adds to them
 TURN = 0.05  # seconds for which a thread works on a response that is sent in pieces while other requests wait
+BEGUN_SHARE = 0.25  # of the threads may work on begun responses at the same time
 READ_AHEAD = 262_144  # bytes of a response that are taken from its buffer at once
 UNBOUNDED = 10**18  # bytes; this means no limit
 BURST = 1_000_000  # bytes that are sent to one connection before the other connections get their turn
@@ -238,23 +239,56 @@ class Connection(HTTPChannel):
 
 
 class TaskQueue:
-    """The tasks that wait for a thread: new requests and begun responses take turns."""
+    """The tasks that wait for a thread: new requests and begun responses take turns.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    begun_at_once : int
+        The most threads that work on begun responses at the same time. Many downloads that go on at the same moment
+        would slow down the pages that the other threads make, because Python runs one thread at a time.
+    """
+
+    def __init__(self, *, begun_at_once: int) -> None:
         self.new: deque[Any] = deque()
         self.begun: deque[Any] = deque()
         self.begun_is_next = False
+        self.free = begun_at_once
+        self.lock = threading.Lock()
 
     def append(self, task: Any) -> None:
         (self.new if getattr(task, "task", None) is None else self.begun).append(task)
 
     def popleft(self) -> Any:
         self.begun_is_next = not self.begun_is_next
-        preferred, other = (self.begun, self.new) if self.begun_is_next else (self.new, self.begun)
-        return (preferred or other).popleft()
+        if self.begun and self.free > 0 and (self.begun_is_next or not self.new):
+            self.change_free(-1)
+            return BegunTurn(self, self.begun.popleft())
+        return self.new.popleft()
+
+    def change_free(self, number: int) -> None:
+        with self.lock:
+            self.free += number
 
     def __len__(self) -> int:
-        return len(self.new) + len(self.begun)
+        return len(self.new) + (len(self.begun) if self.free > 0 else 0)
+
+
+class BegunTurn(NamedTuple):
+    """The turn of a thread on a begun response."""
+
+    queue: TaskQueue
+    task: Any
+
+    def service(self) -> None:
+        """Continue the response. At the end, the same thread looks for its next task, so no other has to be woken."""
+        try:
+            self.task.service()
+        finally:
+            self.queue.change_free(1)
+
+    def cancel(self) -> None:
+        self.queue.change_free(1)
+        self.task.cancel()
 
 
 class Server(TcpWSGIServer):
@@ -308,7 +342,7 @@ class Server(TcpWSGIServer):
         self.lock = threading.Lock()
         self.reserved: dict[Connection, tuple[str, int]] = {}
         dispatcher = ThreadedTaskDispatcher()
-        dispatcher.queue = TaskQueue()
+        dispatcher.queue = TaskQueue(begun_at_once=max(1, round(threads * BEGUN_SHARE)))
         dispatcher.queue_logger.setLevel(logging.ERROR)  # else it warns of every request that waits for a thread
         dispatcher.set_thread_count(threads)
         super().__init__(

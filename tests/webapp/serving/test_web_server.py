@@ -348,13 +348,31 @@ def test_long_answers_to_fast_readers_do_not_keep_the_threads(running: Running) 
 
 
 def test_new_requests_and_begun_answers_take_turns() -> None:
-    queue = TaskQueue()
+    queue = TaskQueue(begun_at_once=8)
     new, begun = [SimpleNamespace(task=None) for _ in range(3)], [SimpleNamespace(task="begun") for _ in range(5)]
     for task in (*begun, *new):
         queue.append(task)
-    taken = [queue.popleft() for _ in range(len(queue))]
+    taken = [task.task or task for task in (queue.popleft() for _ in range(len(queue)))]
     assert taken == [begun[0], new[0], begun[1], new[1], begun[2], new[2], begun[3], begun[4]]
     assert not queue
+
+
+def test_only_some_threads_continue_answers() -> None:
+    queue = TaskQueue(begun_at_once=2)
+    begun = [SimpleNamespace(task="begun", service=lambda: None, cancel=lambda: None) for _ in range(5)]
+    new = SimpleNamespace(task=None)
+    for task in begun:
+        queue.append(task)
+    first, second = queue.popleft(), queue.popleft()
+    assert not queue
+    queue.append(new)
+    assert len(queue) == 1 and queue.popleft() is new
+    first.service()
+    third = queue.popleft()
+    assert third.task is begun[2] and not queue
+    second.cancel()
+    third.service()
+    assert [queue.popleft().task for _ in range(2)] == begun[3:]
 
 
 def test_the_oldest_waiting_one_of_too_many_connections_is_closed(
