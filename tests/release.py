@@ -8,8 +8,10 @@ import argparse
 import gzip
 import hashlib
 import io
+import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -25,6 +27,8 @@ VERSION = re.compile(r'^__version__ = "(\d+\.\d+\.\d+)"$', re.MULTILINE)
 SECTION = re.compile(r"^## (\d+\.\d+\.\d+)(?: \((.*)\))?$", re.MULTILINE)
 CITED = re.compile(r"^(version|date-released): *\"?([^\"\n]*)\"?$", re.MULTILINE)
 TAG = re.compile(r"\bv(\d+\.\d+\.\d+)\b")
+RELEASED = "webapp/backups/released_migrations.py"
+PACKAGES = {"annotations", "generation", "webapp"}
 BUILD = "import sys; from setuptools import build_meta; print(getattr(build_meta, sys.argv[1])(sys.argv[2]))"
 PROOF = """
 import sys
@@ -102,10 +106,24 @@ def files_that_disagree(root: Path) -> Iterator[str]:
     for name, expected in (("version", version), ("date-released", day)):
         if cited.get(name) != expected:
             yield f"Expected {name}: {expected} in CITATION.cff, got {cited.get(name, 'none')}."
+    listed, last = _listed_migrations(root).get(version), last_migrations(root)
+    if listed != last:
+        yield f'Expected "{version}": {json.dumps(last)} in {RELEASED}, got {json.dumps(listed) if listed else "none"}.'
     known = {*tags_of(root), version}
     for path in (root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "webapp/docs").glob("*.md"))):
         for named in sorted({*TAG.findall(_read(path))} - known):
             yield f"Expected tags that exist in {path.relative_to(root)}, got v{named}."
+
+
+def last_migrations(root: Path) -> dict[str, str]:
+    """Return the last migration of each app."""
+    names = sorted(root.glob("**/migrations/[0-9]*.py"))
+    return {path.parent.parent.name: path.stem for path in names if path.relative_to(root).parts[0] in PACKAGES}
+
+
+def _listed_migrations(root: Path) -> dict[str, dict[str, str]]:
+    listed: dict[str, dict[str, str]] = runpy.run_path(str(root / RELEASED))["RELEASED"]
+    return listed
 
 
 def _is_day(text: str) -> bool:

@@ -11,6 +11,7 @@ from tests.test_installed import builder
 from tests.webapp.commands import ROOT, environment_of, manage
 
 VERSION = release.version_of(ROOT)
+MIGRATIONS = ("annotations/migrations", "webapp/migrations", "webapp/leaderboards/migrations")
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -25,8 +26,10 @@ def clone(tmp_path: Path) -> Path:
     for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "LICENSE", "CHANGELOG.md", "CITATION.cff"):
         folder.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder)
-    for name in ("generation", "webapp/docs"):
+    for name in ("generation", "webapp/docs", *MIGRATIONS):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / release.RELEASED).parent.mkdir()
+    shutil.copy(ROOT / release.RELEASED, folder / release.RELEASED)
     git(folder, "init", "--quiet")
     git(folder, "config", "user.name", "a")
     git(folder, "config", "user.email", "a@example.org")
@@ -50,6 +53,14 @@ def test_this_program_may_become_a_release_as_far_as_its_files_say(clone: Path) 
         ("CHANGELOG.md", f"## {VERSION} (", f"## {VERSION} (soon ", "(YYYY-MM-DD)"),
         ("CITATION.cff", f"version: {VERSION}", "version: 0.0.9", "in CITATION.cff, got 0.0.9"),
         ("CITATION.cff", "date-released: 2", "date-released: 1", "Expected date-released: 2"),
+        (
+            release.RELEASED,
+            f'"{VERSION}": {{',
+            f'"{VERSION}": {{}}, "0.0.9": {{',
+            f'Expected "{VERSION}": {{"annotations": "0',
+        ),
+        (release.RELEASED, f'"{VERSION}": {{', '"0.0.9": {', "released_migrations.py, got none."),
+        (release.RELEASED, '"generation": "', '"generation": "0', '"generation": "00'),
         ("README.md", "#", "git checkout v8.8.8\n#", "tags that exist in README.md, got v8.8.8"),
     ],
 )

@@ -1,7 +1,7 @@
 """The previous release works with the new database: a column goes from the models first, and a release later for real.
 
 Django's models name every column of a table in each query. So a release can only work without a column if its models
-lack it. Each release is measured against the releases before it, in `RELEASED`.
+lack it. Each release is measured against the releases before it, in `released_migrations.RELEASED`.
 """
 
 import re
@@ -18,10 +18,10 @@ from django.db.models.fields import NOT_PROVIDED
 from generation import __version__
 from tests.release import number, sections_of
 from tests.webapp.commands import ROOT
+from webapp.backups import released_migrations
+from webapp.backups.released_migrations import RELEASED, release_needed_first, releases_before
 
 OURS = {"generation", "annotations", "webapp", "leaderboards"}
-# The last migration of each app in each release. Add a release here in the first commit after it.
-RELEASED: dict[str, dict[str, str]] = {}
 FIRST = "0.2.0"  # no release before it
 TAKES_AWAY = (
     migrations.RemoveField,
@@ -31,6 +31,10 @@ TAKES_AWAY = (
     migrations.AlterModelTable,
 )
 DROPS = re.compile(r"\b(DROP\s+(COLUMN|TABLE)|RENAME|SET\s+NOT\s+NULL)\b", re.IGNORECASE)
+
+
+def earlier() -> dict[str, dict[str, str]]:
+    return {release: RELEASED[release] for release in releases_before(__version__)}
 
 
 def is_released(app: str, name: str, released: dict[str, dict[str, str]]) -> bool:
@@ -74,7 +78,7 @@ def complaints(
             yield f"{what}: the previous release inserts rows without it. Allow null or give it a db_default."
         elif isinstance(operation, migrations.RunSQL) and DROPS.search(str(operation.sql)):
             since = getattr(migration, "unused_since", "")
-            if since not in (RELEASED if released is None else released) or number(since) >= number(version):
+            if since not in (earlier() if released is None else released) or number(since) >= number(version):
                 yield f"{what}: needs unused_since, an earlier release whose models lack it; got {since!r}."
     for operation in migration.operations:
         if isinstance(operation, migrations.SeparateDatabaseAndState):
@@ -95,16 +99,16 @@ def test_no_migration_takes_away_what_the_previous_release_uses() -> None:
     found = {key: one for key, one in loader.disk_migrations.items() if key[0] in OURS}
     assert len(found) >= 20
     if number(__version__) == number(FIRST):
-        assert RELEASED == {}
+        assert earlier() == {}
         return
-    new = {key: one for key, one in found.items() if not is_released(*key, RELEASED)}
+    new = {key: one for key, one in found.items() if not is_released(*key, earlier())}
     states = {key: loader.project_state(key, at_end=False) for key in new}
     assert [text for key, one in new.items() for text in complaints(one, states[key])] == []
 
 
 def test_each_release_before_this_one_is_listed_with_migrations_that_exist() -> None:
-    earlier = [name for name, day in sections_of(ROOT) if day and number(FIRST) <= number(name) < number(__version__)]
-    assert sorted(RELEASED) == sorted(earlier)
+    dated = [name for name, day in sections_of(ROOT) if day and number(FIRST) <= number(name) < number(__version__)]
+    assert sorted(earlier()) == sorted(dated)
     known = MigrationLoader(None).disk_migrations
     assert [(app, name) for last in RELEASED.values() for app, name in last.items() if (app, name) not in known] == []
 
@@ -167,3 +171,25 @@ def test_a_column_is_dropped_a_release_after_it_left_the_models(
 ) -> None:
     drop = migrations.RunSQL("ALTER TABLE generation_dataset DROP COLUMN title")
     assert bool(refusal_of(one(drop, unused_since=since), models_now)) == is_refused
+
+
+LISTED = {"0.10.0": {"generation": "3", "webapp": "2"}, "0.9.0": {"generation": "2"}, "0.2.0": {"generation": "1"}}
+
+
+@pytest.mark.parametrize(
+    ("version", "generation", "needed"),
+    [
+        ("0.11.0", "123", ""),
+        ("0.11.0", "1234", ""),
+        ("0.11.0", "12", "0.10.0"),
+        ("0.11.0", "1", "0.9.0"),
+        ("0.11.0", "", "0.2.0"),
+        ("0.10.0", "12", ""),
+        ("0.2.0", "", ""),
+    ],
+)
+def test_a_database_needs_the_first_release_that_it_lacks(
+    version: str, generation: str, needed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(released_migrations, "RELEASED", LISTED)
+    assert release_needed_first({"generation": list(generation), "webapp": ["1", "2"]}, version=version) == needed

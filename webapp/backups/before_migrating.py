@@ -15,8 +15,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from generation.management.console import FAILED
+from generation import __version__
+from generation.management.console import BAD_INPUT, FAILED
 from webapp.backups import schema
+from webapp.backups.released_migrations import release_needed_first, releases_before
 from webapp.backups.writing import RowsAlone, write_backup
 
 STEM = "before-migrating-"
@@ -26,12 +28,16 @@ LOCK = 0x686F727365  # "horse": the number of the PostgreSQL advisory lock that 
 Say = Callable[[str], object]
 
 
-def upgrade(*, say: Say) -> None:
+def upgrade(*, say: Say, skip_releases: bool = False) -> None:
     """Migrate the database to this release; write a backup first if it contains data.
 
-    Processes on several machines may call this at the same time: one of them migrates, and the others wait.
+    Processes on several machines may call this at the same time: one of them migrates, and the others wait. Unless
+    `skip_releases` is set, a database that is more than one release older is refused, because processes of its release
+    may still run.
     """
     with _alone():
+        if not skip_releases:
+            check_release_before()
         try:
             archive = back_up_before_migrating(say=say)
         except Exception as error:
@@ -45,6 +51,19 @@ def upgrade(*, say: Say) -> None:
         say(
             f"To go back, let the old release restore {archive} with --keep-files into a new database. What the site "
             "takes in from now on, such as answers and submissions, is not in it. See /docs/backups/#go-back."
+        )
+
+
+def check_release_before() -> None:
+    """Raise `CommandError` if the database has data, and is of a release that is not the last one before this one."""
+    needed = release_needed_first(schema.migrations_of(DEFAULT_DB_ALIAS), version=__version__)
+    if needed and schema.rows_in_the_way(DEFAULT_DB_ALIAS):
+        raise CommandError(
+            f"Expected a database of release {releases_before(__version__)[-1]}, the last one before {__version__}, "
+            f"got an older one. Install release {needed} first and run its `manage.py upgrade`. Or stop all processes "
+            "of the site, and run `manage.py upgrade --skip-releases` of this release. Nothing was changed. See "
+            "/docs/operating/#migrations-expand-then-contract.",
+            returncode=BAD_INPUT,
         )
 
 

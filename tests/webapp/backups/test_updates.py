@@ -1,5 +1,6 @@
 """Updates: archives of older releases are restored and migrated, and a start backs up the site before it migrates."""
 
+import io
 import shutil
 import sqlite3
 import subprocess
@@ -11,15 +12,17 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from generation.management.console import BAD_INPUT
 from tests.webapp.commands import ROOT, environment_of, manage
 from tests.webapp.running.test_quickstart import (
     Site,
     small_site,  # noqa: F401  # fixtures
     start,  # noqa: F401
 )
-from webapp.backups import before_migrating, schema
+from webapp.backups import before_migrating, released_migrations, schema
 from webapp.backups.archive_reader import ArchiveReader
 from webapp.backups.before_migrating import KEPT, STEM, back_up_before_migrating, drop_old, upgrade
 from webapp.models import User
@@ -151,3 +154,29 @@ def test_a_backup_that_fails_leaves_the_database_as_it_is(own_folder: Path, monk
     (own_folder / "backups").unlink()
     upgrade(say=lambda _: None)
     assert migrated == ["migrate"] and len(list((own_folder / "backups").glob("*.tar"))) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_update_that_skips_a_release_is_refused_with_the_release_to_install_first(
+    own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "migrations_of", lambda using: {"generation": [FIRST]})
+    monkeypatch.setattr(before_migrating, "__version__", "0.4.0")
+    listed = {"0.3.0": {"generation": LATEST}, "0.2.0": {"generation": FIRST}}
+    monkeypatch.setattr(released_migrations, "RELEASED", listed)
+    migrated: list[str] = []
+    monkeypatch.setattr(before_migrating, "call_command", lambda name, **_: migrated.append(name))
+    monkeypatch.setattr(before_migrating, "back_up_before_migrating", lambda say: None)
+    call_command("upgrade", stdout=io.StringIO())
+    assert migrated == ["migrate"]  # an empty database
+
+    User.objects.create_user("grace")
+    with pytest.raises(
+        CommandError, match=r"^Expected a database of release 0\.3\.0, .* Install release 0\.3\.0 first"
+    ) as e:
+        call_command("upgrade", stdout=io.StringIO())
+    assert e.value.returncode == BAD_INPUT and "--skip-releases" in str(e.value) and migrated == ["migrate"]
+    call_command("upgrade", "--skip-releases", stdout=io.StringIO())
+    listed["0.3.0"] = {"generation": FIRST}
+    call_command("upgrade", stdout=io.StringIO())
+    assert migrated == ["migrate"] * 3
