@@ -122,7 +122,10 @@ def restore(archive: ArchiveReader, *, keep_files: bool = False, progress: Backu
     outdated = schema.is_outdated(archive.header.migrations)
     missing = Missing({}, {})
     with _undone_on_failure(contents, keep_files=keep_files), transaction.atomic(using=USING):
-        keeps_key = Filling(archive, progress=progress).fill()
+        filling = Filling(archive, progress=progress)
+        keeps_key = filling.fill()
+        if not keep_files:
+            filling.check_files()
         if not outdated:
             missing = look_for_pictures()
     if outdated:
@@ -197,6 +200,17 @@ class Filling:
         rows.reset_sequences(self.models, using=USING)
         stored_files.sync()
         return self.keeps_key
+
+    def check_files(self) -> None:
+        """Raise `BadArchive` if the archive has no files although it has a complete split, which has an index."""
+        assert self.archive.contents is not None  # `check_archive` has set it
+        splits = self.models["generation.Split"]._base_manager.using(USING)
+        if not self.archive.contents.files and splits.filter(state=Split.State.COMPLETE).exists():
+            raise BadArchive(
+                "Expected an archive with the files of the site, got one with rows only. Restore it where MEDIA_ROOT "
+                "or the bucket has the files, and say --keep-files. Or restore a backup that has the files.",
+                where=str(self.archive.path),
+            )
 
     def _writes(self, counts: dict[str, int]) -> Iterator[Callable[[], int]]:
         """Insert and count the rows; for each file, yield a job that writes the file and returns its size."""

@@ -32,6 +32,7 @@ from tests.webapp.backups.conftest import (
     restore_archive,
 )
 from webapp.backups import restoring, rows, schema, stored_files, writing
+from webapp.backups.archive import BadArchive
 from webapp.backups.archive_reader import ArchiveReader
 from webapp.backups.restoring import NotEmpty
 from webapp.backups.writing import BackupProgress, NotWritten, write_backup
@@ -211,6 +212,27 @@ def test_existing_files_are_kept_with_the_option(rich: Dataset, tmp_path: Path) 
     report = restore_archive(tmp_path / "own.tar", keep_files=True)
     assert not report.missing.drawn_again
     assert everything() == with_released_jobs(before) and all_files() == files
+
+
+def test_rows_without_their_files_are_restored_only_with_the_option(rich: Dataset, tmp_path: Path) -> None:
+    before, files = everything(), all_files()
+    write_backup(tmp_path / "rows.tar", files=writing.RowsAlone(), pictures=False)
+    lose_everything()
+    with pytest.raises(BadArchive, match=r"^\S+rows\.tar: Expected an archive with the files .* say --keep-files\."):
+        restore_archive(tmp_path / "rows.tar")
+    assert not User.objects.exists() and all_files() == {}
+    for name, content in files.items():
+        stored_files.files.put(name, content)
+    restore_archive(tmp_path / "rows.tar", keep_files=True)
+    assert everything() == with_released_jobs(before) and all_files() == files
+
+
+def test_a_site_without_files_is_restored(transactional_db: None, tmp_path: Path) -> None:
+    User.objects.create_user("grace")
+    assert write_backup(tmp_path / "own.tar").files == 0
+    lose_everything()
+    restore_archive(tmp_path / "own.tar")
+    assert User.objects.get().username == "grace"
 
 
 def test_a_restore_into_a_database_with_rows_is_refused(archive: Path, rich: Dataset) -> None:
