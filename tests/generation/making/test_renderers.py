@@ -44,6 +44,17 @@ def no_blender() -> Iterator[None]:
 
 
 @pytest.fixture
+def fake_blender(tmp_path: Path) -> Iterator[Path]:
+    """Give a script that is used like a Python with Blender, and says that it has it."""
+    script = tmp_path / "python"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    blender.configure(blender.Setup(python=script))
+    yield script
+    blender.configure(blender.Setup())
+
+
+@pytest.fixture
 def researcher(db: None) -> Client:
     """Return a client that is logged in as a researcher, who may make datasets."""
     return client_of(make_researcher())
@@ -69,15 +80,12 @@ def test_generate_without_blender_is_refused_in_one_line_and_stores_nothing(spec
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("blender")  # only with Blender can the dataset be begun
-def test_resuming_without_blender_is_refused(spec_path: str) -> None:
+def test_resuming_without_blender_is_refused(spec_path: str, fake_blender: Path) -> None:
     dataset = dataset_jobs.start(get_world("clevr").read_spec(ONE).to_json(), slug="cycles", visibility="public")
-    blender.configure(blender.Setup(python=Path("/nowhere/python")))
-    try:
-        with pytest.raises(CommandError, match="make blender"):
-            call_command("generate", spec_path, "--name", "cycles", "--resume")
-    finally:
-        blender.configure(blender.Setup())
+    fake_blender.unlink()
+    blender.configure(blender.Setup(python=fake_blender))
+    with pytest.raises(CommandError, match="make blender"):
+        call_command("generate", spec_path, "--name", "cycles", "--resume")
     dataset.refresh_from_db()
     assert dataset.state == "making"
 
