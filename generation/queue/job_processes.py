@@ -107,7 +107,10 @@ class Listener(Member):
 
     def _note_end(self, status: int | None) -> None:
         self.pause = min(MOST, 2 * self.pause)
-        outages.note_broker(f"the process that takes its messages ended with exit status {status}")
+        if status == outages.LOGGED_STATUS:
+            outages.here.begin(outages.broker())  # the next listener, a fork of this process, logs the end
+        else:
+            outages.note_broker(f"the process that takes its messages ended with exit status {status}")
 
 
 def _run(act: Callable[[], object], parent: int) -> None:

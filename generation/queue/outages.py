@@ -21,6 +21,7 @@ DATABASE, REDIS, STORE, DISK = "the database", "Redis", "the store of files", "d
 LOGGED = (DATABASE, REDIS, STORE, DISK)
 FLICKER = 10.0  # seconds after its end within which the same outage is not logged again
 AGAIN = 600.0  # seconds without an error after which an outage whose end nobody noticed counts as a new one
+LOGGED_STATUS = 75  # exit status of a process that ends because of an outage that it has logged
 MESSENGERS = ("celery.worker", "kombu")  # loggers of Celery, which try the broker again and again
 
 log = logging.getLogger(__name__)
@@ -56,6 +57,9 @@ class OutageLog:
                 self.ended[what] = time.monotonic()
             if begun is not None:
                 log.warning("No longer waiting for %s, after %s.", what, duration(time.monotonic() - begun))
+
+    def is_away(self, what: str) -> bool:
+        return what in self.begun
 
     def forget(self, what: str) -> None:
         # Another process has logged the end.

@@ -95,9 +95,11 @@ def _disk_words(error: Exception) -> str:
 
 
 def _is_redis_away(error: BaseException) -> bool:
-    from redis import ConnectionError, TimeoutError  # most processes need no Redis, and loading it takes them 30 ms
+    """Return whether Redis cannot be reached, loads its data, is full, or is a read-only replica."""
+    from redis import exceptions  # most processes need no Redis, and loading it takes them 30 ms
 
-    return isinstance(error, ConnectionError | TimeoutError)
+    refusals = (exceptions.OutOfMemoryError, exceptions.ReadOnlyError, exceptions.MasterDownError)
+    return isinstance(error, (exceptions.ConnectionError, exceptions.TimeoutError, *refusals))
 
 
 def _is_database_away(error: BaseException) -> bool:

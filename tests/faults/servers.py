@@ -51,14 +51,15 @@ class RedisProcess:
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}"
 
-    def start(self) -> None:
+    def start(self, *more: str, wait: bool = True) -> None:
         program = shutil.which("redis-server")
         if program is None:
             missing("redis-server", "apt install redis-server")
         self.folder.mkdir(parents=True, exist_ok=True)
         options = ["--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self.folder), "--appendonly", "yes"]
-        self.process = subprocess.Popen([program, *options, "--save", ""], stdout=subprocess.DEVNULL)
-        wait_for(lambda: redis.from_url(self.url).ping(), what="Redis")
+        self.process = subprocess.Popen([program, *options, "--save", "", *more], stdout=subprocess.DEVNULL)
+        if wait:
+            wait_for(lambda: redis.from_url(self.url).ping(), what="Redis")
 
     def kill(self) -> None:
         if self.process is not None:

@@ -295,6 +295,10 @@ class Site:
 
     def python(self, code: str, given: Any = None, *, seconds: float = PATIENCE) -> str:
         """Run Python code inside the site and return its output; the code can use the variable `given`."""
+        return self.python_and_log(code, given, seconds=seconds)[0]
+
+    def python_and_log(self, code: str, given: Any = None, *, seconds: float = PATIENCE) -> tuple[str, str]:
+        """Run Python code inside the site, like `python`, and return its output and its log."""
         done = subprocess.run(
             [sys.executable, "-c", PRELUDE + code],
             cwd=ROOT,
@@ -306,7 +310,7 @@ class Site:
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        return done.stdout
+        return done.stdout, done.stderr
 
     # Datasets
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from generation.charts import drawing
 from generation.making import ingestion
 from generation.models import Upload
-from generation.queue import chores
+from generation.queue import chores, outages
 from generation.storage import disk_cache, files
 from webapp.api.files import questions_file
 from webapp.leaderboards import deletion
@@ -53,20 +53,30 @@ MACHINE = chores.register(chores.Chore(name="housekeeping", act=tidy_machine, on
 
 
 def prepare_broker() -> None:
-    """Create the embedded broker's file in WAL mode, in which a process can read while another process writes."""
+    """Create the embedded broker's file in WAL mode, in which a process can read while another process writes.
+
+    If the file cannot be written, this is logged: work is found without messages.
+    """
     if settings.REDIS_URL:
         return
     settings.BROKER_FILE.parent.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(settings.BROKER_FILE, timeout=20)) as broker:
-        broker.execute("PRAGMA journal_mode=WAL")
+    try:
+        with closing(sqlite3.connect(settings.BROKER_FILE, timeout=20)) as broker:
+            broker.execute("PRAGMA journal_mode=WAL")
+    except sqlite3.Error as error:
+        outages.note_broker(error)
 
 
 def drop_delivered_messages() -> int:
     """Delete delivered messages, which the embedded broker only marks as delivered, and return their number."""
     if not settings.BROKER_FILE.exists():
         return 0
-    with closing(sqlite3.connect(settings.BROKER_FILE, timeout=20)) as broker, broker:
-        tables = {name for (name,) in broker.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if "kombu_message" not in tables:
-            return 0
-        return broker.execute("DELETE FROM kombu_message WHERE visible = 0").rowcount
+    try:
+        with closing(sqlite3.connect(settings.BROKER_FILE, timeout=20)) as broker, broker:
+            tables = {name for (name,) in broker.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if "kombu_message" not in tables:
+                return 0
+            return broker.execute("DELETE FROM kombu_message WHERE visible = 0").rowcount
+    except sqlite3.Error as error:
+        outages.note_broker(error)
+        return 0

@@ -2,6 +2,7 @@
 
 import argparse
 import gc
+import sys
 import warnings
 from typing import Any
 
@@ -30,7 +31,10 @@ def listen(queue: str) -> None:
     warnings.filterwarnings("ignore", category=SecurityWarning)  # about root, because messages might be pickles
     app.steps["consumer"].add(NoteConnection)
     options = ["--queues", queue, "--hostname", f"{queue}@%h", "--pool", "solo", "--loglevel", settings.LOG_LEVEL]
-    app.worker_main(["--quiet", "worker", *options, *QUIET])
+    main: Any = app.worker_main  # its stub says that it does not return
+    main(["--quiet", "worker", *options, *QUIET])
+    if outages.here.is_away(outages.broker()):
+        sys.exit(outages.LOGGED_STATUS)
 
 
 def run(queue: str, *, processes: int) -> None:

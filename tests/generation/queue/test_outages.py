@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 import redis
@@ -10,7 +11,9 @@ from django.db import OperationalError
 from django.db.backends.signals import connection_created
 
 from generation.queue import outages
+from generation.queue.job_processes import Listener
 from webapp.monitoring.log_masking import MaskingFormatter
+from webapp.running import worker
 
 log = logging.getLogger("generation.queue.test")
 
@@ -98,3 +101,23 @@ def test_pages_that_answer_503_in_an_outage_are_not_logged(lines: list[str]) -> 
     fail(OperationalError("refused"))
     logging.getLogger("django.request").error("Service Unavailable: %s", "/", extra=page)
     assert [line.split(":")[0] for line in lines] == ["ERROR Service Unavailable", "WARNING Waiting for the database"]
+
+
+def test_a_listener_that_has_logged_the_outage_itself_causes_no_second_line(lines: list[str]) -> None:
+    for status in (outages.LOGGED_STATUS, 1):
+        Listener("listener", lambda: None)._note_end(status)
+        assert outages.here.is_away(outages.broker()) and lines == []
+    outages.here.forget(outages.broker())
+    Listener("listener", lambda: None)._note_end(1)
+    assert len(lines) == 1 and "ended with exit status 1" in lines[0]
+
+
+@pytest.mark.parametrize("is_away", [True, False])
+def test_a_listener_ends_with_the_status_of_an_outage_only_in_an_outage(
+    is_away: bool, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker.app, "worker_main", lambda arguments: None)
+    if is_away:
+        outages.here.begin(outages.broker())
+    with pytest.raises(SystemExit, match="75") if is_away else nullcontext():
+        worker.listen("default")

@@ -129,12 +129,17 @@ OUTAGES = [
     CLIENT({"Error": {"Code": "InternalError"}, "ResponseMetadata": {"HTTPStatusCode": 500}}, "PutObject"),
     CLIENT({"Error": {"Code": "SlowDown"}, "ResponseMetadata": {"HTTPStatusCode": 503}}, "PutObject"),
     redis.ConnectionError("refused"),
+    redis.BusyLoadingError("Redis is loading the dataset in memory"),
+    redis.exceptions.OutOfMemoryError("command not allowed when used memory > 'maxmemory'."),
+    redis.ReadOnlyError("You can't write against a read only replica."),
+    redis.exceptions.MasterDownError("Link with MASTER is down and replica-serve-stale-data is set to 'no'."),
 ]
 FAULTS = [
     ZeroDivisionError("division by zero"),
     FileNotFoundError(errno.ENOENT, "No such file", "/elsewhere"),
     OSError(errno.EACCES, "Permission denied", "/elsewhere"),
     MemoryError(),
+    redis.ResponseError("wrong number of arguments for 'set' command"),
     CLIENT({"Error": {"Code": "NoSuchKey"}, "ResponseMetadata": {"HTTPStatusCode": 400}}, "PutObject"),
 ]
 
