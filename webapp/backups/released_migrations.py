@@ -16,7 +16,7 @@ RELEASED: dict[str, dict[str, str]] = {
 
 
 def releases_before(version: str) -> list[str]:
-    """Return the listed releases before a version, the oldest first."""
+    # The oldest first.
     return sorted((one for one in RELEASED if _number(one) < _number(version)), key=_number)
 
 
