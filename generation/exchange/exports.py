@@ -11,7 +11,7 @@ import hashlib
 import io
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date
@@ -271,12 +271,15 @@ def write(
     It is written into a draft folder in the same place, which is then renamed. Drafts of killed processes for the same
     output are deleted.
 
+    If `output` has the same export, with the same bytes, nothing is changed: a process may be killed right after the
+    renaming, and is then started again.
+
     Raises
     ------
     BadExport
-        If `output` exists and is not an empty folder, or if the format refuses the export.
+        If `output` has anything else, or if the format refuses the export.
     """
-    check_output(output)
+    check_output(output, format_=format_)
     _drop_abandoned(output)
     draft = output.with_name(files.draft_name(output.name))
     try:
@@ -284,9 +287,18 @@ def write(
         with _locked(draft) as lock:
             assert lock, draft
             fill(dataset, draft, format_=format_, options=options, tick=tick)
-            draft.rename(output)
+            if not _is_same_export(draft, output, sums=format_.sums, tick=tick):
+                check_output(output)
+                draft.rename(output)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _is_same_export(draft: Path, output: Path, *, sums: str, tick: Tick) -> bool:
+    if not (output / sums).is_file():
+        return False
+    expected = (draft / sums).read_text(encoding="utf-8")
+    return expected == (output / sums).read_text(encoding="utf-8") == sums_of(output, besides=output / sums, tick=tick)
 
 
 def _drop_abandoned(output: Path) -> None:
@@ -315,21 +327,30 @@ def fill(dataset: StoredDataset, folder: Path, *, format_: Format, options: Mapp
     write_sums(folder, folder / format_.sums, tick=tick)
 
 
-def check_output(output: Path) -> None:
-    """Raise `BadExport` if `output` exists and is not an empty folder."""
+def check_output(output: Path, *, format_: Format | None = None) -> None:
+    """Raise `BadExport` if `output` is not a folder, or has files; with a format, an export of it may be there."""
     if output.exists() and not output.is_dir():
         raise BadExport("Expected a folder that isn't there yet, got a file.", where=str(output))
-    if output.is_dir() and any(output.iterdir()):
-        raise BadExport("Expected an empty folder or none, got one with files in it. Name another.", where=str(output))
+    if output.is_dir() and any(output.iterdir()) and not (format_ and (output / format_.sums).is_file()):
+        raise BadExport(
+            "Expected an empty folder or none, or the same export, got one with other files in it. Name another.",
+            where=str(output),
+        )
 
 
-def write_sums(folder: Path, sums: Path, *, tick: Callable[[int], None]) -> None:
+def write_sums(folder: Path, sums: Path, *, tick: Tick) -> None:
     """Write the SHA-256 of every file below a folder, one line for each file, in the format of `sha256sum`."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    text = sums_of(folder, besides=sums, tick=tick)
     sums.parent.mkdir(parents=True, exist_ok=True)
-    with sums.open("w", encoding="utf-8", newline="\n") as file:
-        for path in paths:
-            tick(0)
-            with path.open("rb") as content:
-                digest = hashlib.file_digest(content, "sha256").hexdigest()
-            file.write(f"{digest}  {path.relative_to(folder).as_posix()}\n")
+    sums.write_text(text, encoding="utf-8", newline="\n")
+
+
+def sums_of(folder: Path, *, besides: Path, tick: Tick) -> str:
+    """Return the SHA-256 of every file below a folder but one, one line for each file."""
+    lines = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path != besides):
+        tick(0)
+        with path.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        lines.append(f"{digest}  {path.relative_to(folder).as_posix()}\n")
+    return "".join(lines)

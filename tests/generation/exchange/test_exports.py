@@ -90,6 +90,21 @@ def test_existing_files_are_never_overwritten(shapes: Dataset, tmp_path: Path) -
     assert contents(tmp_path / "full") == {"notes.txt": b"mine"}
 
 
+def test_the_same_export_may_be_there_already_and_no_other(shapes: Dataset, tmp_path: Path) -> None:
+    for name in ("clevr", "jsonl"):
+        output = tmp_path / name
+        export(name=name, output=output)
+        written = contents(output)
+        export(name=name, output=output)
+        assert contents(output) == written
+        assert "Expected an empty folder or none" in refusal("--split", "val", name=name, output=output)
+        (output / "README.md").write_text("mine")
+        changed = contents(output)
+        assert "Expected an empty folder or none" in refusal(name=name, output=output)
+        assert contents(output) == changed
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["clevr", "jsonl"]
+
+
 def test_bad_input_is_refused_with_its_name(shapes: Dataset, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert "clevr-generator, coco" in refusal(name="nonsense", output=out)
