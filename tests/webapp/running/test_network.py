@@ -77,7 +77,7 @@ def test_a_bind_to_another_machine_is_refused() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bind", ["nonsense", pytest.param(":99999", marks=pytest.mark.full)])
-def test_a_process_that_cannot_listen_is_one_line(site_environment: dict[str, str], bind: str) -> None:
-    ended = manage("process", "web", "--bind", bind, environment=site_environment)
+def test_a_process_that_cannot_listen_is_one_line(migrated_environment: dict[str, str], bind: str) -> None:
+    ended = manage("process", "web", "--bind", bind, environment=migrated_environment)
     assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
     assert ended.stderr.startswith("--bind: expected host:port, ")

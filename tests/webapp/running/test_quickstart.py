@@ -265,10 +265,10 @@ def test_every_address_of_the_machine_is_printed_and_answers(
     assert fetch(f"http://127.0.0.1:{port}/", headers={"Host": "evil.example.org"})[0] == 400
 
 
-def test_a_taken_port_is_one_line(site_environment: dict[str, str]) -> None:
+def test_a_taken_port_is_one_line(migrated_environment: dict[str, str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        ended = manage("quickstart", "--port", str(port), environment=site_environment)
+        ended = manage("quickstart", "--port", str(port), environment=migrated_environment)
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert f"{port} on 127.0.0.1 is taken" in ended.stderr
 
