@@ -53,6 +53,15 @@ VALUES = {
 }  # fmt: skip
 ASKED = ("rmse", "ap", "biased_errors") if BRIEFLY else tuple(METRICS)
 SORTS = ("reweighted", *ASKED)
+BOARD = f"{TALLIES}/val/"
+DIFFERENT = {  # for those who may see the answers
+    *(f"/leaderboards/{BOARD}{query}" for query in ("", "?sort=biased_errors", "?sort=reweighted")),
+    *(f"/api/v1/boards/{BOARD}{page}" for page in ("", "metrics/?metric=biased_errors")),
+    f"/leaderboards/{BOARD}metrics/?metric=biased_errors",
+    f"/leaderboards/{BOARD}curves.json?metric=biased_errors",
+    "/submissions/1/",
+    f"/suites/{TALLIES}/over-k.json?metric=biased_errors",
+}
 
 
 def queried(board: str) -> Iterator[str]:
@@ -151,7 +160,8 @@ def looks(secret: str) -> tuple[dict[str, Replies], Counter[str]]:
         replies = {}
         for who in (*STRANGERS, *OWNERS):
             client = riddle_site.browser(who)()
-            found = {Request("GET", one): reply_of(client, Request("GET", one)) for one in all_addresses()}
+            asked = sorted(DIFFERENT) if who in OWNERS and BRIEFLY else all_addresses()
+            found = {Request("GET", one): reply_of(client, Request("GET", one)) for one in asked}
             replies[who] = without_published_hashes(found, riddle_site.published())
         index = SplitIndex.open(split_of(TALLIES, "train"))
         return replies, Counter(index.answer_values[code] for code in index.answers.tolist())
@@ -172,13 +182,7 @@ def test_visitors_who_may_not_see_the_reference_get_the_same_pages_for_all_its_a
 def test_every_figure_that_reads_the_reference_differs_for_those_who_may_see_it(who: str) -> None:
     (_, answers), (_, others) = map(looks, SECRETS)
     assert answers.most_common(1)[0][0] != others.most_common(1)[0][0], "or nothing could differ"
-    board = f"{TALLIES}/val/"
-    expected = {f"/leaderboards/{board}{query}" for query in ("", "?sort=biased_errors", "?sort=reweighted")}
-    expected |= {f"/api/v1/boards/{board}{page}" for page in ("", "metrics/?metric=biased_errors")}
-    expected |= {f"/leaderboards/{board}metrics/?metric=biased_errors", "/submissions/1/"}
-    expected |= {f"/leaderboards/{board}curves.json?metric=biased_errors"}
-    expected |= {f"/suites/{TALLIES}/over-k.json?metric=biased_errors"}
-    assert expected <= set(different_addresses(who))
+    assert set(different_addresses(who)) >= DIFFERENT
 
 
 def test_the_pages_show_figures_and_not_errors() -> None:
