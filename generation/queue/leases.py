@@ -31,7 +31,7 @@ ATTEMPTS = 3  # limit of runs of a job that end in an error
 CRASHES = 30  # limit of runs whose process died; it is high, because kills and deployments are not the job's fault
 LONGEST_PAUSE = 120.0  # limit in seconds of the pause between two runs of a job whose process died
 FIRST_WAIT = 5.0  # seconds until a job is retried after its first outage; each outage doubles the wait
-LONGEST_WAIT = 180.0  # limit of this wait in seconds
+LONGEST_WAIT = 10.0  # limit of this wait in seconds: work goes on soon after an outage, however long that was
 LOOKING = 1.0  # seconds between two checks whether this process was asked to stop
 LAST = 5.0  # a process that was asked to stop releases its job this many seconds before it is killed
 
