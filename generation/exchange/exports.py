@@ -339,14 +339,13 @@ def check_output(output: Path, *, format_: Format | None = None) -> None:
 
 
 def write_sums(folder: Path, sums: Path, *, tick: Tick) -> None:
-    """Write the SHA-256 of every file below a folder, one line for each file, in the format of `sha256sum`."""
     text = sums_of(folder, besides=sums, tick=tick)
     sums.parent.mkdir(parents=True, exist_ok=True)
     sums.write_text(text, encoding="utf-8", newline="\n")
 
 
 def sums_of(folder: Path, *, besides: Path, tick: Tick) -> str:
-    """Return the SHA-256 of every file below a folder but one, one line for each file."""
+    """Return the SHA-256 of every file below a folder but one, one line for each file, in the format of `sha256sum`."""
     lines = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path != besides):
         tick(0)
