@@ -126,6 +126,7 @@ $(BLENDER)/.run: requirements-blender.txt | $(BLENDER)/bin/python
 .PHONY: torch
 torch: $(TORCH)/.run $(VENV)/.dev
 	PROOF=1 $(BIN)/python -m pytest tests/engine/test_torch_stream.py tests/engine/learners/test_networks.py \
+	  tests/engine/learners/test_estimate_memory.py \
 	  tests/engine/learners/test_training_process.py tests/leaderboards/training/test_network_trainings.py \
 	  tests/test_installed.py $(ARGS)
 

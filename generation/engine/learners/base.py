@@ -103,36 +103,54 @@ class DataShape(NamedTuple):
 
     Attributes
     ----------
-    questions : int
-        The number of training questions.
+    questions, pictures : int
+        The number of training questions, and of the pictures or stories that they are about.
+    other_questions, other_pictures : int
+        The numbers of those that are in memory at the same time: of the validation split and the largest test split.
     words, answers, kinds : int
         The number of different words, answers and types of questions.
-    lines : int
-        The number of different lines of all stories; 0 without stories.
-    example_words : int
-        The largest number of words of a question and its story.
+    kind_words : int
+        The mean number of different words in the questions and stories of one type.
+    texts, lines : int
+        The number of different questions, and of different lines of all stories.
+    phrases : int
+        The largest number of different phrases of one to three words in the questions and stories of one type.
+    question_words, line_words : int
+        The largest number of words of a question, and of a line of a story.
     story_lines : int
-        The largest number of lines of a story.
+        The largest number of lines of a story; 0 without stories.
+    regions : int
+        The largest number of elements of a picture.
+    example_bytes : int
+        The mean bytes of an example as Python objects, without its picture.
     """
 
     questions: int
     words: int
     answers: int
     kinds: int = 1
+    pictures: int = 1
+    other_questions: int = 0
+    other_pictures: int = 0
+    kind_words: int = 1
+    texts: int = 1
     lines: int = 0
-    example_words: int = 20
+    phrases: int = 1
+    question_words: int = 1
+    line_words: int = 0
     story_lines: int = 0
+    regions: int = 0
+    example_bytes: int = 0
 
     @property
-    def example_bytes(self) -> int:
-        """Return the bytes of the examples as Python objects: texts, words as numbers, lines, references to lines."""
-        numbers = self.questions * (self.example_words + self.story_lines) * NUMBER_BYTES
-        return 2 * numbers + (self.questions + self.lines) * TEXT_BYTES
+    def example_words(self) -> int:
+        """Return the largest number of words of a question and its story."""
+        return self.question_words + self.story_lines * self.line_words
 
 
-PROCESS_BYTES = 150 * 2**20  # of a training process that has no examples yet
-COMPILER_BYTES = 120 * 2**20  # of Numba, which compiles a method's steps or loads them
-TEXT_BYTES = 500  # of a short text with its object
+PROCESS_BYTES = 60 * 2**20  # of a training process that has no examples yet
+COMPILER_BYTES = 160 * 2**20  # of Numba, which compiles a method's steps or loads them
+TEXT_BYTES = 500  # of a short text and its words as Python objects
 NUMBER_BYTES = 8
 PART_LABELS = {"supports": "supporting lines", "counts": "numbers as answers"}
 
@@ -192,8 +210,17 @@ class Learner(ABC):
 
     @classmethod
     def estimate_memory(cls, config: LearnerConfig, shape: DataShape) -> int:
-        """Return roughly the bytes of memory that a training needs. Nothing is allocated."""
-        return PROCESS_BYTES + shape.example_bytes + cls.working_memory(config, shape)
+        """Return roughly the bytes of memory that a training needs. Nothing is allocated.
+
+        Raises
+        ------
+        NoTorch
+            If it is a network, and this program has not imported PyTorch.
+        """
+        texts = shape.example_bytes * (shape.questions + shape.other_questions)
+        height, width = (getattr(config, side, 0) for side in ("height", "width"))
+        pixels = 3 * height * width * (shape.pictures + shape.other_pictures) if cls.needs.images else 0
+        return PROCESS_BYTES + texts + pixels + cls.working_memory(config, shape)
 
     @classmethod
     def working_memory(cls, config: Any, shape: DataShape) -> int:

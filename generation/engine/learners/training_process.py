@@ -75,7 +75,7 @@ def run(folder: Path) -> dict[str, Any]:
     """Carry out the order of a folder, and return what is printed as `done`."""
     order = json.loads((folder / ORDER).read_bytes())
     if is_network(order["method"]):
-        _prepare_torch(int(order["threads"]), str(order["device"]))
+        prepare_torch(int(order["threads"]), str(order["device"]))
     kind = find_learner(order["method"])
     report = PrintingReporter()
     model = folder / MODEL
@@ -106,7 +106,7 @@ def write_predictions(path: Path, predictions: Sequence[Prediction]) -> None:
     write_whole(path, "".join(lines).encode())
 
 
-def _prepare_torch(threads: int, device: str) -> None:
+def prepare_torch(threads: int, device: str) -> None:
     """Import PyTorch before any network is imported, and make its results reproducible."""
     os.environ.update(CUBLAS_WORKSPACE_CONFIG=":4096:8")
     try:

@@ -1,103 +1,131 @@
-"""Estimates of the memory of trainings, compared with the memory that processes used."""
+"""Estimates of the memory of trainings, compared with the memory that processes used.
 
+`make torch` installs PyTorch and runs the tests of networks.
+"""
+
+import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from generation.engine.language.token_vocabulary import split_words
-from generation.engine.learners import CLASSICAL, METHODS, find_learner
+from generation.engine.errors import NoTorch
+from generation.engine.learners import CLASSICAL, NETWORKS, find_learner
 from generation.engine.learners.base import PROCESS_BYTES, DataShape, SizeName
-from generation.engine.learners.examples import Examples
-from generation.engine.scoring.ngram_classifier import MOST
-from tests.engine.learners.made_examples import stories
+from tests.engine.learners.test_networks import PYTHON
+from tests.skips import Unshared
+from tests.webapp.commands import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
-MIB = 2**20
-EXAMPLES = 400
-SMALL = DataShape(questions=1000, words=200, answers=30, kinds=5, lines=3000, example_words=100, story_lines=10)
-QUICK: dict[str, dict[str, Any]] = {
-    "n-grams": {},
-    "nearest-question": {},
-    "bag-of-words": {"epochs": 1},
-    "structured-svm": {"epochs": 1},
-    "memn2n": {"epochs": 1, "embedding": 300, "starts": 1, "joint": True},
+MIB, GIB = 2**20, 2**30
+FACTOR = 2.0  # an estimate is at least half of the memory that was used, and at most twice as much
+SMALL = DataShape(
+    questions=1000, words=200, answers=30, kinds=5, pictures=500, kind_words=100, texts=500, lines=3000, phrases=5000,
+    question_words=20, line_words=8, story_lines=10, regions=8, example_bytes=2000,
+)  # fmt: skip
+Trial = tuple[str, int, dict[str, Any]]
+SMALL_TRIALS: dict[str, Trial] = {
+    "n-grams": ("n-grams", 400, {}),
+    "nearest-question": ("nearest-question", 400, {}),
+    "bag-of-words": ("bag-of-words", 400, {"epochs": 1}),
+    "structured-svm": ("structured-svm", 400, {"epochs": 1}),
+    "memn2n": ("memn2n", 400, {"epochs": 1, "embedding": 300, "starts": 1, "joint": True}),
 }
-PROGRAM = """
-import sys
-from tests.engine.learners.test_estimate_memory import measure
-print(measure(sys.argv[1]))
-"""
+LARGE_TRIALS: tuple[Trial, ...] = (
+    ("n-grams", 20_000, {}),
+    ("nearest-question", 20_000, {}),
+    ("bag-of-words", 2000, {"epochs": 1, "batch": 100_000}),
+    ("structured-svm", 4000, {"epochs": 1, "joint": True}),
+    ("memn2n", 4000, {"epochs": 1}),
+    ("memn2n", 1000, {"epochs": 1, "batch": 100_000, "embedding": 1000, "memory": 300}),
+)
+NETWORK_TRIALS: tuple[Trial, ...] = (
+    ("lstm", 64, {"epochs": 1}),
+    ("lstm", 512, {"epochs": 1, "batch": 512}),
+    ("story-lstm", 256, {"epochs": 1, "batch": 256, "units": 200}),
+    ("cnn-lstm", 16, {"epochs": 1, "batch": 16}),
+    ("cnn-lstm-mcb", 64, {"epochs": 1, "batch": 64, "sketch": 4000}),
+    ("relation-network", 32, {"epochs": 1, "batch": 32}),
+    ("film", 16, {"epochs": 1, "batch": 16, "units": 512}),
+    ("predicate-boxes", 128, {"epochs": 1}),
+    ("i-only", 8, {"epochs": 1, "batch": 8}),
+    ("rcn", 8, {"epochs": 1, "batch": 8, "features": 512, "pair": 256}),
+    ("scn", 64, {"epochs": 1, "batch": 64, "features": 512}),
+)
 
 
-class Silent:
-    """A reporter that ignores all reports."""
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda *_, **__: None
-
-
-def peak() -> int:
-    """Return the largest resident memory of this process so far, in bytes."""
-    line = next(one for one in Path("/proc/self/status").read_text().splitlines() if one.startswith("VmHWM"))
-    return int(line.split()[1]) * 1024
+def check_estimate(python: str, trial: Trial, folder: Path) -> None:
+    """Check that the estimate of a training is near the largest resident memory of its process."""
+    name, n, settings = trial
+    program = [python, "-m", "tests.engine.learners.memory_trial", name, str(n), json.dumps(settings), str(folder)]
+    done = subprocess.run(program, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    sys.stderr.write(f"{trial}: used {found['used'] / MIB:.0f} MiB, estimate {found['estimate'] / MIB:.0f} MiB\n")
+    assert found["used"] / FACTOR <= found["estimate"] <= found["used"] * FACTOR
 
 
-def measure(name: str) -> int:
-    """Return by how many bytes a training raises the peak of this process."""
-    learner = find_learner(name)
-    before = peak()
-    examples = stories(EXAMPLES)
-    learner(learner.read_config(QUICK[name]), seed=0).fit(examples, examples.select(range(20)), report=Silent())
-    return peak() - before
+@pytest.mark.parametrize("trial", [SMALL_TRIALS[name] for name in CLASSICAL], ids=str)
+def test_the_estimate_is_near_the_memory_of_a_small_training(trial: Trial, tmp_path: Path) -> None:
+    check_estimate(sys.executable, trial, tmp_path)
 
 
-def shape_of(examples: Examples) -> DataShape:
-    assert examples.stories is not None
-    lines = {line for story in examples.stories for line in story}
-    longest = [
-        len(split_words(" ".join((text, *story)))) for text, story in zip(examples.texts, examples.stories, strict=True)
-    ]
-    return DataShape(
-        questions=len(examples),
-        words=len({word for text in (*examples.texts, *lines) for word in split_words(text)}),
-        answers=len(examples.vocabulary),
-        kinds=len(set(examples.kinds)),
-        lines=len(lines),
-        example_words=max(longest),
-        story_lines=max(map(len, examples.stories)),
-    )
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.parametrize("trial", LARGE_TRIALS, ids=str)
+def test_the_estimate_is_near_the_memory_of_a_large_training(trial: Trial, tmp_path: Path) -> None:
+    check_estimate(sys.executable, trial, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.parametrize("trial", NETWORK_TRIALS, ids=str)
+def test_the_estimate_is_near_the_memory_of_a_network(trial: Trial, tmp_path: Path) -> None:
+    if not PYTHON.exists():
+        raise Unshared("no PyTorch: `make torch` installs it, and runs this")
+    check_estimate(str(PYTHON), trial, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.parametrize("name", NETWORKS)
+def test_each_network_is_estimated_for_a_batch_that_is_far_too_large(name: str) -> None:
+    if not PYTHON.exists():
+        raise Unshared("no PyTorch: `make torch` installs it, and runs this")
+    shape = SMALL._replace(questions=100_000, pictures=50_000)
+    order = {"method": name, "config": {"batch": 100_000}, "device": "cpu", "shape": shape._asdict()}
+    program = [str(PYTHON), "-m", "generation.engine.learners.memory_process"]
+    done = subprocess.run(program, input=json.dumps(order), capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["bytes"] > 4 * GIB
 
 
 @pytest.mark.parametrize("name", CLASSICAL)
-def test_the_estimate_is_near_the_memory_that_a_training_uses(name: str) -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM, name], capture_output=True, text=True, cwd=ROOT, check=True)
-    used = int(done.stdout)
-    learner = find_learner(name)
-    estimate = learner.estimate_memory(learner.read_config(QUICK[name]), shape_of(stories(EXAMPLES)))
-    assert used <= estimate, (used / MIB, estimate / MIB)
-    pairs = 5 * 8 * MOST**2 if name == "n-grams" else 0  # its number of phrases is not known before; it is at most MOST
-    assert estimate <= 4 * used + 2 * PROCESS_BYTES + pairs, (used / MIB, estimate / MIB)
-
-
-@pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("size", ["mini", "paper"])
 def test_a_small_training_needs_less_than_four_gigabytes(name: str, size: SizeName) -> None:
     learner = find_learner(name)
-    assert PROCESS_BYTES < learner.estimate_memory(learner.read_config({}, size=size), SMALL) < 4 * 2**30
+    assert PROCESS_BYTES < learner.estimate_memory(learner.read_config({}, size=size), SMALL) < 4 * GIB
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_the_largest_settings_need_more_and_are_estimated_at_once(name: str) -> None:
-    learner = find_learner(name)
-    sizes = {"batch": 100_000, "embedding": 1000, "units": 8192, "starts": 100, "memory": 1000, "hops": 20}
-    sizes |= {"height": 1024, "width": 1024, "layers": 8}
-    changes = {field: value for field, value in sizes.items() if field in learner.config_model.model_fields}
-    began = time.process_time()
-    estimate = learner.estimate_memory(learner.read_config(changes), SMALL._replace(questions=100_000))
-    assert time.process_time() - began < 0.5
-    if learner.config_model.model_fields.keys() & {"embedding", "units", "height"}:
-        assert estimate > 4 * 2**30
+def test_few_different_phrases_need_little_memory() -> None:
+    learner = find_learner("n-grams")
+    few, many = (
+        learner.estimate_memory(learner.read_config({}), SMALL._replace(phrases=phrases)) for phrases in (500, 5000)
+    )
+    assert few < 200 * MIB and many > few + 400 * MIB
+
+
+@pytest.mark.parametrize("field", ["other_questions", "other_pictures"])
+def test_the_other_splits_are_counted(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = find_learner("cnn-lstm")
+    monkeypatch.setattr(learner, "working_memory", lambda *_: 0)
+    config = learner.read_config({"height": 100, "width": 200})
+    more = learner.estimate_memory(config, SMALL._replace(**{field: 1000})) - learner.estimate_memory(config, SMALL)
+    assert more == 1000 * {"other_questions": SMALL.example_bytes, "other_pictures": 3 * 100 * 200}[field]
+
+
+def test_a_network_is_not_estimated_without_torch() -> None:
+    learner = find_learner("lstm")
+    with pytest.raises(NoTorch, match="make torch"):
+        learner.estimate_memory(learner.read_config({}), SMALL)

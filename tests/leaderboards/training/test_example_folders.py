@@ -24,6 +24,7 @@ from generation.models import Dataset, Question, Scene, Split
 from generation.splits.split_recipes import read_recipe
 from generation.storage import disk_cache, files
 from tests.engine.environment.specs import SMALL
+from tests.engine.learners import memory_trial
 from tests.engine.learners.test_example_writer import as_lists
 from tests.generation import small
 from tests.generation.complete_datasets import finish
@@ -165,22 +166,47 @@ def test_stories_and_supporting_lines_end_where_the_question_is_asked(db: None) 
     assert answered.stories is not None and answered.supports is None
 
 
-def test_settings_that_need_too_much_memory_for_stories_are_refused_at_once(db: None, settings: Any) -> None:
+@pytest.fixture
+def tales(db: None) -> Dataset:
     made = dataset_jobs.start(
-        {"world": "babi", "title": "Tales", "splits": {"train": {"questions": 5}, "test": {"questions": 5}}},
+        {"world": "babi", "title": "Tales", "splits": {"train": {"questions": 40}, "test": {"questions": 5}}},
         slug="tales", visibility="public",
     )  # fmt: skip
     dataset_jobs.work(dataset=made)
-    train, learner = split_of(made, "train"), find_learner("memn2n")
-    shape = memory_estimates.shape_of(learner, learner.read_config({}), train)
-    assert shape.questions == train.questions and shape.lines > 1 and shape.story_lines > 1 and shape.words > 1
-    settings.TRAINING_MEMORY_GB = 1.0
-    memory_estimates.check(learner, learner.read_config({}, size="mini"), train)
-    absurd = learner.read_config({"batch": 100_000, "embedding": 1000, "memory": 1000, "starts": 100})
+    return made
+
+
+def test_the_size_of_a_split_is_estimated_from_a_sample_at_once(
+    tales: Dataset,
+) -> None:
+    train, test, learner = split_of(tales, "train"), split_of(tales, "test"), find_learner("memn2n")
+    config = learner.read_config({})
+    whole = memory_trial.shape_of(examples_of(train, ExampleParts(stories=True)))
+    assert train.scenes > memory_estimates.SAMPLE
     began = process_time()
-    with pytest.raises(BadTraining, match=r"at most 1\.0 GB .* got one that needs about \d+\.\d GB\. Reduce batch"):
-        memory_estimates.check(learner, absurd, train)
+    shape = memory_estimates.shape_of(learner, config, train, others=(test, test))
     assert process_time() - began < 0.5
+    assert (shape.questions, shape.answers, shape.kinds) == (whole.questions, whole.answers, whole.kinds)
+    assert (shape.pictures, shape.other_questions) == (train.scenes, 2 * test.questions)
+    estimated = "words kind_words texts lines phrases question_words line_words story_lines example_bytes"
+    ratios = {name: getattr(shape, name) / getattr(whole, name) for name in estimated.split()}
+    assert {name: ratio for name, ratio in ratios.items() if not 0.5 <= ratio <= 2} == {}
+
+
+def test_settings_that_need_too_much_memory_for_stories_are_refused(tales: Dataset, settings: Any) -> None:
+    train, learner = split_of(tales, "train"), find_learner("memn2n")
+    splits = {"train": train, "val": train, "tests": [split_of(tales, "test")]}
+    usual = settings.TRAINING_MEMORY_GB
+    settings.TRAINING_MEMORY_GB = 1.0
+    memory_estimates.check(learner, learner.read_config({}), **splits)
+    absurd = {"batch": 100_000, "embedding": 1000}  # a training process with them passed 1.8 GB
+    with pytest.raises(BadTraining, match=r"at most 1\.0 GB .* got one that needs about [12]\.\d GB\. Reduce batch"):
+        memory_estimates.check(learner, learner.read_config(absurd), **splits)
+    settings.TRAINING_MEMORY_GB = 4.0
+    memory_estimates.check(learner, learner.read_config(absurd), **splits)
+    settings.TRAINING_MEMORY_GB = min(usual, 32.0)
+    with pytest.raises(BadTraining, match="Reduce batch"):
+        memory_estimates.check(learner, learner.read_config({**absurd, "memory": 1000, "starts": 100}), **splits)
 
 
 # What the examples of each world have. A round of bAbI has 32 stories of each of these tasks.

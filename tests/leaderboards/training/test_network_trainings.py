@@ -7,11 +7,12 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from django.conf import settings
+from django import conf
 from django.contrib.auth.models import Group
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -33,11 +34,26 @@ SPLITS = {"train": {"scenes": 8}, "val": {"scenes": 10}}
 @pytest.fixture
 def drawn(member: User, monkeypatch: pytest.MonkeyPatch) -> Dataset:
     """Give a small dataset with pictures, owned by the member, who is a researcher."""
-    if not settings.TRAINING_PYTHON.exists():
+    if not conf.settings.TRAINING_PYTHON.exists():
         raise Unshared("no PyTorch: `make torch` installs it, and runs this")
     monkeypatch.setattr(process, "PROGRAM", training_process.__name__)  # conftest.py names the process of the toy
     member.groups.add(Group.objects.get_or_create(name=RESEARCHERS)[0])
     return small.made("drawn", splits=SPLITS, owner=member)
+
+
+def test_a_network_that_needs_too_much_memory_is_refused_before_it_starts(
+    drawn: Dataset, as_member: Client, settings: Any
+) -> None:
+    settings.TRAINING_MEMORY_GB = 1.0
+    with pytest.raises(CommandError) as caught:
+        splits = ("--on", "drawn/train", "--val", "drawn/val", "--test", "drawn/val")
+        call_command("train", "film", *splits, "--owner", "mira")
+    assert "film: Expected a training that needs at most 1.0 GB of memory" in str(caught.value)
+    assert "Reduce batch, " in str(caught.value) and caught.value.returncode == 2
+    filled = {"method": "film", "train": "train", "val": "val", "tests": ["val"], "size": "paper", "seed": "0"}
+    sent = as_member.post("/trainings/new/?on=drawn/val", filled)
+    assert sent.status_code == 400 and "film: Expected a training that needs at most 1.0 GB of memory" in sent.text
+    assert not Training.objects.exists()
 
 
 Train = Callable[[str], None]

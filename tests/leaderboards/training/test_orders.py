@@ -66,6 +66,7 @@ def test_an_order_that_needs_too_much_memory_is_refused(
     message = refused(order)
     assert "at most 4.0 GB of memory (TRAINING_MEMORY_GB), got one that needs about 5.0 GB. Reduce batch" in message
     assert seen[0].questions == order.train.questions and seen[0].words > 1 and seen[0].answers > 1
+    assert seen[0].other_questions == order.val.questions + order.tests[0].questions
     settings.TRAINING_MEMORY_GB = 6.0
     assert orders.create(order)
 

@@ -92,6 +92,17 @@ def test_bad_settings_are_one_message(val: Split, member: User, tmp_path: Path, 
     assert words in str(error) and error.returncode == 2
 
 
+def test_a_training_that_needs_too_much_memory_is_refused_before_it_starts(
+    val: Split, member: User, settings: Any
+) -> None:
+    settings.TRAINING_MEMORY_GB = 0.1
+    error = refused("nearest-question", *ORDER)
+    assert "at most 0.1 GB of memory (TRAINING_MEMORY_GB), got one that needs about 0.2 GB. Take a smaller" in str(
+        error
+    )
+    assert error.returncode == 2 and not training_jobs.home().exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

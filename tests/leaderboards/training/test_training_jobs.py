@@ -141,6 +141,17 @@ def test_a_training_beyond_a_limit_fails_with_one_message_and_the_next_one_runs(
     assert trained(order._replace(name="Another")).state == State.DONE
 
 
+def test_a_training_that_needs_too_much_memory_fails_before_its_process_starts(
+    order: TrainingOrder, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = orders.create(order)
+    settings.TRAINING_MEMORY_GB = 0.01
+    monkeypatch.setattr(process.subprocess, "Popen", None)  # would be an error
+    failed = training_jobs.run_here(made)
+    assert failed.state == State.FAILED and "(TRAINING_MEMORY_GB), got one that needs about 0.1 GB" in failed.message
+    assert not training_jobs.folder_of(made).exists()
+
+
 def test_a_training_process_with_too_large_a_file_or_too_much_processor_time_says_so(
     order: TrainingOrder, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:

@@ -133,7 +133,9 @@ def check_content(order: TrainingOrder) -> None:
         _check_answered(order, learner, split)
     check_name(name_of(order), owner=order.owner)
     _check_same_settings(order)
-    memory_estimates.check(learner, read_config(order), order.train)
+    memory_estimates.check(
+        learner, read_config(order), order.train, val=order.val, tests=order.tests, device=order.device
+    )
 
 
 def read_config(order: TrainingOrder) -> LearnerConfig:

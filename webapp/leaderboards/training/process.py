@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
@@ -33,6 +34,8 @@ from generation.queue import sandbox
 from generation.storage.files import GIB
 
 PROGRAM = "generation.engine.learners.training_process"
+ESTIMATE = "generation.engine.learners.memory_process"
+ESTIMATE_SECONDS = 60  # processor time of an estimate, most of it for loading PyTorch
 LOG = "process.log"  # standard error of the training process
 LOG_END = 1500  # characters of the log that a message shows
 POLL = 0.5  # seconds between two calls of `check`
@@ -108,7 +111,6 @@ def run(
     )
     sandboxed = sandbox.command(PROGRAM, str(folder), "--tied", limits=limits, python=python_for(method))
     command = ["nice", "-n", NICENESS, *sandboxed]
-    kept = {name: os.environ[name] for name in GPU if name in os.environ}
     with (folder / LOG).open("wb") as log:
         child = subprocess.Popen(  # noqa: S603 - our own module
             command,
@@ -116,7 +118,7 @@ def run(
             stdout=subprocess.PIPE,
             stderr=log,
             cwd=settings.BASE_DIR,
-            env=sandbox.clean_environment(threads=threads) | kept,
+            env=_environment(threads),
             pass_fds=[lock.fileno()],
             start_new_session=True,  # Ctrl-C reaches only this process, which then ends the other one
         )
@@ -140,6 +142,43 @@ def run(
         child.stdin.close()
         child.stdout.close()
     _check_end(folder, child.returncode)
+
+
+def _environment(threads: int) -> dict[str, str]:
+    return sandbox.clean_environment(threads=threads) | {name: os.environ[name] for name in GPU if name in os.environ}
+
+
+@lru_cache(maxsize=100)
+def estimate_memory(method: str, order: str, python: str) -> int:
+    """Return roughly the bytes that the training of a network needs. This takes some seconds for a new order.
+
+    Parameters
+    ----------
+    method : str
+    order : str
+        The standard input of `generation.engine.learners.memory_process`.
+    python : str
+        The result of `python_for`.
+
+    Raises
+    ------
+    BadTraining
+        If the memory cannot be estimated, for example because PyTorch is damaged.
+    """
+    command = sandbox.command(ESTIMATE, limits=sandbox.Limits(ESTIMATE_SECONDS), python=python)
+    wait = 2 * ESTIMATE_SECONDS
+    try:
+        done = subprocess.run(  # noqa: S603 - our own module
+            command, input=order.encode(), capture_output=True, cwd=settings.BASE_DIR, env=_environment(1), timeout=wait
+        )
+        found = next(filter(None, map(_read, done.stdout.splitlines()[::-1])))
+    except (subprocess.TimeoutExpired, StopIteration) as error:
+        raise BadTraining(
+            "Expected an estimate of the memory of the training, got none. Try again, or train a smaller network.",
+            where=method,
+        ) from error
+    _check_line(found)
+    return int(found["bytes"])
 
 
 def _lines(output: IO[bytes], check: Callable[[], None]) -> Iterator[Line]:

@@ -119,10 +119,11 @@ class BagOfWords(EpochLearner):
 
     @classmethod
     def working_memory(cls, config: BagOfWordsConfig, shape: DataShape) -> int:
-        """Return the bytes of the weights, their gradients and moments, and of the features of a batch."""
+        """Return the bytes of the weights, gradients and moments, of all words, and of the features of a batch."""
         width = (1 + (shape.lines > 0)) * shape.words
         rows = min(max(config.batch, BLOCK), shape.questions)
-        return NUMBER_BYTES * (7 * width * shape.answers + 3 * rows * (width + shape.answers))
+        words = 3 * (shape.questions + shape.other_questions) * shape.example_words
+        return NUMBER_BYTES * (7 * width * shape.answers + words + 3 * rows * (width + shape.answers))
 
     @property
     def _parts(self) -> int:

@@ -221,13 +221,17 @@ class MemoryNetwork(EpochLearner):
 
     @classmethod
     def working_memory(cls, config: MemoryNetworkConfig, shape: DataShape) -> int:
-        """Return the bytes of all networks, of the embeddings of all sentences with their gradients, and of a batch."""
+        """Return the bytes of all networks, and of a step or a checkpoint, of which the larger one counts."""
         tables, groups = config.hops + 1, 1 if config.joint else shape.kinds
-        network = tables * (shape.words + shape.answers + config.memory) * config.embedding
-        embedded = 2 * tables * (shape.questions + shape.lines) * config.embedding  # of one group, at most of all
-        read = (shape.questions + 4 * min(config.batch, shape.questions)) * config.memory
-        kept = 2 * groups * config.starts + 4  # with the copies for the checkpoint, and a step's gradients
-        return COMPILER_BYTES + NUMBER_BYTES * (kept * network + embedded + read)
+        words = (shape.words if config.joint else shape.kind_words) + -(-shape.answers // groups)
+        network = tables * (words + config.memory) * config.embedding
+        sentences = -(-(shape.texts + shape.lines) // groups)
+        batch = min(config.batch, shape.questions)
+        step = 3 * network + 2 * tables * sentences * config.embedding + 4 * batch * config.memory
+        kept = groups * (config.starts + 1) * network  # with the best networks so far
+        checkpoint = 2 * (kept + groups * network)  # as bytes, and as the bytes of the file
+        read = (shape.questions + shape.other_questions) * config.memory
+        return COMPILER_BYTES + NUMBER_BYTES * (kept + read + max(step, checkpoint))
 
     def _rows(self, examples: Examples) -> dict[str, Ints]:
         """Return the positions of the examples of each group."""

@@ -41,7 +41,7 @@ class NearestQuestion(LearnerWithoutCheckpoints):
     @classmethod
     def working_memory(cls, config: LearnerConfig, shape: DataShape) -> int:
         """Return the bytes of the compiled search, and of the words of all training questions."""
-        return COMPILER_BYTES + NUMBER_BYTES * shape.questions * shape.example_words
+        return COMPILER_BYTES + 4 * NUMBER_BYTES * shape.questions * shape.question_words
 
     def _prepare(self, bags: Bags) -> None:
         self.bags = bags

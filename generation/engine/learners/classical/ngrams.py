@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from generation.engine.learners.base import (
     NUMBER_BYTES,
+    TEXT_BYTES,
     Arrays,
     DataShape,
     ExampleParts,
@@ -64,10 +65,11 @@ class Ngrams(LearnerWithoutCheckpoints):
 
     @classmethod
     def working_memory(cls, config: NgramsConfig, shape: DataShape) -> int:
-        """Return the bytes of the sums over pairs of phrases, of a block of counts, and of all weights."""
-        wide = min(MOST, 3 * shape.example_words * (shape.questions + shape.lines))
-        groups = 1 if config.joint else shape.kinds
-        return NUMBER_BYTES * wide * (4 * wide + min(BLOCK, shape.questions) + groups * 2 * shape.answers)
+        """Return the bytes of the sums over pairs of phrases, of a block of counts, weights and sentences."""
+        groups, among = (1, shape.kinds) if config.joint else (shape.kinds, 1)
+        wide = min(MOST, among * shape.phrases)
+        numbers = wide * (4 * wide + min(BLOCK, shape.questions) + groups * 2 * shape.answers)
+        return NUMBER_BYTES * numbers + 3 * TEXT_BYTES * (shape.texts + shape.lines)
 
     def _read(self, examples: Examples) -> Iterator[ReadQuestion]:
         lines = examples.stories or ((),) * len(examples)

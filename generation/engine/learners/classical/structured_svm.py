@@ -26,6 +26,7 @@ from generation.engine.language.token_vocabulary import split_words
 from generation.engine.learners.base import (
     COMPILER_BYTES,
     NUMBER_BYTES,
+    TEXT_BYTES,
     Arrays,
     DataShape,
     ExampleParts,
@@ -196,8 +197,10 @@ class StructuredSvm(LearnerWithoutCheckpoints):
 
     @classmethod
     def working_memory(cls, config: StructuredSvmConfig, shape: DataShape) -> int:
-        """Return the bytes of the weights of each group, and of the sums from which one group's mean is computed."""
-        return COMPILER_BYTES + NUMBER_BYTES * FEATURES * (2 * (1 if config.joint else shape.kinds) + 4)
+        """Return the bytes of the weights of each group, the sums for one group's mean, and the stories as numbers."""
+        weights = FEATURES * (2 * (1 if config.joint else shape.kinds) + 4)
+        words = shape.questions * (shape.example_words + 2 * shape.story_lines)
+        return COMPILER_BYTES + NUMBER_BYTES * (weights + words) + TEXT_BYTES * shape.questions
 
     def _rows(self, examples: Examples) -> dict[str, Ints]:
         """Return the positions of the examples of each group."""

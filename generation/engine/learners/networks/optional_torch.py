@@ -29,3 +29,4 @@ class _Absent:
 torch: Any = sys.modules.get("torch", _Absent())
 nn: Any = sys.modules.get("torch.nn", _Absent())
 functional: Any = sys.modules.get("torch.nn.functional", _Absent())
+DispatchMode: Any = torch.utils._python_dispatch.TorchDispatchMode if "torch" in sys.modules else _AbsentModule

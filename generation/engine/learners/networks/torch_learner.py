@@ -72,7 +72,9 @@ class QuestionBatch(NamedTuple):
     answers: Any
 
 
-FLOAT_BYTES = 4
+TORCH_BYTES = 290 * 2**20  # of PyTorch, its libraries included
+OVERHEAD = 1.5  # bytes of the processor's fast operations, such as those of an LSTM, for each byte of tensors
+CHECKPOINT = 13  # weights, gradients, two moments, the best weights, and twice four of them as bytes of a file
 
 
 class TorchLearner(EpochLearner):
@@ -95,17 +97,15 @@ class TorchLearner(EpochLearner):
 
     @classmethod
     def working_memory(cls, config: Any, shape: DataShape) -> int:
-        """Return the bytes of the part that reads words, with its gradients and moments, and of a batch.
+        """Return the bytes of PyTorch, and of a step or a checkpoint, of which the larger one counts.
 
-        It is less than the whole need: layers that see pictures are not counted, because they may be on a GPU.
+        Layers and batches that are on a GPU are not counted.
         """
-        embedding, units = getattr(config, "embedding", 0), getattr(config, "units", 0)
-        layers = getattr(config, "layers", 1)
-        weights = shape.words * embedding + 3 * units * (embedding + (2 * layers - 1) * units)
-        batch = min(config.batch, shape.questions)
-        states = batch * shape.example_words * (embedding + layers * units)
-        pixels = 3 * config.height * config.width * batch if cls.needs.images else 0
-        return FLOAT_BYTES * (4 * weights + 2 * states + pixels)
+        from generation.engine.learners.networks.step_memory import measure_step
+
+        weights, step = measure_step(cls(config, seed=0), shape)
+        on_processor = torch.get_default_device().type == "cpu"
+        return TORCH_BYTES + max(int(OVERHEAD * step) + weights if on_processor else 0, CHECKPOINT * weights)
 
     def make_network(self) -> Any:
         """Return the network with initial weights; by default a `network_model` for the words and the answers."""
@@ -162,15 +162,19 @@ class TorchLearner(EpochLearner):
         total, seen = 0.0, 0
         for rows in self.batches(train, chance):
             report.check(seen / len(train), total / seen if seen else None)
-            batch = self.batch(train, rows, is_training=True, chance=chance)
-            loss = self.loss(batch)
-            self.optimizer.zero_grad()
-            loss.backward()
-            if self.config.clip:
-                nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip)
-            self.optimizer.step()
-            total, seen = total + float(loss.detach()) * len(rows), seen + len(rows)
+            loss = self.step(self.batch(train, rows, is_training=True, chance=chance))
+            total, seen = total + float(loss) * len(rows), seen + len(rows)
         return total / seen
+
+    def step(self, batch: QuestionBatch) -> Any:
+        """Change the weights by one step, and return the loss."""
+        loss = self.loss(batch)
+        self.optimizer.zero_grad()
+        loss.backward()
+        if self.config.clip:
+            nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip)
+        self.optimizer.step()
+        return loss.detach()
 
     def predict(self, examples: Examples) -> list[Prediction]:
         """Return a prediction for each example, in order."""

@@ -135,7 +135,7 @@ class SpatialCounting(RegressionLearner):
         "entropy_over": 6,
     }
     config: SpatialCountingConfig
-    entropy: float
+    entropy = 0.0  # its weight in the loss of the epoch
 
     def make_network(self) -> Any:
         """Return a network whose initial counts are near the mean count."""
