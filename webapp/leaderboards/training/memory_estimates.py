@@ -127,7 +127,6 @@ class _Sample:
 
     @property
     def kind_words(self) -> int:
-        """Return the mean number of different words of a type of questions."""
         kinds = [{text: scene for text, scene in some.items() if " " not in text} for some in self.phrases.values()]
         return sum(map(self.grow, kinds)) // max(1, len(kinds))
 
