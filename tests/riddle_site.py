@@ -257,7 +257,7 @@ def values() -> dict[str, list[str]]:
         "slug": ["riddles", "hidden", "broken", "nothing"],
         "name": ["test", "train"],  # pages link to the splits that are derived from them
         "split": ["test", "train"],
-        "number": ["3", "99"] if BRIEFLY else ["0", "3", "7", "99"],
+        "number": ["3", "7", "99"] if BRIEFLY else ["0", "3", "7", "99"],
         "position": ["3", "99"] if BRIEFLY else ["0", "3", "99"],
         "export": [*map(str, Export.objects.order_by("pk").values_list("pk", flat=True)), "99"],
         "code": [STUDY],

@@ -27,6 +27,7 @@ REASONS = {
     "generation/engine/formats/lmms_eval_task.py": OURS,
     "generation/engine/learners/examples.py": OURS,
     "generation/engine/learners/model_files.py": OURS,
+    "generation/engine/learners/memory_process.py": CHILD,
     "generation/engine/learners/training_process.py": CHILD,
     "generation/engine/predictions/packed_predictions.py": OURS,
     "generation/engine/predictions/packed_replies.py": OURS,
