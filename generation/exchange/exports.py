@@ -279,7 +279,7 @@ def write(
     BadExport
         If `output` has anything else, or if the format refuses the export.
     """
-    check_output(output, format_=format_)
+    check_output(output, may_have=dataset.fingerprint)
     _drop_abandoned(output)
     draft = output.with_name(files.draft_name(output.name))
     try:
@@ -327,15 +327,26 @@ def fill(dataset: StoredDataset, folder: Path, *, format_: Format, options: Mapp
     write_sums(folder, folder / format_.sums, tick=tick)
 
 
-def check_output(output: Path, *, format_: Format | None = None) -> None:
-    """Raise `BadExport` if `output` is not a folder, or has files; with a format, an export of it may be there."""
+def check_output(output: Path, *, may_have: str = "") -> None:
+    """Raise `BadExport` if `output` is not a folder, or has files.
+
+    With the content hash of a dataset as `may_have`, the files may be an export of this dataset. `write` then compares
+    them, which takes as long as an export.
+    """
     if output.exists() and not output.is_dir():
         raise BadExport("Expected a folder that isn't there yet, got a file.", where=str(output))
-    if output.is_dir() and any(output.iterdir()) and not (format_ and (output / format_.sums).is_file()):
+    if output.is_dir() and any(output.iterdir()) and not (may_have and may_have in _readme_of(output)):
         raise BadExport(
             "Expected an empty folder or none, or the same export, got one with other files in it. Name another.",
             where=str(output),
         )
+
+
+def _readme_of(output: Path) -> str:
+    try:
+        return (output / "README.md").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def write_sums(folder: Path, sums: Path, *, tick: Tick) -> None:

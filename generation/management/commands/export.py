@@ -44,7 +44,7 @@ class Command(PlainCommand):
         given = {name: value for name in _options() if (value := options[_key(name)]) is not None}
         values = formats.check_options(format_, given)
         output = Path(options["output"])
-        exports.check_output(output, format_=format_)
+        exports.check_output(output, may_have=found.fingerprint)
         dataset = exports.StoredDataset(
             found,
             splits=options["split"],

@@ -105,6 +105,17 @@ def test_the_same_export_may_be_there_already_and_no_other(shapes: Dataset, tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["clevr", "jsonl"]
 
 
+def test_another_folder_is_refused_before_anything_is_written(
+    shapes: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export(output=tmp_path / "out")
+    Dataset.objects.update(fingerprint="ab" * 32)
+    monkeypatch.setattr(exports, "fill", None)  # would be an error
+    assert "Expected an empty folder or none" in refusal(output=tmp_path / "out")
+    (tmp_path / "out" / "README.md").write_bytes(b"\xff")
+    assert "Expected an empty folder or none" in refusal(output=tmp_path / "out")
+
+
 def test_bad_input_is_refused_with_its_name(shapes: Dataset, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert "clevr-generator, coco" in refusal(name="nonsense", output=out)
