@@ -71,6 +71,22 @@ def test_an_order_that_needs_too_much_memory_is_refused(
     assert orders.create(order)
 
 
+def test_memory_is_estimated_only_for_an_order_that_nothing_else_speaks_against(
+    order: TrainingOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toys.Toy, "estimate_memory", None)  # would be an error
+    monkeypatch.setattr(orders, "MOST_UNDER_WAY", 0)
+    assert "trainings that wait or run, got one more" in refused(order)
+
+
+def test_a_process_estimates_one_network_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process.subprocess, "run", None)  # would be an error
+    with process._estimating, pytest.raises(BadTraining, match="film: Expected one order of a network at a time"):
+        process.estimate_memory("film", "{}", "python")
+    with pytest.raises(TypeError):  # it is tried again
+        process.estimate_memory("film", "{}", "python")
+
+
 @pytest.mark.parametrize("role", ["train", "val"])
 def test_no_account_can_train_on_withheld_answers(order: TrainingOrder, withheld: Split, role: str) -> None:
     owner = order.owner

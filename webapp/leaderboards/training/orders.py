@@ -104,7 +104,7 @@ def may_train(user: Any, dataset: Dataset) -> bool:
 
 def check(order: TrainingOrder) -> None:
     """Raise `BadTraining` if an order is wrong or not allowed, or if its predictions could not be submitted now."""
-    check_content(order)
+    _check_settings_and_splits(order)
     for split in order.tests:
         _check_submission(order, split)
     under_way = Training.objects.under_way().filter(owner=order.owner).count()
@@ -112,10 +112,15 @@ def check(order: TrainingOrder) -> None:
         raise BadTraining(
             f"Expected at most {MOST_UNDER_WAY} trainings that wait or run, got one more. Cancel one, or wait."
         )
+    _check_memory(order)  # the last check, because it may take half a minute
 
 
 def check_content(order: TrainingOrder) -> None:
-    """Raise `BadTraining` if the settings or the splits of an order are wrong, or if the owner may not use them."""
+    _check_settings_and_splits(order)
+    _check_memory(order)
+
+
+def _check_settings_and_splits(order: TrainingOrder) -> None:
     learner = find_learner(order.method)
     read_config(order)
     process.python_for(order.method)
@@ -133,9 +138,11 @@ def check_content(order: TrainingOrder) -> None:
         _check_answered(order, learner, split)
     check_name(name_of(order), owner=order.owner)
     _check_same_settings(order)
-    memory_estimates.check(
-        learner, read_config(order), order.train, val=order.val, tests=order.tests, device=order.device
-    )
+
+
+def _check_memory(order: TrainingOrder) -> None:
+    learner, config = find_learner(order.method), read_config(order)
+    memory_estimates.check(learner, config, order.train, val=order.val, tests=order.tests, device=order.device)
 
 
 def read_config(order: TrainingOrder) -> LearnerConfig:

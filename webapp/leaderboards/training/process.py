@@ -18,6 +18,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -148,6 +149,9 @@ def _environment(threads: int) -> dict[str, str]:
     return sandbox.clean_environment(threads=threads) | {name: os.environ[name] for name in GPU if name in os.environ}
 
 
+_estimating = threading.Lock()
+
+
 @lru_cache(maxsize=100)
 def estimate_memory(method: str, order: str, python: str) -> int:
     """Return roughly the bytes that the training of a network needs. This takes some seconds for a new order.
@@ -163,10 +167,17 @@ def estimate_memory(method: str, order: str, python: str) -> int:
     Raises
     ------
     BadTraining
-        If the memory cannot be estimated, for example because PyTorch is damaged.
+        If the memory cannot be estimated, for example because PyTorch is damaged, or if this process is already
+        making an estimate: many at once would take all threads of a web server.
     """
     command = sandbox.command(ESTIMATE, limits=sandbox.Limits(ESTIMATE_SECONDS), python=python)
     wait = 2 * ESTIMATE_SECONDS
+    if not _estimating.acquire(blocking=False):
+        raise BadTraining(
+            "Expected one order of a network at a time, got one while the memory of another is being estimated. Try "
+            "again in a minute.",
+            where=method,
+        )
     try:
         done = subprocess.run(  # noqa: S603 - our own module
             command, input=order.encode(), capture_output=True, cwd=settings.BASE_DIR, env=_environment(1), timeout=wait
@@ -177,6 +188,8 @@ def estimate_memory(method: str, order: str, python: str) -> int:
             "Expected an estimate of the memory of the training, got none. Try again, or train a smaller network.",
             where=method,
         ) from error
+    finally:
+        _estimating.release()
     _check_line(found)
     return int(found["bytes"])
 
