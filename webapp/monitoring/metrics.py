@@ -1,6 +1,6 @@
 """Metrics for Prometheus at `/metrics`: requests of this machine's web server, and the state of the site.
 
-Each web process counts its requests in its own file, in a folder that `gunicorn_config` creates. The process that
+Each web process counts its requests in its own file, in a folder that `running.web` creates. The process that
 answers adds up the counts of all processes. The figures from the database are the same on each machine.
 
 A label is, for example, the name of a route, a method, a status class or a kind of work, but never an address, a slug
@@ -29,7 +29,7 @@ from generation.models import AbstractJob, Heartbeat, Job, JobEvent
 from generation.models.jobs import ago
 from generation.storage import files
 from webapp.monitoring.health_probes import KeptResult
-from webapp.running.gunicorn_config import FOLDER
+from webapp.running.web import COUNTS
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # seconds
@@ -68,9 +68,9 @@ def route_of(request: HttpRequest) -> str:
 def text() -> bytes:
     """Return all metrics in Prometheus' text format."""
     everything = CollectorRegistry()
-    if FOLDER in os.environ:
+    if COUNTS in os.environ:
         MultiProcessCollector(everything)
-    parts = [generate_latest(everything if FOLDER in os.environ else registry), generate_latest(_site)]
+    parts = [generate_latest(everything if COUNTS in os.environ else registry), generate_latest(_site)]
     return b"".join(parts)
 
 

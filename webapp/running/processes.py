@@ -8,9 +8,8 @@ from django.conf import settings
 from generation.queue import DEFAULT, GENERATION
 from webapp.running.supervise import SupervisedProcess
 
-KEEP_ALIVE = 15  # seconds that a connection stays open for its next request: longer than most pauses of readers
-WORKER = "webapp.serving.web_worker.BufferedWorker"  # in this worker, a slow connection does not block a thread
 DEFAULT_PROCESSES = 3  # one of them may be busy with a training for hours
+DEFAULT_BIND = "127.0.0.1:8000"
 GENERATION_NICENESS = 10  # low priority, so that pages stay fast while datasets are generated
 
 SITE = ("web", GENERATION, DEFAULT)
@@ -48,18 +47,22 @@ def child(name: str, *, bind: str = "", log: Path | None = None, processes: int 
         log=log,
         environment={"GENERATION_PROCESSES": str(processes or settings.GENERATION_PROCESSES)},
         folder=settings.BASE_DIR,
-        nice=GENERATION_NICENESS if name == GENERATION else 0,
+        nice=niceness(name),
     )
 
 
 def command(name: str, *, bind: str = "", processes: int | None = None) -> list[str]:
     arguments = {
-        "web": web_command(bind),
+        "web": ["webapp.running.web", "--bind", bind or DEFAULT_BIND],
         "generation": worker_command(GENERATION, processes or job_processes(GENERATION)),
         "default": worker_command(DEFAULT, job_processes(DEFAULT)),
         "beat": ["webapp.running.beat"],
     }
     return [sys.executable, "-m", *arguments[name]]
+
+
+def niceness(name: str) -> int:
+    return GENERATION_NICENESS if name == GENERATION else 0
 
 
 def job_processes(queue: str) -> int:
@@ -69,26 +72,6 @@ def job_processes(queue: str) -> int:
 
 def log_of(name: str) -> Path:
     return Path(settings.VAR_DIR, "log", f"{name}.log")
-
-
-def web_command(bind: str) -> list[str]:
-    command = ["gunicorn", "webapp.wsgi", "--bind", bind or "127.0.0.1:8000", "--worker-class", WORKER]
-    command += ["--workers", str(settings.WEB_PROCESSES), "--threads", str(settings.WEB_THREADS)]
-    command += ["--config", "python:webapp.running.gunicorn_config"]
-    return [
-        *command,
-        "--timeout",
-        "120",
-        "--graceful-timeout",
-        "5",
-        "--keep-alive",
-        str(KEEP_ALIVE),
-        "--no-control-socket",
-        "--logger-class",
-        "webapp.serving.gunicorn_logs.MaskedLogger",
-        "--log-level",
-        settings.LOG_LEVEL.lower(),
-    ]
 
 
 def worker_command(queue: str, processes: int) -> list[str]:

@@ -205,7 +205,7 @@ def test_killing_quickstart_leaves_no_process_behind(site: Site) -> None:
 
 @pytest.mark.full
 def test_each_crashed_process_is_restarted(site: Site) -> None:
-    for name in ("gunicorn", "worker generation", "worker default"):
+    for name in ("running.web", "worker generation", "worker default"):
         main = min(pid for pid in site.everyone() if name in command_of(pid))
         os.kill(main, signal.SIGKILL)
         assert "ended unexpectedly (signal 9)" in site.next_line("ended unexpectedly")
@@ -217,9 +217,9 @@ def test_generation_has_a_lower_priority_than_other_processes(unharmed: tuple[Si
     site, _ = unharmed
     nice = {
         name: os.getpriority(os.PRIO_PROCESS, next(pid for pid in site.everyone() if name in command_of(pid)))
-        for name in ("worker generation", "worker default", "gunicorn")
+        for name in ("worker generation", "worker default", "running.web")
     }
-    assert nice["worker generation"] == nice["worker default"] + 10 == nice["gunicorn"] + 10
+    assert nice["worker generation"] == nice["worker default"] + 10 == nice["running.web"] + 10
 
 
 def test_the_login_link_signs_in_the_admin_once(unharmed: tuple[Site, dict[str, str]]) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 from argparse import ArgumentParser
 from typing import Any
 
@@ -12,12 +11,11 @@ from django.db import connections
 
 from generation.making.warmup import warm
 from generation.management.console import BAD_INPUT, PlainCommand
-from generation.queue import DEFAULT, GENERATION
-from webapp.running import worker
+from webapp.running import beat, web, worker
 from webapp.running.housekeeping import prepare_broker
 from webapp.running.network_addresses import CannotListen, check_bind
-from webapp.running.processes import NAMES, child, job_processes
-from webapp.running.supervise import SupervisedProcess, Supervisor
+from webapp.running.processes import DEFAULT_BIND, NAMES, child, job_processes, niceness
+from webapp.running.supervise import Supervisor
 
 
 class Command(PlainCommand):
@@ -25,7 +23,7 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("names", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
-        parser.add_argument("--bind", default="127.0.0.1:8000", help="where the web server answers: host:port")
+        parser.add_argument("--bind", default=DEFAULT_BIND, help="where the web server answers: host:port")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Become the named process, or supervise the named processes if there are several."""
@@ -37,9 +35,10 @@ class Command(PlainCommand):
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
         prepare_broker()
         warm()
-        processes = [child(name, bind=options["bind"]) for name in dict.fromkeys(options["names"])]
-        if len(processes) == 1:
-            return _become(processes[0])
+        names = list(dict.fromkeys(options["names"]))
+        if len(names) == 1:
+            return _become(names[0], bind=options["bind"])
+        processes = [child(name, bind=options["bind"]) for name in names]
         supervisor = Supervisor(processes, say=self.stderr.write, grace=settings.STOP_SECONDS)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, supervisor.ask_to_stop)
@@ -50,11 +49,14 @@ class Command(PlainCommand):
             supervisor.stop()
 
 
-def _become(process: SupervisedProcess) -> None:
-    os.nice(process.nice)
-    os.chdir(process.folder)
-    if process.name not in (DEFAULT, GENERATION):
-        os.execv(sys.executable, list(process.command))  # noqa: S606  # our own command
-    # All that a worker needs is loaded. To replace this process would load it again.
-    connections.close_all()  # before the worker forks
-    worker.run(process.name, processes=job_processes(process.name))
+def _become(name: str, *, bind: str) -> None:
+    # All that a process needs is loaded. To replace this process would load it again.
+    connections.close_all()  # before it forks
+    os.chdir(settings.BASE_DIR)
+    if name == "web":
+        web.run(bind)
+    elif name == "beat":
+        beat.main()
+    else:
+        os.nice(niceness(name))
+        worker.run(name, processes=job_processes(name))
