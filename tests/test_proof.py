@@ -31,3 +31,15 @@ def test_sizes_are_stored_for_the_table_at_the_end(request: pytest.FixtureReques
     proof.size(40, name="programs against their twin")
     proof.size(40)
     assert set(proof.SIZES) == {"programs against their twin", request.node.nodeid}
+
+
+def test_a_sample_runs_some_cases_in_the_gate_and_marks_the_rest() -> None:
+    cases = proof.sample(["one", ("two", 2), "three", pytest.param("four", id="4"), "five"], gate=2)
+    assert (cases[0], cases[2]) == ("one", "three")
+    assert [case.values for case in (cases[1], cases[3], cases[4])] == [("two", 2), ("four",), ("five",)]
+    assert all(pytest.mark.full.mark in [mark.mark for mark in case.marks] for case in (cases[1], cases[3], cases[4]))
+    assert cases[3].id == "4"
+
+
+def test_a_sample_as_large_as_the_cases_leaves_nothing_out() -> None:
+    assert proof.sample(range(3), gate=3) == [0, 1, 2]
