@@ -102,13 +102,14 @@ env:
 .PHONY: .venv
 .venv: $(VENV)/.run
 
-# The stamps say which lock is installed; with the same lock there is nothing to do.
+# The stamps say which lock is installed; with the same lock there is nothing to do. Python compiles a module when a process
+# first imports it: to compile all modules now would take longer than the rest of the installation.
 $(VENV)/.run: requirements.txt | $(BIN)/python
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-compile --require-hashes -r requirements.txt
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt | $(BIN)/python
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-dev.txt
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-compile --require-hashes -r requirements-dev.txt
 	@touch $(VENV)/.run $@
 
 # Blender (GPL) has an environment of its own, and only ever runs as a child process. It takes Python 3.11 alone.
