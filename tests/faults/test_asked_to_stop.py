@@ -16,6 +16,7 @@ HELD = "SELECT count(*) FROM generation_job WHERE state = 'running'"
 LONG = {**SPEC, "scenes_per_chunk": 90, "splits": {"train": {"scenes": 90}}}  # one job of 9 seconds
 
 
+@pytest.mark.full
 def test_a_worker_that_is_asked_to_stop_releases_its_jobs_as_untried(site: Site, undisturbed: Undisturbed) -> None:
     site.environment.update(FAULTS_PACE="0.1", FAULTS_HEARTBEAT="0.5", STOP_SECONDS="30")
     site.begin(LONG, images=False)

@@ -5,12 +5,13 @@ import sys
 
 import pytest
 
+from tests import proof
 from tests.faults.stack import SLUG, Site
 from tests.generation import small
 from tests.webapp.commands import ROOT
 
 pytestmark = pytest.mark.slow
-PROCESSES, SUBMISSIONS, BUDGET = 4, 16, 5
+PROCESSES, SUBMISSIONS, BUDGET = (4, 16, 5) if proof.SHARE == 1 else (2, 6, 2)
 BEGIN = """
 from generation.storage import files
 from generation.making import dataset_jobs as jobs

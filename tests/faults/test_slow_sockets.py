@@ -23,6 +23,7 @@ def site(embedded_site: Site) -> Site:
     return embedded_site
 
 
+@pytest.mark.full
 def test_slow_connections_delay_no_page_with_and_without_the_proxy(site: Site, tmp_path: Path) -> None:
     port = urlsplit(site.environment["PUBLIC_URL"]).port
     with Proxy(tmp_path / "caddy", site=site.port, port=port) as proxy:

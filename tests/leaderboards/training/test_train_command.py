@@ -228,6 +228,7 @@ def answers_of(site: dict[str, str], seed: int) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.full
 def test_a_command_that_was_killed_is_resumed_with_the_same_answers(site: dict[str, str], tmp_path: Path) -> None:
     order = order_of(tmp_path, epochs=8, patience=100, pause=0.6)
     killed = start([*order, "--seed", "1"], site)

@@ -80,6 +80,7 @@ def test_a_site_of_the_earlier_release_is_upgraded_in_place_and_its_rows_are_kep
     assert read_tables(kept) == old and read_files(kept) == {}
 
 
+@pytest.mark.full
 def test_an_archive_of_the_earlier_release_is_restored_on_postgresql(
     old_archive: Path, postgres_url: str, tmp_path: Path
 ) -> None:
