@@ -123,10 +123,17 @@ def _routes(patterns: Sequence[Any], *, prefixes: list[tuple[str, list[str]]], n
                 yield Route(names + (one.name or one.lookup_str), template, tuple(params))
 
 
-def addresses(route: Route, values: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the addresses of a route with every combination of values; placeholders without values get `x` and `1`."""
+def addresses(route: Route, values: Mapping[str, Sequence[str]], *, combined: bool = True) -> list[str]:
+    """Return the addresses of a route; placeholders without values get `x` and `1`.
+
+    If `combined`, with every combination of values. If not, each address has at most one value that is not the first.
+    """
     filled = [values.get(param, ("x", "1")) for param in route.params]
-    return [route.template % dict(zip(route.params, chosen, strict=True)) for chosen in product(*filled)]
+    return [
+        route.template % dict(zip(route.params, chosen, strict=True))
+        for chosen in product(*filled)
+        if combined or sum(one != choice[0] for one, choice in zip(chosen, filled, strict=True)) <= 1
+    ]
 
 
 def crawl(
@@ -134,6 +141,7 @@ def crawl(
     *,
     values: Mapping[str, Sequence[str]],
     queries: Sequence[str],
+    combined: bool = True,
     changes: bool = True,
     variants: Sequence[tuple[str, Mapping[str, str]]] = VARIANTS,
     most: int = MOST,
@@ -150,6 +158,8 @@ def crawl(
         Values for placeholders of routes, by name: slugs, splits, positions.
     queries : sequence of str
         Queries with their question marks. They are tried on every page of a route that has one of these placeholders.
+    combined : bool
+        Whether to request every combination of values, or to change one value at a time.
     changes : bool
         Whether to try methods that may change the site. Those of an owner do change it.
     variants : sequence of (str, mapping)
@@ -174,7 +184,7 @@ def crawl(
 
     for route in routes():
         tried = 0
-        for address in addresses(route, values):
+        for address in addresses(route, values, combined=combined):
             reply = get(address)
             if reply.status == 404 or tried >= most:
                 continue

@@ -135,6 +135,7 @@ def crawl_site(who: str, *, changes: bool) -> Crawled:
     known_addresses = {
         "values": values(),
         "queries": QUERIES,
+        "combined": not BRIEFLY,
         "most": MOST,
         "most_links": MOST_LINKS,
         "variants": OTHER_WAYS,

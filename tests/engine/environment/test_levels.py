@@ -79,7 +79,8 @@ def test_every_generated_world_of_this_package_has_levels() -> None:
 def test_every_preset_has_every_level_or_says_why_not(name: str) -> None:
     maker, items = get_world(name).maker, proof.size(10)
     assert maker is not None
-    for preset in maker.presets():
+    presets = list(maker.presets())
+    for preset in presets if proof.SHARE == 1 else presets[::4]:
         for level in NAMES if proof.SHARE == 1 else NAMES[-1:]:
             try:
                 found = create_dataset(preset).at(level)[:items]

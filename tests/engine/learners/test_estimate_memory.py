@@ -15,6 +15,7 @@ from generation.engine.errors import NoTorch
 from generation.engine.learners import CLASSICAL, NETWORKS, find_learner
 from generation.engine.learners.base import PROCESS_BYTES, DataShape, SizeName
 from tests.engine.learners.test_networks import PYTHON
+from tests.proof import sample
 from tests.skips import Unshared
 from tests.webapp.commands import ROOT
 
@@ -66,7 +67,7 @@ def check_estimate(python: str, trial: Trial, folder: Path) -> None:
     assert found["used"] / FACTOR <= found["estimate"] <= found["used"] * FACTOR
 
 
-@pytest.mark.parametrize("trial", [SMALL_TRIALS[name] for name in CLASSICAL], ids=str)
+@pytest.mark.parametrize("trial", sample([SMALL_TRIALS[name] for name in CLASSICAL], gate=2), ids=str)
 def test_the_estimate_is_near_the_memory_of_a_small_training(trial: Trial, tmp_path: Path) -> None:
     check_estimate(sys.executable, trial, tmp_path)
 

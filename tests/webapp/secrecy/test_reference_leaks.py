@@ -82,7 +82,7 @@ def all_addresses() -> list[str]:
     known = [one for one in routes() if not one.name.startswith(SKIPPED)]
     if BRIEFLY:
         known = [one for one in known if FIGURES.search(one.template)]
-    every = [one for route in known for one in addresses(route, VALUES)]
+    every = [one for route in known for one in addresses(route, VALUES, combined=not BRIEFLY)]
     values = {**VALUES, "number": [str(pk) for pk in Submission.objects.values_list("pk", flat=True)]}
     of_submissions = [one for route in routes() if "submission" in route.name for one in addresses(route, values)]
     boards = [f"{TALLIES}/{name}/" for name in NAMES] + [f"{TWIN}/val/"]
