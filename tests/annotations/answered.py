@@ -114,6 +114,18 @@ def answered(dataset: Dataset, chance: random.Random, *, split: str = "val", peo
     return study
 
 
+def delete(study: Study) -> None:
+    """Delete a study with its answers and its owner."""
+    of_people = {"participant__study": study}
+    for model in (Answer, Showing, Given):
+        model.objects.filter(**of_people).delete()
+    study.slots.all().delete()
+    study.participants.all().delete()
+    owner = study.owner
+    study.delete()
+    owner.delete()
+
+
 def rescored(row: Baseline) -> tuple[int, int]:
     """Score a published baseline with the scorer of models; return the number of right answers and of all answers."""
     arrays = baseline.load(row)

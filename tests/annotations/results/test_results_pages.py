@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 import uuid
+from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
@@ -14,6 +15,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models.functions import Now
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
+from pytest_django.plugin import DjangoDbBlocker
 
 from annotations.answering import exclusion_rules, slot_assignment
 from annotations.models import Answer, EasyAnswer, Participant, Study
@@ -37,13 +39,22 @@ def text(response: Any) -> str:
     return re.sub(r"\s+", " ", unescape(content.decode()))
 
 
+@pytest.fixture(scope="module")
+def kept_run(rows: int, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
+    """Give the key of a study that was answered at random; the changes of each test are rolled back."""
+    with django_db_blocker.unblock():
+        study = answered.answered(Dataset.objects.get(pk=rows), random.Random(3))
+    yield study.pk
+    with django_db_blocker.unblock():
+        answered.delete(study)
+
+
 @pytest.fixture
-def run(made: Dataset) -> Study:
+def run(kept_run: int, made: Dataset) -> Study:
     """Give a study that was answered at random, whose owner also owns the dataset."""
     Dataset.objects.filter(pk=made.pk).update(owner=answered.owner())
-    split = made.splits.get(name="val")
-    found = answered.answered(made, random.Random(3))
-    assert found.split == split
+    found = Study.objects.get(pk=kept_run)
+    assert found.split == made.splits.get(name="val")
     return found
 
 
