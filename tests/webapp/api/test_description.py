@@ -11,6 +11,7 @@ from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pytest_django.plugin import DjangoDbBlocker
 from schemathesis.checks import (
     content_type_conformance,
     not_a_server_error,
@@ -37,7 +38,7 @@ OPERATIONS = [
 KNOWN = {"slug": "shapes", "name": "train", "number": "3", "position": "2", "code": "shapes0001"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def in_this_transaction() -> Iterator[None]:
     """Make requests use the test's database connection, as Django's test client does."""
     for signal in (request_started, request_finished):
@@ -47,17 +48,33 @@ def in_this_transaction() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
+@pytest.fixture(scope="module")
+def operations(in_this_transaction: None, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> dict[str, Any]:
+    """Give the operations of the API by their labels."""
+    with django_db_blocker.unblock():
+        schema = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", get_wsgi_application())
+    return {found.ok().label: found.ok() for found in schema.get_all_operations()}
+
+
+@pytest.fixture(scope="module")
+def kept_study(kept: int, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
+    """Give the key of a study of the dataset; the changes of each test are rolled back."""
+    with django_db_blocker.unblock():
+        study = answered.answered(Dataset.objects.get(pk=kept), random.Random(5), split="train")
+    yield study.pk
+    with django_db_blocker.unblock():
+        answered.delete(study)
+
+
 @pytest.fixture
 def described(
-    in_this_transaction: None, shapes: Dataset, owner: User, monkeypatch: pytest.MonkeyPatch
+    operations: dict[str, Any], shapes: Dataset, kept_study: int, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, Any]:
     """Give the operations of the API, on a site with a dataset and a study, and without a limit of requests."""
     monkeypatch.setattr(authentication, "throttle", Throttle(10**9, 60.0))
     Dataset.objects.update(owner=owner)
-    study = answered.answered(shapes, random.Random(5), split="train")
-    Study.objects.filter(pk=study.pk).update(code=KNOWN["code"], owner=owner)
-    schema = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", get_wsgi_application())
-    return {found.ok().label: found.ok() for found in schema.get_all_operations()}
+    Study.objects.filter(pk=kept_study).update(code=KNOWN["code"], owner=owner)
+    return operations
 
 
 @pytest.mark.parametrize("label", OPERATIONS)
