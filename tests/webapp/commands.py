@@ -20,8 +20,15 @@ def environment_of(folder: Path, **more: str) -> dict[str, str]:
 
 def manage(*arguments: str, environment: Mapping[str, str], seconds: float = 120) -> subprocess.CompletedProcess[str]:
     """Run a `manage.py` command and return its output and exit status."""
+    return run_python(str(ROOT / "manage.py"), *arguments, environment=environment, seconds=seconds)
+
+
+def run_python(
+    *arguments: str, environment: Mapping[str, str], seconds: float = 120
+) -> subprocess.CompletedProcess[str]:
+    """Run Python in the root of the repository and return its output and exit status."""
     return subprocess.run(
-        [sys.executable, str(ROOT / "manage.py"), *arguments],
+        [sys.executable, *arguments],
         env=dict(environment),
         cwd=ROOT,
         capture_output=True,

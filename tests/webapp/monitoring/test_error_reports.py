@@ -13,7 +13,7 @@ import pytest
 from django.core import mail
 from django.test import Client
 
-from tests.webapp.commands import manage
+from tests.webapp.commands import manage, run_python
 from webapp import views
 from webapp.monitoring import error_reports
 from webapp.monitoring.error_reports import Reporter, describe
@@ -145,13 +145,18 @@ def test_errors_of_background_processes_are_described_by_their_logger() -> None:
 def test_a_site_has_the_handler_only_with_one_of_the_two_settings(
     site_environment: dict[str, str], tmp_path: Path
 ) -> None:
-    show = "import logging; print([type(handler).__name__ for handler in logging.getLogger().handlers])"
+    show = (
+        "import logging; from django.conf import settings; from django.utils.log import configure_logging; "
+        "configure_logging(settings.LOGGING_CONFIG, settings.LOGGING); "  # as `django.setup` does before it loads apps
+        "print([type(handler).__name__ for handler in logging.getLogger().handlers])"
+    )
+    django = {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
     for name, value, words in (
         ("LOG_LEVEL", "INFO", "['StreamHandler']"),
         ("ERROR_EMAILS", "a@example.org,b@example.org", "['StreamHandler', 'Reporter']"),
         ("SENTRY_DSN", "https://key@sentry.example.org/1", "['StreamHandler', 'Reporter']"),
     ):
-        ended = manage("shell", "--no-imports", "--command", show, environment=site_environment | {name: value})
+        ended = run_python("-c", show, environment=site_environment | django | {name: value})
         assert words in ended.stdout, ended.stderr
     ended = manage("check", environment=site_environment | {"SENTRY_DSN": "nonsense"})
     assert ended.returncode != 0 and "SENTRY_DSN: expected https://key@host/number" in ended.stderr
