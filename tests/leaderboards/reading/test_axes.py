@@ -22,6 +22,7 @@ from generation.engine.scoring.counts.metrics import METRICS
 from generation.engine.scoring.figures import Averaged, Interval
 from generation.reports import shortcuts_page
 from generation.reports.shortcuts_page import CueScore, SplitGuesses
+from tests import proof
 from tests.leaderboards.findings.made_findings import record_of
 from tests.leaderboards.reading.costs import table_of
 from tests.leaderboards.reading.grids import make_chart
@@ -184,9 +185,16 @@ def number_of(label: str) -> float:
     return float(label.replace("−", "-").replace(",", "").rstrip("%"))
 
 
+def drawn_now() -> list[str]:
+    """Return the names of all charts, or of one of each kind if the proof is not full."""
+    kinds = {(name.split()[0], "along a line" in name): name for name in SPECS}
+    return list(SPECS) if proof.SHARE == 1 else list(kinds.values())
+
+
 def test_number_axes_have_plain_different_numbers_in_even_steps(patient: None) -> None:
-    drawn = drawings("axes", [DrawingOrder(spec) for spec in SPECS.values()])
-    for name, drawing in zip(SPECS, drawn, strict=True):
+    chosen = drawn_now()
+    drawn = drawings("axes", [DrawingOrder(SPECS[name]) for name in chosen])
+    for name, drawing in zip(chosen, drawn, strict=True):
         assert drawing is not None, name
         values = SPECS[name].get("data", {}).get("values", [])
         axes = list(labels_of(drawing, places={value["place"] for value in values if "place" in value}))
