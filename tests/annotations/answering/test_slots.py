@@ -234,7 +234,7 @@ def test_excluded_participants_go_on_without_filling_slots(study: Study, joined:
 
 
 class Crowd:
-    """People who act at random in any order; `check` looks up after each step whether the rows are consistent."""
+    """People who act at random in any order; `check` looks up after steps whether the rows are consistent."""
 
     def __init__(self, study: Study, chance: random.Random) -> None:
         self.study, self.chance = study, chance
@@ -294,12 +294,12 @@ class Crowd:
         assert len(pairs) == len(set(pairs))
         answered = Slot.objects.filter(study=self.study, answered=True)
         assert {(row.slot_id, row.participant_id) for row in counted} == set(answered.values_list("pk", "participant"))
+        turns = list(Answer.objects.filter(participant__in=self.people).order_by("pk"))
         for person in self.people:
             given = [slot.question_id for slot in self.given[person.pk]]
             assert len(given) == len(set(given))
-            turns = Answer.objects.filter(participant=person).order_by("pk")
             for question in given:
-                mine = [row for row in turns if row.question_id == question]
+                mine = [row for row in turns if (row.participant_id, row.question_id) == (person.pk, question)]
                 standing = [row for row in mine if not row.superseded]
                 assert len(standing) == min(1, len(mine))
                 assert all(row.turn <= standing[0].turn for row in mine)
@@ -310,9 +310,10 @@ def test_slots_and_answers_stay_consistent_for_any_order_of_actions(begin_study:
         chance = random.Random(number)
         options = {"per_question": chance.randint(1, 3), "per_session": chance.choice([2, 100])}
         crowd = Crowd(begin_study(questions=chance.randint(1, 5), **options), chance)
-        for _ in range(40):
+        for step in range(40):
             crowd.step()
-            crowd.check()
+            if proof.SHARE == 1 or step % 4 == 3:
+                crowd.check()
 
 
 def test_a_test_participant_takes_no_slot_and_never_counts(study: Study) -> None:
