@@ -7,6 +7,7 @@ import pytest
 from generation.browsing import sidebar
 from generation.browsing.navigation import MAX_CHOSEN
 from generation.models import Question, Split
+from tests.proof import sample
 
 BASE = "/datasets/shapes/train/"
 WITHHELD = "/datasets/shapes/test/"
@@ -37,14 +38,17 @@ def walked(client, address, *, way="following"):
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "?length=3..14",
-        "?q=the",
-        "?objects=3..6&q=of&length=..20",
-        "?q=the&page=1",
-        "?sort=words",
-        "?sort=-length&objects=3..6",
-    ],
+    sample(
+        [
+            "?length=3..14",
+            "?q=the",
+            "?objects=3..6&q=of&length=..20",
+            "?q=the&page=1",
+            "?sort=words",
+            "?sort=-length&objects=3..6",
+        ],
+        gate=3,
+    ),
 )
 def test_next_and_previous_follow_the_filter_they_came_from(client, shapes, query):
     expected = found_by(client, query)
