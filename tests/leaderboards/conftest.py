@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from generation.charts import drawing
 from generation.models import Dataset, Split
 from tests.clients import client_of
 from tests.generation import small
@@ -15,6 +16,12 @@ SPLITS = {"train": {"scenes": 20}, "val": {"scenes": 40}, "test": {"scenes": 30,
 
 
 kept = shared(lambda: small.made("scored", with_images=False, splits=SPLITS))
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace charts by an empty drawing, because tests in a browser check how charts look."""
+    monkeypatch.setattr(drawing, "_drawn", lambda orders: {order.digest: b"<svg/>" for order in orders})
 
 
 @pytest.fixture

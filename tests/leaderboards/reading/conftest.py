@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from generation.charts import drawing
 from generation.models import Dataset, Split
 from generation.reports.scoring import truth_of
 from generation.storage.split_index import SplitIndex
@@ -39,12 +38,6 @@ def val(shapes: Dataset) -> Split:
 def withheld(shapes: Dataset) -> Split:
     """Give a split whose answers are withheld."""
     return Split.objects.for_browse().get(dataset=shapes, name="test")
-
-
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace charts by an empty drawing, because tests in a browser check how charts look."""
-    monkeypatch.setattr(drawing, "_drawn", lambda orders: {order.digest: b"<svg/>" for order in orders})
 
 
 def noisy(index: SplitIndex, share: float, *, seed: int) -> np.ndarray:
