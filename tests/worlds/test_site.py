@@ -20,7 +20,9 @@ from tests.worlds.site import RULES, Rule, Site, made
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SMALL = {marbles.NAME: marbles.WHERE, baskets.NAME: baskets.WHERE, "starter": "generation.starter.world:WORLD"}
-SLOW = {"babi", "clevr", "shapeworld"}  # complete proofs of these worlds take long, and other tests cover much of them
+# Complete proofs of these worlds take long, and other tests cover much of them, like `counting.test_made_site` and
+# `generation.test_startworld`.
+SLOW = {"babi", "clevr", "counting", "shapeworld", "starter"}
 WORLDS = [pytest.param(name, marks=[pytest.mark.full] if name in SLOW else []) for name in sorted({*names(), *SMALL})]
 
 
