@@ -7,14 +7,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_others
-from statsmodels.stats.multitest import multipletests
 
 from generation.engine.scoring import comparison
 from generation.engine.scoring.comparison import MCNEMAR, PERMUTATION, compare, holm, mcnemar, permutation_test
 from generation.engine.scoring.score import GUESS, NONE, Slicing, score
+from tests.engine.scoring.holm import holm_of_statsmodels
 
 COUNTS = st.integers(0, 400)
 RUN = st.lists(st.integers(-2, 2), min_size=30, max_size=30)
@@ -38,11 +38,9 @@ def test_mcnemar_of_an_extreme_difference_is_zero():
     assert mcnemar(0, 1_000_000) == 0.0
 
 
-@settings(max_examples=10)  # statsmodels takes 50 ms for each example
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_holm_equals_that_of_statsmodels(values):
-    wanted = multipletests(values, method="holm")[1]
-    assert holm(values) == pytest.approx(list(wanted), abs=1e-12)
+    assert holm(values) == pytest.approx(list(holm_of_statsmodels(values)), abs=1e-12)
 
 
 def permutation_p_value(first, second, answers, places):

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
 
 from generation.engine.scoring.comparison import MCNEMAR, PERMUTATION, compare
 from generation.engine.scoring.ranking import all_pairs
 from generation.engine.scoring.ranking.all_pairs import AllPairs, compare_all
 from generation.engine.scoring.score import GUESS
 from tests import proof
+from tests.engine.scoring.holm import holm_of_statsmodels
 
 QUESTIONS = 40
 CODES = st.lists(st.integers(-3, 2), min_size=QUESTIONS, max_size=QUESTIONS)
@@ -33,7 +33,7 @@ def test_each_pair_equals_the_comparison_of_two_methods(
     keys = [(one, two) for one in range(len(runs)) for two in range(one + 1, len(runs))]
     assert list(found.pairs) == keys
     twins = [compare(runs[one], runs[two], answers, {}, among=among) for one, two in keys]
-    wanted = multipletests([one.whole.p for one in twins], method="holm")[1] if twins else []
+    wanted = holm_of_statsmodels([one.whole.p for one in twins]) if twins else []
     for key, twin, adjusted in zip(keys, twins, wanted, strict=True):
         assert found.pairs[key] == twin.whole._replace(adjusted=found.pairs[key].adjusted)
         assert found.pairs[key].adjusted == pytest.approx(adjusted, abs=1e-9)
@@ -69,10 +69,10 @@ def test_intervals_contain_all_true_ranks_in_95_of_100_boards(true: list[float])
     chance, truth = np.random.default_rng(1), np.zeros(300, np.int64)
     best = [1 + sum(other > one for other in true) for one in true]
     worst = [len(true) - sum(other < one for other in true) for one in true]
-    covered, widths, boards = 0, [], 300
+    covered, widths, boards = 0, [], proof.size(300, least=60)
     for number in range(boards):
         found = compare_all(answers_of(chance, true, 300), truth)
-        if number % 30 == 0:
+        if number % (boards // 10) == 0:
             check_ranks(found)
         inside = [one.low <= low and high <= one.high for one, low, high in zip(found.ranks, best, worst, strict=True)]
         covered += all(inside)
