@@ -43,7 +43,7 @@ prove: $(VENV)/.dev warm
 
 # Compiling takes one to two minutes once. Without this, every test process would do it beside the others.
 .PHONY: warm
-warm: $(VENV)/.dev
+warm: $(VENV)/.run
 	@NUMBA_CACHE_DIR=var/numba $(BIN)/python manage.py warm
 
 # The setuptools of the lock file is older than the one that pyproject.toml needs, so building has an environment of its own.
@@ -108,9 +108,9 @@ $(VENV)/.run: requirements.txt | $(BIN)/python
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-compile --require-hashes -r requirements.txt
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt | $(BIN)/python
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.run
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-compile --require-hashes -r requirements-dev.txt
-	@touch $(VENV)/.run $@
+	@touch $@
 
 # Blender (GPL) has an environment of its own, and only ever runs as a child process. It takes Python 3.11 alone.
 .PHONY: blender

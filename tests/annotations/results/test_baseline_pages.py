@@ -5,7 +5,6 @@ import io
 import json
 import random
 import re
-from collections.abc import Callable
 from html import unescape
 from typing import Any
 
@@ -18,9 +17,13 @@ from annotations.models import Baseline, Participant, Study
 from annotations.results import baseline
 from annotations.studies import lifecycle
 from generation.engine.scoring.ladder import least_step
+from generation.making import dataset_jobs
 from generation.models import Dataset
 from tests.annotations import answered
 from tests.clients import client_of
+from tests.generation import fake_world
+from tests.generation.complete_datasets import finish, shared
+from tests.generation.conftest import spec_of
 from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.models import DisclosureSettings
 from webapp.models import User
@@ -51,16 +54,19 @@ def make_closed_study(dataset: Dataset, *, split: str = "val", wrong: int = 3) -
     return study
 
 
-@pytest.fixture
-def public(begin: Callable[..., Dataset]) -> Dataset:
-    """Give a public dataset with a withheld split test; its splits have enough questions for shares to be shown."""
-    from generation.making import dataset_jobs
+def make_public() -> Dataset:
+    """Return a public dataset with a withheld split test; its splits have enough questions for shares to be shown."""
+    spec = spec_of(splits={"val": {"scenes": 24}, "test": {"scenes": 24, "withheld": True}})
+    return finish(dataset_jobs.start(spec, slug="rows", visibility="public", secrets={"test": "0f" * 16}))
 
-    splits = {"val": {"scenes": 24}, "test": {"scenes": 24, "withheld": True}}
-    dataset = begin(splits=splits, visibility="public", owner=answered.owner(), secrets={"test": "0f" * 16})
-    dataset_jobs.work(dataset=dataset)
-    dataset.refresh_from_db()
-    return dataset
+
+kept_public = shared(make_public, world=fake_world)
+
+
+@pytest.fixture
+def public(kept_public: int, db: None) -> Dataset:
+    Dataset.objects.filter(pk=kept_public).update(owner=answered.owner())
+    return Dataset.objects.get(pk=kept_public)
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def check_estimate(python: str, trial: Trial, folder: Path) -> None:
     assert found["used"] / FACTOR <= found["estimate"] <= found["used"] * FACTOR
 
 
-@pytest.mark.parametrize("trial", sample([SMALL_TRIALS[name] for name in CLASSICAL], gate=2), ids=str)
+@pytest.mark.parametrize("trial", sample([pytest.param(SMALL_TRIALS[name]) for name in CLASSICAL], gate=2), ids=str)
 def test_the_estimate_is_near_the_memory_of_a_small_training(trial: Trial, tmp_path: Path) -> None:
     check_estimate(sys.executable, trial, tmp_path)
 

@@ -12,7 +12,8 @@ from generation.models import AblationReport, Dataset, Split
 from generation.queue import runner
 from generation.reports import report_jobs
 from generation.storage.split_index import SplitIndex
-from tests.leaderboards.reading.conftest import kept, noisy, shapes, undrawn, val, withheld
+from tests.leaderboards.conftest import undrawn
+from tests.leaderboards.reading.conftest import kept, noisy, shapes, val, withheld
 from tests.leaderboards.reading.rows import method, submit
 from tests.webapp.api.conftest import program_of
 from tests.webapp.api.test_frame import error_of

@@ -31,8 +31,8 @@ def test_the_site_is_loaded_once_and_a_killed_process_is_replaced_without_loadin
     try:
         site.start("web")
         site.wait_for_web("/health/web/")
+        site.wait_until(lambda: len(site.children("web")) == 2, what="both processes")
         first = site.children("web")
-        assert len(first) == 2
         for pid in first:
             os.kill(pid, signal.SIGKILL)
         site.wait_until(lambda: len(set(site.children("web")) - set(first)) == 2, what="two other processes")
