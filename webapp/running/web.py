@@ -45,9 +45,9 @@ class WebServer(BaseApplication):
             "child_exit": _keep_counts,
             "on_exit": _delete_counts,
         }
-        added = vars(self.cfg.parser().parse_args(self.cfg.get_cmd_args_from_env()))
-        del added["args"]
-        for name, value in [*options.items(), *((name, value) for name, value in added.items() if value is not None)]:
+        given = vars(self.cfg.parser().parse_args(self.cfg.get_cmd_args_from_env()))
+        added = {name: value for name, value in given.items() if value is not None and name != "args"}
+        for name, value in {**options, **added}.items():
             self.cfg.set(name, value)
 
     def load(self) -> Any:

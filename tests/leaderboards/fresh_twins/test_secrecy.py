@@ -10,7 +10,6 @@ from django.test import Client
 
 from generation.models import Question, Split
 from generation.splits.withheld_answers import open_answers
-from tests import proof
 from tests.crawl import Browser, PlainClient, Replies, crawl
 from tests.leaderboards.disclosure.test_disclosure_budget import with_share_right
 from tests.leaderboards.sent import submitted
@@ -21,7 +20,7 @@ from webapp.models import User
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 VARIANTS = (("POST", {}), ("GET", {"Accept": "application/json"}))
-QUERIES = ("?split=val", "?answer=yes", "?q=secret")[: 1 if proof.SHARE < 1 else None]
+QUERIES = ("?split=val", "?answer=yes", "?q=secret")
 
 
 def forms_of(secret: str) -> list[bytes]:

@@ -155,11 +155,7 @@ def check_nothing_changed(before: Any, folder: Path) -> None:
     assert not media.exists() or list(media.rglob("*")) == []
 
 
-def some(cases: dict[str, Any]) -> list[tuple[str, Any]]:
-    return list(cases.items())[:: 1 if proof.SHARE == 1 else 3]
-
-
-@pytest.mark.parametrize("case", proof.sample(HEADERS, gate=4))
+@pytest.mark.parametrize("case", HEADERS)
 def test_a_header_that_does_not_fit_is_refused(archive: Path, before: Any, own_folder: Path, case: str) -> None:
     change, words = HEADERS[case]
     with pytest.raises(BadArchive) as caught:
@@ -172,7 +168,7 @@ def test_names_out_of_the_folder_out_of_order_and_links_are_refused(
     archive: Path, before: Any, own_folder: Path
 ) -> None:
     good = archive.read_bytes()
-    for case, change in some(NAMES):
+    for case, change in NAMES.items():
         archive.write_bytes(good)
         rewrite(archive, change)
         with pytest.raises(BadArchive) as caught:
@@ -186,7 +182,7 @@ def test_invalid_rows_are_refused_and_earlier_rows_are_rolled_back(
 ) -> None:
     monkeypatch.setattr(schema, "bring_to", lambda *_, **__: None)  # the tables exist already
     good = archive.read_bytes()
-    for case, change in some(ROWS):
+    for case, change in ROWS.items():
         archive.write_bytes(good)
         rewrite(archive, change)
         with pytest.raises(EngineError) as caught:

@@ -18,7 +18,7 @@ from tests.worlds.counting.made import (
     WORLD,
     answer_of,
     asked_by,
-    make_items,
+    items,
     scene_of,
     sized,
     spec_of,
@@ -44,7 +44,7 @@ def related(item: Item) -> bool:
 @pytest.fixture(scope="module")
 def item() -> Item:
     """The first scene whose first question has a relation that holds for some object."""
-    return next(one for one in make_items(sized(400)) if related(one))
+    return next(one for one in items(400) if related(one))
 
 
 def in_question(**changes: Any) -> Change:
@@ -136,9 +136,7 @@ def test_a_change_is_found_by_its_check(name: str, item: Item) -> None:
 
 
 def test_our_items_are_proved() -> None:
-    smaller = {} if proof.SHARE == 1 else {"train": {"scenes": 50}, "test": {"scenes": 30}, "grounding": {"scenes": 30}}
-    large = sized(proof.size(4_000 if proof.SHARE == 1 else 2_000, name="counting scenes proved"))
-    for spec in (large, spec_of(splits=smaller)):
+    for spec in (sized(proof.size(4_000, name="counting scenes proved")), spec_of()):
         for split in spec.splits:
             own = spec.for_split(split)
             checker = Checker(WORLD, own, made=True)
@@ -154,7 +152,7 @@ def test_our_items_are_proved() -> None:
 def test_an_answer_that_is_too_frequent_in_a_batch_is_found() -> None:
     checker, found = Checker(WORLD, SPEC, made=True), Proof()
     checker.begin()
-    none = next(one for one in make_items(sized(400)) if answer_of(one.questions[0]) == 15)
+    none = next(one for one in items(400) if answer_of(one.questions[0]) == 15)
     flaws = set()
     for _ in range(6):
         checker.prove(none, found)

@@ -26,7 +26,7 @@ from generation.engine.worlds.shapeworld.phrases import (
 from generation.engine.worlds.shapeworld.scene import FlatScene
 from generation.engine.worlds.shapeworld.scene_sampling import sample_scene
 from generation.engine.worlds.shapeworld.spec import PRESETS, ShapeWorldSpec, read_spec
-from tests.proof import SHARE, size
+from tests.proof import size
 from tests.worlds.shapeworld import twin
 from tests.worlds.shapeworld.drawn import VOCABULARY, combinations_of, nouns_of
 
@@ -81,9 +81,7 @@ def captions(spec: ShapeWorldSpec, count: int, *, each: int = 1, index: int = 0)
 @pytest.mark.parametrize("negatives", ["world", "corrupt"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_agreements_equal_those_of_the_twin(kind: str, negatives: str):
-    wanted = size(
-        10_000 if SHARE == 1 else 2_000, name=f"{kind}, false by {negatives}: agreements as the twin has them"
-    )
+    wanted = size(10_000, name=f"{kind}, false by {negatives}: agreements as the twin has them")
     parser, held_out = Parser(spec_of(kind).vocabulary), {(shape, color) for shape, color in HELD_OUT}
     for scene, caption in captions(spec_of(kind, negatives=negatives), wanted, each=WORLDS):
         truth = twin.run(to_json(caption.program), scene.to_json())[-1]
@@ -105,13 +103,6 @@ AFTER_CODE = (
     "shapeworld-quantification-complex",
     "shapeworld-logical",
 )
-COUNTED = (  # presets of whose captions frequencies are tested
-    "shapeworld-oneshape",
-    "shapeworld-spatial",
-    "shapeworld-quantifier",
-    "shapeworld-quantification-complex",
-    "shapeworld-logical",
-)
 
 
 @cache
@@ -123,8 +114,7 @@ def captions_of_preset(name: str) -> tuple[Caption | None, ...]:
     def world() -> FlatScene:
         return sample_scene(spec, random)
 
-    is_large = SHARE == 1 or name in COUNTED
-    count = size(10_000 if is_large else 2_000, name=f"captions of {name}", least=500 if is_large else 100)
+    count = size(10_000, name=f"captions of {name}", least=500)
     return tuple(captioner.caption(world(), random, fits=turn % 2 == 0, other=world) for turn in range(count))
 
 
