@@ -9,6 +9,7 @@ from generation import (
 )
 from webapp.api import board_analysis, boards, datasets, leaderboard_methods, questions, studies, submissions
 from webapp.api.authentication import EVERYBODY
+from webapp.api.description_page import DescriptionPage
 from webapp.api.errors import handle_errors
 from webapp.api.files import downloads
 from webapp.api.openapi_operations import described_view, upload_views
@@ -16,7 +17,14 @@ from webapp.api.openapi_operations import described_view, upload_views
 ABOUT = """The data and actions of the site's pages, for programs. `/docs/api/` has examples and describes tokens,
 limits and errors. Responses leave out whatever you may not see."""
 
-api = NinjaAPI(title="Horsesense", version=__version__, description=ABOUT, urls_namespace="api", auth=EVERYBODY)
+api = NinjaAPI(
+    title="Horsesense",
+    version=__version__,
+    description=ABOUT,
+    urls_namespace="api",
+    auth=EVERYBODY,
+    docs=DescriptionPage(),
+)
 handle_errors(api)
 _modules = (datasets, questions, downloads, submissions, leaderboard_methods, boards, board_analysis, studies)
 for module in _modules:
