@@ -23,6 +23,7 @@ FLICKER = 10.0  # seconds after its end within which the same outage is not logg
 AGAIN = 600.0  # seconds without an error after which an outage whose end nobody noticed counts as a new one
 LOGGED_STATUS = 75  # exit status of a process that ends because of an outage that it has logged
 MESSENGERS = ("celery.worker", "kombu")  # loggers of Celery, which try the broker again and again
+HEALTH = "/health/"  # the beginning of the addresses of health pages
 
 log = logging.getLogger(__name__)
 
@@ -130,8 +131,12 @@ def _outage_of(record: logging.LogRecord) -> Any:
 
 
 def _is_consequence(record: logging.LogRecord) -> bool:
-    # Return whether a record only repeats that a page answers 503 during an outage.
-    return record.name == "django.request" and getattr(record, "status_code", 0) == 503 and bool(here.begun)
+    # Return whether a record only repeats what is known: a page answers 503 during an outage, or a health page is red.
+    # Monitors ask health pages every few seconds, and read there what is wrong.
+    if record.name != "django.request" or getattr(record, "status_code", 0) != 503:
+        return False
+    request = getattr(record, "request", None)
+    return bool(here.begun) or (request is not None and request.path.startswith(HEALTH))
 
 
 def note(what: str, error: Exception | str, *, meanwhile: str) -> None:

@@ -79,7 +79,7 @@ def test_work_goes_on_during_and_after_an_outage_of_the_broker(
     site.start("generation")
     site.wait_for_workers()
     if busy:
-        site.begin({**SPEC, "splits": {"train": {"scenes": 400 + 30 * int(seconds)}}}, images=False)
+        site.begin({**SPEC, "splits": {"train": {"scenes": 400 + 90 * int(seconds)}}}, images=False)
         site.wait_until(lambda: site.jobs() > 0, what="the first job")
     before = site.jobs()
     begun = time.monotonic()

@@ -9,6 +9,7 @@ import redis
 from django.conf import LazySettings
 from django.db import OperationalError
 from django.db.backends.signals import connection_created
+from django.test import RequestFactory
 
 from generation.queue import outages
 from generation.queue.job_processes import Listener
@@ -101,6 +102,13 @@ def test_pages_that_answer_503_in_an_outage_are_not_logged(lines: list[str]) -> 
     fail(OperationalError("refused"))
     logging.getLogger("django.request").error("Service Unavailable: %s", "/", extra=page)
     assert [line.split(":")[0] for line in lines] == ["ERROR Service Unavailable", "WARNING Waiting for the database"]
+
+
+def test_a_red_health_page_writes_no_line_although_no_outage_is_known(lines: list[str], rf: RequestFactory) -> None:
+    for path in ("/health/", "/health/ready/", "/datasets/"):
+        page = {"status_code": 503, "request": rf.get(path)}
+        logging.getLogger("django.request").error("Service Unavailable: %s", path, extra=page)
+    assert lines == ["ERROR Service Unavailable: /datasets/"]
 
 
 def test_a_listener_that_has_logged_the_outage_itself_causes_no_second_line(lines: list[str]) -> None:
