@@ -118,7 +118,14 @@ def test_a_split_with_overrides_keeps_them(db: None) -> None:
 
 
 @pytest.mark.parametrize(
-    "preset", ["clevr-cogent-mini", "shapeworld-oneshape", "babi", "simtown-mini", "clevr-counting-mini"]
+    "preset",
+    [
+        pytest.param("clevr-cogent-mini", marks=pytest.mark.full),
+        "shapeworld-oneshape",
+        "babi",
+        "simtown-mini",
+        pytest.param("clevr-counting-mini", marks=pytest.mark.full),
+    ],
 )
 def test_splits_of_all_worlds_can_have_twins(db: None, preset: str) -> None:
     data = find_preset(preset)

@@ -169,7 +169,7 @@ def kill_while_training(run: FindingRun) -> None:
     run_all(run)
 
 
-@pytest.mark.parametrize("kill", [kill_while_making, kill_while_training])
+@pytest.mark.parametrize("kill", [kill_while_making, pytest.param(kill_while_training, marks=pytest.mark.full)])
 def test_a_run_that_was_killed_goes_on_and_records_the_same(kill: object, owner: User) -> None:
     assert callable(kill)
     whole = run_all(FindingRun("whole", "mini", owner=owner, definition=small_definition()))
@@ -411,6 +411,7 @@ def test_a_baseline_whose_score_failed_is_tried_again(
     assert Submission.objects.get(method__baseline="chance").is_scored
 
 
+@pytest.mark.full
 def test_a_training_whose_submission_was_deleted_is_trained_again_after_its_deletion(owner: User) -> None:
     run = FindingRun("small", "mini", owner=owner, definition=small_definition())
     first = run_all(run)

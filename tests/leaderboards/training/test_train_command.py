@@ -243,6 +243,7 @@ def test_a_command_that_was_killed_is_resumed_with_the_same_answers(site: dict[s
     assert whole.returncode == 0 and answers_of(site, 1)[:2] == answers
 
 
+@pytest.mark.full
 def test_ctrl_c_says_how_to_go_on(site: dict[str, str], tmp_path: Path) -> None:
     order = order_of(tmp_path, epochs=8, patience=100, pause=0.6)
     stopped = start([*order, "--seed", "2"], site)

@@ -124,6 +124,7 @@ def start_upgrades(environment: dict[str, str], *, count: int) -> "list[subproce
     return [subprocess.Popen(command, cwd=ROOT, env=environment, **pipes) for _ in range(count)]
 
 
+@pytest.mark.full
 def test_two_hosts_that_start_at_once_migrate_an_old_database_once(migrated_postgres_url: str, tmp_path: Path) -> None:
     hosts = [environment_of(tmp_path / name) | {"DATABASE_URL": migrated_postgres_url} for name in ("one", "two")]
     account = ["createsuperuser", "--noinput", "--username", "grace", "--email", "grace@example.org"]

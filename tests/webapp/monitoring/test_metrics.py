@@ -163,6 +163,7 @@ def test_without_a_database_the_other_metrics_are_there(
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_several_web_processes_on_postgresql_are_added_up(migrated_postgres_url: str, tmp_path: Path) -> None:
     environment = environment_of(tmp_path / "var", DATABASE_URL=migrated_postgres_url, METRICS_TOKEN=TOKEN)
     environment |= {"WEB_PROCESSES": "3", "WEB_THREADS": "2", "TMPDIR": str(tmp_path)}

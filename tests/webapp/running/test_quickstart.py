@@ -242,6 +242,7 @@ def test_background_processes_send_heartbeats(unharmed: tuple[Site, dict[str, st
     wait_for(lambda: '"background_processes": 2' in fetch(f"{site.addresses[0]}health/")[1], seconds=30)
 
 
+@pytest.mark.full
 def test_a_second_quickstart_in_the_same_folder_is_refused(unharmed: tuple[Site, dict[str, str]]) -> None:
     site, environment = unharmed
     ended = manage("quickstart", "--port", "0", environment=environment)

@@ -169,5 +169,9 @@ def test_postgresql_is_used_over_tls(tls_postgres: str, certificates: Path, tmp_
         environment = environment_of(tmp_path / "var", DATABASE_URL=f"postgres://postgres@{tls_postgres}?{options}")
         ended = manage("shell", "--no-imports", "--command", look, environment=environment)
         assert words in ended.stdout + ended.stderr, (options, ended.stderr)
+
+
+@pytest.mark.full
+def test_a_database_is_upgraded_over_tls(tls_postgres: str, tmp_path: Path) -> None:
     environment = environment_of(tmp_path / "var", DATABASE_URL=f"postgres://postgres@{tls_postgres}?sslmode=require")
     assert manage("upgrade", environment=environment, seconds=300).returncode == 0
