@@ -28,7 +28,7 @@ from generation.engine.content_hash import canonical
 from generation.queue import sandbox
 from generation.storage import files
 
-VERSION = 2  # changes when drawings change, so that new files are made
+VERSION = 3  # changes when drawings change, so that new files are made
 CHILD = "generation.charts.drawing_process"
 SECONDS = 8  # of processor time; all charts of a page together need one second
 ADDRESSES = 2**46  # bytes; V8 reserves more than a terabyte of addresses, of which it uses very little

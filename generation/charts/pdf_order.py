@@ -1,7 +1,7 @@
 """Puts the objects of a PDF into one order, so that the same chart has the same bytes in each process.
 
-The library that writes the PDF lists, numbers and writes its fonts in the order of a hash table, which is random in
-each call. The names of the fonts are the same in each call: they follow the order of the texts.
+The library that writes the PDF lists, numbers and writes resources (fonts, and groups of translucent marks) in the
+order of a hash table, which is random in each call. Their names are the same in each call: they follow their use.
 """
 
 import re
@@ -10,8 +10,9 @@ REFERENCE = re.compile(rb"(\d+) 0 R\b")
 OBJECT = re.compile(rb"(\d+) 0 obj\b")
 STREAM = b"\nstream\n"
 ENTRY = re.compile(rb"(\d{10}) 00000 n")
-FONTS = re.compile(rb"(/Font\s*<<)([^<>]*)(>>)")
-FONT = re.compile(rb"\s*/\w+\s+\d+ 0 R")
+KINDS = rb"ColorSpace|ExtGState|Font|Pattern|Properties|Shading|XObject"
+RESOURCES = re.compile(rb"(/(?:%b)\s*<<)([^<>]*)(>>)" % KINDS)
+RESOURCE = re.compile(rb"\s*/\w+\s+\d+ 0 R")
 
 
 def in_order(pdf: bytes) -> bytes:
@@ -32,17 +33,17 @@ def in_order(pdf: bytes) -> bytes:
         found = OBJECT.match(pdf, start)
         if found is None:
             raise ValueError(f"Expected an object of a PDF at byte {start}, got something else.")
-        objects[found[1]] = _with_sorted_fonts(pdf[found.end() : end])
+        objects[found[1]] = _with_sorted_resources(pdf[found.end() : end])
     numbers = {old: b"%d" % new for new, old in enumerate(_in_order_of_use(trailer, objects), start=1)}
     if len(numbers) != len(objects):
         raise ValueError(f"Expected references to {len(objects)} objects of a PDF, got {len(numbers)}.")
     return _written(pdf[: starts[0]], [_renumbered(objects[old], numbers) for old in numbers], trailer, numbers)
 
 
-def _with_sorted_fonts(content: bytes) -> bytes:
+def _with_sorted_resources(content: bytes) -> bytes:
     head, stream, rest = content.partition(STREAM)
     return (
-        FONTS.sub(lambda found: found[1] + b"".join(sorted(FONT.findall(found[2]))) + b"\n" + found[3], head)
+        RESOURCES.sub(lambda found: found[1] + b"".join(sorted(RESOURCE.findall(found[2]))) + b"\n" + found[3], head)
         + stream
         + rest
     )

@@ -113,7 +113,8 @@ def test_a_drawing_has_the_same_bytes_in_each_process() -> None:
     marks = [{"type": "text", "text": text, "fontWeight": weight, "fontStyle": style} for text, weight, style in texts]
     bars = {"mark": "bar", "encoding": {"x": {"field": "n", "type": "quantitative"}, "y": {"field": "label"}}}
     rows = [{"label": label, "n": number} for number, label in enumerate(("日本語", "עברית", "many"))]
-    spec = {"data": {"values": rows}, "layer": [bars, *({"mark": mark} for mark in marks)]}
+    rules = [{"mark": {"type": "rule", "opacity": 0.3}, "encoding": {"x": {"datum": 0.3 * n}}} for n in range(9)]
+    spec = {"data": {"values": rows}, "layer": [bars, *({"mark": mark} for mark in marks), *rules]}
     asked = json.dumps({**DrawingOrder(spec)._asdict(), "elsewhere": ELSEWHERE, "shrunk": 1.0})
     command = [sys.executable, "-c", SEVERAL_FONTS]
     drawn = []
