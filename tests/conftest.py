@@ -9,7 +9,14 @@ from hypothesis import HealthCheck, settings
 
 from tests import proof
 
-pytest_plugins = ["tests.call_stack", "tests.services", "tests.made_once", "tests.skips", "tests.streams"]
+pytest_plugins = [
+    "tests.call_stack",
+    "tests.services",
+    "tests.made_once",
+    "tests.reading_here",
+    "tests.skips",
+    "tests.streams",
+]
 
 # Modules and collected tests are no garbage. The search among them took a tenth of the processor time.
 gc.set_threshold(50_000)

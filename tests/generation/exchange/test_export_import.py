@@ -18,7 +18,7 @@ from tests.generation.complete_datasets import finish
 from tests.worlds.clevr.formats import releases
 from tests.worlds.clevr.formats.releases import scenes_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reads_here")]
 OPEN = {"train": {"scenes": 3}, "val": {"scenes": 2}, "test": {"scenes": 2}}
 
 

@@ -29,7 +29,7 @@ from tests.shared_data import shared_path
 from tests.worlds.clevr.formats import releases
 from tests.worlds.clevr.formats.releases import image_name, questions_of, release, scenes_of, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reads_here")]
 
 
 def begin_import(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:

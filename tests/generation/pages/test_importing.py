@@ -24,7 +24,7 @@ from tests.worlds.clevr.formats.releases import questions_of, release, scenes_of
 from webapp.models import User
 from webapp.running.housekeeping import tidy_up
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reads_here")]
 NEW = "/datasets/new/import/"
 
 

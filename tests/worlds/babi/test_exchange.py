@@ -17,7 +17,7 @@ from generation.making import dataset_jobs, imports
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene
 from tests.generation.complete_datasets import finish
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reads_here")]
 SMALL = {"train": {"questions": 13}, "val": {"questions": 4}, "test": {"questions": 6}}
 HELD = {"train": {"questions": 5}, "test": {"questions": 5, "withheld": True}}
 SECRET = "0f" * 16

@@ -32,7 +32,7 @@ from tests.worlds.counting import published
 from webapp.leaderboards.models import Method
 from webapp.models import User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reads_here")]
 WITH_PICTURES = {"coco", "lmms-eval", "trl", "verl", "vlmevalkit"}
 FORMATS = ("coco-grounding", "coco-instances", "howmany-qa", "tallyqa")
 

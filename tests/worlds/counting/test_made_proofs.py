@@ -18,7 +18,7 @@ from tests.worlds.counting.made import (
     WORLD,
     answer_of,
     asked_by,
-    items,
+    make_items,
     scene_of,
     sized,
     spec_of,
@@ -44,7 +44,7 @@ def related(item: Item) -> bool:
 @pytest.fixture(scope="module")
 def item() -> Item:
     """The first scene whose first question has a relation that holds for some object."""
-    return next(one for one in items(400) if related(one))
+    return next(one for one in make_items(sized(400)) if related(one))
 
 
 def in_question(**changes: Any) -> Change:
@@ -136,7 +136,11 @@ def test_a_change_is_found_by_its_check(name: str, item: Item) -> None:
 
 
 def test_our_items_are_proved() -> None:
-    for spec in (sized(proof.size(4_000, name="counting scenes proved")), spec_of()):
+    each = {
+        name: {"scenes": proof.size(split.scenes, name=f"scenes of the preset's {name} proved", least=20)}
+        for name, split in spec_of().splits.items()
+    }
+    for spec in (sized(proof.size(4_000, name="counting scenes proved")), spec_of(splits=each)):
         for split in spec.splits:
             own = spec.for_split(split)
             checker = Checker(WORLD, own, made=True)
@@ -152,7 +156,7 @@ def test_our_items_are_proved() -> None:
 def test_an_answer_that_is_too_frequent_in_a_batch_is_found() -> None:
     checker, found = Checker(WORLD, SPEC, made=True), Proof()
     checker.begin()
-    none = next(one for one in items(400) if answer_of(one.questions[0]) == 15)
+    none = next(one for one in make_items(sized(400)) if answer_of(one.questions[0]) == 15)
     flaws = set()
     for _ in range(6):
         checker.prove(none, found)

@@ -17,7 +17,7 @@ from tests.generation.complete_datasets import finish
 from tests.worlds.counting import published
 from tests.worlds.counting.made import spec_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reads_here")]
 SCENES = {"train": 77, "val": 8, "test": 20, "grounding": 20}
 
 
