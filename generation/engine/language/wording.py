@@ -7,7 +7,7 @@ descriptions in a question cannot match the same object.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -170,29 +170,42 @@ def _part(mark: str, slots: Mapping[str, int]) -> "Word | Thing | TemplateSlot":
     return Word(mark, bool(_GLUED.fullmatch(mark)))
 
 
-def most_words(wording: Wording, lexicon: Lexicon, *, types: Sequence[str]) -> int:
-    """Return an upper bound for the number of words of a text, for all values of these types and all alternatives."""
-    return _most(wording.parts, lexicon, types)
+def most_words(wordings: Iterable[tuple[Wording, Sequence[str]]], lexicon: Lexicon) -> int:
+    """Return an upper bound for the number of words of a text, for all values and all alternatives.
+
+    Parameters
+    ----------
+    wordings : iterable of (Wording, sequence of str)
+        Each wording, and the types of its parameters.
+    lexicon : Lexicon
+    """
+    longest = {
+        (name, plural): max((len(form.split()) for form in _said(lexicon, name, plural)), default=0)
+        for name in ("", *lexicon.forms)
+        for plural in (False, True)
+    }
+    return max(_most(wording.parts, longest, types) for wording, types in wordings)
 
 
-def _most(parts: Parts, lexicon: Lexicon, types: Sequence[str]) -> int:
+def _said(lexicon: Lexicon, name: str, plural: bool) -> tuple[str, ...]:
+    """Return what can be said for a parameter of this type, or for any object if it has no name."""
+    if not name:
+        return lexicon.things[plural]
+    said = tuple(form for forms in lexicon.forms[name].values() for form in forms[plural])
+    return said + lexicon.things[plural] if name == lexicon.noun else said
+
+
+def _most(parts: Parts, longest: Mapping[tuple[str, bool], int], types: Sequence[str]) -> int:
     # a mark at the start has no word before it to attach to
-    stray = bool(parts) and isinstance(parts[0], Word) and parts[0].glued
-    return stray + sum(_most_of(part, lexicon, types) for part in parts)
-
-
-def _most_of(part: "Word | Thing | TemplateSlot | Alternatives", lexicon: Lexicon, types: Sequence[str]) -> int:
-    if isinstance(part, Word):
-        return 0 if part.glued else len(part.text.split())
-    if isinstance(part, Alternatives):
-        return max(_most(option, lexicon, types) for option in part.options)
-    if isinstance(part, Thing):
-        said = lexicon.things[part.plural]
-    else:
-        name = types[part.param]
-        said = tuple(form for forms in lexicon.forms[name].values() for form in forms[part.plural])
-        said += lexicon.things[part.plural] if name == lexicon.noun else ()
-    return max(len(form.split()) for form in said)
+    most = int(bool(parts) and isinstance(parts[0], Word) and parts[0].glued)
+    for part in parts:
+        if isinstance(part, Word):
+            most += 0 if part.glued else len(part.text.split())
+        elif isinstance(part, Alternatives):
+            most += max(_most(option, longest, types) for option in part.options)
+        else:
+            most += longest[types[part.param] if isinstance(part, TemplateSlot) else "", part.plural]
+    return most
 
 
 class Speaker:

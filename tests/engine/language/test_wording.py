@@ -195,7 +195,7 @@ def test_any_markup_becomes_a_correct_sentence(
 def longest(text: str) -> int:
     """Return the largest number of words that a text with a colour and a shape can have."""
     params = {name: kind for name, kind in (("<C>", "Color"), ("<S>", "Shape")) if name in text}
-    return most_words(read_wording(text, params=list(params), where=""), PLAIN, types=list(params.values()))
+    return most_words([(read_wording(text, params=list(params), where=""), list(params.values()))], PLAIN)
 
 
 @pytest.mark.parametrize(

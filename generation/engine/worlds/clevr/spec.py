@@ -294,12 +294,12 @@ class ClevrSpec(BaseSpec):
     @cached_property
     def most_words(self) -> int:
         """The largest number of words that a question can have."""
-        said = lexicon(self.vocabulary)
-        return max(
-            most_words(wording, said, types=[param.type for param in family.params])
+        typed = (
+            (wording, [param.type for param in family.params])
             for family in self.families
             for wording in family.wordings
         )
+        return most_words(typed, lexicon(self.vocabulary))
 
     @cached_property
     def outlines(self) -> Mapping[int, tuple[Outline, ...]] | None:
