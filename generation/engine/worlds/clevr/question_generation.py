@@ -52,17 +52,16 @@ class Asker:
         self.spec = spec
         self.words = words
         self.speaker = Speaker(lexicon(spec.vocabulary), optional_words=spec.questions.optional_words)
-        self.templates = [_template(family, spec) for family in spec.families]
+        self.templates = spec.once("templates", lambda: [_template(family, spec) for family in spec.families])
         self.wanted = question_rules(spec)
         self.has_rules = bool(self.wanted.names)
-        left = [self.wanted.may_allow(possible(spec, family)) for family in spec.families]
+        values = spec.once("possible values", lambda: [possible(spec, family) for family in spec.families])
+        left = [self.wanted.may_allow(one) for one in values]
         self.searcher = Searcher(
             spec.families, language=spec.language, rules=_rules(spec), generator=search.generator, left=left
         )
         self.families_say_all = all(
-            self.wanted.must_allow(possible(spec, family))
-            for family, is_left in zip(spec.families, left, strict=True)
-            if is_left
+            self.wanted.must_allow(one) for one, is_left in zip(values, left, strict=True) if is_left
         )
 
     def ask(self, scene: ClevrScene, view: View = VIEW) -> tuple[Question, ...] | None:

@@ -282,7 +282,7 @@ class ClevrSpec(BaseSpec):
         """The question families; questions name them by number."""
         return self._families
 
-    @property
+    @cached_property
     def language(self) -> Language:
         """The attributes, values and relations that families may use."""
         return Language(
