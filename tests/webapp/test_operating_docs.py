@@ -11,7 +11,7 @@ from django.core.management import get_commands, load_command_class
 from django.urls import resolve
 
 from tests.services import missing
-from tests.webapp.commands import ROOT, manage
+from tests.webapp.commands import ROOT, show_settings
 from tests.webapp.compose import FILE, read_yaml
 from webapp import documentation
 from webapp.monitoring import metrics
@@ -89,6 +89,6 @@ def test_caddy_accepts_the_configuration_of_the_balancer(tmp_path: Path) -> None
 def test_the_site_accepts_the_addresses_with_certificates(site_environment: dict[str, str]) -> None:
     [block] = [body for body in blocks("console") if body.startswith("DATABASE_URL=")]
     given = dict(line.split("=", 1) for line in block.splitlines())
-    show = "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS'], settings.REDIS_URL)"
-    ended = manage("shell", "--no-imports", "--command", show, environment=site_environment | given)
+    expression = "s.DATABASES['default']['OPTIONS'], s.REDIS_URL"
+    ended = show_settings(expression, environment=site_environment | given)
     assert "'sslmode': 'verify-full'" in ended.stdout and "ssl_ca_certs=" in ended.stdout, ended.stderr

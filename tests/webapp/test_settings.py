@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from generation.queue import DEFAULT
 from tests.services import S3
-from tests.webapp.commands import ROOT, manage
+from tests.webapp.commands import ROOT, manage, show_settings
 from webapp import settings as site
 from webapp.environment import SiteEnvironment, Variable, locate, resolve
 from webapp.running import worker
@@ -219,11 +219,8 @@ def test_a_site_with_https_passes_djangos_own_check(site_environment: dict[str, 
     assert "no issues" in ended.stdout
 
 
-PRINT = "from django.conf import settings as s; print({})"
-
-
 def print_settings(expression: str, environment: dict[str, str]) -> str:
-    ended = manage("shell", "--no-imports", "-c", PRINT.format(expression), environment=environment)
+    ended = show_settings(expression, environment=environment)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.strip()
 

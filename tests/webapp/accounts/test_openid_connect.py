@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.webapp.accounts import provider as providers
 from tests.webapp.accounts.provider import Provider
-from tests.webapp.commands import manage
+from tests.webapp.commands import show_settings
 from webapp.models import User
 
 if TYPE_CHECKING:
@@ -136,11 +136,11 @@ def test_the_environment_sets_the_provider(site_environment: dict[str, str]) -> 
         "OIDC_CLIENT_SECRET": "s3cret",
         "OIDC_NAME": "the lab",
     }
-    printed = "from django.conf import settings as s; print(s.OIDC_NAME, s.SOCIALACCOUNT_PROVIDERS)"
-    ended = manage("shell", "--no-imports", "-c", printed, environment=site_environment | more)
+    expression = "s.OIDC_NAME, s.SOCIALACCOUNT_PROVIDERS"
+    ended = show_settings(expression, environment=site_environment | more)
     for said in ("the lab", "https://login.example.org/realms/lab", "horses", "s3cret"):
         assert said in ended.stdout
-    plain = manage("shell", "--no-imports", "-c", printed, environment=site_environment)
+    plain = show_settings(expression, environment=site_environment)
     assert "'APPS': []" in plain.stdout
 
 

@@ -11,7 +11,7 @@ import redis
 
 from tests.faults.servers import free_port, wait_for
 from tests.services import missing
-from tests.webapp.commands import environment_of, manage
+from tests.webapp.commands import environment_of, manage, show_settings
 
 pytestmark = pytest.mark.slow
 
@@ -99,9 +99,8 @@ def test_a_redis_with_a_certificate_of_an_unknown_authority_is_refused(
     ],
 )
 def test_addresses_of_redis_may_have_options(site_environment: dict[str, str], address: str, fits: bool) -> None:
-    show = "from django.conf import settings; print(settings.CELERY_BROKER_URL, settings.CACHES['default']['LOCATION'])"
     environment = site_environment | {"REDIS_URL": address}
-    ended = manage("shell", "--no-imports", "--command", show, environment=environment)
+    ended = show_settings("s.CELERY_BROKER_URL, s.CACHES['default']['LOCATION']", environment=environment)
     assert (ended.returncode == 0) == fits, ended.stderr
     if fits:
         broker, cache = ended.stdout.split()
