@@ -144,7 +144,7 @@ def tls_postgres(certificates: Path, tmp_path: Path) -> Iterator[str]:
         "-h",
         "127.0.0.1",
         "-k",
-        str(place),
+        "",  # no socket, whose path could be too long
     ]
     server = subprocess.Popen([*start, "-c", "ssl=on", "-c", "fsync=off"], stdout=subprocess.DEVNULL)
     address = f"127.0.0.1:{port}/postgres"
