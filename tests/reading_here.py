@@ -1,7 +1,8 @@
 """Reads imports in the process of the test, in modules about what comes after the reading.
 
 To start the process that reads takes longer than to read a small file, and an import starts it once for each split and
-once more. The process itself is tested by hostile files, by its death, and for every world by the tests of its site.
+once more. The process itself is tested by hostile files, by its death, and by the tests of each world's site (in the
+gate, of some worlds).
 """
 
 import pickle
