@@ -10,6 +10,7 @@ import io
 import os
 import re
 import struct
+import threading
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -121,18 +122,26 @@ def draw_pair(pair: ColourPair, split: Split) -> bytes:
     The pictures of all pairs of a split have the same number of bytes. Otherwise the number would reveal whether both
     halves are equal, because equal halves compress better.
     """
-    picture = _encoded(pair, split)
-    return _padded(picture, _most_bytes(split.pk, split.index_digest))
+    with _DRAWING:  # browsers ask for all pictures of a page at once, and one thread draws them for all
+        pictures = _draw_pairs(split.pk, split.index_digest)
+    return _padded(pictures[pair], max(map(len, pictures.values())) + CHUNK)
 
 
-@functools.lru_cache(maxsize=100)
-def _most_bytes(key: int, digest: str) -> int:
-    """Return the number of bytes to which all pictures of a split's pairs are padded."""
+_DRAWING = threading.Lock()
+
+
+@functools.lru_cache(maxsize=20)  # of about a megabyte
+def _draw_pairs(key: int, digest: str) -> Mapping[ColourPair, bytes]:
+    """Return the picture of every pair that a participant can get, not yet padded."""
     split = sealed_split(key, digest)
     colours = sorted(set(swatches_of(split).values()))
     sides = [*hardest(colours), *((two, one) for one, two in hardest(colours)), *((one, one) for one in colours)]
-    pairs = [ColourPair(*both, which) for both in sides for which in range(WAYS)]
-    return max(len(_encoded(pair, split)) for pair in pairs) + CHUNK
+    drawn = {(colour, which): draw_sample(split, colour, which) for colour in colours for which in range(WAYS)}
+    return {
+        ColourPair(left, right, which): _encoded(np.concatenate([drawn[left, which], drawn[right, which]], axis=1))
+        for left, right in sides
+        for which in range(WAYS)
+    }
 
 
 def _padded(png: bytes, size: int) -> bytes:
@@ -141,18 +150,14 @@ def _padded(png: bytes, size: int) -> bytes:
     return png[:-CHUNK] + chunk + png[-CHUNK:]  # the last chunk has no content, and must stay last
 
 
-def _encoded(pair: ColourPair, split: Split) -> bytes:
-    key = (split.pk, split.index_digest)
-    both = np.concatenate([draw_sample(*key, colour, pair.which) for colour in (pair.left, pair.right)], axis=1)
+def _encoded(rgb: NDArray[np.uint8]) -> bytes:
     file = io.BytesIO()
-    Image.fromarray(both).save(file, "PNG")
+    Image.fromarray(rgb).save(file, "PNG")
     return file.getvalue()
 
 
-@functools.lru_cache(maxsize=500)
-def draw_sample(key: int, digest: str, colour: Colour, which: int) -> NDArray[np.uint8]:
+def draw_sample(split: Split, colour: Colour, which: int) -> NDArray[np.uint8]:
     """Return a picture of this colour as the split's world draws it, or of a ball if the world draws no pictures."""
-    split = sealed_split(key, digest)
     name = next(name for name, rgb in swatches_of(split).items() if rgb == colour)
     rgb = split.dataset.get_world().draw_colour(split.read_spec(), name, which=which, size=SIZE)
     return _ball(colour) if rgb is None else rgb

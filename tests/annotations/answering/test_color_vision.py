@@ -1,6 +1,8 @@
 """The palette check: pairs of colours of the dataset."""
 
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
 import numpy as np
@@ -65,7 +67,7 @@ def open_pair(pair: ColourPair, split: Split) -> NDArray[np.int16]:
 def test_a_pair_shows_two_objects_in_the_material_and_light_of_the_dataset(shapes: Dataset) -> None:
     split = shapes.splits.get(name="val")
     seen = swatches_of(split)
-    rubber, metal = (open_pair(ColourPair(seen["red"], seen["cyan"], which), split) for which in (0, 1))
+    rubber, metal = (open_pair(ColourPair(seen["red"], seen["green"], which), split) for which in (0, 1))
     assert rubber.shape == (color_vision.SIZE, 2 * color_vision.SIZE, 3)
     side = color_vision.SIZE // 2
     for picture in (rubber, metal):
@@ -82,12 +84,32 @@ def test_plain_balls_are_drawn_if_the_world_draws_no_colours(shapes: Dataset, mo
     split = shapes.splits.get(name="val")
     seen = swatches_of(split)
     monkeypatch.setattr(ClevrWorld, "draw_colour", lambda *_, **__: None)
-    color_vision.draw_sample.cache_clear()
-    picture = open_pair(ColourPair(seen["red"], seen["cyan"]), split)
-    color_vision.draw_sample.cache_clear()
+    color_vision._draw_pairs.cache_clear()
+    picture = open_pair(ColourPair(seen["red"], seen["green"]), split)
+    color_vision._draw_pairs.cache_clear()
     middle = color_vision.SIZE // 2
     assert tuple(picture[0, 0]) == color_vision.GROUND
     assert picture[middle, middle][0] > 2 * picture[middle, middle][1]
+
+
+def test_browsers_that_ask_for_all_pairs_at_once_wait_for_one_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+
+    def draw_slowly(split: Split, colour: tuple[int, int, int], which: int) -> NDArray[np.uint8]:
+        time.sleep(0.01)
+        drawn.append((colour, which))
+        return np.full((color_vision.SIZE, color_vision.SIZE, 3), colour, np.uint8)
+
+    def ask(which: int) -> int:
+        return len(color_vision.draw_pair(ColourPair(CLEVR["red"], CLEVR["green"], which), Split(index_digest="x")))
+
+    monkeypatch.setattr(color_vision, "sealed_split", lambda key, digest: Split(index_digest=digest))
+    monkeypatch.setattr(color_vision, "swatches_of", lambda split: CLEVR)
+    monkeypatch.setattr(color_vision, "draw_sample", draw_slowly)
+    with ThreadPoolExecutor(6) as pool:
+        sizes = set(pool.map(ask, [0, 1] * 6))
+    assert len(sizes) == 1
+    assert len(drawn) == len(set(drawn)) == len(CLEVR) * color_vision.WAYS
 
 
 def test_pairs_show_both_materials(joined: Joined) -> None:

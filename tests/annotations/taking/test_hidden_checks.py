@@ -94,8 +94,8 @@ def test_pairs_differ_only_in_the_content_of_their_pictures(shapes: Dataset) -> 
 
 def test_a_padded_picture_can_still_be_read(shapes: Dataset, tmp_path: Any) -> None:
     split = shapes.splits.get(name="val")
-    red, cyan = (swatches_of(split)[name] for name in ("red", "cyan"))
-    for number, pair in enumerate((color_vision.ColourPair(red, red), color_vision.ColourPair(red, cyan))):
+    red, green = (swatches_of(split)[name] for name in ("red", "green"))
+    for number, pair in enumerate((color_vision.ColourPair(red, red), color_vision.ColourPair(red, green))):
         (tmp_path / f"{number}.png").write_bytes(color_vision.draw_pair(pair, split))
         with Image.open(tmp_path / f"{number}.png") as image:
             image.load()
