@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 POSTGRES_URL = os.environ.get("HORSESENSE_TEST_POSTGRES_URL", "postgres://postgres@127.0.0.1:5432/postgres")
 REDIS_URL = os.environ.get("HORSESENSE_TEST_REDIS_URL", "redis://127.0.0.1:6379")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# The same engine without the window takes a third less processor time. Each night, pages are tried in the whole browser.
+# The same engine without a window takes a third less processor time. Each night, pages are tried in the whole browser.
 CHROMIUM_NAMES = BROWSERS if SHARE == 1 else ("chromium-headless-shell", *BROWSERS)
 WAIT = 60_000  # milliseconds to wait for an element of a page; long, because the machine may be busy
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-background-networking"]

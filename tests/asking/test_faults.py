@@ -15,6 +15,7 @@ import pytest
 from tests.asking import colour_site
 from tests.asking.conftest import KEY, NOW, Call, PatientClock, answers, records, truth
 from tests.asking.model_stub import ModelStub, Trouble, cut, cut_chunks, drop, hang, reply_with, status
+from tests.proof import size
 from tests.webapp.contrary import Contrary
 
 
@@ -231,7 +232,7 @@ def test_a_server_that_is_not_there_is_one_line(call: Call, capsys: Any) -> None
 HOSTILE = {
     "html": "<script>alert(1)</script><b>red</b> or <i>green</i>",
     "ansi": "\x1b]0;owned\x07\x1b[2J\x1b[31m red \x1b[0m or green \x9b5m \u202egnp\u202c",
-    "large": "red green " * 1_000_000,
+    "large": "red green " * size(1_000_000),
     "surrogate": "red \ud800 green",
     "nul": "\0" * 1000,
 }

@@ -117,6 +117,7 @@ def check_lines(lines: list[str], what: str, *, count: int) -> None:
     assert all(f"No longer waiting for {what}, after" in line for line in lines[1::2]), lines
 
 
+@pytest.mark.full
 def test_a_process_whose_messages_redis_refuses_logs_one_line_and_one_at_the_end(
     services_site: Site, redis_process: RedisProcess
 ) -> None:

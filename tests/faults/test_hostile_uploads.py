@@ -120,6 +120,7 @@ def browser(embedded_site: Site) -> Browser:
     return browser
 
 
+@pytest.mark.full
 def test_no_small_file_takes_500_megabytes_or_10_seconds(embedded_site: Site, browser: Browser) -> None:
     site = embedded_site
     meter = Meter(site)

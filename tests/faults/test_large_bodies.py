@@ -40,6 +40,7 @@ def count_spooled_bytes(site: Site) -> int:
     return found
 
 
+@pytest.mark.full
 def test_a_large_body_of_a_stranger_is_refused_before_it_is_stored(embedded_site: Site, ports: tuple[int, int]) -> None:
     for port in ports:
         for path in PATHS:

@@ -153,6 +153,7 @@ def _remount(folder: Path, way: str) -> bool:
     return done.returncode == 0
 
 
+@pytest.mark.full
 def test_a_run_waits_while_the_bucket_cannot_be_reached(
     bucket_site: Site, store: Store, undisturbed: Undisturbed
 ) -> None:

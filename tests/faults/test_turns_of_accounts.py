@@ -100,6 +100,7 @@ def ordered(site: Site) -> Site:
     return site
 
 
+@pytest.mark.full
 def test_the_second_account_is_next_although_the_first_ordered_twenty_jobs_before(ordered: Site) -> None:
     found = json.loads(ordered.python(ALONE))
     expected = ["ada", "ben", "ada", "ada"]

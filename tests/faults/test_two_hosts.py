@@ -33,6 +33,7 @@ def hosts(services_site: Site) -> list[Site]:
     return [services_site, second]
 
 
+@pytest.mark.full
 def test_two_hosts_serve_one_session_uploads_drafts_charts_and_pictures(hosts: list[Site]) -> None:
     first, second = hosts
     try:

@@ -48,10 +48,10 @@ def test_no_address_breaks_the_site(browser, parts):
     failed = []
     for route in routes():
         plain = route.template % {name: parts.get(name, "1") for name in route.params}
-        asked = [plain + query for query in islice(queries, size(40, least=2))]
+        asked = [plain + query for query in islice(queries, size(40, least=1))]
         for name in route.params:
             filled = {other: parts.get(other, "1") for other in route.params}
-            asked += [route.template % (filled | {name: hole}) for hole in islice(holes, size(40, least=2))]
+            asked += [route.template % (filled | {name: hole}) for hole in islice(holes, size(40, least=1))]
         failed += [address[:80] for address in asked if broke(browser.get(address), route)]
     assert failed == []
 

@@ -53,7 +53,8 @@ def crawled_as(user: User | None, twins: list[Split]) -> Replies:
     return crawl(browser_of(user), values=values, queries=QUERIES, variants=VARIANTS, most=1, most_links=1)
 
 
-@pytest.mark.parametrize("who", [pytest.param("visitor", marks=pytest.mark.full), "submitter"])
+@pytest.mark.full  # the gate looks for the secrets of withheld splits, as those of twins are, in the site of riddles
+@pytest.mark.parametrize("who", ["visitor", "submitter"])
 def test_no_route_and_no_log_reveals_the_secret(
     made: MadeTwins, twins: list[Split], published: Method, member: User, who: str,
     caplog: pytest.LogCaptureFixture,

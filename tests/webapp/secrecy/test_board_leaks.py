@@ -13,7 +13,9 @@ from webapp.leaderboards.models import Score
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
-BOARDS = [f"/leaderboards/riddles/{name}/" for name in ("test", "part", "train")]
+NAMES = ("test",) if riddle_site.BRIEFLY else ("test", "part", "train")
+BOARDS = [f"/leaderboards/riddles/{name}/" for name in NAMES]
+KINDS = ("json", "svg") if riddle_site.BRIEFLY else ("csv", "json", "svg", "pdf", "tex")
 ROWS = ("", "?entry=m3", "?entry=m3--7-", "?entry=s3&entry=s4", "?entry=h1")
 PROGRAMS = "/api/v1/"
 DIFFERENT = [BOARDS[0], f"{BOARDS[0]}board.json", "/api/v1/submissions/3/", "/suites/riddles/"]  # for the owner
@@ -36,7 +38,7 @@ def addresses() -> Iterator[str]:
             yield from (f"{board}?{query}", f"{board}board.csv?{query}", f"{PROGRAMS}boards/{board[14:]}?{query}")
         yield from (f"{board}views/", f"{PROGRAMS}boards/{board[14:]}views/", f"{board}questions/?right=yes&given=no")
         for page in ("slices", "compare", "pairs", "confusion", "costs", "curves", "curves/reached"):
-            yield from (f"{board}{page}.{kind}?by=type" for kind in ("csv", "json", "svg", "pdf", "tex"))
+            yield from (f"{board}{page}.{kind}?by=type" for kind in KINDS)
         yield from (
             f"{board}questions/?reply={state}{row}" for state in ("answered", "failed") for row in ("", "&entry=s3")
         )

@@ -53,7 +53,12 @@ def crawl_without_name(who: str) -> Replies:
         "pk": [str(Dataset.objects.get(slug=SLUG).pk)],
         "job": ["1"],
     }
-    limits = {"combined": not BRIEFLY, "most": min(3, MOST), "most_links": MOST_LINKS, "variants": OTHER_WAYS}
+    limits = {
+        "combined": not BRIEFLY,
+        "most": min(3, MOST),
+        "most_links": MOST_LINKS,
+        "variants": () if BRIEFLY else OTHER_WAYS,
+    }
     replies = crawl(browser(who), values=values, queries=["?q=brook", "?format=json"], **limits)
     client = browser(who)()
     for address in LISTS:
