@@ -4,6 +4,7 @@ These tables may differ: after an update, the database is not migrated yet, and 
 release. Therefore tables are read and written as their own migrations define them, not as the current code does.
 """
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,8 +59,13 @@ def is_outdated(migrations: Migrations) -> bool:
 
 def models_at(migrations: Migrations) -> Models:
     """Return the models of all tables after these migrations, by label and sorted by label."""
+    return _models_after(tuple((app, name) for app, names in migrations.items() for name in names))
+
+
+@functools.lru_cache(maxsize=8)  # a restore asks several times for the same models, which take a tenth of a second
+def _models_after(migrations: tuple[tuple[str, str], ...]) -> Models:
     loader = _loader()
-    nodes = [(app, name) for app, names in migrations.items() for name in names if (app, name) in loader.graph.nodes]
+    nodes = [one for one in migrations if one in loader.graph.nodes]
     models = {
         model._meta.label: model
         for source in (loader.project_state(nodes).apps, apps)
