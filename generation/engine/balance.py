@@ -1,8 +1,9 @@
 """Answer balancing: which answers a family may still give in a batch of scenes."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from generation.engine.numba_compiler import njit
 
 
 @njit(cache=True)

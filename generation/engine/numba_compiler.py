@@ -1,15 +1,20 @@
-"""Compilation with numba: cached for later processes, exact arithmetic, IEEE division by zero."""
+"""Compilation with numba: cached for later processes, exact arithmetic, IEEE division by zero.
+
+Modules with compiled functions take `njit` from here, so that `compilation_watch` reports what they compile.
+"""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core import event
 
+from generation.engine.compilation_watch import report
+
 config: Any = numba.config
+njit: Any = numba.njit
 HERE = Path(__file__).parent
 
 
@@ -36,26 +41,19 @@ def compiler(name: str, *, files: Iterable[Path], is_inlined: bool = False) -> C
         outer = config.CACHE_DIR
         config.CACHE_DIR = str(Path(outer or HERE / "__pycache__", folder))
         try:
-            return numba.njit(cache=True, error_model="numpy", inline="always" if is_inlined else "never")(function)
+            return njit(cache=True, error_model="numpy", inline="always" if is_inlined else "never")(function)
         finally:
             config.CACHE_DIR = outer
 
     return compiled
 
 
-@contextmanager
-def watch(say: Callable[[str], None]) -> Iterator[None]:
-    """Call `say` with the name of each function that is compiled in this block. Cached functions are not reported."""
-    with event.install_listener("numba:compile", _Listener(say)):
-        yield
-
-
-class _Listener(event.Listener):
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self.say = say
-
+class _Reporter(event.Listener):
     def on_start(self, event: Any) -> None:
-        self.say(event.data["dispatcher"].py_func.__name__)
+        report(event.data["dispatcher"].py_func.__name__)
 
     def on_end(self, event: Any) -> None:
         """Do nothing."""
+
+
+event.register("numba:compile", _Reporter())

@@ -1,4 +1,8 @@
-"""Compiling numba kernels in advance, before processes fork or wait for one another."""
+"""Compiling numba kernels in advance, before processes fork or wait for one another.
+
+Functions import numba and modules with kernels where they use them: all commands import this module, and loading numba
+takes longer than many of them.
+"""
 
 import hashlib
 import pickle
@@ -6,16 +10,11 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-import numba
 import numpy as np
 from django.conf import settings
-from llvmlite.binding import get_host_cpu_name
 
-from generation.engine.scoring.counts.grounding import ScoredBoxes, TrueBoxes, match_boxes
-from generation.engine.scoring.nearest_questions import KnownQuestions, bags_of
-from generation.storage.split_index import count_codes, mark_codes
-
-SOURCES = [settings.BASE_DIR / "generation" / "engine", settings.BASE_DIR / "generation" / "storage" / "split_index.py"]
+HOME = settings.BASE_DIR / "generation"
+SOURCES = [HOME / "engine", HOME / "storage" / "split_index_steps.py"]
 
 
 def warm_world(name: str, *, draws: bool) -> None:
@@ -56,6 +55,9 @@ def _drop_unreadable_indexes() -> None:
 
 def _digest() -> str:
     """Return a digest of everything whose change makes numba compile again: sources, Python, numba and processor."""
+    import numba
+    from llvmlite.binding import get_host_cpu_name
+
     files = [path for source in SOURCES for path in (source.rglob("*.*") if source.is_dir() else [source])]
     sources = sorted(f"{path} {path.stat().st_mtime_ns}" for path in files if path.suffix in (".py", ".json"))
     known = (sys.version, numba.__version__, get_host_cpu_name(), *sources)
@@ -63,6 +65,9 @@ def _digest() -> str:
 
 
 def _compile_all() -> None:
+    from generation.engine.scoring.counts.grounding import ScoredBoxes, TrueBoxes, match_boxes
+    from generation.engine.scoring.nearest_questions import KnownQuestions, bags_of
+
     _warm_pages()
     bags = bags_of([np.arange(2, dtype=np.uint32)], questions=2)
     KnownQuestions(bags, np.ones(2, dtype=np.bool_), words=1).nearest(bags, np.arange(2))
@@ -72,12 +77,16 @@ def _compile_all() -> None:
 
 
 def load_for_pages() -> None:
+    """Load numba and the kernels that pages need, before a server's processes fork."""
+    import_module("generation.storage.split_index_steps")
     # Compiling them would take too long at a start.
-    if any(settings.NUMBA_CACHE_DIR.rglob("tally.*.nbc")):
+    if any(settings.NUMBA_CACHE_DIR.rglob("split_index_steps.*.nbc")):
         _warm_pages()
 
 
 def _warm_pages() -> None:
+    from generation.storage.split_index_steps import count_codes, mark_codes
+
     marks = np.zeros(1, dtype=np.uint8)
     for dtype in (np.uint8, np.uint16):
         codes = np.zeros(1, dtype=dtype)

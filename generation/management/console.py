@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from tqdm import tqdm
 
-from generation.engine import numba_compiler
+from generation.engine.compilation_watch import watch
 from generation.engine.errors import EngineError
 from generation.making.process_pool import KeepDying, Pool, drop_connection, note, stoppable
 from generation.making.progress import progress_of
@@ -50,7 +50,7 @@ class PlainCommand(BaseCommand):
         try:
             if self.from_command_line and self.needs_tables:
                 prepare_tables()
-            with numba_compiler.watch(CompilingNotice(self._note)) if self.from_command_line else nullcontext():
+            with watch(CompilingNotice(self._note)) if self.from_command_line else nullcontext():
                 return super().execute(*args, **options)
         except EngineError as error:
             refusal = CommandError(str(error), returncode=BAD_INPUT)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from generation.engine.content_hash import digest
 from generation.engine.items import Question as Asked
-from generation.engine.scoring import nearest_questions, shortcuts
+from generation.engine.scoring import shortcuts
 from generation.engine.scoring.shortcuts import GuessScore, Ints
 from generation.engine.worlds import World
 from generation.models import BlindReport, Dataset, Question, Split
@@ -91,10 +91,6 @@ class SplitTexts:
         # Codes of the split's own vocabulary.
         codes = np.asarray(self.index.answers, dtype=np.int64)
         return np.where(codes < len(self.index.answer_values), codes, shortcuts.NONE)
-
-    def bags(self, vocabulary: Sequence[str]) -> nearest_questions.Bags:
-        postings = [self.index.containing(word) for word in vocabulary]
-        return nearest_questions.bags_of(postings, questions=self.index.n, sizes=self.index.word_counts())
 
     def groups(self, facet: IndexedFacet) -> Ints:
         codes = np.asarray(facet.codes, dtype=np.int64)
@@ -244,12 +240,15 @@ class Guesser:
 
         `check` is called after each fraction of a second. An exception from it stops the search.
         """
+        from generation.engine.scoring.nearest_questions import KnownQuestions, bags_of, group_questions  # loads numba
+
         vocabulary = self.learned.index.vocabulary
-        known = nearest_questions.KnownQuestions(
-            self.learned.bags(vocabulary), self.learned.answers >= 0, words=len(vocabulary)
+        learned, bags = (
+            bags_of([index.containing(word) for word in vocabulary], questions=index.n, sizes=index.word_counts())
+            for index in (self.learned.index, self.own.index)
         )
-        bags = self.own.bags(vocabulary)
-        firsts, groups = nearest_questions.group_questions(bags, asked)
+        known = KnownQuestions(learned, self.learned.answers >= 0, words=len(vocabulary))
+        firsts, groups = group_questions(bags, asked)
         found = np.empty(len(firsts), dtype=np.int64)
         for start in range(0, len(firsts), PIECE):
             check()

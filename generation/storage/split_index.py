@@ -3,7 +3,8 @@
 An index is a folder of memory-mapped arrays with one value for each question. Its name is the digest of its files.
 `SplitIndex` reads it, `generation.splits.sealing` writes it, and `generation.splits.train_overlap` writes a second part
 into the same folder. Codes are positions in a facet's `values`. The highest code of an array's type (255 or 65535)
-means that a question has no value. Compiled functions mark and count codes.
+means that a question has no value. The compiled steps are in `split_index_steps`, which is imported only where they are
+used, because it loads numba.
 """
 
 import functools
@@ -14,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-import numba
 import numpy as np
 from django.core.files.storage import default_storage
 from numpy.typing import NDArray
@@ -24,43 +24,6 @@ from generation.models import Split
 from generation.storage import disk_cache, files
 from generation.storage.counted_boxes import FILES, CountedBoxes
 from generation.storage.question_hashes import PARTS, Keys
-
-MANY = 255
-
-
-@numba.njit(cache=True)
-def mark_codes(codes: Any, allowed: NDArray[np.bool_], number: int, marks: NDArray[np.uint8]) -> None:
-    """Mark in place the questions that a filter excludes.
-
-    Parameters
-    ----------
-    codes : array (n,) of uint8 or uint16
-    allowed : array (number of possible codes,) of bool
-    number : int
-        The filter's number, 1 .. 254.
-    marks : array (n,) of uint8
-        0: no filter excluded the question yet; a number: only that filter did; `MANY`: several did.
-    """
-    alone = np.uint8(number)
-    for i in range(codes.shape[0]):  # without a branch, because a branch would be unpredictable and slow
-        mark = marks[i]
-        stopped = alone if mark == 0 else np.uint8(MANY)
-        marks[i] = mark if allowed[codes[i]] else stopped
-
-
-@numba.njit(cache=True)
-def count_codes(codes: Any, positions: NDArray[np.int64], histogram: NDArray[np.int64]) -> None:
-    """Count, in place, the codes of the questions at these positions.
-
-    Parameters
-    ----------
-    codes : array (n,) of uint8 or uint16
-    positions : array (any,) of int64
-    histogram : array (number of possible codes,) of int64
-    """
-    for i in range(positions.shape[0]):
-        histogram[codes[positions[i]]] += 1
-
 
 FORMAT = 1
 FOLDER = "index"
@@ -279,6 +242,8 @@ class SplitIndex:
     def _counts(
         self, positions: NDArray[np.int64], marks: NDArray[np.uint8], numbers: Mapping[str, int]
     ) -> dict[str, NDArray[np.int64]]:
+        from generation.storage.split_index_steps import count_codes  # loads numba
+
         result = {}
         for name, facet in self.facets.items():
             histogram = np.zeros(facet.none + 1, dtype=np.int64)
@@ -289,6 +254,8 @@ class SplitIndex:
 
     def _marks(self, filters: Filters, words: Sequence[str]) -> tuple[NDArray[np.uint8], dict[str, int]]:
         """Return the mark of each question, as `mark_codes` sets it, and the number of each filter."""
+        from generation.storage.split_index_steps import MANY, mark_codes  # loads numba
+
         marks = np.zeros(self.n, dtype=np.uint8)
         if words:
             marks[:] = MANY

@@ -154,7 +154,8 @@ def test_a_new_database_gets_its_tables_automatically(tmp_path: Path) -> None:
     assert (done.returncode, json.loads(done.stdout), done.stderr) == (0, [], "")
 
 
-UNUSED = ("webapp.urls", "ninja", "redis", "psycopg", "vl_convert")  # pages, and programs that this site does not have
+# Pages, compilation, and programs that this site does not have.
+UNUSED = ("webapp.urls", "ninja", "numba", "llvmlite", "redis", "psycopg", "vl_convert")
 
 
 @pytest.mark.slow

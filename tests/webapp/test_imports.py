@@ -46,6 +46,7 @@ def test_allowed_imports_are_accepted(copy: Path, package: str) -> None:
         ("generation/planted.py", "import annotations.models"),
         ("generation/engine/planted.py", "from generation.access import What"),
         ("generation/engine/planted.py", "import django.conf"),
+        ("generation/storage/planted.py", "from numba import njit"),
     ],
 )
 def test_forbidden_imports_are_refused(copy: Path, file: str, line: str) -> None:

@@ -40,6 +40,7 @@ def listen(queue: str) -> None:
 def run(queue: str, *, processes: int) -> None:
     """Run a worker with this number of processes that do jobs, until SIGTERM."""
     app.loader.import_default_modules()  # the tasks, and with them every kind of job
+    from generation.engine import numba_compiler  # noqa: F401  # loads numba once, before the processes fork
     from generation.queue.job_processes import Worker  # it needs Django's settings
     from webapp.running import housekeeping  # noqa: F401  # registers the chores
 

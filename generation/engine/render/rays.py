@@ -4,14 +4,7 @@ import math
 
 from generation.engine.render.jit import compiled, inlined
 from generation.engine.render.render_scene import KIND, PAR, REACH, ROOT, SCALE, TURN
-from generation.engine.render.shapes import (
-    BOX,
-    CONE,
-    CYLINDER,
-    FAR,
-    MESH,
-    NEAR,
-    SPHERE,
+from generation.engine.render.shape_hits import (
     hit_box,
     hit_cone,
     hit_cylinder,
@@ -21,6 +14,7 @@ from generation.engine.render.shapes import (
     mesh_normal,
     solid_normal,
 )
+from generation.engine.render.shapes import BOX, CONE, CYLINDER, FAR, MESH, NEAR, SPHERE
 
 
 @inlined

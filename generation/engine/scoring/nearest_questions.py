@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from generation.engine.numba_compiler import njit
 
 HALF = 64  # bits of a sketch
 SALT = 1901  # seed of the random numbers by which equal bags are found

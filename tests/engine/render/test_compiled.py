@@ -25,7 +25,7 @@ def test_a_changed_constant_in_another_file_causes_a_new_compilation(tmp_path):
     source = Path(generation.engine.__file__).parent
     target = tmp_path / "generation" / "engine"
     shutil.copytree(source / "render", target / "render", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("numba_compiler.py", "errors.py", "__init__.py"):
+    for name in ("numba_compiler.py", "compilation_watch.py", "errors.py", "__init__.py"):
         shutil.copy(source / name, target / name)
     (tmp_path / "generation" / "__init__.py").touch()
     assert run(tmp_path) == ["0.5", "0"]

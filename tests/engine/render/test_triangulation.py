@@ -6,6 +6,7 @@ import pytest
 from generation.engine.render import shapes
 from generation.engine.render.mesh import parse_mesh
 from generation.engine.render.render_scene import Solid
+from generation.engine.render.shape_hits import core_offset
 from generation.engine.render.triangulation import TriangleSurface, surface_of
 from tests.engine.render.test_mesh import sphere_obj
 
@@ -44,7 +45,7 @@ def distance(solid: Solid, point: np.ndarray) -> float:
     par = [*solid.par, 0.0, 0.0][:4]
     bevel = 3 if solid.kind == shapes.BOX else 2
     par[bevel] = max(par[bevel], 1e-3) if solid.kind != shapes.TORUS else par[bevel]
-    dx, dy, dz, skin = shapes.core_offset(solid.kind, *par, x, y, z)
+    dx, dy, dz, skin = core_offset(solid.kind, *par, x, y, z)
     return float(np.sqrt(dx * dx + dy * dy + dz * dz)) - skin
 
 

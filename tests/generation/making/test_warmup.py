@@ -9,29 +9,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numba
 import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from generation.engine.numba_compiler import watch
+from generation.engine.compilation_watch import watch
+from generation.engine.numba_compiler import njit
 from generation.making import warmup
 from generation.management import console
 from tests.generation.small import SPEC
 
 LIST = """
 import json
-from generation.engine import precompilation
-from generation.engine.numba_compiler import watch
+import sys
+from generation.engine.compilation_watch import watch
 names = []
 with watch(names.append):
-    precompilation.warm(["babi"])
+    exec(sys.argv[1])
 print(json.dumps(names))
 """
 
 
 def test_names_of_compiled_functions_are_reported() -> None:
-    @numba.njit
+    @njit
     def twice(number: int) -> int:
         return 2 * number
 
@@ -41,18 +41,38 @@ def test_names_of_compiled_functions_are_reported() -> None:
     assert names == ["twice"]
 
 
-def test_babi_compiles_nothing_on_a_fresh_copy(tmp_path: Path) -> None:
-    fresh = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+LOAD_FOR_PAGES = """
+from generation.making import warmup
+from generation.storage.split_index_steps import count_codes, mark_codes
+warmup.load_for_pages()
+names += [step.__name__ for step in (count_codes, mark_codes) if step.signatures]
+"""
+
+
+def names_in_a_new_process(step: str, cache: Path) -> Any:
+    """Return the names of the functions that a new process compiles in this step, and names that the step adds."""
     done = subprocess.run(
-        [sys.executable, "-c", LIST],
+        [sys.executable, "-c", LIST, step],
         cwd=settings.BASE_DIR,
-        env=fresh,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "DJANGO_SETTINGS_MODULE": "webapp.settings"},
         capture_output=True,
         text=True,
         check=True,
         timeout=120,
     )
-    assert json.loads(done.stdout) == []
+    return json.loads(done.stdout)
+
+
+def test_babi_compiles_nothing_on_a_fresh_copy(tmp_path: Path) -> None:
+    assert names_in_a_new_process('from generation.engine.precompilation import warm; warm(["babi"])', tmp_path) == []
+
+
+def test_a_web_server_compiles_nothing_at_its_start_and_loads_what_is_compiled(tmp_path: Path) -> None:
+    assert names_in_a_new_process(LOAD_FOR_PAGES, tmp_path) == []
+    # The process watches before it loads numba.
+    compiled = names_in_a_new_process("from generation.making import warmup; warmup._warm_pages()", tmp_path)
+    assert compiled == 2 * ["mark_codes", "count_codes"]
+    assert names_in_a_new_process(LOAD_FOR_PAGES, tmp_path) == ["count_codes", "mark_codes"]
 
 
 @pytest.mark.django_db

@@ -8,8 +8,9 @@ scored by the rows of the last table.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from generation.engine.numba_compiler import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,8 +8,9 @@ all later words.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from generation.engine.numba_compiler import njit
 
 FEATURES = 1 << 19
 MOST_FEATURES = 40_000  # of one set of lines, or of one answer

@@ -5,7 +5,8 @@ import numpy as np
 from generation.engine.render.jit import compiled, inlined
 from generation.engine.render.rays import ground_distance, hit_solid, pixel_ray, rectangle, unturned
 from generation.engine.render.render_scene import KIND, PAR, REACH, SCALE
-from generation.engine.render.shapes import BOX, CYLINDER, FAR, NEAR, slab, tube
+from generation.engine.render.shape_hits import slab, tube
+from generation.engine.render.shapes import BOX, CYLINDER, FAR, NEAR
 
 BEND = 0.15  # the change of slope from which a bent surface counts as an edge
 

@@ -12,9 +12,9 @@ published code (cdancette/spatial-counting-network) for everything that the pape
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from generation.engine.numba_compiler import njit
 from generation.engine.scoring.question_terms import QuestionTerms, ratio
 
 CUTOFFS = np.arange(11) / 10  # the scores from which boxes count, for average precision
