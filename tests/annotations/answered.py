@@ -64,7 +64,8 @@ def shown_for(
     if received is None:
         mine = [rows.aggregate(last=Max("received"))["last"] for rows in (person.answers, person.easy_answers)]
         received = max([timezone.now(), *(one for one in mine if one is not None)]) + time
-    Showing.objects.get_or_create(participant=person, kind=kind, number=number, defaults={"at": received - time})
+    shown = Showing(participant=person, kind=kind, number=number, at=received - time)
+    Showing.objects.bulk_create([shown], ignore_conflicts=True)  # one query, where `get_or_create` takes four
     return received
 
 
@@ -74,7 +75,7 @@ def put(
     """Store an answer and return it: it fills the slot with this number, or is surplus if no number is given."""
     question = study.questions.get(position=position)
     slot = None if number is None else Slot.objects.get(question=question, number=number)
-    Given.objects.get_or_create(participant=person, question=question)
+    Given.objects.bulk_create([Given(participant=person, question=question)], ignore_conflicts=True)
     values = {"visible": 4000, "idle": 0, "claimed": BEGAN + timedelta(seconds=Answer.objects.count()), **more}
     moment = shown_for(
         person, QUESTION, question.pk, milliseconds=values["visible"], received=more.get("received")
