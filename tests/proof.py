@@ -12,12 +12,17 @@ SHARE = Fraction(os.environ.get("PROOF", "1/20"))
 SIZES: dict[str, int] = {}
 
 
-def size(full: int, *, name: str = "", least: int = 1) -> int:
+def size(full: int, *, name: str = "", least: int = 1, most: int | None = None) -> int:
     """Return the number of cases to try: the share of `full` that this run tries, but at least `least`.
+
+    Runs that are not full try at most `most`. This is for slow cases, and for proofs that are repeated for many
+    parameters.
 
     The table at the end of the run shows it under `name`, or under the name of the test.
     """
     cases = max(least, math.ceil(full * SHARE))
+    if most is not None and SHARE < 1:
+        cases = min(cases, most)
     label = name or os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
     if label:
         SIZES[label] = cases

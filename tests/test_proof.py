@@ -27,6 +27,14 @@ def test_a_proof_may_set_a_smallest_size(monkeypatch: pytest.MonkeyPatch) -> Non
     assert proof.size(100, name="x", least=30) == 30
 
 
+@pytest.mark.parametrize(("share", "cases"), [("1", 1000), ("1/20", 12), ("1/200", 5)])
+def test_a_proof_may_set_a_largest_size_for_runs_that_are_not_full(
+    monkeypatch: pytest.MonkeyPatch, share: str, cases: int
+) -> None:
+    monkeypatch.setattr(proof, "SHARE", Fraction(share))
+    assert proof.size(1000, name="x", most=12) == cases
+
+
 def test_sizes_are_stored_for_the_table_at_the_end(request: pytest.FixtureRequest) -> None:
     proof.size(40, name="programs against their twin")
     proof.size(40)
