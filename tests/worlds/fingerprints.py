@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,16 @@ def of_dataset(world: str, data: Mapping[str, Any], *, backwards: bool = False) 
         chunks = {chunk.number: list(maker.make(spec, split, chunk)) for chunk in maker.plan(spec, split)[::step]}
         made[split] = [item for number in sorted(chunks) for item in chunks[number]]
     return of_items(made)
+
+
+def of_splits(world: str, data: Mapping[str, Any], splits: Collection[str]) -> dict[str, str]:
+    """Return the fingerprints of only these splits of a spec."""
+    spec, maker = get_world(world).read_spec(data), get_maker(world)
+    made = {
+        split: [item for chunk in maker.plan(spec, split) for item in maker.make(spec, split, chunk)]
+        for split in splits
+    }
+    return {split: found for split, found in of_items(made).items() if split}
 
 
 def of_items(made: Mapping[str, list[Item]]) -> dict[str, str]:

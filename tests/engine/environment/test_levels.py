@@ -13,7 +13,8 @@ from tests import proof
 from tests.engine.environment.specs import SMALL
 from tests.worlds import marbles
 
-ENOUGH = 160
+FEWER = proof.size(160, name="questions of each level", least=48)
+ENOUGH = dict.fromkeys(SMALL, FEWER) | {"simtown": 160}  # its levels of distance differ least
 ATTRIBUTES = [(name, attribute) for name in SMALL for attribute in get_world(name).levels]
 # Specs in which the attribute alone changes questions.
 SPECS: dict[tuple[str, str], Any] = {
@@ -24,7 +25,7 @@ SPECS: dict[tuple[str, str], Any] = {
 }
 
 
-def codes_of(dataset: EnvironmentDataset, attribute: LevelAttribute, *, count: int = ENOUGH) -> list[int]:
+def codes_of(dataset: EnvironmentDataset, attribute: LevelAttribute, *, count: int) -> list[int]:
     """Return the code of the attribute's facet for each of the first items."""
     [facet] = [one for one in dataset.facets if one.name == attribute.facet]
     codes = {value: code for code, value in enumerate(facet.values)}
@@ -43,7 +44,7 @@ def hardness_of(codes: list[int], trend: Trend) -> float:
 @pytest.mark.parametrize(("name", "attribute"), ATTRIBUTES, ids=lambda one: getattr(one, "name", one))
 def test_each_level_of_an_attribute_is_at_least_as_hard_as_the_one_before(name: str, attribute: LevelAttribute) -> None:
     dataset = create_dataset(SPECS.get((name, attribute.name), SMALL[name]), seed=1)
-    levels = [codes_of(dataset.at(**{attribute.name: level}), attribute) for level in NAMES]
+    levels = [codes_of(dataset.at(**{attribute.name: level}), attribute, count=ENOUGH[name]) for level in NAMES]
     hardness = [hardness_of(codes, attribute.trend) for codes in levels]
     assert all(any(code >= 0 for code in codes) for codes in levels)
     assert hardness == sorted(hardness)
@@ -55,7 +56,8 @@ def test_each_joint_level_is_harder_by_every_attribute(name: str) -> None:
     dataset = create_dataset(SMALL[name], seed=1)
     found = {level: dataset.at(level) for level in NAMES}
     for attribute in get_world(name).levels:
-        hardness = [hardness_of(codes_of(found[level], attribute), attribute.trend) for level in NAMES]
+        codes = [codes_of(found[level], attribute, count=ENOUGH[name]) for level in NAMES]
+        hardness = [hardness_of(one, attribute.trend) for one in codes]
         assert hardness == sorted(hardness), attribute.name
 
 
@@ -80,7 +82,9 @@ def test_every_preset_has_every_level_or_says_why_not(name: str) -> None:
     maker, items = get_world(name).maker, proof.size(10)
     assert maker is not None
     presets = list(maker.presets())
-    for preset in presets if proof.SHARE == 1 else presets[::4]:
+    if proof.SHARE < 1:
+        presets = [preset for preset in presets[::4] if not preset.startswith("clevr-length")]  # it refuses late
+    for preset in presets:
         for level in NAMES if proof.SHARE == 1 else NAMES[-1:]:
             try:
                 found = create_dataset(preset).at(level)[:items]

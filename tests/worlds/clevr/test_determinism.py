@@ -11,6 +11,7 @@ import pytest
 
 from generation.engine import ENGINE_VERSION
 from tests.worlds.clevr.fingerprints import DATASETS, HELD, MINIS, current, dispatched
+from tests.worlds.fingerprints import of_splits
 
 ROOT = Path(__file__).resolve().parents[3]
 ADVICE = (
@@ -27,6 +28,15 @@ def stored_fingerprints() -> dict[str, Any]:
 def fingerprints_of_clevr_mini() -> dict[str, Any]:
     """Return the stored fingerprints of clevr-mini. The other presets are checked in `test_rules`."""
     return {name: stored_fingerprints()["datasets"][name] for name in DATASETS}
+
+
+# At least one split of each dataset; of the preset, all.
+SMALL_SPLITS = {
+    "clevr-mini": ("train", "val", "test"),
+    "clevr-mini, batches of 8": ("val",),
+    "clevr-mini, degeneracy clevr": ("val",),
+    "demo": ("test",),
+}
 
 
 def fingerprints_by_process(*options: str, **environment: str) -> dict[str, Any]:
@@ -46,6 +56,14 @@ def test_the_stored_fingerprints_have_this_engine_version():
     assert set(stored_fingerprints()["datasets"]) == {*DATASETS, *MINIS}
 
 
+@pytest.mark.parametrize("name", DATASETS)
+def test_fingerprints_of_small_splits_equal_the_stored_ones(name: str):
+    stored = fingerprints_of_clevr_mini()[name]
+    found = of_splits("clevr", DATASETS[name], SMALL_SPLITS[name])
+    assert found == {split: stored[split] for split in SMALL_SPLITS[name]}, ADVICE
+
+
+@pytest.mark.full
 def test_fingerprints_equal_the_stored_ones():
     assert current()["datasets"] == fingerprints_of_clevr_mini(), ADVICE
 

@@ -137,10 +137,10 @@ def test_a_change_is_found_by_its_check(name: str, item: Item) -> None:
 
 def test_our_items_are_proved() -> None:
     each = {
-        name: {"scenes": proof.size(split.scenes, name=f"scenes of the preset's {name} proved", least=20)}
+        name: {"scenes": proof.size(split.scenes, name=f"scenes of the preset's {name} proved", least=10, most=10)}
         for name, split in spec_of().splits.items()
     }
-    for spec in (sized(proof.size(4_000, name="counting scenes proved")), spec_of(splits=each)):
+    for spec in (sized(proof.size(4_000, name="counting scenes proved", most=40)), spec_of(splits=each)):
         for split in spec.splits:
             own = spec.for_split(split)
             checker = Checker(WORLD, own, made=True)
@@ -156,7 +156,8 @@ def test_our_items_are_proved() -> None:
 def test_an_answer_that_is_too_frequent_in_a_batch_is_found() -> None:
     checker, found = Checker(WORLD, SPEC, made=True), Proof()
     checker.begin()
-    none = next(one for one in make_items(sized(400)) if answer_of(one.questions[0]) == 15)
+    rare = 15 if proof.SHARE == 1 else 13  # a split has the first 13 earlier than the first 15
+    none = next(one for one in make_items(sized(400)) if answer_of(one.questions[0]) == rare)
     flaws = set()
     for _ in range(6):
         checker.prove(none, found)
