@@ -17,6 +17,7 @@ import pytest
 from PIL import Image
 
 from generation.engine.environment import create_dataset
+from tests import proof
 from tests.engine.environment.stubs import trl
 from tests.webapp.test_docs import blocks
 from webapp import documentation
@@ -33,11 +34,15 @@ def stubs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
 
 
-def run(name: str, folder: Path) -> dict[str, Any]:
-    """Run a program of the page and return its names; its libraries are forgotten afterwards."""
+def run(name: str, folder: Path, *, old: str = "", new: str = "") -> dict[str, Any]:
+    """Run a program of the page and return its names; its libraries are forgotten afterwards.
+
+    In the program, `new` replaces `old`.
+    """
     [block] = [one for one in blocks("environment") if one.file == name]
+    assert old in block.body
     path = folder / name
-    path.write_text(block.body)
+    path.write_text(block.body.replace(old, new) if old else block.body)
     found = runpy.run_path(str(path), run_name="__main__")
     for library in LIBRARIES:
         sys.modules.pop(library, None)
@@ -78,7 +83,7 @@ def test_the_taskset_for_verifiers_yields_the_same_tasks_without_an_end(tmp_path
     found = run("taskset.py", tmp_path)
     taskset = found["SceneTaskset"]()
     assert taskset.INFINITE
-    first, again = (list(islice(taskset.load(), 120)) for _ in range(2))
+    first, again = (list(islice(taskset.load(), proof.size(120, least=30))) for _ in range(2))
     assert [task.data for task in first] == [task.data for task in again]
     for task, item in zip(first[:5], create_dataset("simtown-mini", seed=1), strict=False):
         [message] = task.data.prompt
@@ -123,6 +128,18 @@ def test_the_workers_of_a_loader_share_the_items(tmp_path: Path, monkeypatch: py
         assert indexes == [*range(worker.id * each, (worker.id + 1) * each), (worker.id + 2) * each]
 
 
+def test_the_training_loop_learns_from_its_first_rounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rounds = 'ANSWERS, ROUNDS, EACH, RATE = ("yes", "no"), {}, 1000, 0.3'
+    run("learn.py", tmp_path, old=rounds.format(10), new=rounds.format(3))
+    rewards = [float(text) for text in re.findall(r"mean reward (\d\.\d+)", capsys.readouterr().out)]
+    said = re.search(r"rises from about (0\.\d+) ", documentation.source("environment"))
+    assert said is not None and len(rewards) == 3
+    assert rewards[0] == pytest.approx(float(said[1]), abs=0.03)
+    assert rewards[0] < 0.75  # random answers earn 0.5
+    assert rewards[-1] > 0.8
+
+
+@pytest.mark.full
 def test_the_training_loop_learns_in_less_than_a_minute(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     start = time.process_time()
     run("learn.py", tmp_path)

@@ -32,7 +32,7 @@ def story_text(item: Item) -> str:
 
 @EACH
 def test_splits_share_no_story(task: int) -> None:
-    questions = proof.size(4_000, name="bAbI: questions of a task in each split, of stories that no other has")
+    questions = proof.size(4_000, name="bAbI: questions of a task in each split, of stories that no other has", most=60)
     spec = spec_of(task, questions=questions, splits=("train", "validation", "test"))
     texts = [{story_text(item) for item in generate_items(spec, split)} for split in spec.splits]
     assert all(texts)

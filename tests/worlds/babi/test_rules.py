@@ -6,6 +6,7 @@ import pytest
 
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds.babi.tasks import BY_NUMBER
+from tests import proof
 from tests.worlds import conformance
 from tests.worlds.babi.items import WORLD, spec_of
 from tests.worlds.conformance import Case
@@ -29,7 +30,7 @@ class TaskCase(Case):
 
     @cached_property
     def spec(self) -> BaseSpec:
-        return spec_of(self.task, questions=24)  # type: ignore[attr-defined]
+        return spec_of(self.task, questions=proof.size(24, name="questions of a task under all rules", least=10))  # type: ignore[attr-defined]
 
     @cached_property
     def specs(self) -> dict[str, BaseSpec]:

@@ -14,6 +14,7 @@ from generation.engine.worlds.clevr.camera import View, project, solve_view
 from generation.engine.worlds.clevr.picture import draw, draw_ids, primitives
 from generation.engine.worlds.clevr.scene import read_published
 from generation.engine.worlds.clevr.vocabulary import Color
+from tests.proof import SHARE
 from tests.shared_data import shared_path
 
 COLOURS = {
@@ -139,7 +140,7 @@ def test_a_mesh_is_found_by_its_digest():
 @pytest.mark.slow
 def test_metal_and_rubber_of_one_colour_look_different():
     """A metal object has bright highlights and dark reflections, also if it is small. A rubber object has neither."""
-    for color in ("gray", "cyan", "blue", "yellow"):
+    for color in ("gray", "cyan", "blue", "yellow")[:: 1 if SHARE == 1 else 2]:
         for shape in ("cube", "sphere", "cylinder"):
             spreads = []
             for material in ("rubber", "metal"):

@@ -72,7 +72,7 @@ def test_each_vehicle_lies_inside_its_projected_box(base: str) -> None:
             assert rows.max() + 1 <= 64 + bottom + 1
 
 
-@pytest.mark.parametrize("entity", proof.sample(NAMES, gate=16))
+@pytest.mark.parametrize("entity", proof.sample(NAMES, gate=10))
 def test_the_box_of_a_vehicle_fits_it_closely(entity: str) -> None:
     """A box that is too large would be a wrong place to learn from."""
     for lane in LANES:

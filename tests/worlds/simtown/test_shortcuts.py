@@ -105,7 +105,7 @@ def test_guesses_from_the_words_alone_are_right_by_chance(base: str, split: str)
     ],
 )
 def test_guesses_on_made_items_are_right_by_chance(base: str, changes: dict[str, object]) -> None:
-    count = proof.size(10_000, name="SimTown items learned and guessed without pictures")
+    count = proof.size(10_000, name="SimTown items learned and guessed without pictures", most=150)
     spec = sized(base, train=count, test=count, **changes)
     learned, tried = ([asked_in(item) for item in make_items(spec, split)] for split in ("train", "test"))
     found = {what: guessed_right(learned, tried, key) for what, key in KEYS.items()}

@@ -64,7 +64,10 @@ def answers_of(chance: np.random.Generator, accuracies: list[float], questions: 
     return found
 
 
-@pytest.mark.parametrize("true", [[0.5, 0.5, 0.6, 0.6, 0.75, 0.9], [0.7] * 6, [0.50, 0.56, 0.62, 0.68, 0.74, 0.80]])
+@pytest.mark.parametrize(
+    "true",
+    proof.sample([[0.5, 0.5, 0.6, 0.6, 0.75, 0.9], [0.7] * 6, [0.50, 0.56, 0.62, 0.68, 0.74, 0.80]], gate=2),
+)
 def test_intervals_contain_all_true_ranks_in_95_of_100_boards(true: list[float]) -> None:
     chance, truth = np.random.default_rng(1), np.zeros(300, np.int64)
     best = [1 + sum(other > one for other in true) for one in true]
