@@ -157,10 +157,9 @@ def _encoded(rgb: NDArray[np.uint8]) -> bytes:
 
 
 def draw_sample(split: Split, colour: Colour, which: int) -> NDArray[np.uint8]:
-    """Return a picture of this colour as the split's world draws it, or of a ball if the world draws no pictures."""
     name = next(name for name, rgb in swatches_of(split).items() if rgb == colour)
     rgb = split.dataset.get_world().draw_colour(split.read_spec(), name, which=which, size=SIZE)
-    return _ball(colour) if rgb is None else rgb
+    return _ball(colour) if rgb is None else rgb  # a world without pictures draws no colours
 
 
 def _ball(colour: Colour) -> NDArray[np.uint8]:

@@ -256,6 +256,7 @@ def test_both_runners_send_the_same_requests(
     assert sent[0] == sent[1] and len(sent[0]) == 48
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_after_ctrl_c_and_a_kill_the_command_goes_on(migrated_environment: dict[str, str], tmp_path: Path) -> None:
     environment = migrated_environment

@@ -1,7 +1,8 @@
 """Hostile input for the readers of specs, meshes, families, scenes, rules, recipes, filters and submission exports.
 
-Run as a program, this module reads all of it. It writes JSON with three values for each input: the error (empty if
-there was none), the processor time in seconds, and the peak memory of the process so far in megabytes.
+Run as a program, this module reads all of it, or each fourth input if it gets the argument `briefly`. It writes JSON
+with three values for each input: the error (empty if there was none), the processor time in seconds, and the peak
+memory of the process so far in megabytes.
 """
 
 import json
@@ -114,6 +115,8 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
     django.setup()
     cases = {name: lambda case=case: read_spec(*case) for name, case in SPECS.items()} | others()
+    if sys.argv[1:] == ["briefly"]:
+        cases = {name: case for number, (name, case) in enumerate(cases.items()) if number % 4 == 3}
     found = {}
     for name, case in cases.items():
         before = time.process_time()

@@ -58,12 +58,12 @@ def is_outdated(migrations: Migrations) -> bool:
 
 
 def models_at(migrations: Migrations) -> Models:
-    """Return the models of all tables after these migrations, by label and sorted by label."""
     return _models_after(tuple((app, name) for app, names in migrations.items() for name in names))
 
 
 @functools.lru_cache(maxsize=8)  # a restore asks several times for the same models, which take a tenth of a second
 def _models_after(migrations: tuple[tuple[str, str], ...]) -> Models:
+    """Return the models of all tables after these migrations, by label and sorted by label."""
     loader = _loader()
     nodes = [one for one in migrations if one in loader.graph.nodes]
     models = {

@@ -258,6 +258,7 @@ def test_ctrl_c_says_how_to_go_on(site: dict[str, str], tmp_path: Path) -> None:
     assert resumed.returncode == 0 and "epoch 1 of" not in resumed.stderr
 
 
+@pytest.mark.full
 def test_errors_of_the_command_line_are_one_line(site: dict[str, str], tmp_path: Path) -> None:
     done = manage(*order_of(tmp_path, epochs=-1), environment=site)
     assert (done.returncode, done.stdout) == (2, "") and len(done.stderr.strip().splitlines()) == 1

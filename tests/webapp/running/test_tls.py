@@ -156,6 +156,7 @@ def tls_postgres(certificates: Path, tmp_path: Path) -> Iterator[str]:
     server.wait(30)
 
 
+@pytest.mark.full
 def test_postgresql_is_used_over_tls(tls_postgres: str, certificates: Path, tmp_path: Path) -> None:
     look = "from django.db import connection as c; c.ensure_connection(); print(c.connection.pgconn.ssl_in_use)"
     cases = {
