@@ -65,7 +65,6 @@ def differences(old: dict[str, Table], new: dict[str, Table]) -> Iterator[str]:
             yield from (f"{label}.{name}" for name, value in row.items() if name not in found or found[name] != value)
 
 
-@pytest.mark.full
 def test_a_site_of_the_earlier_release_is_upgraded_in_place_and_its_rows_are_kept_for_the_way_back(
     old_archive: Path, tmp_path: Path
 ) -> None:
