@@ -81,7 +81,7 @@ QUERIES: tuple[str, ...] = (
 QUERIES = QUERIES[::8] if BRIEFLY else QUERIES
 # Limits of addresses of a route that get other methods, and of followed links of one kind; withheld splits come first.
 MOST, MOST_LINKS = (1, 1) if BRIEFLY else (crawling.MOST, crawling.MOST)
-OTHER_WAYS = [way for way in crawling.VARIANTS if not BRIEFLY or way in (("POST", {}), ("GET", {"HX-Request": "true"}))]
+OTHER_WAYS = (("POST", {}), ("GET", {"HX-Request": "true"})) if BRIEFLY else crawling.VARIANTS
 
 CheckKey = tuple[str, str, What | None]  # an access check: dataset, split ("" for the whole dataset), kind of thing
 _sites = itertools.count()

@@ -112,5 +112,19 @@ def test_browsers_that_ask_for_all_pairs_at_once_wait_for_one_drawing(monkeypatc
     assert len(drawn) == len(set(drawn)) == len(CLEVR) * color_vision.WAYS
 
 
+@pytest.mark.parametrize("number", range(1, len(CLEVR) + 1))
+def test_each_pair_of_a_participant_is_drawn(joined: Joined, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """A split may have any number of colours; the picture of a pair that was not drawn would be missing on the page."""
+    some = dict(list(CLEVR.items())[:number])
+    monkeypatch.setattr(color_vision, "sealed_split", lambda key, digest: Split(index_digest=digest))
+    monkeypatch.setattr(color_vision, "swatches_of", lambda split: some)
+    monkeypatch.setattr(color_vision, "draw_sample", lambda split, colour, which: np.full((2, 2, 3), colour, np.uint8))
+    sizes = {
+        len(color_vision.draw_pair(pair, Split(index_digest=f"{number} colours")))
+        for pair in color_vision.pairs_for(joined(), some)
+    }
+    assert len(sizes) == 1
+
+
 def test_pairs_show_both_materials(joined: Joined) -> None:
     assert {pair.which for pair in color_vision.pairs_for(joined(), CLEVR)} == {0, 1}

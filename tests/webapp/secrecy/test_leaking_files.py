@@ -38,7 +38,12 @@ def request_pictures(kept: str, secret: str) -> tuple[dict[str, dict[str, Reply]
         scenes = Scene.objects.filter(split__dataset__slug="riddles", split__name="test").select_related(
             "split__dataset"
         )
-        requests = [Request(*way[:1], one, *way[1:]) for scene in scenes for one in addresses(scene) for way in WAYS]
+        requests = [
+            Request(method, address, headers)
+            for scene in scenes
+            for address in addresses(scene)
+            for method, headers in WAYS
+        ]
         replies = {}
         for who in (STRANGERS[-1], "owner"):
             client = riddle_site.browser(who)()
