@@ -1,4 +1,4 @@
-"""A bucket with the delay of a remote one: each request takes 50 ms more, and is counted."""
+"""A bucket with the delay of a remote one: each request takes 50 ms more or, for a file, until others join it."""
 
 import threading
 import time
@@ -12,13 +12,15 @@ from urllib.parse import urlsplit
 from tests.services import S3
 
 DELAY = 0.05  # seconds
+AT_ONCE = 8  # requests for files that wait for each other, so that a busy machine shows the same number at once
+PATIENCE = 1.0  # seconds that they wait
 
 
 class Road:
     """Counts the requests to a bucket by method, and the largest number of requests at the same time."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.changed = threading.Condition()
         self.requests: Counter[str] = Counter()
         self.now = self.most = 0
 
@@ -27,15 +29,18 @@ class Road:
         self.most = 0
 
     @contextmanager
-    def taken(self, verb: str) -> Iterator[None]:
-        with self.lock:
+    def taken(self, verb: str, *, is_file: bool) -> Iterator[None]:
+        with self.changed:
             self.requests[verb] += 1
             self.now += 1
             self.most = max(self.most, self.now)
+            self.changed.notify_all()
+            if is_file:
+                self.changed.wait_for(lambda: self.most >= AT_ONCE, PATIENCE)
         try:
             yield
         finally:
-            with self.lock:
+            with self.changed:
                 self.now -= 1
 
 
@@ -49,7 +54,8 @@ def far_away(s3: S3) -> Iterator[tuple[S3, Road]]:
 
         def _pass_on(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            with road.taken(self.command):
+            is_file = self.command in ("GET", "PUT") and "?" not in self.path
+            with road.taken(self.command, is_file=is_file):
                 time.sleep(DELAY)
                 connection = HTTPConnection(str(home.hostname), home.port, timeout=60)
                 headers = {name: value for name, value in self.headers.items() if name.lower() != "expect"}
