@@ -22,6 +22,7 @@ help:
 	@echo "make test-quick                         the tests that are not slow, proofs at 1/100 of their size"
 	@echo "make prove                              the whole test suite, proofs at full size"
 	@echo "make lint                               ruff, mypy, import-linter, Django's checks"
+	@echo "make static/ask.py                      build the script that asks models, from generation/asking"
 	@echo "make env                                write .env with random passwords, which docker-compose.yml needs"
 	@echo "make release                            check, build and tag a release; the tag is not pushed"
 	@echo "make .venv                              the Python environment alone"
@@ -62,6 +63,11 @@ $(BUILDER)/.run: | $(BIN)/python
 .PHONY: bytecode
 bytecode: $(VENV)/.dev
 	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1 || true
+
+# Users download the script as one file, so it is in the repository. A test says when it has to be built again.
+.PHONY: static/ask.py
+static/ask.py: $(BIN)/python
+	$(BIN)/python -m generation.asking.single_file
 
 # Each linter is a target, so that `make --keep-going lint` runs all of them, whichever fails.
 LINTERS := lint-code lint-format lint-types lint-imports lint-migrations lint-deployment

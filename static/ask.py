@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Built from the modules of generation/asking: change them, not this file, and run `make static/ask.py`.
 """Ask a model the questions of a Horsesense site. This is one file; it needs only Python 3.9 or later.
 
     export MODEL_API_KEY=...        if the model's server needs a key
@@ -42,41 +43,14 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
-API = "/api/v1/"
-TRIES = 8  # of one request to the site
-PAUSE = 0.5  # seconds before the second try; each further pause is twice as long
-LONGEST_BACKOFF = 60.0
-LONGEST_PAUSE = 900.0  # seconds that a server may ask to wait; the script stops if it asks for more
-LONGEST_TIMER = 1e9  # seconds; timers do not take much more
-SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
-PATH = re.compile(r"[!-~]*")  # of an address: as it is sent, in ASCII and without spaces
-SITE_TIMEOUT = 120.0  # seconds of an exchange with the site, and of each piece of a download
-A_DAY = 86_400.0
-POLL = (1.0, 5.0)  # seconds between two checks of a submission: at first, and at most
-PIECE = 1 << 16
-LEAST_REPLY = 256 << 10  # bytes that one reply may have in any case
-ALL_REPLIES = 32 << 20  # bytes of all replies that are read at once; each of the requests at once has an equal part
-MOST_VALUES = 1 << 20  # values in a reply, which need more memory than their text
-LARGEST_ERROR = 1 << 20  # bytes of an error that are read
-LARGEST_ANSWER = 64 << 20  # bytes of an answer of the site that is no download
-LONGEST_LINE = 16 << 20  # bytes of a line of the site's files
+# Messages on the terminal, in which keys are hidden; the errors that end a run; and the clock.
+
+
 SHOWN = 200  # characters of a text from outside that are printed
 KEPT_ERROR = 2000  # characters of an error that are stored
-SHRINK = 0.7  # the limit of simultaneous requests is multiplied by this when the server asks for fewer
-IN_A_ROW = 20  # failed requests after which the script stops
 SECRET = 8  # the fewest characters of a key that is hidden wherever it occurs
-BEAT = 1.0  # seconds between two lines of progress on a terminal
-PARTS = 20  # lines of progress elsewhere, such as in a log
-MILLION = 1_000_000
-TOO_MANY = "(too many steps)"
-
-ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
-UNSCORED = ("failed", "cancelled")  # states of a submission
-ENDED = ("done", *UNSCORED)
-ANSWERS = "answers.jsonl"
-NO_ANSWERS = "Expected the right results of the steps of"
 
 
 class Refused(Exception):
@@ -93,9 +67,6 @@ class Unreachable(Exception):
 
 class Interrupted(Exception):
     """No further requests may be sent."""
-
-
-# Texts
 
 
 class Redactor:
@@ -193,14 +164,6 @@ def printable(text: object, most: int = SHOWN) -> str:
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in cut)
 
 
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def as_json(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
-
-
 class Clock:
     """The time, and pauses that end early when the script stops; tests replace it."""
 
@@ -217,677 +180,8 @@ class Clock:
         self.stopped.wait(seconds)
 
 
-# Exchanges with an end
-
-
-class Deadline:
-    """The end of an exchange: of everything from the look-up of the server's name to the last byte of its reply."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.renew()
-
-    def renew(self) -> None:
-        self.end = time.monotonic() + self.seconds
-
-    def left(self) -> float:
-        """Return the seconds that are left; raise `TimeoutError` if there are none."""
-        left = self.end - time.monotonic()
-        if left <= 0:
-            raise self.error()
-        return left
-
-    def error(self) -> TimeoutError:
-        return TimeoutError(f"expected a complete reply within {self.seconds:g} s")
-
-
-class TimedReader(io.RawIOBase):
-    """Reads from a socket until a deadline, however few bytes a server sends at a time."""
-
-    def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
-        self.sock, self.deadline = sock, deadline
-        self.raw: Any = sock.makefile("rb", buffering=0)  # keeps the socket open after the connection is closed
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> Any:
-        self.sock.settimeout(self.deadline.left())
-        try:
-            return self.raw.readinto(buffer)
-        except socket.timeout as error:  # noqa: UP041 - another class before Python 3.10
-            raise self.deadline.error() from error
-
-    def close(self) -> None:
-        self.raw.close()
-        super().close()
-
-
-class TimedSocket:
-    """The part of a socket that `http.client` uses; each call ends at the deadline of its connection's exchange."""
-
-    def __init__(self, sock: socket.socket, connection: TimedConnection) -> None:
-        self.sock, self.connection = sock, connection
-
-    def sendall(self, content: Any) -> None:
-        deadline = self.connection.deadline
-        view = memoryview(content).cast("B")
-        try:
-            for start in range(0, len(view), PIECE):  # a socket with TLS waits anew for each piece
-                self.sock.settimeout(deadline.left())
-                self.sock.sendall(view[start : start + PIECE])
-        except socket.timeout as error:  # noqa: UP041 - another class before Python 3.10
-            raise deadline.error() from error
-
-    def makefile(self, mode: str, *_: Any, **__: Any) -> io.BufferedReader:
-        return io.BufferedReader(TimedReader(self.sock, self.connection.deadline))
-
-    def fileno(self) -> int:
-        return self.sock.fileno()
-
-    def close(self) -> None:
-        self.sock.close()
-
-
-class TimedConnection(http.client.HTTPConnection):
-    """A connection whose exchanges have a deadline. Set a new one before each further exchange."""
-
-    def __init__(self, host: str, port: int | None = None, *, timeout: float = SITE_TIMEOUT, **more: Any) -> None:
-        super().__init__(host, port, timeout=timeout, **more)
-        self.deadline = Deadline(timeout)
-
-    def connect(self) -> None:
-        self._use(connected(self.host, self.port, self.deadline))
-        if getattr(self, "_tunnel_host", None):
-            self._tunnel()  # type: ignore[attr-defined]
-
-    def getresponse(self) -> http.client.HTTPResponse:
-        response = super().getresponse()
-        response.deadline = self.deadline  # type: ignore[attr-defined]
-        return response
-
-    def _use(self, sock: socket.socket) -> None:
-        self.sock: Any = TimedSocket(sock, self)
-
-
-class TimedTLSConnection(TimedConnection):
-    """The same with TLS; certificates are verified."""
-
-    default_port = 443
-
-    def connect(self) -> None:
-        super().connect()
-        plain, name = self.sock.sock, getattr(self, "_tunnel_host", None) or self.host
-        safe = ssl.create_default_context().wrap_socket(plain, server_hostname=name, do_handshake_on_connect=False)
-        self._use(safe)
-        safe.settimeout(self.deadline.left())
-        try:
-            safe.do_handshake()
-        except socket.timeout as error:  # noqa: UP041 - another class before Python 3.10
-            raise self.deadline.error() from error
-
-
-def connected(host: str, port: int, deadline: Deadline) -> socket.socket:
-    """Return a socket that is connected to the first address of a server that answers."""
-    places = looked_up(host, port, deadline)
-    trouble: OSError | None = None
-    for number, (family, kind, protocol, _, address) in enumerate(places):
-        try:
-            found = socket.socket(family, kind, protocol)
-        except OSError as error:
-            trouble = error
-            continue
-        try:
-            found.settimeout(deadline.left() / (len(places) - number))  # so that there is time for each address
-            found.connect(address)
-            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return found
-        except OSError as error:
-            found.close()
-            deadline.left()
-            trouble = error
-    raise trouble or OSError(f"expected an address of {host}, got none")
-
-
-def looked_up(host: str, port: int, deadline: Deadline) -> list[Any]:
-    """Return the addresses of a server. The look-up of a name can't be stopped, so a thread of its own waits for it."""
-    found: list[Any] = []
-    is_done = threading.Event()
-
-    def look_up() -> None:
-        try:
-            found.append(socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM))
-        except (OSError, UnicodeError) as error:
-            found.append(error)
-        is_done.set()
-
-    threading.Thread(target=look_up, daemon=True).start()
-    if not is_done.wait(deadline.left()):
-        raise deadline.error()
-    if isinstance(found[0], OSError):
-        raise found[0]
-    if isinstance(found[0], UnicodeError):
-        raise OSError(f"expected the name of a server, got {host!r}")
-    return list(found[0])
-
-
-class TimedHTTP(urllib.request.HTTPHandler):
-    def http_open(self, req: urllib.request.Request) -> Any:
-        return self.do_open(TimedConnection, req)
-
-
-class TimedHTTPS(urllib.request.HTTPSHandler):
-    def https_open(self, req: urllib.request.Request) -> Any:
-        return self.do_open(TimedTLSConnection, req)
-
-
-# The site
-
-
-class UploadFile(NamedTuple):
-    name: str
-    content: bytes
-
-
-class SameSite(urllib.request.HTTPRedirectHandler):
-    # The token is for the site that was named.
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> None:
-        raise Refused(f"Expected the site's own address, got one that leads to {printable(newurl)}: use this address.")
-
-
-def parts_of_address(address: str) -> urllib.parse.SplitResult | None:
-    """Return the parts of an address of http or https without names and passwords, or None for other texts."""
-    try:
-        parts = urllib.parse.urlsplit(address)
-        is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # of a port that is no number, or of an open bracket
-        return None
-    return parts if is_address and "@" not in parts.netloc and PATH.fullmatch(parts.path) else None
-
-
-class Site:
-    """A site, which is asked with the token of an account."""
-
-    def __init__(self, address: str, token: str, clock: Clock) -> None:
-        parts = parts_of_address(address)
-        if parts is None:
-            got = "one with a password" if "@" in address else repr(address)
-            raise Refused(f"Expected the site's address, such as https://example.org, got {got}.")
-        self.address, self.clock = f"{parts.scheme}://{parts.netloc}", clock
-        self.headers = {"Accept": "application/json", "User-Agent": "horsesense-ask"}
-        if token:
-            self.headers["Authorization"] = f"Bearer {token}"
-        self.opener = urllib.request.build_opener(SameSite, TimedHTTP, TimedHTTPS)
-
-    def ask(self, path: str) -> Any:
-        return self._again(lambda: self._opened(path, {}), json_of)
-
-    def download(self, path: str, target: Path) -> Path:
-        """Download a file from an address, completely or not at all; an interrupted download continues."""
-        draft, etag = target.with_name(f"{target.name}.part"), ""
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft.unlink(missing_ok=True)
-
-        def opened() -> Any:
-            size = draft.stat().st_size if etag and draft.exists() else 0
-            return self._opened(path, {"Range": f"bytes={size}-", "If-Range": etag} if size else {})
-
-        def write(answer: Any) -> None:
-            nonlocal etag
-            etag = answer.headers.get("ETag", "")
-            wanted, got = answer.headers.get("Content-Length"), 0
-            with draft.open("ab" if answer.status == 206 else "wb") as file:
-                while piece := answer.read(PIECE):
-                    got += file.write(piece)
-                    answer.deadline.renew()  # a large file takes long, but each piece must come in time
-            if wanted is not None and int(wanted) != got:
-                raise http.client.IncompleteRead(b"", int(wanted) - got)
-
-        self._again(opened, write)
-        draft.replace(target)
-        return target
-
-    def send(self, path: str, fields: Mapping[str, str], files: Mapping[str, UploadFile], *, key: str = "") -> Any:
-        """Upload files and the fields of a form. Uploads with the same key count once."""
-        boundary = uuid.uuid4().hex
-        body = bytearray()
-        for name, value in fields.items():
-            body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
-        for name, file in files.items():
-            about = f'form-data; name="{name}"; filename="{file.name}"\r\nContent-Type: application/octet-stream'
-            body += f"--{boundary}\r\nContent-Disposition: {about}\r\n\r\n".encode() + file.content + b"\r\n"
-        body += f"--{boundary}--\r\n".encode()
-        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-        if key:
-            headers["Idempotency-Key"] = key
-        return self._again(lambda: self._opened(path, headers, bytes(body)), json_of)
-
-    def _opened(self, path: str, headers: Mapping[str, str], body: bytes | None = None) -> Any:
-        address = urllib.parse.urljoin(self.address, path)
-        if urllib.parse.urlsplit(address)[:2] != urllib.parse.urlsplit(self.address)[:2]:
-            raise Refused(f"Expected an address of {self.address}, got {printable(address)}.")
-        request = urllib.request.Request(address, body, {**self.headers, **headers})  # noqa: S310 - http alone
-        return self.opener.open(request, timeout=SITE_TIMEOUT)
-
-    def _again(self, opened: Callable[[], Any], read: Callable[[Any], Any]) -> Any:
-        """Return what `read` returns for a response; repeat a failed request after pauses that grow."""
-        trouble = ""
-        for number in range(TRIES):
-            pause = min(LONGEST_BACKOFF, PAUSE * 2**number)
-            try:
-                with opened() as answer:
-                    return read(answer)
-            except urllib.error.HTTPError as error:
-                trouble = message_of(error)
-                pause = seconds_asked(error.headers, self.clock.date()) or pause
-                if not (error.code == 429 or error.code >= 500) or pause > LONGEST_PAUSE:
-                    raise Refused(f"{self.address} says: {trouble}", error.code) from error
-            except (OSError, http.client.HTTPException, ValueError, zlib.error) as error:
-                trouble = printable(getattr(error, "reason", error)) or type(error).__name__
-            if number + 1 < TRIES:
-                say(f"No answer from the site yet ({trouble}). The next try is in {pause:g} s.")
-                self.clock.wait(pause)
-        raise Unreachable(f"Expected an answer from {self.address}, got none after {TRIES} tries: {trouble}")
-
-
-def json_of(answer: Any) -> Any:
-    """Return the JSON value in an answer of the site."""
-    content = answer.read(LARGEST_ANSWER + 1)
-    if len(content) > LARGEST_ANSWER:
-        raise ValueError(f"expected at most {LARGEST_ANSWER:,} bytes, got more")
-    if answer.length:  # a read with a limit does not notice
-        raise http.client.IncompleteRead(content, answer.length)
-    return json.loads(content)
-
-
-def message_of(error: urllib.error.HTTPError) -> str:
-    try:
-        said = json.loads(error.read(LARGEST_ERROR))["error"]["message"]
-    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
-        said = error.reason
-    return f"{printable(said, KEPT_ERROR)} ({error.code})"
-
-
-def seconds_asked(headers: Any, now: float) -> float | None:
-    """Return the seconds in the header Retry-After, which has a number or a date; None without a valid header.
-
-    They are 0 for a date that has passed, and at most `LONGEST_TIMER`.
-    """
-    said = (headers.get("Retry-After") or "").strip()
-    if SECONDS.fullmatch(said):
-        return min(float(said), LONGEST_TIMER)
-    until = email.utils.parsedate_tz(said)
-    if until is None:
-        return None
-    told = email.utils.parsedate_tz(headers.get("Date") or "")  # the clocks of both machines may differ
-    try:
-        since = now if told is None else email.utils.mktime_tz(told)
-        return min(max(0.0, email.utils.mktime_tz(until) - since), LONGEST_TIMER)
-    except (ValueError, OverflowError):
-        return None
-
-
-class ExpectedStep(NamedTuple):
-    """A step of a question's program.
-
-    `kind` is the form of its result, and `result` the right one.
-    """
-
-    function: str
-    kind: str
-    result: Any
-
-
-class AskedQuestion(NamedTuple):
-    """A question of the split.
-
-    `prompt` includes the story, if there is one, and `picture` names the picture. `answer` is None if it is withheld.
-    `steps_prompt` asks for the results of `steps`; both are empty unless the form asks for steps.
-    """
-
-    number: int
-    prompt: str
-    choices: tuple[str, ...]
-    answer: str | None
-    picture: str | None
-    steps_prompt: str = ""
-    steps: tuple[ExpectedStep, ...] = ()
-
-
-def lines_of(path: Path, what: str) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a downloaded file; raise `Refused` if it is something else."""
-    try:
-        with gzip.open(path) as file:
-            while line := file.readline(LONGEST_LINE + 1):
-                if len(line) > LONGEST_LINE:
-                    raise ValueError(f"a line of more than {LONGEST_LINE:,} bytes")
-                yield json.loads(line)
-    except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise Refused(f"Expected {what} of a Horsesense site in {path}, got something else: {error!r}.") from error
-
-
-def questions_in(rows: Iterable[Mapping[str, Any]]) -> list[AskedQuestion]:
-    """Return the questions of the site's lines; raise `Refused` if one has neither a picture nor a story."""
-    found, numbers = [], set()
-    for row in rows:
-        try:
-            number, image = row["question_id"], row["image"]
-            if type(number) is not int or number in numbers:
-                raise Refused(f"Expected another whole number for each question, got {printable(repr(number))}.")
-            numbers.add(number)
-            if image is None and "story" not in row:
-                raise Refused(f"Expected a picture or a story for each question, got neither for question {number}.")
-            found.append(AskedQuestion(number, row["prompt"], tuple(row["choices"]), row["answer"], image))
-        except (KeyError, TypeError) as error:
-            raise Refused(f"Expected questions of a Horsesense site, got something else: {error!r}.") from error
-    return found
-
-
-def with_steps(questions: Sequence[AskedQuestion], rows: Iterable[Mapping[str, Any]]) -> list[AskedQuestion]:
-    """Return questions with the steps of their programs; raise `Refused` if one has no program."""
-    found: dict[int, tuple[str, tuple[ExpectedStep, ...]]] = {}
-    try:
-        for row in rows:
-            if row["steps"]:
-                steps = tuple(ExpectedStep(one["function"], one["kind"], one["result"]) for one in row["steps"])
-                found[row["question_id"]] = (row["prompt"], steps)
-    except (KeyError, TypeError) as error:
-        raise Refused(f"Expected steps of a Horsesense site, got something else: {error!r}.") from error
-    missing = [question.number for question in questions if question.number not in found]
-    if missing:
-        raise Refused(
-            f"Expected a program for each question, got none for question {missing[0]}: use another --form than steps."
-        )
-    every = ((question, *found[question.number]) for question in questions)
-    return [question._replace(steps_prompt=prompt, steps=steps) for question, prompt, steps in every]
-
-
-def chosen_of(questions: Sequence[AskedQuestion], count: int | None, salt: str) -> list[AskedQuestion]:
-    """Return a sample, the same for every model; a larger sample contains each smaller one."""
-    if count is None or count >= len(questions):
-        return list(questions)
-    ranked = sorted(questions, key=lambda question: sha256(f"{salt}:{question.number}".encode()))
-    return sorted(ranked[:count])
-
-
-class SiteSplit:
-    """A split of a site. `manage.py ask` has another class with these methods for a split that needs no server."""
-
-    def __init__(self, site: Site, name: str) -> None:
-        self.site, self.name, self.path = site, name, split_path(name)
-        self.about = site.ask(self.path)
-        if not isinstance(self.about, dict) or not {"answers", "fingerprint", "questions_file"} <= self.about.keys():
-            raise Refused(f"Expected a split of a Horsesense site at {site.address}{self.path}, got something else.")
-        self.fingerprint: str = self.about["fingerprint"]
-        self.answers: list[str] = self.about["answers"]
-
-    def questions(self, folder: Path) -> list[AskedQuestion]:
-        path = self.site.download(self.about["questions_file"], folder / "questions.jsonl.gz")
-        return questions_in(lines_of(path, "questions"))
-
-    def with_steps(self, questions: Sequence[AskedQuestion], folder: Path) -> list[AskedQuestion]:
-        """Return the questions with the steps of their programs; raise `Refused` if the site does not send them."""
-        address = self.about.get("steps_file")
-        if address is None and self.about.get("withheld"):
-            raise Refused(f"{NO_ANSWERS} {self.name}, got none because the answers are withheld: use another --form.")
-        if address is None:
-            raise Refused(
-                f"{NO_ANSWERS} {self.name}, got none because the site does not send them: use another --form."
-            )
-        return with_steps(questions, lines_of(self.site.download(address, folder / "steps.jsonl.gz"), "steps"))
-
-    def pictures(
-        self, questions: Sequence[AskedQuestion], chosen: Sequence[AskedQuestion], folder: Path
-    ) -> Callable[[AskedQuestion], bytes]:
-        """Return a function that reads a picture. All pictures are downloaded first, unless the questions need few."""
-        wanted = {question.picture for question in chosen} - {None}
-        every = {question.picture for question in questions} - {None}
-        home = folder / f"pictures-{self.fingerprint[:12]}"
-        if not wanted or 4 * len(wanted) < len(every):
-            return SinglePictures(self.site, self.path, home).read
-        archive = home / "images.tar"
-        if not archive.exists():
-            say(f"Downloading {len(every):,} pictures.")
-            self.site.download(self.about["images_file"], archive)
-        return PictureArchive(archive).read
-
-    def check(self, fields: Mapping[str, str], answers: bytes) -> None:
-        # Raises `Refused` if the answers could not be submitted.
-        self.site.send(f"{API}submissions/", {**fields, "dry_run": "1"}, {"file": UploadFile(ANSWERS, answers)})
-
-    def submit(self, fields: Mapping[str, str], answers: bytes, replies: Path | None) -> dict[str, Any]:
-        """Submit the answers, and the replies if the site takes them; return the submission when it has ended."""
-        for key in submission_keys(fields, answers):
-            sent = self._sent(fields, answers, replies, key=key)
-            address, pause = sent["url"], POLL[0]
-            found = self.site.ask(address)
-            if not sent.get("is_repeat") or found["state"] not in UNSCORED:
-                break
-        page = urllib.parse.urljoin(self.site.address, found.get("page", address))
-        say(f"Submission {printable(found['id'])}: {printable(page)}")
-        while found["state"] not in ENDED:
-            self.site.clock.wait(pause)
-            pause = min(1.5 * pause, POLL[1])
-            found = self.site.ask(address)
-        return dict(found)
-
-    def _sent(self, fields: Mapping[str, str], answers: bytes, replies: Path | None, *, key: str) -> Any:
-        path, files = f"{API}submissions/", {"file": UploadFile(ANSWERS, answers)}
-        if replies is None:
-            return self.site.send(path, fields, files, key=key)
-        more = {"replies": UploadFile("replies.jsonl.gz", replies.read_bytes())}
-        try:
-            return self.site.send(path, fields, {**files, **more}, key=key)
-        except Refused as refusal:
-            said = str(refusal)
-            if refusal.status == 413:
-                raise Refused(f"{said} --no-replies submits the answers without the replies.") from refusal
-            if refusal.status != 422 or "Expected the fields" not in said or "'replies'" not in said:
-                raise
-        say("The site does not take replies: the answers are submitted without them.")
-        return self.site.send(path, fields, files, key=key)
-
-
-def submission_keys(fields: Mapping[str, str], answers: bytes) -> Iterator[str]:
-    """Yield the key of a submission, so that the same answers of the same run never count twice.
-
-    Further keys follow, since an earlier submission that was refused is no reason to refuse these answers again.
-    """
-    key = sha256(as_json(sorted(fields.items())) + answers)
-    yield key
-    yield from (f"{key}-{number}" for number in range(2, TRIES + 1))
-
-
-# Pictures
-
-
-class PictureArchive:
-    """The pictures of a downloaded archive."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            with tarfile.open(path) as tar:
-                self.places = {entry.name: (entry.offset_data, entry.size) for entry in tar}
-        except tarfile.TarError as error:
-            raise Refused(
-                f"Expected the pictures in {path}, got no tar archive ({error}): delete this file."
-            ) from error
-
-    def read(self, question: AskedQuestion) -> bytes:
-        name = question.picture or ""
-        if name not in self.places:
-            raise Refused(f"Expected the picture of question {question.number}, got none named {printable(name)}.")
-        start, size = self.places[name]
-        with self.path.open("rb") as file:
-            file.seek(start)
-            return file.read(size)
-
-
-class SinglePictures:
-    """Pictures that are downloaded one by one."""
-
-    def __init__(self, site: Site, path: str, folder: Path) -> None:
-        self.site, self.path, self.folder = site, path, folder
-        self.lock = threading.Lock()
-
-    def read(self, question: AskedQuestion) -> bytes:
-        """Return the picture of a question; download it first if necessary."""
-        with self.lock:
-            target = self.folder / f"{question.number}.image"
-            if not target.exists():
-                address = self.site.ask(f"{self.path}questions/{question.number}/").get("image")
-                if not address:
-                    raise Refused(f"Expected the picture of question {question.number}, got none.")
-                self.site.download(address, target)
-            return target.read_bytes()
-
-
-class PictureStore:
-    """The pictures of the questions as they are sent; `read` returns the site's own file."""
-
-    def __init__(self, read: Callable[[AskedQuestion], bytes], *, scale: Fraction | None) -> None:
-        self.read, self.scale = read, scale
-        self.lock = threading.Lock()
-        self.sums: dict[str, str] = {}
-        self.ready: dict[str, str] = {}
-
-    def sum_of(self, question: AskedQuestion) -> str | None:
-        """Return the SHA-256 of the site's own file, or None without a picture."""
-        name = question.picture
-        if name is None:
-            return None
-        if name not in self.sums:
-            self.sums[name] = sha256(self.read(question))
-        return self.sums[name]
-
-    def address_of(self, question: AskedQuestion) -> str | None:
-        """Return the picture as a data URL, scaled if there is a scale."""
-        name = question.picture
-        if name is None:
-            return None
-        found = self.ready.get(name)
-        if found is None:
-            content = self.read(question)
-            if self.scale is not None:
-                content = scaled_png(content, self.scale)
-            found = f"data:{media_type(content)};base64,{base64.b64encode(content).decode('ascii')}"
-            with self.lock:
-                while len(self.ready) >= 64:
-                    del self.ready[next(iter(self.ready))]
-                self.ready[name] = found
-        return found
-
-
-def media_type(content: bytes) -> str:
-    if content.startswith(b"\xff\xd8"):
-        return "image/jpeg"  # sent as it is, because encoding it again would change its pixels
-    if not content.startswith(PNG):
-        raise Refused("Expected a picture in the format PNG or JPEG, got another one.")
-    return "image/png"
-
-
-PNG = b"\x89PNG\r\n\x1a\n"
-CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by PNG's colour type
-
-
-class PngPixels(NamedTuple):
-    """A decoded PNG: its head without the size, the other chunks before the pixels, and a bytes object for each row."""
-
-    width: int
-    head: bytes
-    chunks: bytes
-    pixel: int  # bytes
-    rows: list[bytes]
-
-
-def png_chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the name and the content of each chunk; raise `Refused` if a file is no PNG or is damaged."""
-    if not content.startswith(PNG):
-        raise Refused("Expected a PNG to scale, got another kind of picture: ask without --scale.")
-    at = len(PNG)
-    while at < len(content):
-        if at + 12 > len(content):
-            raise Refused("Expected a complete PNG, got one that ends early.")
-        size, name = struct.unpack(">I4s", content[at : at + 8])
-        yield name, content[at + 8 : at + 8 + size]
-        at += size + 12
-
-
-def decoded_png(content: bytes) -> PngPixels:
-    """Return the pixels of a PNG with 8 or 16 bits a channel that is not interlaced."""
-    parts = list(png_chunks(content))
-    head = parts[0][1]
-    width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", head)
-    if depth not in (8, 16) or interlaced or colour not in CHANNELS:
-        raise Refused("Expected a PNG with 8 or 16 bits a channel and not interlaced: ask without --scale.")
-    pixel = CHANNELS[colour] * depth // 8
-    size = width * pixel
-    packed = b"".join(part for name, part in parts if name == b"IDAT")
-    data = zlib.decompressobj().decompress(packed, height * (size + 1))
-    if len(data) != height * (size + 1):
-        raise Refused(f"Expected {height} rows of pixels in a PNG, got fewer.")
-    rows, before = [], bytes(size)
-    for start in range(0, len(data), size + 1):
-        before = unfiltered(data[start], data[start + 1 : start + 1 + size], before, pixel)
-        rows.append(before)
-    chunks = b"".join(png_chunk(name, part) for name, part in parts[1:] if name in (b"PLTE", b"tRNS", b"sRGB", b"gAMA"))
-    return PngPixels(width, head[8:], chunks, pixel, rows)
-
-
-def unfiltered(kind: int, line: bytes, before: bytes, pixel: int) -> bytes:
-    """Return a row of a PNG without its filter."""
-    row = bytearray(line)
-    if kind == 1:
-        for at in range(pixel, len(row)):
-            row[at] = (row[at] + row[at - pixel]) & 255
-    elif kind == 2:
-        return bytes([(one + above) & 255 for one, above in zip(row, before)])  # noqa: B905 - Python 3.9
-    elif kind in (3, 4):
-        predict = mean if kind == 3 else paeth
-        for at in range(len(row)):
-            left, corner = (row[at - pixel], before[at - pixel]) if at >= pixel else (0, 0)
-            row[at] = (row[at] + predict(left, before[at], corner)) & 255
-    return bytes(row)
-
-
-def mean(left: int, above: int, corner: int) -> int:
-    return (left + above) >> 1
-
-
-def paeth(left: int, above: int, corner: int) -> int:
-    guess = left + above - corner
-    apart = abs(guess - left), abs(guess - above), abs(guess - corner)
-    return left if apart[0] == min(apart) else above if apart[1] == min(apart) else corner
-
-
-def png_chunk(name: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
-
-
-def scaled_png(content: bytes, scale: Fraction) -> bytes:
-    """Return a PNG of another size, whose pixels are the nearest ones of the given PNG."""
-    try:
-        found = decoded_png(content)
-    except (zlib.error, struct.error, IndexError) as error:
-        raise Refused(f"Expected a PNG that can be decoded, got a damaged one: {error}.") from error
-    columns = nearest(found.width, scale)
-    lines = nearest(len(found.rows), scale)
-    scaled: dict[int, bytes] = {}
-    for line in set(lines):
-        row = found.rows[line]
-        scaled[line] = b"\0" + b"".join([row[at * found.pixel : (at + 1) * found.pixel] for at in columns])
-    head = struct.pack(">II", len(columns), len(lines)) + found.head
-    pixels = zlib.compress(b"".join([scaled[line] for line in lines]))
-    return PNG + png_chunk(b"IHDR", head) + found.chunks + png_chunk(b"IDAT", pixels) + png_chunk(b"IEND", b"")
-
-
-def nearest(size: int, scale: Fraction) -> list[int]:
-    count = max(1, round(size * scale))
-    return [(2 * at + 1) * size // (2 * count) for at in range(count)]
-
-
 # Answers in replies. The rules are those of the site, see /docs/predictions/.
+
 
 NUMBERS = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -922,9 +216,6 @@ NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:in
 SEPARATOR = r"(?: ?(?:[,;&]|->|→) ?(?:and |then )?| and | and then | then | )"
 DRESS = " \t\r\n.,:;!?\"'*_`$()[]{}“”‘’"
 LONGER = 100  # characters that an answer may have beyond the longest one, for extra spaces
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-LABEL = re.compile(r"\W{0,4}(?:[Oo]ption )?([A-Z])(?![\w'’])")  # the letter before an option, as in `(B) red`
-WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
 
 
 class AnswerReader:
@@ -1129,7 +420,127 @@ def without_macros(text: str) -> str:
     return MACRO.sub(" ", text).replace("{", " ").replace("}", " ") if "\\" in text else text
 
 
+# SHA-256, and JSON in which equal values are equal texts.
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def as_json(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+# The questions of a split: how they are read, the steps of their programs, and a sample of them.
+
+
+LONGEST_LINE = 16 << 20  # bytes of a line of the site's files
+
+
+class ExpectedStep(NamedTuple):
+    """A step of a question's program.
+
+    `kind` is the form of its result, and `result` the right one.
+    """
+
+    function: str
+    kind: str
+    result: Any
+
+
+class AskedQuestion(NamedTuple):
+    """A question of the split.
+
+    `prompt` includes the story, if there is one, and `picture` names the picture. `answer` is None if it is withheld.
+    `steps_prompt` asks for the results of `steps`; both are empty unless the form asks for steps.
+    """
+
+    number: int
+    prompt: str
+    choices: tuple[str, ...]
+    answer: str | None
+    picture: str | None
+    steps_prompt: str = ""
+    steps: tuple[ExpectedStep, ...] = ()
+
+
+class QuestionSource(Protocol):
+    """A split whose questions are asked: one of a site, or for `manage.py ask` one that needs no server."""
+
+    fingerprint: str
+    answers: list[str]
+
+    def questions(self, folder: Path) -> list[AskedQuestion]: ...
+
+    def with_steps(self, questions: Sequence[AskedQuestion], folder: Path) -> list[AskedQuestion]: ...
+
+    def pictures(
+        self, questions: Sequence[AskedQuestion], chosen: Sequence[AskedQuestion], folder: Path
+    ) -> Callable[[AskedQuestion], bytes]: ...
+
+    def check(self, fields: Mapping[str, str], answers: bytes) -> None: ...
+
+    def submit(self, fields: Mapping[str, str], answers: bytes, replies: Path | None) -> dict[str, Any]: ...
+
+
+def lines_of(path: Path, what: str) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a downloaded file; raise `Refused` if it is something else."""
+    try:
+        with gzip.open(path) as file:
+            while line := file.readline(LONGEST_LINE + 1):
+                if len(line) > LONGEST_LINE:
+                    raise ValueError(f"a line of more than {LONGEST_LINE:,} bytes")
+                yield json.loads(line)
+    except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise Refused(f"Expected {what} of a Horsesense site in {path}, got something else: {error!r}.") from error
+
+
+def questions_in(rows: Iterable[Mapping[str, Any]]) -> list[AskedQuestion]:
+    """Return the questions of the site's lines; raise `Refused` if one has neither a picture nor a story."""
+    found, numbers = [], set()
+    for row in rows:
+        try:
+            number, image = row["question_id"], row["image"]
+            if type(number) is not int or number in numbers:
+                raise Refused(f"Expected another whole number for each question, got {printable(repr(number))}.")
+            numbers.add(number)
+            if image is None and "story" not in row:
+                raise Refused(f"Expected a picture or a story for each question, got neither for question {number}.")
+            found.append(AskedQuestion(number, row["prompt"], tuple(row["choices"]), row["answer"], image))
+        except (KeyError, TypeError) as error:
+            raise Refused(f"Expected questions of a Horsesense site, got something else: {error!r}.") from error
+    return found
+
+
+def with_steps(questions: Sequence[AskedQuestion], rows: Iterable[Mapping[str, Any]]) -> list[AskedQuestion]:
+    """Return questions with the steps of their programs; raise `Refused` if one has no program."""
+    found: dict[int, tuple[str, tuple[ExpectedStep, ...]]] = {}
+    try:
+        for row in rows:
+            if row["steps"]:
+                steps = tuple(ExpectedStep(one["function"], one["kind"], one["result"]) for one in row["steps"])
+                found[row["question_id"]] = (row["prompt"], steps)
+    except (KeyError, TypeError) as error:
+        raise Refused(f"Expected steps of a Horsesense site, got something else: {error!r}.") from error
+    missing = [question.number for question in questions if question.number not in found]
+    if missing:
+        raise Refused(
+            f"Expected a program for each question, got none for question {missing[0]}: use another --form than steps."
+        )
+    every = ((question, *found[question.number]) for question in questions)
+    return [question._replace(steps_prompt=prompt, steps=steps) for question, prompt, steps in every]
+
+
+def chosen_of(questions: Sequence[AskedQuestion], count: int | None, salt: str) -> list[AskedQuestion]:
+    """Return a sample, the same for every model; a larger sample contains each smaller one."""
+    if count is None or count >= len(questions):
+        return list(questions)
+    ranked = sorted(questions, key=lambda question: sha256(f"{salt}:{question.number}".encode()))
+    return sorted(ranked[:count])
+
+
 # Steps in replies. The rules are those of the site, see /docs/asking/#steps.
+
 
 LONGEST_STEPS = 1_000_000  # characters of a reply in which steps are searched
 BRACKET = re.compile(r'[\[\]]|"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
@@ -1279,7 +690,12 @@ def without_arrays(text: str) -> str:
     return " ".join([*kept, text[at:]])
 
 
-# Forms of asking
+# Forms of asking: the prompts for a question, and how its answer is read from the replies to them.
+
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LABEL = re.compile(r"\W{0,4}(?:[Oo]ption )?([A-Z])(?![\w'’])")  # the letter before an option, as in `(B) red`
+WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
 
 
 class Variant(NamedTuple):
@@ -1356,7 +772,217 @@ def with_options(question: AskedQuestion, choices: Sequence[str]) -> Variant:
     return Variant(f"{question.prompt}\nOptions:\n{listed}\nAnswer with the letter of the right option.", letters)
 
 
-# The model's server
+# Exchanges over HTTP that end at a deadline, however slowly a server sends; and pauses between them.
+
+
+PAUSE = 0.5  # seconds before the second try; each further pause is twice as long
+LONGEST_BACKOFF = 60.0
+LONGEST_PAUSE = 900.0  # seconds that a server may ask to wait; the script stops if it asks for more
+LONGEST_TIMER = 1e9  # seconds; timers do not take much more
+SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+PATH = re.compile(r"[!-~]*")  # of an address: as it is sent, in ASCII and without spaces
+SITE_TIMEOUT = 120.0  # seconds of an exchange with the site, and of each piece of a download
+PIECE = 1 << 16
+LARGEST_ERROR = 1 << 20  # bytes of an error that are read
+
+
+class Deadline:
+    """The end of an exchange: of everything from the look-up of the server's name to the last byte of its reply."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.renew()
+
+    def renew(self) -> None:
+        self.end = time.monotonic() + self.seconds
+
+    def left(self) -> float:
+        """Return the seconds that are left; raise `TimeoutError` if there are none."""
+        left = self.end - time.monotonic()
+        if left <= 0:
+            raise self.error()
+        return left
+
+    def error(self) -> TimeoutError:
+        return TimeoutError(f"expected a complete reply within {self.seconds:g} s")
+
+
+class TimedReader(io.RawIOBase):
+    """Reads from a socket until a deadline, however few bytes a server sends at a time."""
+
+    def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
+        self.sock, self.deadline = sock, deadline
+        self.raw: Any = sock.makefile("rb", buffering=0)  # keeps the socket open after the connection is closed
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Any:
+        self.sock.settimeout(self.deadline.left())
+        try:
+            return self.raw.readinto(buffer)
+        except socket.timeout as error:  # noqa: UP041 - another class before Python 3.10
+            raise self.deadline.error() from error
+
+    def close(self) -> None:
+        self.raw.close()
+        super().close()
+
+
+class TimedSocket:
+    """The part of a socket that `http.client` uses; each call ends at the deadline of its connection's exchange."""
+
+    def __init__(self, sock: socket.socket, connection: TimedConnection) -> None:
+        self.sock, self.connection = sock, connection
+
+    def sendall(self, content: Any) -> None:
+        deadline = self.connection.deadline
+        view = memoryview(content).cast("B")
+        try:
+            for start in range(0, len(view), PIECE):  # a socket with TLS waits anew for each piece
+                self.sock.settimeout(deadline.left())
+                self.sock.sendall(view[start : start + PIECE])
+        except socket.timeout as error:  # noqa: UP041 - another class before Python 3.10
+            raise deadline.error() from error
+
+    def makefile(self, mode: str, *_: Any, **__: Any) -> io.BufferedReader:
+        return io.BufferedReader(TimedReader(self.sock, self.connection.deadline))
+
+    def fileno(self) -> int:
+        return self.sock.fileno()
+
+    def close(self) -> None:
+        self.sock.close()
+
+
+class TimedConnection(http.client.HTTPConnection):
+    """A connection whose exchanges have a deadline. Set a new one before each further exchange."""
+
+    def __init__(self, host: str, port: int | None = None, *, timeout: float = SITE_TIMEOUT, **more: Any) -> None:
+        super().__init__(host, port, timeout=timeout, **more)
+        self.deadline = Deadline(timeout)
+
+    def connect(self) -> None:
+        self._use(connected(self.host, self.port, self.deadline))
+        if getattr(self, "_tunnel_host", None):
+            self._tunnel()  # type: ignore[attr-defined]
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        response = super().getresponse()
+        response.deadline = self.deadline  # type: ignore[attr-defined]
+        return response
+
+    def _use(self, sock: socket.socket) -> None:
+        self.sock: Any = TimedSocket(sock, self)
+
+
+class TimedTLSConnection(TimedConnection):
+    """The same with TLS; certificates are verified."""
+
+    default_port = 443
+
+    def connect(self) -> None:
+        super().connect()
+        plain, name = self.sock.sock, getattr(self, "_tunnel_host", None) or self.host
+        safe = ssl.create_default_context().wrap_socket(plain, server_hostname=name, do_handshake_on_connect=False)
+        self._use(safe)
+        safe.settimeout(self.deadline.left())
+        try:
+            safe.do_handshake()
+        except socket.timeout as error:  # noqa: UP041 - another class before Python 3.10
+            raise self.deadline.error() from error
+
+
+def connected(host: str, port: int, deadline: Deadline) -> socket.socket:
+    """Return a socket that is connected to the first address of a server that answers."""
+    places = looked_up(host, port, deadline)
+    trouble: OSError | None = None
+    for number, (family, kind, protocol, _, address) in enumerate(places):
+        try:
+            found = socket.socket(family, kind, protocol)
+        except OSError as error:
+            trouble = error
+            continue
+        try:
+            found.settimeout(deadline.left() / (len(places) - number))  # so that there is time for each address
+            found.connect(address)
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return found
+        except OSError as error:
+            found.close()
+            deadline.left()
+            trouble = error
+    raise trouble or OSError(f"expected an address of {host}, got none")
+
+
+def looked_up(host: str, port: int, deadline: Deadline) -> list[Any]:
+    """Return the addresses of a server. The look-up of a name can't be stopped, so a thread of its own waits for it."""
+    found: list[Any] = []
+    is_done = threading.Event()
+
+    def look_up() -> None:
+        try:
+            found.append(socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            found.append(error)
+        is_done.set()
+
+    threading.Thread(target=look_up, daemon=True).start()
+    if not is_done.wait(deadline.left()):
+        raise deadline.error()
+    if isinstance(found[0], OSError):
+        raise found[0]
+    if isinstance(found[0], UnicodeError):
+        raise OSError(f"expected the name of a server, got {host!r}")
+    return list(found[0])
+
+
+class TimedHTTP(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(TimedConnection, req)
+
+
+class TimedHTTPS(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(TimedTLSConnection, req)
+
+
+def parts_of_address(address: str) -> urllib.parse.SplitResult | None:
+    """Return the parts of an address of http or https without names and passwords, or None for other texts."""
+    try:
+        parts = urllib.parse.urlsplit(address)
+        is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # of a port that is no number, or of an open bracket
+        return None
+    return parts if is_address and "@" not in parts.netloc and PATH.fullmatch(parts.path) else None
+
+
+def seconds_asked(headers: Any, now: float) -> float | None:
+    """Return the seconds in the header Retry-After, which has a number or a date; None without a valid header.
+
+    They are 0 for a date that has passed, and at most `LONGEST_TIMER`.
+    """
+    said = (headers.get("Retry-After") or "").strip()
+    if SECONDS.fullmatch(said):
+        return min(float(said), LONGEST_TIMER)
+    until = email.utils.parsedate_tz(said)
+    if until is None:
+        return None
+    told = email.utils.parsedate_tz(headers.get("Date") or "")  # the clocks of both machines may differ
+    try:
+        since = now if told is None else email.utils.mktime_tz(told)
+        return min(max(0.0, email.utils.mktime_tz(until) - since), LONGEST_TIMER)
+    except (ValueError, OverflowError):
+        return None
+
+
+# The model's server: one request, and the reply in its response.
+
+
+ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
+LEAST_REPLY = 256 << 10  # bytes that one reply may have in any case
+ALL_REPLIES = 32 << 20  # bytes of all replies that are read at once; each of the requests at once has an equal part
+MOST_VALUES = 1 << 20  # values in a reply, which need more memory than their text
 
 
 class ModelReply(NamedTuple):
@@ -1378,7 +1004,6 @@ REASONING = ("reasoning", "reasoning_content", "reasoning_details")
 COMPLETE = (None, "", "stop", "eos", "eos_token", "end_turn", "stop_sequence")
 LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length")
 FILTERED = ("content_filter", "refusal", "safety", "content_policy_violation")
-CROWDED, PASSING = (429, 503), (408, 409, 425)
 
 
 class ModelServer:
@@ -1572,78 +1197,160 @@ def is_at_limit(usage: Mapping[str, Any] | None, sent: Mapping[str, Any]) -> boo
     return type(most) is int and tokens is not None and tokens >= most
 
 
-# Parameters that some servers refuse, and what is sent instead.
-REPLACED: Mapping[str, str | None] = {"temperature": None, "seed": None, "max_tokens": "max_completion_tokens"}
+def tokens_in(usage: Mapping[str, Any] | None) -> list[int | None]:
+    # The tokens of the request and of the reply; None if the server does not report them.
+    counts = [(usage or {}).get(name) for name in TOKENS]
+    return [count if type(count) is int and 0 <= count < 10**9 else None for count in counts]
 
 
-class Sampling:
-    """The parameters of requests. Parameters that the server does not know are dropped or renamed, each once."""
+# Pictures as they are sent: the site's own files, or PNGs that are scaled to the nearest pixel.
 
-    def __init__(self, parameters: Mapping[str, Any]) -> None:
-        self.wanted = dict(parameters)
-        self.sent = dict(parameters)
-        self.dropped: list[str] = []
+
+class PictureStore:
+    """The pictures of the questions as they are sent; `read` returns the site's own file."""
+
+    def __init__(self, read: Callable[[AskedQuestion], bytes], *, scale: Fraction | None) -> None:
+        self.read, self.scale = read, scale
         self.lock = threading.Lock()
+        self.sums: dict[str, str] = {}
+        self.ready: dict[str, str] = {}
 
-    def drop(self, said: str, sent: Mapping[str, Any]) -> str | None:
-        """Drop the parameter of a refused request that the server names, and return its name, or None."""
-        for name, other in REPLACED.items():
-            if name in sent and re.search(rf"\b{name}\b", said):
-                with self.lock:
-                    if name in self.sent:  # replaced at once, since other threads read it
-                        more = {other: self.sent[name]} if other else {}
-                        # a value that the user has set under the other name counts
-                        self.sent = {**more, **{key: value for key, value in self.sent.items() if key != name}}
-                        self.dropped.append(name)
-                        say(f"The server refuses {name}: {f'{other} is sent instead' if other else 'it is left out'}.")
-                return name
-        return None
+    def sum_of(self, question: AskedQuestion) -> str | None:
+        """Return the SHA-256 of the site's own file, or None without a picture."""
+        name = question.picture
+        if name is None:
+            return None
+        if name not in self.sums:
+            self.sums[name] = sha256(self.read(question))
+        return self.sums[name]
 
-
-class RequestGate:
-    """Limits the number of simultaneous requests: fewer when the server asks for fewer, then slowly more again."""
-
-    def __init__(self, most: int, clock: Clock) -> None:
-        self.most, self.limit, self.clock = most, float(most), clock
-        self.inside = self.round = 0
-        self.open_at = 0.0
-        self.is_stopped = False
-        self.changed = threading.Condition()
-
-    def enter(self) -> int:
-        """Wait for a place and return the current round; raise `Interrupted` if no more requests may be sent."""
-        while True:
-            with self.changed:
-                while self.inside >= int(self.limit) and not self.is_stopped:
-                    self.changed.wait()
-                if self.is_stopped:
-                    raise Interrupted
-                pause = self.open_at - self.clock.now()
-                if pause <= 0:
-                    self.inside += 1
-                    return self.round
-            self.clock.wait(pause)
-
-    def leave(self, round_entered: int, *, is_crowded: bool, is_good: bool, pause: float = 0.0) -> None:
-        """Free the place. If several requests of one round are refused, the limit becomes smaller only once."""
-        with self.changed:
-            self.inside -= 1
-            if is_crowded:
-                self.open_at = max(self.open_at, self.clock.now() + pause)
-                if round_entered == self.round:
-                    self.limit, self.round = max(1.0, self.limit * SHRINK), self.round + 1
-            elif is_good:
-                self.limit = min(float(self.most), self.limit + 1 / self.limit)
-            self.changed.notify_all()
-
-    def stop(self) -> None:
-        with self.changed:
-            self.is_stopped = True
-            self.changed.notify_all()
-        self.clock.stopped.set()
+    def address_of(self, question: AskedQuestion) -> str | None:
+        """Return the picture as a data URL, scaled if there is a scale."""
+        name = question.picture
+        if name is None:
+            return None
+        found = self.ready.get(name)
+        if found is None:
+            content = self.read(question)
+            if self.scale is not None:
+                content = scaled_png(content, self.scale)
+            found = f"data:{media_type(content)};base64,{base64.b64encode(content).decode('ascii')}"
+            with self.lock:
+                while len(self.ready) >= 64:
+                    del self.ready[next(iter(self.ready))]
+                self.ready[name] = found
+        return found
 
 
-# Replies on the disk
+def media_type(content: bytes) -> str:
+    if content.startswith(b"\xff\xd8"):
+        return "image/jpeg"  # sent as it is, because encoding it again would change its pixels
+    if not content.startswith(PNG):
+        raise Refused("Expected a picture in the format PNG or JPEG, got another one.")
+    return "image/png"
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by PNG's colour type
+
+
+class PngPixels(NamedTuple):
+    """A decoded PNG: its head without the size, the other chunks before the pixels, and a bytes object for each row."""
+
+    width: int
+    head: bytes
+    chunks: bytes
+    pixel: int  # bytes
+    rows: list[bytes]
+
+
+def png_chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the name and the content of each chunk; raise `Refused` if a file is no PNG or is damaged."""
+    if not content.startswith(PNG):
+        raise Refused("Expected a PNG to scale, got another kind of picture: ask without --scale.")
+    at = len(PNG)
+    while at < len(content):
+        if at + 12 > len(content):
+            raise Refused("Expected a complete PNG, got one that ends early.")
+        size, name = struct.unpack(">I4s", content[at : at + 8])
+        yield name, content[at + 8 : at + 8 + size]
+        at += size + 12
+
+
+def decoded_png(content: bytes) -> PngPixels:
+    """Return the pixels of a PNG with 8 or 16 bits a channel that is not interlaced."""
+    parts = list(png_chunks(content))
+    head = parts[0][1]
+    width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", head)
+    if depth not in (8, 16) or interlaced or colour not in CHANNELS:
+        raise Refused("Expected a PNG with 8 or 16 bits a channel and not interlaced: ask without --scale.")
+    pixel = CHANNELS[colour] * depth // 8
+    size = width * pixel
+    packed = b"".join(part for name, part in parts if name == b"IDAT")
+    data = zlib.decompressobj().decompress(packed, height * (size + 1))
+    if len(data) != height * (size + 1):
+        raise Refused(f"Expected {height} rows of pixels in a PNG, got fewer.")
+    rows, before = [], bytes(size)
+    for start in range(0, len(data), size + 1):
+        before = unfiltered(data[start], data[start + 1 : start + 1 + size], before, pixel)
+        rows.append(before)
+    chunks = b"".join(png_chunk(name, part) for name, part in parts[1:] if name in (b"PLTE", b"tRNS", b"sRGB", b"gAMA"))
+    return PngPixels(width, head[8:], chunks, pixel, rows)
+
+
+def unfiltered(kind: int, line: bytes, before: bytes, pixel: int) -> bytes:
+    """Return a row of a PNG without its filter."""
+    row = bytearray(line)
+    if kind == 1:
+        for at in range(pixel, len(row)):
+            row[at] = (row[at] + row[at - pixel]) & 255
+    elif kind == 2:
+        return bytes([(one + above) & 255 for one, above in zip(row, before)])  # noqa: B905 - Python 3.9
+    elif kind in (3, 4):
+        predict = mean if kind == 3 else paeth
+        for at in range(len(row)):
+            left, corner = (row[at - pixel], before[at - pixel]) if at >= pixel else (0, 0)
+            row[at] = (row[at] + predict(left, before[at], corner)) & 255
+    return bytes(row)
+
+
+def mean(left: int, above: int, corner: int) -> int:
+    return (left + above) >> 1
+
+
+def paeth(left: int, above: int, corner: int) -> int:
+    guess = left + above - corner
+    apart = abs(guess - left), abs(guess - above), abs(guess - corner)
+    return left if apart[0] == min(apart) else above if apart[1] == min(apart) else corner
+
+
+def png_chunk(name: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+
+def scaled_png(content: bytes, scale: Fraction) -> bytes:
+    """Return a PNG of another size, whose pixels are the nearest ones of the given PNG."""
+    try:
+        found = decoded_png(content)
+    except (zlib.error, struct.error, IndexError) as error:
+        raise Refused(f"Expected a PNG that can be decoded, got a damaged one: {error}.") from error
+    columns = nearest(found.width, scale)
+    lines = nearest(len(found.rows), scale)
+    scaled: dict[int, bytes] = {}
+    for line in set(lines):
+        row = found.rows[line]
+        scaled[line] = b"\0" + b"".join([row[at * found.pixel : (at + 1) * found.pixel] for at in columns])
+    head = struct.pack(">II", len(columns), len(lines)) + found.head
+    pixels = zlib.compress(b"".join([scaled[line] for line in lines]))
+    return PNG + png_chunk(b"IHDR", head) + found.chunks + png_chunk(b"IDAT", pixels) + png_chunk(b"IEND", b"")
+
+
+def nearest(size: int, scale: Fraction) -> list[int]:
+    count = max(1, round(size * scale))
+    return [(2 * at + 1) * size // (2 * count) for at in range(count)]
+
+
+# The file of replies: a line for each attempt, on the disk before the next question is asked.
 
 
 class Kept(NamedTuple):
@@ -1744,6 +1451,91 @@ class ReplyLog:
         self.file.close()
 
 
+# The limits of the model's server: the parameters that it accepts, and how many requests at once.
+
+
+SHRINK = 0.7  # the limit of simultaneous requests is multiplied by this when the server asks for fewer
+# Parameters that some servers refuse, and what is sent instead.
+REPLACED: Mapping[str, str | None] = {"temperature": None, "seed": None, "max_tokens": "max_completion_tokens"}
+
+
+class Sampling:
+    """The parameters of requests. Parameters that the server does not know are dropped or renamed, each once."""
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self.wanted = dict(parameters)
+        self.sent = dict(parameters)
+        self.dropped: list[str] = []
+        self.lock = threading.Lock()
+
+    def drop(self, said: str, sent: Mapping[str, Any]) -> str | None:
+        """Drop the parameter of a refused request that the server names, and return its name, or None."""
+        for name, other in REPLACED.items():
+            if name in sent and re.search(rf"\b{name}\b", said):
+                with self.lock:
+                    if name in self.sent:  # replaced at once, since other threads read it
+                        more = {other: self.sent[name]} if other else {}
+                        # a value that the user has set under the other name counts
+                        self.sent = {**more, **{key: value for key, value in self.sent.items() if key != name}}
+                        self.dropped.append(name)
+                        say(f"The server refuses {name}: {f'{other} is sent instead' if other else 'it is left out'}.")
+                return name
+        return None
+
+
+class RequestGate:
+    """Limits the number of simultaneous requests: fewer when the server asks for fewer, then slowly more again."""
+
+    def __init__(self, most: int, clock: Clock) -> None:
+        self.most, self.limit, self.clock = most, float(most), clock
+        self.inside = self.round = 0
+        self.open_at = 0.0
+        self.is_stopped = False
+        self.changed = threading.Condition()
+
+    def enter(self) -> int:
+        """Wait for a place and return the current round; raise `Interrupted` if no more requests may be sent."""
+        while True:
+            with self.changed:
+                while self.inside >= int(self.limit) and not self.is_stopped:
+                    self.changed.wait()
+                if self.is_stopped:
+                    raise Interrupted
+                pause = self.open_at - self.clock.now()
+                if pause <= 0:
+                    self.inside += 1
+                    return self.round
+            self.clock.wait(pause)
+
+    def leave(self, round_entered: int, *, is_crowded: bool, is_good: bool, pause: float = 0.0) -> None:
+        """Free the place. If several requests of one round are refused, the limit becomes smaller only once."""
+        with self.changed:
+            self.inside -= 1
+            if is_crowded:
+                self.open_at = max(self.open_at, self.clock.now() + pause)
+                if round_entered == self.round:
+                    self.limit, self.round = max(1.0, self.limit * SHRINK), self.round + 1
+            elif is_good:
+                self.limit = min(float(self.most), self.limit + 1 / self.limit)
+            self.changed.notify_all()
+
+    def stop(self) -> None:
+        with self.changed:
+            self.is_stopped = True
+            self.changed.notify_all()
+        self.clock.stopped.set()
+
+
+# A run: several threads ask the questions, repeat failures and count the replies.
+
+
+IN_A_ROW = 20  # failed requests after which the script stops
+BEAT = 1.0  # seconds between two lines of progress on a terminal
+PARTS = 20  # lines of progress elsewhere, such as in a log
+MILLION = 1_000_000
+CROWDED, PASSING = (429, 503), (408, 409, 425)
+
+
 class ModelRequest(NamedTuple):
     question: AskedQuestion
     variant: int
@@ -1786,12 +1578,6 @@ class Tally:
 
     def cost(self) -> float:
         return cost_of(self.tokens, self.prices or (0.0, 0.0))
-
-
-def tokens_in(usage: Mapping[str, Any] | None) -> list[int | None]:
-    # The tokens of the request and of the reply; None if the server does not report them.
-    counts = [(usage or {}).get(name) for name in TOKENS]
-    return [count if type(count) is int and 0 <= count < 10**9 else None for count in counts]
 
 
 def cost_of(tokens: Sequence[int], prices: tuple[float, float]) -> float:
@@ -1982,7 +1768,275 @@ class QuestionRun:
         }
 
 
-# Results
+# The site: its API and downloads, and a split with its questions, pictures and submissions.
+
+
+API = "/api/v1/"
+TRIES = 8  # of one request to the site
+POLL = (1.0, 5.0)  # seconds between two checks of a submission: at first, and at most
+LARGEST_ANSWER = 64 << 20  # bytes of an answer of the site that is no download
+UNSCORED = ("failed", "cancelled")  # states of a submission
+ENDED = ("done", *UNSCORED)
+ANSWERS = "answers.jsonl"
+NO_ANSWERS = "Expected the right results of the steps of"
+
+
+class UploadFile(NamedTuple):
+    name: str
+    content: bytes
+
+
+class SameSite(urllib.request.HTTPRedirectHandler):
+    # The token is for the site that was named.
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> None:
+        raise Refused(f"Expected the site's own address, got one that leads to {printable(newurl)}: use this address.")
+
+
+class Site:
+    """A site, which is asked with the token of an account."""
+
+    def __init__(self, address: str, token: str, clock: Clock) -> None:
+        parts = parts_of_address(address)
+        if parts is None:
+            got = "one with a password" if "@" in address else repr(address)
+            raise Refused(f"Expected the site's address, such as https://example.org, got {got}.")
+        self.address, self.clock = f"{parts.scheme}://{parts.netloc}", clock
+        self.headers = {"Accept": "application/json", "User-Agent": "horsesense-ask"}
+        if token:
+            self.headers["Authorization"] = f"Bearer {token}"
+        self.opener = urllib.request.build_opener(SameSite, TimedHTTP, TimedHTTPS)
+
+    def ask(self, path: str) -> Any:
+        return self._again(lambda: self._opened(path, {}), json_of)
+
+    def download(self, path: str, target: Path) -> Path:
+        """Download a file from an address, completely or not at all; an interrupted download continues."""
+        draft, etag = target.with_name(f"{target.name}.part"), ""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft.unlink(missing_ok=True)
+
+        def opened() -> Any:
+            size = draft.stat().st_size if etag and draft.exists() else 0
+            return self._opened(path, {"Range": f"bytes={size}-", "If-Range": etag} if size else {})
+
+        def write(answer: Any) -> None:
+            nonlocal etag
+            etag = answer.headers.get("ETag", "")
+            wanted, got = answer.headers.get("Content-Length"), 0
+            with draft.open("ab" if answer.status == 206 else "wb") as file:
+                while piece := answer.read(PIECE):
+                    got += file.write(piece)
+                    answer.deadline.renew()  # a large file takes long, but each piece must come in time
+            if wanted is not None and int(wanted) != got:
+                raise http.client.IncompleteRead(b"", int(wanted) - got)
+
+        self._again(opened, write)
+        draft.replace(target)
+        return target
+
+    def send(self, path: str, fields: Mapping[str, str], files: Mapping[str, UploadFile], *, key: str = "") -> Any:
+        """Upload files and the fields of a form. Uploads with the same key count once."""
+        boundary = uuid.uuid4().hex
+        body = bytearray()
+        for name, value in fields.items():
+            body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
+        for name, file in files.items():
+            about = f'form-data; name="{name}"; filename="{file.name}"\r\nContent-Type: application/octet-stream'
+            body += f"--{boundary}\r\nContent-Disposition: {about}\r\n\r\n".encode() + file.content + b"\r\n"
+        body += f"--{boundary}--\r\n".encode()
+        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+        if key:
+            headers["Idempotency-Key"] = key
+        return self._again(lambda: self._opened(path, headers, bytes(body)), json_of)
+
+    def _opened(self, path: str, headers: Mapping[str, str], body: bytes | None = None) -> Any:
+        address = urllib.parse.urljoin(self.address, path)
+        if urllib.parse.urlsplit(address)[:2] != urllib.parse.urlsplit(self.address)[:2]:
+            raise Refused(f"Expected an address of {self.address}, got {printable(address)}.")
+        request = urllib.request.Request(address, body, {**self.headers, **headers})  # noqa: S310 - http alone
+        return self.opener.open(request, timeout=SITE_TIMEOUT)
+
+    def _again(self, opened: Callable[[], Any], read: Callable[[Any], Any]) -> Any:
+        """Return what `read` returns for a response; repeat a failed request after pauses that grow."""
+        trouble = ""
+        for number in range(TRIES):
+            pause = min(LONGEST_BACKOFF, PAUSE * 2**number)
+            try:
+                with opened() as answer:
+                    return read(answer)
+            except urllib.error.HTTPError as error:
+                trouble = message_of(error)
+                pause = seconds_asked(error.headers, self.clock.date()) or pause
+                if not (error.code == 429 or error.code >= 500) or pause > LONGEST_PAUSE:
+                    raise Refused(f"{self.address} says: {trouble}", error.code) from error
+            except (OSError, http.client.HTTPException, ValueError, zlib.error) as error:
+                trouble = printable(getattr(error, "reason", error)) or type(error).__name__
+            if number + 1 < TRIES:
+                say(f"No answer from the site yet ({trouble}). The next try is in {pause:g} s.")
+                self.clock.wait(pause)
+        raise Unreachable(f"Expected an answer from {self.address}, got none after {TRIES} tries: {trouble}")
+
+
+def json_of(answer: Any) -> Any:
+    """Return the JSON value in an answer of the site."""
+    content = answer.read(LARGEST_ANSWER + 1)
+    if len(content) > LARGEST_ANSWER:
+        raise ValueError(f"expected at most {LARGEST_ANSWER:,} bytes, got more")
+    if answer.length:  # a read with a limit does not notice
+        raise http.client.IncompleteRead(content, answer.length)
+    return json.loads(content)
+
+
+def message_of(error: urllib.error.HTTPError) -> str:
+    try:
+        said = json.loads(error.read(LARGEST_ERROR))["error"]["message"]
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+        said = error.reason
+    return f"{printable(said, KEPT_ERROR)} ({error.code})"
+
+
+class SiteSplit:
+    """A split of a site."""
+
+    def __init__(self, site: Site, name: str) -> None:
+        self.site, self.name, self.path = site, name, split_path(name)
+        self.about = site.ask(self.path)
+        if not isinstance(self.about, dict) or not {"answers", "fingerprint", "questions_file"} <= self.about.keys():
+            raise Refused(f"Expected a split of a Horsesense site at {site.address}{self.path}, got something else.")
+        self.fingerprint: str = self.about["fingerprint"]
+        self.answers: list[str] = self.about["answers"]
+
+    def questions(self, folder: Path) -> list[AskedQuestion]:
+        path = self.site.download(self.about["questions_file"], folder / "questions.jsonl.gz")
+        return questions_in(lines_of(path, "questions"))
+
+    def with_steps(self, questions: Sequence[AskedQuestion], folder: Path) -> list[AskedQuestion]:
+        """Return the questions with the steps of their programs; raise `Refused` if the site does not send them."""
+        address = self.about.get("steps_file")
+        if address is None and self.about.get("withheld"):
+            raise Refused(f"{NO_ANSWERS} {self.name}, got none because the answers are withheld: use another --form.")
+        if address is None:
+            raise Refused(
+                f"{NO_ANSWERS} {self.name}, got none because the site does not send them: use another --form."
+            )
+        return with_steps(questions, lines_of(self.site.download(address, folder / "steps.jsonl.gz"), "steps"))
+
+    def pictures(
+        self, questions: Sequence[AskedQuestion], chosen: Sequence[AskedQuestion], folder: Path
+    ) -> Callable[[AskedQuestion], bytes]:
+        """Return a function that reads a picture. All pictures are downloaded first, unless the questions need few."""
+        wanted = {question.picture for question in chosen} - {None}
+        every = {question.picture for question in questions} - {None}
+        home = folder / f"pictures-{self.fingerprint[:12]}"
+        if not wanted or 4 * len(wanted) < len(every):
+            return SinglePictures(self.site, self.path, home).read
+        archive = home / "images.tar"
+        if not archive.exists():
+            say(f"Downloading {len(every):,} pictures.")
+            self.site.download(self.about["images_file"], archive)
+        return PictureArchive(archive).read
+
+    def check(self, fields: Mapping[str, str], answers: bytes) -> None:
+        # Raises `Refused` if the answers could not be submitted.
+        self.site.send(f"{API}submissions/", {**fields, "dry_run": "1"}, {"file": UploadFile(ANSWERS, answers)})
+
+    def submit(self, fields: Mapping[str, str], answers: bytes, replies: Path | None) -> dict[str, Any]:
+        """Submit the answers, and the replies if the site takes them; return the submission when it has ended."""
+        for key in submission_keys(fields, answers):
+            sent = self._sent(fields, answers, replies, key=key)
+            address, pause = sent["url"], POLL[0]
+            found = self.site.ask(address)
+            if not sent.get("is_repeat") or found["state"] not in UNSCORED:
+                break
+        page = urllib.parse.urljoin(self.site.address, found.get("page", address))
+        say(f"Submission {printable(found['id'])}: {printable(page)}")
+        while found["state"] not in ENDED:
+            self.site.clock.wait(pause)
+            pause = min(1.5 * pause, POLL[1])
+            found = self.site.ask(address)
+        return dict(found)
+
+    def _sent(self, fields: Mapping[str, str], answers: bytes, replies: Path | None, *, key: str) -> Any:
+        path, files = f"{API}submissions/", {"file": UploadFile(ANSWERS, answers)}
+        if replies is None:
+            return self.site.send(path, fields, files, key=key)
+        more = {"replies": UploadFile("replies.jsonl.gz", replies.read_bytes())}
+        try:
+            return self.site.send(path, fields, {**files, **more}, key=key)
+        except Refused as refusal:
+            said = str(refusal)
+            if refusal.status == 413:
+                raise Refused(f"{said} --no-replies submits the answers without the replies.") from refusal
+            if refusal.status != 422 or "Expected the fields" not in said or "'replies'" not in said:
+                raise
+        say("The site does not take replies: the answers are submitted without them.")
+        return self.site.send(path, fields, files, key=key)
+
+
+def submission_keys(fields: Mapping[str, str], answers: bytes) -> Iterator[str]:
+    """Yield the key of a submission, so that the same answers of the same run never count twice.
+
+    Further keys follow, since an earlier submission that was refused is no reason to refuse these answers again.
+    """
+    key = sha256(as_json(sorted(fields.items())) + answers)
+    yield key
+    yield from (f"{key}-{number}" for number in range(2, TRIES + 1))
+
+
+def split_path(split: str) -> str:
+    slug, slash, name = split.partition("/")
+    if not slash or not slug or not name:
+        raise Refused(f"Expected DATASET/SPLIT, got {split!r}.")
+    quoted = [urllib.parse.quote(part, safe="") for part in (slug, name)]
+    return f"{API}datasets/{quoted[0]}/splits/{quoted[1]}/"
+
+
+class PictureArchive:
+    """The pictures of a downloaded archive."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with tarfile.open(path) as tar:
+                self.places = {entry.name: (entry.offset_data, entry.size) for entry in tar}
+        except tarfile.TarError as error:
+            raise Refused(
+                f"Expected the pictures in {path}, got no tar archive ({error}): delete this file."
+            ) from error
+
+    def read(self, question: AskedQuestion) -> bytes:
+        name = question.picture or ""
+        if name not in self.places:
+            raise Refused(f"Expected the picture of question {question.number}, got none named {printable(name)}.")
+        start, size = self.places[name]
+        with self.path.open("rb") as file:
+            file.seek(start)
+            return file.read(size)
+
+
+class SinglePictures:
+    """Pictures that are downloaded one by one."""
+
+    def __init__(self, site: Site, path: str, folder: Path) -> None:
+        self.site, self.path, self.folder = site, path, folder
+        self.lock = threading.Lock()
+
+    def read(self, question: AskedQuestion) -> bytes:
+        """Return the picture of a question; download it first if necessary."""
+        with self.lock:
+            target = self.folder / f"{question.number}.image"
+            if not target.exists():
+                address = self.site.ask(f"{self.path}questions/{question.number}/").get("image")
+                if not address:
+                    raise Refused(f"Expected the picture of question {question.number}, got none.")
+                self.site.download(address, target)
+            return target.read_bytes()
+
+
+# Results: the answers of a run, the report on them, and what is submitted.
+
+
+TOO_MANY = "(too many steps)"
 
 
 class Result(NamedTuple):
@@ -2184,15 +2238,11 @@ def note_of(options: argparse.Namespace, sampling: Sampling, results: Sequence[R
     return f"ask.py, form {options.form}: {', '.join([*said, *scale])}"[:500]
 
 
-# The command
+# The command: its arguments, and the way from the first check to the exit status.
 
 
-def split_path(split: str) -> str:
-    slug, slash, name = split.partition("/")
-    if not slash or not slug or not name:
-        raise Refused(f"Expected DATASET/SPLIT, got {split!r}.")
-    quoted = [urllib.parse.quote(part, safe="") for part in (slug, name)]
-    return f"{API}datasets/{quoted[0]}/splits/{quoted[1]}/"
+PROGRAM = "ask.py"
+A_DAY = 86_400.0
 
 
 def not_negative(text: str, least: int = 0) -> int:
@@ -2241,8 +2291,8 @@ def more_parameters(text: str) -> dict[str, Any]:
     return found
 
 
-def parser() -> argparse.ArgumentParser:
-    found = argparse.ArgumentParser(prog="ask.py", description="Ask a model the questions of a Horsesense site.")
+def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(prog=program, description="Ask a model the questions of a Horsesense site.")
     found.add_argument("site", metavar="SITE", help="address of the site, such as https://horsesense.example.org")
     add_options(found)
     return found
@@ -2337,7 +2387,7 @@ def requests_of(chosen: Sequence[AskedQuestion], form: PlainForm, again: Sequenc
     ]
 
 
-def check_submission(split: SiteSplit, options: argparse.Namespace, questions: Sequence[AskedQuestion]) -> None:
+def check_submission(split: QuestionSource, options: argparse.Namespace, questions: Sequence[AskedQuestion]) -> None:
     """Raise `Refused` if the answers could not be submitted, before a model is paid for them."""
     if options.sample is not None and options.sample < len(questions):
         raise Refused(
@@ -2355,7 +2405,10 @@ def open_site(options: argparse.Namespace, clock: Clock) -> SiteSplit:
 
 
 def ask(
-    options: argparse.Namespace, clock: Clock, *, opened: Callable[[argparse.Namespace, Clock], SiteSplit] = open_site
+    options: argparse.Namespace,
+    clock: Clock,
+    *,
+    opened: Callable[[argparse.Namespace, Clock], QuestionSource] = open_site,
 ) -> int:
     """Ask the questions, write the results, and return the exit status; raise `KeyboardInterrupt` after Ctrl-C.
 
@@ -2400,9 +2453,9 @@ def ask(
     return 1 if any(one.state == FAILED for one in results) else 0
 
 
-def main(arguments: list[str], clock: Clock | None = None) -> int:
+def main(arguments: list[str], clock: Clock | None = None, *, program: str = PROGRAM) -> int:
     """Return the exit status of a call."""
-    options = parser().parse_args(arguments)
+    options = parser(program).parse_args(arguments)
     try:
         return ask(options, clock or Clock())
     except Refused as refusal:

@@ -24,7 +24,7 @@ from tests.asking.conftest import KEY, PatientClock, answers, records
 from tests.asking.model_stub import ModelStub, Pixels, reply_with, serving, status
 from tests.generation import small
 from tests.webapp.commands import ROOT, manage
-from webapp.leaderboards.management import local_split
+from webapp.leaderboards.management.commands import ask as ask_command
 from webapp.leaderboards.models import BoardSettings, Method, Score, Submission
 from webapp.models import User
 
@@ -73,7 +73,7 @@ def model(dataset: Dataset) -> Iterator[ModelStub]:
 def ask(model: ModelStub, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Return a function that runs the command with further options, one request at a time."""
     monkeypatch.setenv("MODEL_API_KEY", KEY)
-    monkeypatch.setattr(local_split.ask_script(), "Clock", PatientClock)
+    monkeypatch.setattr(ask_command, "Clock", PatientClock)
 
     def run(split: str, *options: str) -> None:
         where = ("--base-url", model.address, "--model", "Oracle", "--folder", str(folder), "--concurrency", "1")

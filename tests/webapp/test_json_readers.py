@@ -16,11 +16,18 @@ PARSERS = {"load", "loads", "raw_decode", "JSONDecoder"}
 
 OURS = "the site wrote it: a column of its database, a file in VAR_DIR, or a file of the source tree"
 CHILD = "a message between the site and a child process that it started"
+ASKING = "static/ask.py is built from it: responses of a site that its user names, and of a model, with limits of size"
 PREDICTIONS = "lines of predictions and replies; `once` refuses names that occur twice, in a child process with limits"
 REASONS = {
     "annotations/answering/exclusion_rules.py": OURS,
     "annotations/markdown.py": CHILD,
     "annotations/results/baseline_page.py": OURS,
+    "generation/asking/model_server.py": ASKING,
+    "generation/asking/questions.py": ASKING,
+    "generation/asking/reply_log.py": "lines that the script wrote on the machine of its user",
+    "generation/asking/results.py": "lines that the script wrote on the machine of its user",
+    "generation/asking/site.py": ASKING,
+    "generation/asking/steps.py": ASKING,
     "generation/browsing/stories.py": OURS,
     "generation/charts/drawing.py": CHILD,
     "generation/charts/drawing_process.py": CHILD,

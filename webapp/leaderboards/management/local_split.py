@@ -1,17 +1,16 @@
-"""A split of this site for `static/ask.py`, read and scored in this process, without a server."""
+"""A split of this site for `manage.py ask`, read and scored in this process, without a server."""
 
-import functools
-import importlib.util
 import io
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from django.conf import settings
-
+from generation.asking.console import Refused, Unreachable, say
+from generation.asking.questions import AskedQuestion, questions_in, with_steps
+from generation.asking.site import ANSWERS, UNSCORED, submission_keys
+from generation.engine.formats import ExportItem
 from generation.engine.formats.jsonl import question_line, steps_line
 from generation.exchange.exports import StoredDataset, Viewer
 from generation.making.process_pool import stoppable
@@ -27,18 +26,8 @@ from webapp.models import User
 BATCH = 900  # questions read per query
 
 
-@functools.cache
-def ask_script() -> ModuleType:
-    """Return `static/ask.py` as a module."""
-    found = importlib.util.spec_from_file_location("horsesense_ask", settings.BASE_DIR / "static" / "ask.py")
-    assert found is not None and found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
 class LocalSplit:
-    """A split with the methods of the script's `SiteSplit`.
+    """A `QuestionSource` without a server.
 
     The command line may read everything, so answers and steps are read even if they are withheld.
     """
@@ -46,29 +35,28 @@ class LocalSplit:
     def __init__(self, split: Split, options: Namespace, *, owner: Callable[[str], User]) -> None:
         """Open a split; `owner` returns the owner of the method with a name, and is called only to submit."""
         self.split, self.options, self.owner = split, options, owner
-        self.script = ask_script()
         if not split.is_complete:
-            raise self.script.Refused(
-                f"Expected a complete split, got {split}, whose state is {split.get_state_display()}."
-            )
+            raise Refused(f"Expected a complete split, got {split}, whose state is {split.get_state_display()}.")
         self.fingerprint = split.fingerprint
         self.answers = list(split.dataset.get_world().answers(split.read_spec()))
         self.dataset = StoredDataset(split.dataset, splits=[split.name], viewer=Viewer(withheld=True))
         self.stored = self.dataset.stored[0]
 
-    def questions(self, folder: Path) -> Any:
+    def questions(self, folder: Path) -> list[AskedQuestion]:
         lines = (question_line(self.dataset, self.stored, *place) for place in self._places())
-        return self.script.questions_in(lines)
+        return questions_in(lines)
 
-    def with_steps(self, questions: Sequence[Any], folder: Path) -> Any:
-        return self.script.with_steps(questions, (steps_line(self.stored, *place) for place in self._places()))
+    def with_steps(self, questions: Sequence[AskedQuestion], folder: Path) -> list[AskedQuestion]:
+        return with_steps(questions, (steps_line(self.stored, *place) for place in self._places()))
 
-    def _places(self) -> Iterator[tuple[Any, int]]:
+    def _places(self) -> Iterator[tuple[ExportItem, int]]:
         for entry in self.stored.items():
             for number in range(len(entry.item.questions)):
                 yield entry, number
 
-    def pictures(self, questions: Sequence[Any], chosen: Sequence[Any], folder: Path) -> Callable[[Any], bytes]:
+    def pictures(
+        self, questions: Sequence[AskedQuestion], chosen: Sequence[AskedQuestion], folder: Path
+    ) -> Callable[[AskedQuestion], bytes]:
         """Return a function that reads the picture of a question. It needs no database, because threads call it."""
         scenes: dict[int, Scene] = {}
         wanted = [question.number for question in chosen if question.picture is not None]
@@ -83,9 +71,9 @@ class LocalSplit:
         method = Method.objects.filter(owner=owner, name=fields["method"]).first()
         order = self._order(fields, method or Method(owner=owner, name=fields["method"]))
         try:
-            uploads.check_upload(owner, order, io.BytesIO(answers), self.script.ANSWERS)
+            uploads.check_upload(owner, order, io.BytesIO(answers), ANSWERS)
         except UploadRefused as refusal:
-            raise self.script.Refused(str(refusal)) from refusal
+            raise Refused(str(refusal)) from refusal
 
     def submit(self, fields: Mapping[str, str], answers: bytes, replies: Path | None) -> dict[str, Any]:
         """Submit the answers, score them here, and return the submission as the API does."""
@@ -95,23 +83,23 @@ class LocalSplit:
         )
         order = self._order(fields, method)
         try:
-            for key in self.script.submission_keys(fields, answers):
+            for key in submission_keys(fields, answers):
                 submission, is_repeat = self._receive(owner, order._replace(key=key), answers, replies)
-                if not is_repeat or submission.state not in self.script.UNSCORED:
+                if not is_repeat or submission.state not in UNSCORED:
                     break
         except UploadRefused as refusal:
             if is_new:
                 method.delete()
-            raise self.script.Refused(str(refusal)) from refusal
-        self.script.say(f"Submission {submission.pk}: {submission.get_absolute_url()}")
+            raise Refused(str(refusal)) from refusal
+        say(f"Submission {submission.pk}: {submission.get_absolute_url()}")
         with stoppable():
             if not scoring.score_now(submission):
-                raise self.script.Unreachable(f"Expected a score within the hour, got none: {submission}.")
+                raise Unreachable(f"Expected a score within the hour, got none: {submission}.")
         return submission_json(owner, submission)
 
     def _receive(self, owner: User, order: Order, answers: bytes, replies: Path | None) -> tuple[Submission, bool]:
         with nullcontext() if replies is None else replies.open("rb") as also:
-            found = uploads.receive(owner, order, io.BytesIO(answers), self.script.ANSWERS, replies=also)
+            found = uploads.receive(owner, order, io.BytesIO(answers), ANSWERS, replies=also)
         return found.submissions[0], found.is_repeat
 
     def _order(self, fields: Mapping[str, str], method: Method) -> Order:
