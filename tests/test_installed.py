@@ -1,4 +1,4 @@
-"""`pip install .` installs the complete engine, and it works in an environment without the site."""
+"""`pip install .` installs the complete engine and `horsesense ask`; both work in an environment without the site."""
 
 import shutil
 import subprocess
@@ -11,9 +11,13 @@ import pytest
 
 from generation.engine import ENGINE_VERSION
 from generation.management.world_packages import write_world
+from tests.asking import colour_site
+from tests.asking.conftest import KEY, answers, arguments, truth
+from tests.asking.model_stub import serving
 from tests.engine.test_torch_stream import PYTHON as TORCH
 from tests.skips import Unshared
 from tests.webapp.commands import ROOT
+from tests.webapp.contrary import TOKEN, running
 
 NEEDED = 77  # the version of setuptools that pyproject.toml requires
 OFFLINE = ["--no-deps", "--no-index", "--disable-pip-version-check", "--quiet"]
@@ -86,10 +90,23 @@ def test_a_new_world_is_found_after_it_is_installed(installed: Path, tmp_path: P
 
 @pytest.mark.full
 @pytest.mark.slow
-def test_every_file_of_the_engine_is_installed(installed: Path) -> None:
+def test_the_installed_command_asks_a_model(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HORSESENSE_TOKEN", TOKEN)
+    monkeypatch.setenv("MODEL_API_KEY", KEY)
+    with running() as site, serving(colour_site.sees) as model:
+        colour_site.fill(site, 8)
+        said = run(installed.with_name("horsesense"), "ask", *arguments(site, model, tmp_path / "asked"), cwd=tmp_path)
+    assert answers(tmp_path / "asked") == truth(8)
+    assert "right: 8 of 8 (100.0 %)" in said
+
+
+@pytest.mark.full
+@pytest.mark.slow
+@pytest.mark.parametrize("package", ["engine", "asking"])
+def test_every_file_of_a_package_is_installed(package: str, installed: Path) -> None:
     home = installed.parents[1]
-    [there] = home.rglob("generation/engine/__init__.py")
-    ours = ROOT / "generation/engine"
+    [there] = home.rglob(f"generation/{package}/__init__.py")
+    ours = ROOT / "generation" / package
     files = {path.relative_to(ours) for path in ours.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     assert files <= {path.relative_to(there.parent) for path in there.parent.rglob("*")}
     assert not (there.parents[1] / "models").exists()
