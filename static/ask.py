@@ -19,6 +19,7 @@ import email.utils
 import gzip
 import hashlib
 import heapq
+import html
 import http.client
 import io
 import json
@@ -34,13 +35,14 @@ import sys
 import tarfile
 import threading
 import time
+import unicodedata
 import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
 import zlib
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
@@ -180,42 +182,1855 @@ class Clock:
         self.stopped.wait(seconds)
 
 
-# Answers in replies. The rules are those of the site, see /docs/predictions/.
+# Characters of replies: other forms of letters, digits and quotation marks become the plain ones.
 
+
+INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufe0e\ufe0f\u20e3\ufeff")
+DIRECTIONS = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
+QUOTES = {"‘": "'", "’": "'", "‚": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'}
+BREAKS = frozenset("\r\x0b\x0c\x85\u2028\u2029")
+FULL_WIDTH = range(0xFF01, 0xFF5F)
+STOPS = {"。": ". ", "、": ", ", "，": ", ", "；": "; "}
+
+
+class _Plain(dict[int, str]):
+    """The plain form of each character, by its number, as `str.translate` needs it."""
+
+    def __missing__(self, number: int) -> str:
+        self[number] = found = _plain(chr(number))
+        return found
+
+
+def _plain(character: str) -> str:
+    if character in INVISIBLE or character in DIRECTIONS:
+        return ""
+    if character in BREAKS:
+        return "\n"
+    if character in STOPS or character in QUOTES:
+        return STOPS.get(character) or QUOTES[character]
+    if character.isdecimal():
+        return str(unicodedata.decimal(character))
+    if ord(character) > 0x2000 and unicodedata.category(character) in ("So", "Sk"):
+        return " "  # such as an emoji
+    narrow = unicodedata.normalize("NFKC", character)
+    is_letter = len(narrow) == 1 and unicodedata.category(character) in ("Ll", "Lu")
+    return narrow if narrow.isascii() and (is_letter or ord(character) in FULL_WIDTH) else character
+
+
+_PLAIN = _Plain()
+
+
+def plain_characters(text: str) -> str:
+    """Return a text with plain letters, digits, quotation marks and line breaks, and without invisible characters."""
+    if "&" in text:
+        text = html.unescape(text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text if text.isascii() else text.translate(_PLAIN)
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text with single spaces."""
+    return frozenset(text.split())
+
+
+# What a text asserts: its sentences, and which of them say something without a doubt.
+
+
+DRESS = " \t\r\n….,:;!?\"'*_`$()[]{}<>|#=~“”‘’"
+DRESS_OF_NUMBERS = "".join(set(DRESS) - set(".<>$"))
+SIGNED_NUMBER = re.compile(r"\$\d+[^$]*$|[-−.] ?(?=\d)|[<>≤≥] ?(?=\d)")
+MACRO = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|bf|rm|displaystyle|boxed)\b\s?\{?|\\[()\[\],;! ]")
+EMPHASIS = re.compile(r"[*`#~|]+|(?<![^\W_])_+|_+(?![^\W_])")
+BULLET = re.compile(r"^(?:[-•+>–—] +)*(?:\(?\d{1,3}[.)] +(?=\S))?")
+SENTENCE_END = re.compile(r"(?<=\.\.\.)(?=\w)|(?<=[.!?;])[\"')\]]* +(?=\S)")
+PARENTHESES = re.compile(r"\([^()]{0,400}\)|\[[^\[\]]{0,400}\]")
+
+IMAGE = (
+    r"(?:image|picture|photo|photograph|figure|screenshot|attachment|file|visual|scene|input|upload|story|passage|"
+    r"context)s?"
+)
+REFUSAL = re.compile(
+    "|".join(
+        (
+            # I can't see the image; I am unable to view pictures
+            r"\b(?:can't|cannot|can not|couldn't|could not|unable to|not able to|don't|do not|didn't|did not|failed to|"
+            r"won't be able to|no way to|without) (?:\w+ ){0,3}(?:see|seeing|view|access|open|load|read|process|"
+            r"analy[sz]e|"
+            r"display|retrieve|receive|find|have|look at|interpret|inspect|examine|make out|perceive|detect)"
+            rf"(?: \w+){{0,3}}? {IMAGE}\b(?! (?:of|with|that|where|containing|showing))",
+            r"\b(?:can't|cannot|can not|unable to|not able to|couldn't|could not|impossible to|hard to|difficult to|"
+            r"not possible to|no way to) (?:\w+ ){0,2}(?:determine|tell|say|answer|identify|know|discern|assist|help|"
+            r"judge|decide|count|give (?:you )?an?|state|commit|choose|verify|confirm|comply|provide|make out|see "
+            r"clearly|distinguish)\b",
+            # there is no attached image
+            rf"\bno (?:[\w-]+ ){{0,2}}?{IMAGE}\b(?! (?:of|with|that|where|which|containing|showing|contains|shows)\b)",
+            rf"\b(?:without|missing|lacks?|lacking) (?:an?|the|any|your) (?:\w+ )?{IMAGE}\b",
+            rf"\b{IMAGE} (?:\w+ ){{0,2}}?(?:is|was|are|were|seems?|appears?|looks?|did|does|has|have|could|can|"
+            rf"failed|isn't|"
+            r"wasn't|didn't|doesn't|hasn't|couldn't|can't) (?:to be |to |been |\w+ly )?(?:not|n't|missing|too|"
+            r"blurry|blurred|"
+            r"unclear|unreadable|unavailable|dark|compressed|distorted|pixelated|noisy|cropped|overexposed|"
+            r"corrupt\w*|broken|empty|blank|black|fail\w*|load|come|attached|provided|"
+            r"uploaded|included|be)\b(?! (?:a|an|the|there)\b)",
+            # please upload one
+            r"\b(?:please|kindly|could you|can you|would you|you can|you could|you need to|you may|if you|once you|"
+            r"when you|feel free to|try|make sure to) (?:\w+ ){0,3}?(?:upload\w*|attach\w*|shar(?:e|ing)|re-?upload\w*|"
+            r"resend\w*|re-?attach\w*|send\w*|provid(?:e|ing)|past(?:e|ing)|supply|describe|clarif\w+|give|take|"
+            r"use|wait|contact|try again|re-?submit\w*|"
+            r"includ(?:e|ing))\b",
+            rf"\b(?:send|sending|give|show|showing|provide|share|upload|attach|paste|need|want|require|await|"
+            rf"waiting for|get)\b"
+            rf"(?: (?:me|us|to|see|have|with|it|over|access)){{0,3}} (?:an?|the|your|that|this|another|actual|"
+            rf"some) (?:\w+ )?{IMAGE}\b",
+            # Error 7: ...; HTTP 429
+            r"^\W*(?:\w+ ){0,2}(?:error|exception|traceback|warning|err)(?:\b|_)",
+            r"\berror(?: code)?[ :#(]*\d|\b(?:http|status|code) ?\d{3}\b|\btraceback\b|\b\w+(?:error|exception):|"
+            r"\b(?:rate limit\w*|too many requests|timed out|time-?out|service unavailable|bad gateway|internal "
+            r"server|quota|"
+            r"api key|payload|unauthori[sz]ed|forbidden|(?:access|permission) denied|overloaded|exceeded|bad request|"
+            r"connection (?:reset|refused|lost|closed)|request (?:entity|failed)|invalid (?:request|image|input)|"
+            r"content (?:policy|filter)|safety (?:policy|guidelines?|system))\b|^\W*[45]\d\d\b",
+            # as an AI; I don't know; not enough information
+            r"\bas an? (?:\w+ ){0,2}(?:ai|language model|assistant)\b",
+            r"\bi (?:do not|don't|honestly don't) know\b|\bno (?:idea|clue|answer|information)\b|\bn/a\b",
+            r"\b(?:not|n't) (?:\w+ )?enough (?:\w+ )?(?:information|detail|context|data)|\binsufficient\b|"
+            r"\bunanswerable\b|\bcannot be (?:\w+ )?(?:answered|determined|known|seen|inferred)\b|"
+            r"\bcan't be (?:answered|determined|known|inferred|told)\b|\bunknown\b|\bundetermined\b|\bundeterminable\b",
+            r"\bi(?:'m| am| must)? (?:\w+ )?(?:decline|refuse|abstain)\b|\bi won't\b|\bi will not\b|\bagainst my\b",
+            r"\btoo (?:small|dark|large|big|blurry|bright|far|low|unclear|noisy|grainy)\b(?: \w+){0,3} (?:to|for)\b",
+            r"\blow (?:quality|resolution)\b",
+        )
+    )
+)
+"""The model could not see or answer."""
+
+OFFER = re.compile(
+    r"\b(?:i|we)(?:'d| would|'m| am|'ll| will| can)? (?:be )?(?:happy|glad|pleased|able|delighted)? ?(?:to )?(?:\w+ )?"
+    r"(?:help|assist|analy[sz]e|take a look|do (?:that|this|so)|answer (?:that|this|your|any)|describe)\b|"
+    r"\b(?:what|which|how) (?:would|can|do|question|else)\b.*\?|"
+    r"^(?:yes|no|sure|ok|okay|of course)?\W*(?:i|we) (?:can |do |have |could )?(?:see|view|received?|got|have|"
+    r"understand|"
+    rf"looked at) (?:the|your|this|an?) (?:\w+ )?{IMAGE}\b(?! (?:of|with|that))"
+)
+"""The model offers help, or says that it has the picture: `Yes, I can help!`"""
+
+DOUBT = re.compile(
+    r"\b(?:(?<!no )(?<!without )(?<!without a )(?<!beyond )(?<!beyond any )doubt\w*|not (?:\w+ )?(?:sure|certain|"
+    r"clear|confident|convinced)|n't (?:sure|certain|think|believe|say)|unsure|"
+    r"uncertain|unlikely|unclear|might|maybe|perhaps|possibly|could (?:also |well |either )?be|may (?:also |well )?be|"
+    r"may or may not|whether|not think|not believe|wonder|hesitat\w*|suspect|either way|depend\w*|ambiguous|partly|"
+    r"partially|rumou?r|wouldn't|"
+    r"would not|some (?:people )?would|others would|"
+    r"supposed(?:ly)?|allegedly|pretend|imagine|guessing)\b"
+)
+"""Doubts. Weaker words, such as `probably`, `I think` and `looks`, still assert."""
+
+EARLIER = re.compile(
+    r"\b(?:before (?:that|this|then)|^before|earlier|previously|at first|originally|initially|used to|formerly|in "
+    r"the beginning)\b"
+)
+"""What was before: `at first she was in the garden`."""
+CONDITION = re.compile(
+    r"\b(?:example|sample|format|template|instance) ?:|\b(?:if|unless|^suppose|supposing|assuming|provided that|in "
+    r"case|were to|would (?:\w+ )?be|would have|should it|"
+    r"otherwise|(?:example|sample|expected|template|possible|your) (?:answer|reply|response|output|format)|could "
+    r"look|should (?:be|look) (?:a |an |one |like)|you can (?:just )?(?:write|say|answer)|for example|for instance|"
+    r"e\.g\.|such as|hypothetically)\b"
+)
+INSTRUCTION = re.compile(
+    r"\b(?:answer|reply|respond|write|say|type) (?:only |just |simply )?(?:with|in|using|by|either)\b|"
+    r"\b(?:options|choices|possible answers|candidates|possibilities|alternatives) (?:are|were|include|given)\b|"
+    r"\b(?:options|choices|possible answers)\b ?:|\bpossible \w+ (?:are|were)\b|^(?:question|q|caption|statement|"
+    r"prompt) ?:|"
+    r"\b(?:need|have|want|going|try|trying|asked|task is|question is|goal is|question asks|asks?) (?:me |us |you |"
+    r"is )?(?:to|if|whether|"
+    r"about|how|what|which)\b"
+)
+CONCLUSION = re.compile(
+    r"(?:^|[,;:] |\band |\bis that | (?=so (?:yes|no)\b))(?:so(?! (?:is|are|was|were|does|do|did|has|have|much|"
+    r"many|far)\b)|therefore|thus|hence|in total|overall|in conclusion|in summary|to conclude|"
+    r"altogether|all in all|consequently|accordingly|finally|total|the total|that's|that (?:gives|makes|means|leaves)|"
+    r"this (?:gives|makes|means|leaves)|which (?:gives|makes|means|leaves)|giving|making|leaving|conclusion|"
+    r"ergo)\b|\b(?:asked for|in question|a total of|the (?:count|total|number|sum|result) is)\b"
+)
+RETRACTION = re.compile(
+    r"\b(?:wait|actually|correction|scratch that|on second thought|let me (?:re|look again|check again|correct|count "
+    r"again)\w*|i was (?:wrong|mistaken)|my mistake|i made (?:a|an) (?:mistake|error)|i meant|i mean|oops|sorry|"
+    r"revis\w+|changed? my mind|hold on|hmm|rather(?! than)|no longer|instead(?! of)|alternatively|on the other "
+    r"hand|make (?:that|it)|closer inspection)\b|^no\b(?=[,.!]| wait)"
+)
+REASON = re.compile(
+    r"[:;–—]| - |\b(?:because|since|as|which|that|who|while|whereas|though|although|with|where|based on|given|after|"
+    r"considering|due to|so|when|except|even though|however)\b"
+)
+HEAD_END = re.compile(
+    r"[.!?;](?=[ \"')\]]|$)|,(?!\d)|[(\[:–—]| - | (?:because|since|as|which|that|who|while|whereas|though|although|"
+    r"with|where|"
+    r"based on|given|after|considering|due to|if|unless|but|instead of|rather than|not|and not|when|so)\b"
+)
+LEAD_IN = re.compile(
+    r"^(?:(?:sure|ok|okay|well|hmm|so|of course|certainly|absolutely|definitely|clearly|indeed|simply|exactly|just|"
+    r"only|"
+    r"there (?:is|are)|there's|it is|it's|it was|they are|they're|that is|that's|this is|i see|i count|i counted|"
+    r"i'd say|"
+    r"i would say|i think|i believe|i say|color|colour|shape|size|material|the|a|an|in the|at the|to the|she|he|is "
+    r"in|be|total of|a total of|about|"
+    r"likely|probably|most likely|about|approximately)\b[,:!]? ?)+"
+)
+
+NEGATION = re.compile(
+    r"(?:\b(?:(?:not|no(?! (?:or|and)\b))(?: idea| clue| way that| chance that| way| true that)?|cannot|never|"
+    r"neither|nor|none|nothing|than|at (?:least|most)|up to|except|unlike|"
+    r"instead of|rather than|as opposed to|(?:anything|everything|all|any \w+) but|other than|excluding|far from|"
+    r"hardly|rul(?:e|ed|es|ing) out|exclud(?:e|ed|es|ing)|eliminat(?:e|ed|es|ing)|"
+    r"discard(?:ed)?|dropped|le(?:ft|aves)(?= the )|leaving|(?:minimum|maximum) of|fewer|less|more|(?:over|under|"
+    r"above|below)(?= \d)|besides|apart from|aside from|without|no longer|(?:almost|nearly|roughly)(?= \d))|n't)"
+    r"[\"']{0,2}(?=((?: (?!(?:and|but|so|because|no|therefore|thus)\b|-)[^\s.,:;!?–—()]+){1,4}))"
+)
+"""A negation or comparison, and up to four words after it that it may be about, within the same part of a sentence."""
+CONTRAST = re.compile(
+    r"(?:[,;(–—-] ?(?:and |but )?| and | but )not (?:an? |the )?[^.;:!?()]{1,30}?(?=[.;:!?)]|$|, (?:because|since|"
+    r"as|so|and)\b)|"
+    r",? (?:rather than|instead of|as opposed to) (?:an? |the )?[^\s.,;:!?()]+(?: [^\s.,;:!?()]+)?(?=[.,;:!?)]|$| "
+    r"(?:because|since|as|so)\b)|"
+    r"\bnot (?:an? |the )?[^.,;:!?()]{1,30},? but\b"
+)
+"""What an answer is told apart from: `red, not blue`, `red rather than blue`, `not blue but red`."""
+NEGATED_PAIR = re.compile(r"\b(?:neither|not (?:either )?) ?([^.,:;!?–—()]{1,40}) (?:nor|or) ([^.,:;!?–—()]{1,40})")
+DENIAL = re.compile(
+    r"(?<![\w.'-])(\w[\w.'-]*)[\"']{0,3} (?:"
+    r"(?:is|was)(?: not|n't) (?:right|correct|true|possible|the (?:right |correct )?(?:answer|case|one))|"
+    r"(?:is|was|would be|can be|has been|have been|are|were) (?:wrong|incorrect|impossible|ruled out|excluded|"
+    r"eliminated|"
+    r"false|unlikely)|can(?:not|'t) be (?:right|correct|true|the (?:right |correct )?answer)|(?:doesn't|does not) "
+    r"(?:fit|apply|match))\b"
+)
+"""A word that is denied directly after it: `red is not right`."""
+
+STRONG_RETRACTION = re.compile(
+    r"\b(?:wait|scratch that|on second thought|i was (?:wrong|mistaken)|my mistake|i made (?:a|an) (?:mistake|"
+    r"error)|oops|sorry|"
+    r"take (?:that|it) back|made (?:that|this|it) up|ignore|misread|edit ?:|hold on|let me (?:re|check|look|"
+    r"correct|verify|count|think|see|double)\w*|"
+    r"that(?:'s| is| was) (?:wrong|not right|incorrect)|not sure|hmm|now (?:line|to)|could (?:just as well|also|"
+    r"equally)|may be wrong|might be wrong|i give up)\b"
+)
+"""The text takes back what it said before, or goes on searching."""
+MISSING = re.compile(
+    r"\b(?:isn't|is not|aren't|are not|wasn't|was not|doesn't|does not|don't|never|not|no longer) (?:\w+ "
+    r"){0,2}(?:mention\w*|given|stat(?:e|ed)|"
+    r"specified|sa(?:y|id)|known|shown|describe\w*|listed|told|tell|visible)\b|\bhidden\b|\bnobody\b"
+)
+"""The text says that what was asked for is not there."""
+CHAT = re.compile(
+    r"\b(?:question|help|ready|understand|please|thank\w*|error|clevr|let me|let's|go ahead|happy|glad|given an?|"
+    r"been given|our side|"
+    r"went wrong|i'm here|sir|misunderst\w+|another time|moment|image (?:has|is|was|hasn't|isn't)|good one|tough "
+    r"one|read the|"
+    r"have (?:read|looked)|a look at)\b"
+)
+"""Words after yes or no that are about the conversation, not about the picture."""
+OPEN_DENIAL = re.compile(r"(?:\b(?:is|are|was|does|do|did) not|n't)[.!]?$")
+"""A denial at the end of a sentence: `The cube is red and the ball isn't`."""
+THING_WORDS = (
+    "object objects thing things item items shape shapes figure figures one ones cube cubes sphere spheres "
+    "cylinder cylinders "
+    "ball balls block blocks square squares circle circles triangle triangles rectangle rectangles pentagon "
+    "pentagons cross "
+    "crosses ellipse ellipses semicircle semicircles cone cones torus vehicle vehicles car cars truck trucks bus "
+    "buses people "
+    "person animal animals such a an any red green blue yellow gray grey brown purple cyan magenta white black "
+    "orange large big "
+    "small tiny metal metallic shiny matte rubber single visible"
+)
+EXISTENCE = re.compile(
+    r"\bthere(?: is|'s| are| was| were|re) (?:no|not|n't any)((?: (?:"
+    + "|".join(THING_WORDS.split())
+    + r"))+)(?= [^a-z]|[.,;!]| (?:in|on|at|to|of|left|right|"
+    r"behind|front|here|visible|present|that|which|with|so|because|and so|above|below|near|next|matching|there|"
+    r"therefore|hence|thus)\b|$)"
+)
+"""`There is no red cube` says no. The noun must be a thing: `there is no difference` says yes."""
+CAPTION = (
+    r"(?:(?:the|this|that|your|given) ){0,3}(?:caption|statement|claim|sentence|description|assertion)"
+    r"(?: \"[^\"]{1,120}\")?(?: is|'s| was)"
+)
+UNTRUE = re.compile(
+    rf"{CAPTION}(?: \w+ly)? (?:wrong|incorrect|inaccurate|untrue|false)\b|(?:that|this|it)(?: is|'s) (?:incorrect|"
+    rf"untrue|false)$|"
+    r"(?:the |this )?(?:caption|statement|claim|sentence|description) (?:does not|doesn't) (?:match|hold|describe|"
+    r"fit|apply)\b|"
+    rf"{CAPTION}(?: not|n't)(?: \w+)? (?:true|correct|accurate|the case)\b|(?:that|this|it)(?: is|'s| was)"
+    r"(?: not|n't)(?: \w+)? (?:true|correct|accurate|the case)(?:$| that\b(?!.*\b(?:no|not|never|none)\b))"
+)
+"""`The caption is not true` says no."""
+TRUE = re.compile(rf"{CAPTION}(?: \w+ly)? (?:correct|accurate|right|true)(?! (?:if|when|only))\b")
+TRUE_THAT = re.compile(r"it(?: is|'s)(?: \w+ly)? true that\b(?!.*\b(?:no|not|never)\b)")
+PLACE = re.compile(
+    r"\b(?:(?:which|that) (?:is|are) )?(?:behind|in front of|(?:to the |on the )?(?:left|right) of|next to|"
+    r"near(?:er)?(?: to)?|beside|besides|above|below|underneath|"
+    r"under|between|clos(?:e|er|est) to|adjacent to|opposite|the same (?:\w+ )?as|(?:bigg|small|larg|tall|dark|"
+    r"light|bright|wid|thick)er than|compared (?:to|with))"
+    r"(?: (?!(?:is|are|was|were|has|looks?|appears?|seems?|it (?:is|was|has|looks)|it's|there|so|but|because|the "
+    r"(?:answer|object))\b)[\w'-]+){1,6}(?: (?:that|which) (?:is|are) (?:\w+ ){0,2}\w+)?"
+)
+"""A phrase about another object: `behind the red cube`."""
+DETERMINER = re.compile(
+    r"\bno(?= (?!(?:it|there|i|the|this|that|these|those|they|he|she|we|because|since|as|and|but|not|wait|in|at|"
+    r"none|nothing|"
+    r"only|all|neither|a|an|both|is|was|for|if|object has)\b)[\"']?[^\W\d_])"
+)
+"""The word no before a noun, which is not the answer no: `no other objects`, `no doubt`."""
+
+
+def without_macros(text: str) -> str:
+    """Return a text without LaTeX's commands for font and mathematics."""
+    return MACRO.sub(" ", text).replace("{", " ").replace("}", " ") if "\\" in text else text
+
+
+def plain_sentence(text: str) -> str:
+    """Return a text in small letters with single spaces, and without marks of font."""
+    if text.count("$") > 1:
+        text = text.replace("$", "")
+    return " ".join(EMPHASIS.sub("", without_macros(text)).split()).casefold().replace("e.g. ", "e.g.")
+
+
+def plain_lines(text: str) -> list[str]:
+    """Return the lines of a text that have words, as plain sentences without the signs and numbers of lists."""
+    return [BULLET.sub("", said) for said in map(plain_sentence, text.split("\n")) if said.strip(DRESS)]
+
+
+def sentences_of(lines: Sequence[str]) -> list[str]:
+    """Return the sentences of plain lines."""
+    found = (one for line in lines for one in SENTENCE_END.split(line) if one.strip(DRESS))
+    return [_without_earlier_doubt(one) for one in found]
+
+
+def _without_earlier_doubt(sentence: str) -> str:
+    """Return what follows `but`, if a doubt or an earlier state is before it: `I am not sure, but red`."""
+    before, but, after = sentence.partition(", but ")
+    return after if but and (DOUBT.search(before) or EARLIER.search(before)) else sentence
+
+
+def bare(text: str) -> str:
+    """Return a text without the signs around it, apart from those that belong to a number: `-3`, `.5`, `< 5`."""
+    return text.strip() if SIGNED_NUMBER.match(text.lstrip(DRESS_OF_NUMBERS)) else text.strip(DRESS)
+
+
+def is_refusal(sentence: str) -> bool:
+    """Return whether a plain sentence says that the model could not see or answer."""
+    return REFUSAL.search(sentence) is not None
+
+
+def is_asserted(sentence: str, *, doubts: bool = True) -> bool:
+    """Return whether a plain sentence is no question, condition, instruction, offer and, with `doubts`, no doubt."""
+    return not (
+        sentence.rstrip("\"') ").endswith("?")
+        or CONDITION.search(sentence)
+        or INSTRUCTION.search(sentence)
+        or OFFER.search(sentence)
+        or EARLIER.search(sentence)
+        or (doubts and DOUBT.search(sentence))
+    )
+
+
+def denied_parts(sentence: str) -> str:
+    """Return the parts of a plain sentence that a negation, a comparison or a denial is about."""
+    pairs = [part for pair in NEGATED_PAIR.findall(sentence) for part in pair]
+    return " . ".join([*NEGATION.findall(sentence), *DENIAL.findall(sentence), *pairs])
+
+
+# Sentences that assert an answer: a small grammar of whole sentences.
+
+
+THINGS = words(
+    "object objects thing things item items shape shapes figure figures one ones cube cubes sphere spheres cylinder "
+    "cylinders ball balls block blocks square squares circle circles triangle triangles rectangle rectangles pentagon "
+    "pentagons cross crosses ellipse ellipses semicircle semicircles cone cones torus dot dots vehicle vehicles "
+    "car cars "
+    "truck trucks bus buses person people animal animals red green blue yellow gray grey brown purple cyan magenta "
+    "white "
+    "black orange pink large big small tiny metal metallic shiny matte rubber"
+)
+FILLERS = words(
+    "a an the its of such very quite rather bright dark deep light solid single only exactly other visible different "
+    "colored coloured shaped sized color colour shape size material kind made out them those these "
+    "matching distinct separate total surface finish texture look looking object's object"
+)
+LEAD = re.compile(
+    r"(?:(?:no doubt(?: about it)?|without (?:a |any )?doubt|so yes|sure thing|sure|ok|okay|well|hmm|so|thus|hence|"
+    r"therefore|of course|certainly|absolutely|indeed|overall|finally|clearly|"
+    r"obviously|in (?:conclusion|summary|short)|to conclude|consequently|accordingly|then|now|and|but|also|"
+    r"probably|likely|"
+    r"most likely|apparently|here|great|alright|all right|answer|result|"
+    r"(?:i|we) (?:(?:can|do|also|would|'d|could) )?(?:think|believe|say|guess|conclude|suppose|see|know|find)(?: "
+    r"that)?(?= (?:it|the|there|that|this|he|she|they|its|both|all)\b)|"
+    r"i(?:'m| am) (?:\w+ )?(?:sure|confident|certain)(?: that)?|i(?:'d| would) say(?: that)?|i (?:think|believe|"
+    r"guess)(?: it's| it is)?|"
+    r"my (?:best )?guess (?:is|would be)|"
+    r"it (?:seems|appears|follows|is clear)(?: that)?(?= (?:it|the|there|he|she|they|its)\b)|(?:this|that) "
+    r"means(?: that)?|"
+    r"(?:based on|from|according to|in|looking at|judging by|judging from|going by|although|though|while|after|"
+    r"since|because|as|given|considering|"
+    r"despite|when|with|on|at|by|excluding|including|for) [^,.;:]{1,160},)[,:!]? )",
+)
+TAIL = re.compile(
+    r"(?:,|;| -|–|—|:)? ?\b(?:because|since|as (?=it|the|there|he|she|they|we|i|can|you)|which(?= (?:is|are|was|"
+    r"were|has|have|can|means))|though|although|based on|given (?:that|the|how)|due to|"
+    r"considering|according to|even though|thanks to|judging|for (?:the|this) (?:image|picture|scene)|i (?:think|"
+    r"believe|guess|suppose|would say)|to me|for sure|for certain|"
+    r"in (?:the|this) (?:image|picture|scene|photo|story|text|room)|(?:in|on|at|to|from|with|for) (?:the|its) "
+    r"(?:left|right|back|front|middle|center|"
+    r"centre|top|bottom|foreground|edge|corner|side|end)\b.*|from (?:left|right)|now|at the moment|right now|in "
+    r"total|altogether|all together|as well|after all|in colou?r|compared (?:to|with)|"
+    r"visible|present|though)\b.*$| (?:here|there|now|then|again|too|either|so|overall|indeed|though)$"
+)
+REASON_TAIL = re.compile(
+    r"(?:[,;:–—]| -|\()? ?\b(?:because|since|as|so that|given|due to|based on|considering|which means)\b"
+)
+COPULA = (
+    r"(?:is|are|was|were|looks?|appears?|seems?|must be|should be|has to be|can only be|will be|remains?|'s)"
+    r"(?: (?:to be|like|clearly|definitely|probably|most likely|likely|indeed|simply|also|still|now|currently|"
+    r"obviously|"
+    r"just|exactly|only|therefore|thus|again|certainly|in fact|actually|both|described as|called|(?:made|built)(?: "
+    r"out)? of|of|colored|coloured|\w+ly))*"
+)
+NO_SUBJECT = re.compile(
+    r"\b(?:backgrounds?|floor|ground|wall|surface|screen|image|picture|photo|light|lighting|lamp|text|shadow|"
+    r"reflection|scene|"
+    r"sky|table|tint|answers?|confidence|i|you|we|version|model|file|error|code|status|server|request|label|nothing|"
+    r"nobody|none|everything|everybody|somebody|someone|chance|resolution|difference|game|opposite|reverse|format|"
+    r"output|score|"
+    r"first guess|description|example|sample|template|bill for|edge|radius|faces|flagged|content|mentioned|\w*_\w*)\b"
+)
+STATED = re.compile(
+    rf"(?P<subject>(?:it|this|that|he|she|they|these|those|the|its|an?|both|all|each|his|her|their|what|on|"
+    rf"\w[\w'’.-]{{0,30}})\b[^,;:]{{0,160}}?)"
+    rf"(?:(?<=it)|(?<=that)|(?<=he)|(?<=she)|(?<=this)|\b|(?<=\w)) ?\b{COPULA} (?P<phrase>[^,;:]{{1,80}})"
+)
+STATED_LAST = re.compile(STATED.pattern.replace("{0,160}?)", "{0,160})", 1))
+HAS = re.compile(
+    r"(?:it|this|that|the [^,;:]{1,80}?|each|both) (?:has|have|had|shows?|gives?) (?:a|an|the|its)? "
+    r"?(?P<phrase>[^,;:]{1,60})"
+)
+SEEN = re.compile(
+    r"(?:there(?: is| are| was| were|'s|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
+    r")?(?:see|count|counted|spot|find|observe|"
+    r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
+    r"contains|has|depicts)|"
+    r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?|the (?:total|number|count|sum)(?: "
+    r"[^,;:]{0,80}?)? (?:is|are|equals)|(?:in )?total|"
+    r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
+    r")*(?P<phrase>[^,;:]{1,80})"
+)
+MOVED = re.compile(
+    r"(?:(?:the )?[\w']{1,20}(?: [\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|are|'s)(?: now| still| currently| "
+    r"again)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
+    r"returned|came|moves|travels|walks|headed|go)(?: back| over)?)(?: (?:in|at|to|inside|into|back to))(?: the)? "
+    r"(?P<phrase>[\w -]{1,30})"
+)
+OUT_OF = re.compile(r"\b(?:out|outside|way|heading|near|left|leaving)\b")
+FELT = re.compile(
+    r"(?:because )?(?:he|she|they|[\w']{2,20}) (?:is|was|felt|feels|got|are|were)(?: very| so| just)? (?P<phrase>\w+)"
+)
+CARRIED = re.compile(
+    r"(?:he|she|they|[\w']{2,20}) (?:is |are |was |still |now |currently |only |just |has |have )*(?:carrying|"
+    r"holding|carries|carry|holds|hold|has|have|got|owns|"
+    r"with)(?: still| now| only| just| exactly)* (?P<phrase>[^;:]{1,120})"
+)
+WALKED = re.compile(
+    r"(?:first |to get there |you |we |she |he |one |should |must |can |could |have to |need to |just |simply |"
+    r"then |the (?:path|way|route|directions?) (?:is|are)|"
+    r"it is|take|turn|move|walk|go|head|travel|step|to the |from there )*(?P<phrase>(?:(?:to|from|into|through|"
+    r"towards?) the \w+|north|south|east|west|[\W→]| |and|then|to|the|go|again|twice|walk|head|move|once|more|n|s|"
+    r"e|w|turn|finally|after that|next)+)"
+)
+ACTED = re.compile(
+    r"(?:it was |that was |it is |that is |it's |the (?:person|thing|object|item)[^,;:]{0,60} (?:is|was) )?(?:the "
+    r")?(?P<phrase>\w+)(?: did| does| was| is| has it| did it| got it| received it)?"
+)
+WHICH = re.compile(r"(?:it is |that is )?the [^,;:]{1,80}, which (?:is|are|looks) (?P<phrase>[^,;:]{1,60})")
+COLON = re.compile(
+    r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|thus|"
+    r"hence|is|are|it|answer|"
+    r"conclusion|namely|carries|holds|has|place|location|paths?|way|route|directions?|induction|reason))(?: is| "
+    r"are)? ?: ?(?P<phrase>[^,;:]{1,60})"
+)
+INVERSE = re.compile(r"(?P<phrase>(?:an?|the) [^,;:]{1,60}) is the (?:object|thing|one|item|answer)(?: [^,;:]{0,40})?")
+RECEIVED = re.compile(r"(?:(?:he|she|they|it|\w+) [\w' ]{1,40} )?(?:from|to|by) (?P<phrase>\w+)")
+COUNTED = re.compile(
+    r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
+    r"shares?|remains?|qualify|qualifies|(?:is|are) (?:visible|present|there|shown|left|seen|found|in (?:the|this|"
+    r"it)))\b.*"
+)
+PATTERNS = (STATED, STATED_LAST, HAS, SEEN, MOVED, FELT, WHICH, COLON, ACTED, CARRIED, INVERSE, RECEIVED, COUNTED)
+NEGATION_WORD = re.compile(r"\b(?:not|no|never|nor|neither|cannot|nobody|hardly)\b|n't\b")
+NEGATIVE = re.compile(
+    r"\b(?:not|no|never|nor|neither|none|cannot|without|nobody|hardly|fewer|less|more|than|either|or|between|over|"
+    r"under)\b|n't\b"
+)
+
+
+def stripped_sentence(sentence: str) -> str:
+    """Return a plain sentence without what is told apart, asides, places, reasons, and words before the statement."""
+    said = bare(PARENTHESES.sub(" ", CONTRAST.sub(" ", sentence)))
+    for _ in range(6):
+        lead = LEAD.match(f"{said} ")
+        if lead is None or lead.end() >= len(said):
+            break
+        said = said[lead.end() :].lstrip()
+    return said
+
+
+SAID = re.compile(
+    r"\b(?:say|says|said|wrote|writes|answer\w*|reads?|line|question|example|quote\w*|caption|label|step|\w*\d)\b"
+)
+
+
+class Statement(NamedTuple):
+    """A sentence without places, and the end that was left out: a reason, or where something is seen."""
+
+    core: str
+    tail: str
+    is_after_colon: bool = False
+
+
+def statements_in(sentence: str) -> Iterator[Statement]:
+    """Yield a stripped sentence whole, without its tail, and without what follows a colon."""
+    said = bare(" ".join(PLACE.sub(" ", sentence).split()))
+    yield Statement(said, "")
+    tail = TAIL.search(said)
+    if tail is not None and tail.start() > 0:
+        yield Statement(bare(said[: tail.start()]), tail[0])
+    before, _, after = said.partition(": ")
+    if after and SAID.search(before) is None:
+        yield Statement(bare(after), "", is_after_colon=True)
+
+
+class Phrase(NamedTuple):
+    """A phrase of a statement that may be the answer, the rest of the statement, and the pattern that fits."""
+
+    text: str
+    rest: str
+    pattern: re.Pattern[str] | None
+
+
+def phrases_of(core: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[Phrase]:
+    """Yield the phrase in which each pattern that fits a whole statement has the answer."""
+    yield Phrase(core, "", None)
+    for pattern in patterns:
+        found = pattern.fullmatch(core)
+        if found is None:
+            continue
+        rest = f"{core[: found.start('phrase')]} {core[found.end('phrase') :]}"
+        subject = found.groupdict().get("subject")
+        if NEGATION_WORD.search(rest) or (subject is not None and NO_SUBJECT.search(subject)):
+            continue
+        yield Phrase(found["phrase"], rest, pattern)
+
+
+# Thoughts of models: the parts of a reply between marks such as `<think>` and `</think>`, which are no answer.
+
+
+THOUGHTS = words(
+    "think thinking thought thoughts thoughtprocess thinkingprocess thinkingsteps reasoning reason reasons "
+    "reasoningprocess rationale analysis analyze analyse scratchpad scratch reflection reflect selfreflection "
+    "critique review verification verify check selfcheck innermonologue monologue inner innerthought innerthoughts "
+    "internal internalthoughts internalmonologue chainofthought cot deliberation deliberate ponder plan planning "
+    "brainstorm draft work working workings step steps explanation explain justification observation observe "
+    "perception caption description summary context notes note question questions options choices details unused94 "
+    "unused95 "
+    "cotbudgetreflect"
+)
+ANSWER_NAMES = words("answer finalanswer theanswer myanswer ans conclusion box")
+WRAPPERS = words(
+    "solution response output final finalresponse finaloutput result reply message assistant root html body"
+)
+SPECIAL = words(
+    "s eos bos pad unk image img imagepad imagestart imageend imstart imend im visionstart visionend vision picture "
+    "end start return eotid eot endofturn startofturn turn headerid eom endoftext beginoftext text endofsentence user "
+    "system assistant constrain call sep mask"
+)
+LAYOUT = words("p br div li ul ol tr td th table tbody thead hr h1 h2 h3 h4 h5 h6 pre blockquote section")
+FONT = words("b i u em strong span code mark a font center small big sub sup s del ins q cite kbd samp tt var")
+
+MARK = re.compile(
+    r"(?P<open><\|?|&lt;\|?|\[{1,2}|◁|⟨|【|＜|«|⟪|⟦|〈|《|「|『|\{{1,2}|\({2})\s?(?P<slash>/?)\s?"
+    r"(?P<name>[^\W\d_][\w:.\-]{0,40}(?: [^\W\d_]\w{0,20}){0,3})"
+    r"(?:\s{1,3}[^\s<>\[\]=]{1,40}=[^<>\[\]\n]{0,120})?\s?(?P<slash_after>/?)(?:\|?>|\|?&gt;|\]{1,2}|▷|⟩|】|＞|»|⟫|⟧|"
+    r"〉|》|」|』|\}{1,2}|\){2})"
+)
+OPENING = re.compile(r"^(?:begin|start)[_ -](?:of[_ -])?|[_ -](?:start|begin|prefix)$")
+CLOSING = re.compile(r"^end[_ -](?:of[_ -])?|[_ -](?:end|suffix)$|^unused95$")
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+MOST_UNKNOWN = 100  # unknown marks whose pairs are looked for
+CHANNEL = re.compile(r"<\|?channel\|?>[ \t]*(\w+)?", re.IGNORECASE)
+FINAL_CHANNELS = frozenset(("final", "answer", "response"))
+HARMONY = re.compile(r"\A\s*analysis(?=[A-Z\s])(?P<thought>.*)\bassistant\s?final", re.DOTALL)
+TAGS = ("<", "<|", "&lt;", "&lt;|", "◁", "＜")
+CLOSED = re.compile(r"[\[【⟨«⟪⟦〈《「『{(<]\s?/\s?([^\W\d_][\w:. -]{0,60})[\]】⟩»⟫⟧〉》」』})>]")
+SIGNS = re.compile(r"[\W_]")
+
+
+class Mark(NamedTuple):
+    """A mark of a text: where it stands, its name in small letters without signs, and whether it closes a pair.
+
+    A heading is a mark in brackets that no other one closes, such as `[Answer]`.
+    """
+
+    start: int
+    end: int
+    name: str
+    is_closing: bool
+    is_heading: bool
+    written: str
+
+
+class SplitReply(NamedTuple):
+    """What a reply says, and its thoughts."""
+
+    said: str
+    thoughts: Sequence[str]
+
+
+def marks_in(text: str) -> Iterator[Mark]:
+    """Yield the marks of a text. In brackets such as `[THINK]`, only names that are known or closed are marks."""
+    closed: frozenset[str] | None = None
+    for found in MARK.finditer(text):
+        small = found["name"].lower().rpartition(":")[2]
+        is_closing = bool(found["slash"]) or CLOSING.search(small) is not None
+        bare = small if found["slash"] else (CLOSING if is_closing else OPENING).sub("", small)
+        name = SIGNS.sub("", bare or small)
+        is_known = name in THOUGHTS or name in ANSWER_NAMES
+        is_heading = found["open"] not in TAGS and not found["slash"]
+        if is_heading:
+            if closed is None:
+                closed = frozenset(SIGNS.sub("", one.lower()) for one in CLOSED.findall(text))
+            if name not in closed and not is_known:
+                continue
+            is_heading = name not in closed
+        if (" " in found["name"] and not is_known) or (found["slash_after"] and not found["slash"]):
+            continue  # a comparison such as `a <b and c> d`, and a mark without content such as `<br/>`
+        yield Mark(found.start(), found.end(), name, is_closing, is_heading, found[0])
+
+
+def split_thoughts(text: str) -> SplitReply:
+    """Return a reply without its thoughts, and the thoughts without their marks.
+
+    A text before an end without a beginning is a thought, and so is the text after a beginning without an end.
+    """
+    text, thoughts = _split_channels(text)
+    kept: list[str] = []
+    at, opened = 0, -1  # the end of the last mark that closes a thought, and of the one that opened the current thought
+    for mark in marks_in(text):
+        if opened >= 0 and mark.is_heading and mark.name in ANSWER_NAMES:
+            thoughts.append(text[opened : mark.start])
+            at, opened = mark.start, -1
+        if mark.name not in THOUGHTS:
+            continue
+        if mark.is_closing:
+            thoughts.append(text[max(at, opened) : mark.start])
+            at, opened = mark.end, -1
+        elif opened < 0:
+            kept.append(text[at : mark.start])
+            opened = mark.end
+    if opened < 0:
+        kept.append(text[at:])
+    else:
+        thoughts.append(text[opened:])
+    return SplitReply("".join(kept), [_without_marks(one) for one in thoughts])
+
+
+def _without_marks(thought: str) -> str:
+    """Return a thought without the marks of thoughts in it."""
+    pieces, at = [], 0
+    for mark in marks_in(thought):
+        if mark.name in THOUGHTS:
+            pieces.append(thought[at : mark.start])
+            at = mark.end
+    return "".join([*pieces, thought[at:]])
+
+
+def _split_channels(text: str) -> tuple[str, list[str]]:
+    """Return a reply without the channels that are not final, as in `<|channel|>analysis`, and their texts."""
+    bare = HARMONY.match(text)
+    if bare is not None:
+        return text[bare.end() :], [bare["thought"]]
+    marks = list(CHANNEL.finditer(text))
+    if not marks:
+        return text, []
+    kept, thoughts = [text[: marks[0].start()]], []
+    for mark, end in zip(marks, [*(mark.start() for mark in marks[1:]), len(text)]):  # noqa: B905 - Python 3.9
+        name = mark[1] or ""
+        is_final = name.lower() in FINAL_CHANNELS or name.lower() not in THOUGHTS | {"commentary"}
+        part = text[mark.end() if is_final and name.lower() in FINAL_CHANNELS else mark.end() - len(name) : end]
+        if is_final:
+            kept.append(part)
+        else:
+            thoughts.append(text[mark.end() : end])
+    return "".join(kept), thoughts
+
+
+def without_thoughts(text: str) -> str:
+    """Return a reply without its thoughts."""
+    return split_thoughts(text).said
+
+
+def is_in_thought(text: str) -> bool:
+    """Return whether a text ends within a thought."""
+    is_open = False
+    for mark in marks_in(text):
+        if mark.name in THOUGHTS:
+            is_open = not mark.is_closing
+    return is_open
+
+
+ANSWER, ANSWER_END = "<answer>", "</answer>"
+
+
+class StatementText(NamedTuple):
+    """A text whose marks of answers are `<answer>` and `</answer>`, without marks of layout, font and roles.
+
+    `unknown_mark` is the first of a pair of unknown marks that has most of the text; empty if there is none.
+    """
+
+    text: str
+    unknown_mark: str
+
+
+def with_plain_marks(said: str) -> StatementText:
+    """Return what a reply says with the marks of answers in one form."""
+    said = COMMENT.sub(" ", said) if "<!--" in said else said
+    pieces: list[str] = []
+    unknown: list[Mark] = []
+    at = 0
+    for mark in marks_in(said):
+        if mark.name in ANSWER_NAMES:
+            put = ANSWER_END if mark.is_closing else ANSWER
+        elif mark.name in FONT:
+            put = ""
+        elif mark.name in WRAPPERS or mark.name in SPECIAL or mark.name in LAYOUT:
+            put = "\n"
+        else:
+            unknown.append(mark)
+            continue
+        pieces += [said[at : mark.start], put]
+        at = mark.end
+    return StatementText("".join([*pieces, said[at:]]), _mark_of_most(said, unknown))
+
+
+def _mark_of_most(text: str, marks: Sequence[Mark]) -> str:
+    """Return the first unknown mark whose pairs have more than half of a text; empty if none has."""
+    if not marks:
+        return ""
+    opened: dict[str, Mark] = {}
+    inside: dict[str, int] = {}
+    first: dict[str, Mark] = {}
+    for mark in marks[:MOST_UNKNOWN]:
+        first.setdefault(mark.name, mark)
+        if mark.is_closing:
+            begin = opened.pop(mark.name).end if mark.name in opened else 0
+            inside[mark.name] = inside.get(mark.name, 0) + _size(text[begin : mark.start])
+        else:
+            opened.setdefault(mark.name, mark)
+    for name, mark in opened.items():
+        if name not in inside and len(name) > 1:
+            inside[name] = _size(text[mark.end :])
+    whole = _size(text) - sum(len(mark.written) for mark in marks)
+    found = [name for name, size in inside.items() if 2 * size > whole]
+    return first[found[0]].written if found else ""
+
+
+def _size(text: str) -> int:
+    return len(text) - sum(map(text.count, " \t\n"))
+
+
+# The answer that a reply marks: `Answer: 3`, `The answer is 3`, `\boxed{3}`, `<answer>3</answer>`, `{"answer": 3}`.
+
+
+KEYS = words(
+    "answer finalanswer final answers ans theanswer shortanswer correctanswer predictedanswer prediction response "
+    "result output"
+)
+MOST_MARKS = 20  # marks of a reply that are looked at, from the last one on
+LARGEST_JSON = 100_000  # characters of a JSON object that is read
+LABEL = re.compile(
+    # Answer: 3; the answer is 3; Final answer = 3; "answer": 3
+    r"\b(?:answer|ans)\b[*_`\"')\] ]{0,4}(?:(?:is|was|would be|must be|should be|has to be|will be|"
+    r"becomes)\b[*_`\"' ]{0,4}[:=]?|"
+    r"[:=](?![:=])|->|→|⇒|=>|[-–—](?= ))|"
+    # other languages
+    r"\b(?:antwort|respuesta|réponse|resposta|risposta|antwoord|ответ)\b(?: \w{1,10})? ?(?:lautet|ist|es|est|é|è|"
+    r"is|это)?\b ?[:：]? ?|(?:答案|答え|回答|정답)[^\S\n]?(?:是|は|은)?[:：]?|"
+    # the answer to this question is 3
+    r"\b(?:answer|response) (?:to|for) [^.?!\n:]{1,60}? (?:is\b:?|:)|"
+    # A: 3 at the beginning of a line; Conclusion: 3
+    r"^[ \t>#*_-]{0,6}(?:a|answer|conclusion|verdict|result|final result|solution|response|output|prediction|final|"
+    r"total|sum|count|decision)"
+    r"[*_]{0,3} ?:|"
+    # a line with the word alone
+    r"^[ \t>#*_=-]{0,8}(?:(?:the|my|final|short|correct) ){0,2}(?:answer|conclusion|verdict|result)[*_ \t=:-]{0,8}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+BOXED = re.compile(r"\\(?:boxed|fbox|framebox)\s?\{")
+MARKS = re.compile(
+    f"{LABEL.pattern}|(?P<box>{BOXED.pattern})|(?P<tag>{re.escape(ANSWER)})", re.IGNORECASE | re.MULTILINE
+)
+VALUE = re.compile(
+    r"[\"'](?:final[_ ]?)?answer[\"']\s{0,9}:\s{0,9}(\"(?:[^\"\\\n]|\\.){0,300}\"|\[[^\[\]\n]{0,300}\]|"
+    r"[^\s,}\]\"]{1,60})(?=\s{0,9}[,}\n]|$)",
+    re.IGNORECASE,
+)
+ANSWER_ENDS = re.compile(re.escape(ANSWER_END), re.IGNORECASE)
+LONGEST_LEAD = 300  # characters before a mark in which the beginning of its sentence is looked for
+NOT_SAID = re.compile(
+    r"(?:\b(?:can't|cannot|not|deny|denies|wrong|false|claim(?:s|ed)?|says|said|thought|thinks|at first|initially)|"
+    r"n't)\b"
+)
+FORMAT = re.compile(
+    r"\b(?:format|template|example|sample|instance|syntax|expected (?:output|answer|reply))\b", re.IGNORECASE
+)
+LABEL_CLAUSE_END = re.compile(r"[,;](?= )|\b(?:so|but|therefore|hence|thus|then)\b")
+SENTENCE = re.compile(r"[.!?\n](?:\s|$)|\n")
+
+
+class MarkedAnswer(NamedTuple):
+    """A marked text, the text after it, and whether the mark says where it ends.
+
+    `text` is None if a doubt, a condition or a question is about the mark. `between` is the text up to the next mark.
+    """
+
+    text: str | None
+    after: str
+    is_delimited: bool
+    between: str = ""
+
+
+def marked_answers(text: str) -> Iterator[MarkedAnswer]:
+    """Yield what the marks of a text mark, the last one first."""
+    marks = list(MARKS.finditer(text))[-MOST_MARKS:]
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, end in zip(reversed(marks), reversed(ends)):  # noqa: B905 - Python 3.9
+        found = _marked(text, mark)
+        between = (
+            found.after[: max(0, len(found.after) - len(text) + end)] if found.is_delimited else text[mark.end() : end]
+        )
+        yield found._replace(between=between if found.is_delimited else " ".join(SENTENCE.split(between.strip())[1:]))
+
+
+def _marked(text: str, mark: re.Match[str]) -> MarkedAnswer:
+    rest = text[mark.end() :]
+    before = SENTENCE.split(text[max(0, mark.start() - LONGEST_LEAD) : mark.start()])[-1]
+    if FORMAT.search(before):
+        return MarkedAnswer(None, rest, is_delimited=True)
+    if mark["box"]:
+        inside = braced(rest)
+        return MarkedAnswer(without_macros(inside), rest[len(inside) + 1 :], is_delimited=True)
+    if mark["tag"]:
+        inside = ANSWER_ENDS.split(rest, maxsplit=1)[0]
+        return MarkedAnswer(inside, rest[len(inside) + len(ANSWER_END) :], is_delimited=True)
+    return _labelled(plain_sentence(f"{before}{mark[0]}"), rest)
+
+
+def _labelled(label: str, rest: str) -> MarkedAnswer:
+    """Return the first line with words after a label; `label` is the beginning of its sentence."""
+    end = 0
+    for whole in rest.split("\n"):
+        line = ANSWER_ENDS.split(whole)[0]
+        end += len(whole) + 1
+        if line.strip(DRESS):
+            is_said = not (
+                DOUBT.search(label)
+                or CONDITION.search(label.replace("would be", ""))
+                or NOT_SAID.search(LABEL_CLAUSE_END.split(label)[-1])
+            )
+            return MarkedAnswer(line if is_said else None, rest[end:], is_delimited=False)
+    return MarkedAnswer("", "", is_delimited=False)
+
+
+def braced(text: str) -> str:
+    """Return the text before the brace that closes an already open one; the whole text if no brace closes it."""
+    depth = 1
+    for found in re.finditer(r"[{}]", text):
+        depth += 1 if found[0] == "{" else -1
+        if depth == 0:
+            return text[: found.start()]
+    return text
+
+
+def with_marked_values(text: str) -> str:
+    """Return a text in which each JSON object with an answer is the answer in `<answer>` and `</answer>`."""
+    if '"' not in text and "'" not in text:
+        return text
+    pieces, at = [], 0
+    for start, end in _objects(text):
+        value = _value_in(text[start:end])
+        if value is not None:
+            pieces += [text[at:start], value]
+            at = end
+    text = "".join([*pieces, text[at:]])
+    return VALUE.sub(lambda found: f"{ANSWER}{found[1]}{ANSWER_END}", text)
+
+
+def _objects(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each outer brace of a text begins and ends."""
+    depth = start = 0
+    for found in re.finditer(r"\"(?:[^\"\\\n]|\\.)*\"|[{}]", text):
+        if found[0] == "{":
+            start = start if depth else found.start()
+            depth += 1
+        elif found[0] == "}" and depth:
+            depth -= 1
+            if not depth and found.end() - start <= LARGEST_JSON:
+                yield start, found.end()
+
+
+def _value_in(text: str) -> str | None:
+    """Return the marked answer of a JSON object, a line break if it has no answer; None for other texts."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    values = set(_values(found))
+    return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}" if values else "\n"
+
+
+def _values(found: dict[str, Any]) -> Iterator[str]:
+    if "step" in found:
+        return  # the result of a step is no answer
+    for key, value in found.items():
+        if re.sub(r"[\W_]", "", key).lower() in KEYS:
+            if isinstance(value, list):
+                yield ",".join(map(_text, value)) or "[]"
+            elif isinstance(value, dict):
+                inner = [one for one in value.values() if not isinstance(one, (dict, list))]
+                yield from map(_text, inner if len(inner) == 1 else _values(value))
+            else:
+                yield _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return "" if value is None or isinstance(value, (dict, list)) else str(value)
+
+
+def is_unfinished(text: str) -> bool:
+    r"""Return whether the last mark of a text is a `\boxed{` or `<answer>` that nothing closes."""
+    marks = list(MARKS.finditer(text))
+    if not marks or not (marks[-1]["box"] or marks[-1]["tag"]):
+        return False
+    rest = text[marks[-1].end() :]
+    return ANSWER_ENDS.search(rest) is None if marks[-1]["tag"] else braced(rest) == rest
+
+
+# The possible answers of a split, and every spelling of them.
+
+
+OUTSIDE = -1  # the code of an answer that is not in the vocabulary
+JOINT = ","  # between the parts of an answer
+SEPARATOR = r"(?: ?(?:[,;&+/]|->|→) ?(?:and |then )?| and | and then | then | )"
+EMPTY_SET = "nothing"  # the word for it in prompts, whatever the language of the answers
+NO_PARTS = re.compile(r"\[ ?\]|\{ ?\}|\( ?\)")
 
 NUMBERS = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
 )
-ALIKE = {"true": "yes", "false": "no", **{word: str(number) for number, word in enumerate(NUMBERS)}}
-MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{|<answer>", re.IGNORECASE)
-THOUGHT = re.compile(r"<(/?)(?:think|thinking|thoughts?|reasoning)>", re.IGNORECASE)
-TAG_END = re.compile(r"</answer>", re.IGNORECASE)
-MACRO = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed)\s?\{")
-WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
-NEGATION = re.compile(
-    r"(?:\b(?:not?(?: idea| clue)?|cannot|never|neither|nor|none|nothing|than|at (?:least|most)|except|unlike|"
-    r"instead of)|n['’]t)"
-    r"[*_\"'”’]{0,3}(?=((?: (?!(?:and|but|so|because|no)\b|-)[^\s.,:;!?–—]+){1,4}))"
+SPELLINGS = (
+    ("true", "yes"),
+    ("false", "no"),
+    ("grey", "gray"),
+    *((word, str(number)) for number, word in enumerate(NUMBERS.split())),
 )
-DENIAL = re.compile(
-    r"(?<![\w.'-])(\w[\w.'-]*)[*_\"'”’]{0,3} (?:"
-    r"(?:is|was)(?: not|n['’]t) (?:right|correct|true|possible|the (?:right |correct )?answer)|"
-    r"(?:is|was|would be) (?:wrong|incorrect|impossible|ruled out)|"
-    r"can(?:not|['’]t) be (?:right|correct|true|the (?:right |correct )?answer))\b"
-)
-NO_NOUN = re.compile(
-    r"\bno (?:image|picture|photo|attachment|file|input|information|context|access|answer|idea|clue|way|doubt)s?\b"
-)
-NUMERIC = re.compile(r"\d[\d.,'-]*")
-SIGNED = re.compile(r"(?<![\w.])[-−.](?=\d)|[<≤≥] ?(?=\d)")
-TENS = ("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-NUMBER_WORDS = frozenset((*NUMBERS, *TENS, "dozen", "hundred", "thousand", "million", "billion"))
+BITS = {"1": "yes", "0": "no"}
 WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
 NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.ASCII | re.IGNORECASE)
-SEPARATOR = r"(?: ?(?:[,;&]|->|→) ?(?:and |then )?| and | and then | then | )"
-DRESS = " \t\r\n.,:;!?\"'*_`$()[]{}“”‘’"
-LONGER = 100  # characters that an answer may have beyond the longest one, for extra spaces
+ROOM = 100  # characters that a text may have beyond the longest answer, for extra spaces
+
+
+class ComposedForm(NamedTuple):
+    """Answers that are sets or sequences.
+
+    Attributes
+    ----------
+    is_set : bool
+        Whether the parts may have any order.
+    answers : mapping of str to tuple of str
+        Each answer with its parts, without the answer for the empty set.
+    empty : str
+        The answer for the empty set; empty if there is none.
+    """
+
+    is_set: bool
+    answers: Mapping[str, tuple[str, ...]]
+    empty: str = ""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the parts of all answers."""
+        return tuple(dict.fromkeys(part for parts in self.answers.values() for part in parts))
+
+
+def recognised_form(choices: Sequence[str]) -> ComposedForm | None:
+    """Return the form of possible answers such as `apple,milk`; None if none of them has several parts."""
+    if not any(JOINT in choice for choice in choices):
+        return None
+    parts = {choice: tuple(choice.split(JOINT)) for choice in choices}
+    bags = [tuple(sorted(some)) for some in parts.values()]
+    is_set = len(set(bags)) == len(bags) and all(len(set(bag)) == len(bag) for bag in bags)
+    joined = {part for some in parts.values() if len(some) > 1 for part in some}
+    alone = [choice for choice, some in parts.items() if len(some) == 1 and choice not in joined]
+    empty = alone[0] if is_set and len(alone) == 1 else ""
+    return ComposedForm(is_set, {answer: some for answer, some in parts.items() if answer != empty}, empty)
+
+
+class ComposedAnswers:
+    """Reads answers of one form, which have parts; `codes` has the code of each answer."""
+
+    def __init__(self, form: ComposedForm, codes: Mapping[str, int], synonyms: Mapping[str, str]) -> None:
+        self.is_set = form.is_set
+        self.empty = codes.get(form.empty, OUTSIDE) if form.empty else OUTSIDE
+        small = {part.casefold() for part in form.parts}
+        self.nothing = {form.empty.casefold(), EMPTY_SET} - small
+        self.ways = {part: part for part in small}
+        for way, meant in synonyms.items():
+            if meant.casefold() in small:
+                self.ways.setdefault(way.casefold(), meant.casefold())
+        known = {self._key([part.casefold() for part in parts]): answer for answer, parts in form.answers.items()}
+        self.codes = {key: codes[answer] for key, answer in known.items() if key and answer in codes}
+        self.parts = {code: key for key, code in self.codes.items()}
+        words = "|".join(sorted(map(re.escape, self.ways), key=len, reverse=True))
+        self.part = re.compile(rf"[\"']?({words})[\"']?(?:{SEPARATOR}|$)")
+        self.word = re.compile(rf"(?<!\w)({words})(?!\w)")
+
+    def _key(self, parts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted(parts)) if self.is_set else tuple(parts)
+
+    def code(self, said: str) -> int:
+        """Return the code of a text with small letters and single spaces; `OUTSIDE` if it is not an answer."""
+        if NO_PARTS.fullmatch(said):
+            return self.empty
+        if said[:1] in "[({" and said[-1:] in "])}":
+            said = said[1:-1].strip()
+        if said.strip("\"' ") in self.nothing:
+            return self.empty
+        found: list[str] = []
+        at = 0
+        while at < len(said):
+            part = self.part.match(said, at)
+            if part is None or len(found) > len(self.codes):
+                return OUTSIDE
+            found.append(self.ways[part[1]])
+            at = part.end()
+        return self.codes.get(self._key(found), OUTSIDE)
+
+    def together(self, named: Collection[int]) -> int:
+        """Return the code of the set with all parts of these answers; `OUTSIDE` if no answer is that set."""
+        if not self.is_set or self.empty in named or any(code not in self.parts for code in named):
+            return OUTSIDE
+        return self.codes.get(tuple(sorted({part for code in named for part in self.parts[code]})), OUTSIDE)
+
+    def in_order(self, said: str) -> int:
+        """Return the code of the sequence whose parts a sentence names; `OUTSIDE` for a set or another number of parts.
+
+        A part of one letter counts only in a text without other words, and `north of` is not a step to the north.
+        """
+        if self.is_set:
+            return OUTSIDE
+        found = [
+            part
+            for part in self.word.finditer(said)
+            if len(part[1]) > 1 and said[part.end() : part.end() + 4] != " of "
+        ]
+        return self.codes.get(tuple([self.ways[part[1]] for part in found]), OUTSIDE)
+
+
+class AnswerVocabulary:
+    """Reads every spelling of the answers of a vocabulary; `forms` has the composed form of each kind of question.
+
+    If there is a largest count `most_counted`, every number is read as the nearest count from 0 to this one.
+    """
+
+    def __init__(
+        self,
+        answers: Sequence[str],
+        forms: Sequence[ComposedForm | None] = (),
+        *,
+        most_counted: int | None = None,
+        synonyms: Mapping[str, str] | None = None,
+    ) -> None:
+        self.answers, self.most_counted = tuple(answers), most_counted
+        self.synonyms = dict(synonyms or {})
+        self.exact = {answer: code for code, answer in enumerate(self.answers)}
+        self.ways = _ways(self.answers, self.synonyms)
+        self.bits = _bits(self.ways)
+        made = {id(form): ComposedAnswers(form, self.exact, self.synonyms) for form in forms if form is not None}
+        self.composed = tuple([None if form is None else made[id(form)] for form in forms])
+        self.has_parts = bool(made)
+        self.longest = max(map(len, (*self.answers, *self.synonyms)), default=0) + ROOM
+
+    def code(self, text: str) -> int:
+        """Return the code of a text; `OUTSIDE` if it is not an answer of the vocabulary."""
+        if text in self.exact:
+            return self.exact[text]
+        if not text.isascii():
+            text = plain_characters(text)
+        if self.most_counted is not None:
+            number = number_in(text)
+            if number is not None:
+                return self._nearest(number, self.most_counted)
+        if len(text) > self.longest:
+            text = text.strip()
+            if len(text) > self.longest:
+                return OUTSIDE
+        said = plain(text)
+        code = self.ways.get(said, self.bits.get(said, OUTSIDE))
+        return self._put_together(said) if code == OUTSIDE else code
+
+    def number(self, text: str, code: int) -> float | None:
+        """Return the number that a text with this code means, for example 3.0 for `three`; None if it means none."""
+        number = number_in(text)
+        return number_in(self.answers[code]) if number is None and code != OUTSIDE else number
+
+    def _nearest(self, number: float, most: int) -> int:
+        """Return the code of the count nearest to a number; if two counts are equally near, that of the even one."""
+        if not math.isfinite(number):
+            return OUTSIDE
+        return self.exact.get(str(min(max(round(number), 0), most)), OUTSIDE)
+
+    def _put_together(self, said: str) -> int:
+        """Return the code of an answer with several parts; `OUTSIDE` if no form can read it or two forms disagree."""
+        found = {form.code(said) for form in self.composed if form is not None} - {OUTSIDE}
+        return found.pop() if len(found) == 1 else OUTSIDE
+
+
+def _ways(answers: Sequence[str], synonyms: Mapping[str, str]) -> dict[str, int]:
+    """Return the code of each plain text that means exactly one answer; synonyms count only if they are no answers."""
+    ways: dict[str, int] = {}
+    twice = set()
+    for code, answer in enumerate(answers):
+        way = plain(answer)
+        if ways.setdefault(way, code) != code:
+            twice.add(way)
+    ways = {way: code for way, code in ways.items() if way not in twice}
+    own = dict(ways)
+    for one, other in (*SPELLINGS, *((other, one) for one, other in SPELLINGS)):
+        if other in own and one not in twice:
+            ways.setdefault(one, own[other])
+    added: dict[str, int] = {}
+    for way, meant in synonyms.items():
+        said, code = plain(way), own.get(plain(meant), OUTSIDE)
+        if code != OUTSIDE and said not in ways and said not in twice:
+            added[said] = code if added.get(said, code) == code else OUTSIDE
+    return {**ways, **{way: code for way, code in added.items() if code != OUTSIDE}}
+
+
+def _bits(ways: Mapping[str, int]) -> dict[str, int]:
+    """Return the codes of 1 and 0 as yes and no; empty if an answer is a number. They count only as whole texts."""
+    if any(way.lstrip("+-").isdecimal() for way in ways):
+        return {}
+    return {bit: ways[meant] for bit, meant in BITS.items() if meant in ways}
+
+
+def plain(text: str) -> str:
+    """Return a text in small letters with single spaces between words; a whole number loses its `.0`."""
+    said = " ".join(text.split()).casefold()
+    whole = WHOLE.fullmatch(said)
+    return whole[1] if whole else said
+
+
+def number_in(text: str) -> float | None:
+    """Return the number that a text is, also `nan` and `inf`; None for other texts."""
+    found = NUMBER.fullmatch(text.strip())
+    return float(found[0]) if found else None
+
+
+# The answers that sentences name, and the one that a sentence asserts as a whole.
+
+
+LONGEST_SENTENCE = 600  # characters of a sentence that may assert an answer
+REMEMBERED = 10_000  # the most cached replies, and sentences
+WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
+NUMERIC = re.compile(r"\d[\d.,'-]*")
+NO_NUMBER_ALONE = re.compile(r"(?<![\w.])[-−.](?=\d)|[<>≤≥] ?(?=\d)|\d ?%|\d\+(?! ?\d)")
+TENS = "thirty forty fifty sixty seventy eighty ninety dozen hundred thousand million billion"
+NUMBER_WORDS = frozenset(f"{NUMBERS} {TENS}".split())
+PRONOUN = re.compile(
+    r"(?<!\bis )(?<!\bare )(?<!\bonly )(?<!\bexactly )(?<!\bjust )(?<!\bsee )(?<!\bcount )(?<!\bfind )(?<!\bhas "
+    r")(?<!\bhave )"
+    r"(?<!\bof )(?<!\bholds )(?<!\bcarries )(?<!\bcarrying )(?<!\bthere's )(?<!\bbe )(?<!\bso )(?<!\btotal "
+    r")(?<!\bcontains )"
+    r"(?<!\bshows )(?<!\bwas )(?<!\bor )(?<!\band )(?<!\bto )(?<!\bgives )(?<!\bmakes )(?<!\bprecisely )(?<=\w "
+    r")one\b|\bone(?= (?:fewer|more|less|of|another|or two|or more)\b)"
+)
+"""The word one that is no number: `the red one`, `upload one`."""
+ARITHMETIC = re.compile(
+    r"(?:[\d\s+*×x().,-]{2,80}|(?:\d{1,4}(?: \w{1,20}){0,3} ?\+ ?){1,20}\d{1,4}(?: \w{1,20}){0,3} ?)= ?(\d{1,6})"
+)
+TRUTHS = ("yes", "no", "maybe")
+PHRASE = re.compile(r"[\w\s'\".,&/-]+")
+RELATIVE = re.compile(r" (?:that|which|who|of (?:them|those|these)|matching|meeting|with|in|on|either)\b")
+WITHOUT = re.compile(r"(?:none|nothing|maybe|no|yes)$")
+TRUTH_OF = re.compile(
+    r"\s*(?:it|this|that|(?:the|this|that|your) (?:\w+ )?(?:caption|statement|claim|sentence|description|assertion|"
+    r"answer))\b[\w' ]{0,20}$"
+)
+CLAUSES = re.compile(
+    r";|, (?:but|while|whereas)\b|, (?:and|so)\b| so (?=(?:no|yes)\b)| - |–|—|, (?=(?:it|he|she|they|this|that|the)\b)|"
+    r" and (?=\w+ (?:is|was|went|are)\b)"
+)
+ARTICLES = re.compile(r"\b(?:the|an?|both|only|just|still)\b ?")
+INFORMAL = {"nope": "no", "nah": "no", "yep": "yes", "yeah": "yes", "yup": "yes"}
+
+
+class Reading(NamedTuple):
+    """The code of the answer that a reply asserts, `OUTSIDE` if it asserts none, and the unknown mark that hides it."""
+
+    code: int
+    unknown_mark: str = ""
+
+
+class NamedAnswers(NamedTuple):
+    """The codes of all answers that a sentence names, and of those that it denies; whether it has another number.
+
+    An answer is denied after a negation or comparison, or before a denial: `not red`, `more than 3`, `red is wrong`.
+    Another number is one that is no answer: `3 or 12`, `twenty-three`, `-3`. Then no number of the text is an answer.
+    """
+
+    codes: frozenset[int]
+    denied: frozenset[int]
+    has_other_number: bool
+
+
+class SentenceReader:
+    """Reads sentences; `admitted` has the codes of the possible answers to each kind of question."""
+
+    def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
+        self.vocabulary = vocabulary
+        self.admitted = tuple(frozenset(codes) for codes in admitted)
+        self.known: dict[tuple[str, int], Reading] = {}
+        self.given: dict[tuple[str, int], int | None] = {}  # what sentences assert
+        self.numbers = frozenset(code for way, code in vocabulary.ways.items() if way.lstrip("+-").isdecimal())
+        self.words = {way: code for way, code in vocabulary.ways.items() if WORD.fullmatch(way)}
+        self.phrases = sorted((way for way in vocabulary.ways if way not in self.words and way), key=len, reverse=True)
+        self.nouns = THINGS | FILLERS | {part for way in vocabulary.ways for part in WORD.findall(way)}
+        self.truths = tuple(
+            codes <= {self.vocabulary.ways.get(one, OUTSIDE) for one in TRUTHS} for codes in self.admitted
+        )
+        self.has_truths_alone = set(vocabulary.answers) <= set(TRUTHS)
+        self.zero = vocabulary.exact.get("0", OUTSIDE)
+        self.no = vocabulary.ways.get("no", OUTSIDE)
+        self.maybe = vocabulary.ways.get("maybe", OUTSIDE - 1)
+        self.informal = {way: vocabulary.ways[meant] for way, meant in INFORMAL.items() if meant in vocabulary.ways}
+        self.words.update({way: code for way, code in self.informal.items() if way not in self.words})
+
+    def _answer(self, said: str, kind: int) -> int:
+        """Return the code of a text that is a possible answer to a question of a kind."""
+        arithmetic = ARITHMETIC.fullmatch(said)
+        code = self.vocabulary.code(said if arithmetic is None else arithmetic[1])
+        if code in self.admitted[kind]:
+            return code
+        small = plain(said)
+        composed = self._composed(kind)
+        code = self.informal.get(small, OUTSIDE) if composed is None else composed.code(small)
+        return code if code in self.admitted[kind] else OUTSIDE
+
+    def _given(self, sentence: str, kind: int) -> int | None:
+        """Return the code of the answer that a sentence asserts, `OUTSIDE` if it asserts several; None without one."""
+        if (sentence, kind) not in self.given:
+            if len(self.given) > REMEMBERED:
+                self.given.clear()
+            self.given[sentence, kind] = self._compute_given(sentence, kind)
+        return self.given[sentence, kind]
+
+    def _compute_given(self, sentence: str, kind: int) -> int | None:
+        if len(sentence) > LONGEST_SENTENCE or OPEN_DENIAL.search(sentence):
+            return None
+        if not is_asserted(sentence, doubts=not self._has_maybe(kind)):
+            return None
+        composed = self._composed(kind)
+        said = stripped_sentence(sentence)
+        found: set[int] = set()
+        is_single = composed is not None or self.truths[kind]
+        for clause in (said,) if is_single else CLAUSES.split(said):
+            code = self._clause(stripped_sentence(clause), kind, sentence)
+            if code is not None:
+                found.add(code)
+        return None if not found else found.pop() if len(found) == 1 else OUTSIDE
+
+    def _clause(self, clause: str, kind: int, sentence: str) -> int | None:
+        """Return the code of the answer that a clause of a sentence asserts."""
+        if self.truths[kind]:
+            claims = {self._claim(one) for one in CLAUSES.split(clause)} & self.admitted[kind]
+            if claims:
+                return claims.pop() if len(claims) == 1 else OUTSIDE
+        if self.zero in self.admitted[kind] and EXISTENCE.match(clause):
+            return self.zero
+        composed = self._composed(kind)
+        patterns = PATTERNS if composed is None else (CARRIED, COLON) if composed.is_set else (WALKED, COLON)
+        for core, tail, is_after_colon in statements_in(clause):
+            for phrase in phrases_of(core, patterns):
+                if is_after_colon and not phrase.rest.strip() and composed is None:
+                    continue  # a bare answer after an unknown label, such as `Score: 3`
+                code = self._phrase(phrase.text, kind)
+                if code == OUTSIDE and phrase.pattern is WALKED and composed is not None:
+                    code = composed.in_order(phrase.text)
+                if code != OUTSIDE:
+                    return code if self._is_whole(code, phrase, core, tail, kind, sentence) else OUTSIDE
+        return None
+
+    def _claim(self, clause: str) -> int:
+        """Return the code of yes or no for a clause about existence or a caption: `there is no such object`."""
+        if EXISTENCE.match(clause) or UNTRUE.match(clause):
+            return self.no
+        is_true = TRUE.match(clause) or (self.has_truths_alone and TRUE_THAT.match(clause))
+        return self.vocabulary.ways.get("yes", OUTSIDE) if is_true else OUTSIDE
+
+    def _is_whole(self, code: int, phrase: Phrase, core: str, tail: str, kind: int, sentence: str) -> bool:
+        """Return whether the rest of a sentence leaves an answer as it is."""
+        if phrase.pattern is COUNTED and not self.numbers & self.admitted[kind]:
+            return False
+        if phrase.pattern is MOVED and OUT_OF.search(core):
+            return False
+        if phrase.pattern is SEEN and ", but" in sentence:
+            return False
+        if self.truths[kind] and phrase.pattern is not None and not TRUTH_OF.match(phrase.rest):
+            return False
+        others = self.admitted[kind] - {code}
+        if phrase.pattern not in (STATED, STATED_LAST) and self.named(phrase.rest).codes & others:
+            return False
+        reason = REASON_TAIL.match(tail)
+        if phrase.pattern is None and tail and reason is None and WITHOUT.match(core):
+            return False
+        if reason is not None:
+            return self._clause(tail[reason.end() :].strip(), kind, sentence) in (None, code)
+        return not self.named(tail).codes & others
+
+    def _phrase(self, phrase: str, kind: int) -> int:
+        """Return the code of the only answer in a phrase of words for things; `OUTSIDE` for other phrases."""
+        said = bare(phrase)
+        composed = self._composed(kind)
+        code = OUTSIDE if said in self.vocabulary.bits else self._answer(" ".join(ARTICLES.sub("", said).split()), kind)
+        if code != OUTSIDE or composed is not None or self.truths[kind]:
+            return code
+        if self.numbers & self.admitted[kind]:
+            said = RELATIVE.split(said)[0]
+        if PHRASE.fullmatch(said) is None or NEGATIVE.search(said):
+            return OUTSIDE
+        if not all(self._is_noun(word) for word in WORD.findall(said.replace("-", " ").replace("'s", ""))):
+            return OUTSIDE
+        named = self.named(said)
+        codes = named.codes & self.admitted[kind]
+        return (
+            next(iter(codes)) if len(codes) == 1 and not (named.has_other_number and codes & self.numbers) else OUTSIDE
+        )
+
+    def _is_noun(self, word: str) -> bool:
+        return word in self.nouns or word.rstrip("s") in self.nouns or plain(word) in self.nouns
+
+    def _has_maybe(self, kind: int) -> bool:
+        return self.maybe in self.admitted[kind]
+
+    def _composed(self, kind: int) -> ComposedAnswers | None:
+        return self.vocabulary.composed[kind] if self.vocabulary.composed else None
+
+    def named(self, text: str) -> NamedAnswers:
+        """Return the answers that occur in a text as whole words; a longer phrase hides a shorter one."""
+        said = plain(text)
+        denied = denied_parts(said)
+        if self.no != OUTSIDE:
+            said = TRUE.sub(" yes ", UNTRUE.sub(" no ", EXISTENCE.sub(" no. ", said)))
+            said = DETERMINER.sub(" ", said) if "no " in said else said
+        codes, has_other_number = self._search(said)
+        return NamedAnswers(codes, self._search(denied)[0] if denied else frozenset(), has_other_number)
+
+    def _search(self, said: str) -> tuple[frozenset[int], bool]:
+        """Return the codes of the answers in a plain text, and whether it has a number that is no answer."""
+        found = set()
+        if self.numbers and "one" in said:
+            said = PRONOUN.sub(" ", said)
+        for phrase in self.phrases:
+            if phrase in said:
+                said, times = re.subn(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ", said)
+                found |= {self.vocabulary.ways[phrase]} if times else set()
+        words = set(WORD.findall(said))
+        parts = {part for word in words for part in _parts(word)}
+        codes = frozenset(found | {self.words[word] for word in (words | parts) & self.words.keys()})
+        return codes, NO_NUMBER_ALONE.search(said) is not None or any(map(_is_number, parts - self.words.keys()))
+
+
+def _parts(word: str) -> Sequence[str]:
+    """Return the parts of a compound word, as in `sphere-shaped` and `cube's`; a decimal number is a single part."""
+    if word.isalnum() or word.startswith("non-"):
+        return (word,)
+    return (plain(word),) if word[:1].isdigit() else re.split(r"[-']", word)
+
+
+def _is_number(word: str) -> bool:
+    return word in NUMBER_WORDS or NUMERIC.fullmatch(word) is not None
+
+
+# The reader of replies: which of the possible answers a reply asserts, by rules that are the same for every model.
+
+
+LONGEST = 200_000  # characters without the thoughts; a longer reply is unreadable
+SHORT = 200  # the most characters of a cached reply
+LISTED = re.compile(
+    r"\s*(?:[-*•+|–—]\s?\S|\(?\d{1,3}[.)]\s|(?:[\w()]+ ){0,3}[\w()]+: ?\S{1,12}$|[^\n]{1,40} [–-] [^\n]{1,40}$)"
+)
+LIST_GOES_ON = re.compile(r",? ?(?:and )?(?:an? |the )?\w+[.!]?$")
+DROPPED = re.compile(
+    r"\b(?:drop\w*|left|leaves?|gave|gives|put|no longer|before|earlier|discard\w*|pass\w*|hand(?:ed|s)|previously|"
+    r"used to|gone|"
+    r"first|then)\b"
+)
+LETTER = re.compile(
+    r"[(\[\"']{0,2}(?:(?i:(?:it's |it is )?(?:the )?(?:correct |right |best )?(?:option|choice|letter|answer)(?: "
+    r"is)?:? ?))?[(\[\"'*]{0,3}"
+    r"([A-Z])(?![\w'])"
+)
+CAPITAL = re.compile(r"(?<![\w'])([A-Z])(?![\w'])")
+SENTENCE_STOP = re.compile(r"[.;](?:\s|$)")
+NOT_BEFORE = re.compile(r"\b(?:not|isn't|n't|nor|neither)\b[^.]{0,20}$")
+OR_LETTER = re.compile(r" ?(?:or|and|/|,) ?[(\"']?[A-Z]\b")
+CHOSEN = re.compile(
+    r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ll]etter)|\bI(?:'d| would|'ll| will| have| must)? (?:choose|select|pick|go with|"
+    r"chose|selected|"
+    r"picked)(?: option)?) [(\[\"'*]{0,3}([A-Z])(?![\w'])"
+)
+WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed)\b|n't\b")
+WHOLE_CLAIM = {"correct": "yes", "incorrect": "no", "not true": "no", "not correct": "no", "untrue": "no"}
+UNREAD_JSON = re.compile(r"\W*(?:json\s*)?\{\s*[\"']\w")
+LETTERED = re.compile(r"^[ \t>*_-]*\(?([A-Z])[).:][ \t*_]+(\S[^\n]{0,80})$", re.MULTILINE)
+NEXT_QUESTION = re.compile(
+    r"\n[ \t#>*_-]*(?:(?:next |new )?(?:question|q|human|user|instruction|problem|exercise|example)[ "
+    r"\t]?\d*[*_]{0,2} ?[:.\n])",
+    re.IGNORECASE,
+)
+ROLE = re.compile(r"\A\s*(?:assistant|model|ai|bot|gpt|reply)[*_]{0,2} ?: ?", re.IGNORECASE)
+STORY = re.compile(r"[\s#*_]*(?:story|context|passage|text|input)\b", re.IGNORECASE)
+OPENER = re.compile(
+    r"^(?:thanks|thank you|sure|good question|great question|got it|certainly|of course|okay|ok|alright|hello|hi|"
+    r"great|absolutely|"
+    r"let me (?:check|look|see|think)|you're welcome)\b[^,:]{0,60}[.!]?$"
+)
+CLOSER = re.compile(
+    r"\b(?:anything else|would you like me to|do you want me to|shall i|let me know if|feel free|hope (?:this|that|"
+    r"it) helps|just ask)\b"
+)
+LIST_IN_LINE = re.compile(r"\b1[.)] [^\n]{1,60} 2[.)] ")
+THOUGHT_LABEL = re.compile(
+    r"^[\W_]*(?:thoughts?|reasoning|thinking|analysis|my thoughts)\b[\W_]*(?::|\n)", re.IGNORECASE
+)
+GOES_ON = re.compile(
+    r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
+    r"they're|both|the|an?|all|no|none|only|one|two|three|four|\d+|because|since|as|"
+    r"he|she|i (?:can |do |also |could )?(?:see|find|count|spot|observe|notice|don't see|can't see|cannot see|"
+    r"can't find|couldn't find|found|do|am)|"
+    r"you can see|we (?:can )?see|these|those|behind|in|at|on|left|right|to|from|based|according|although|while|"
+    r"nothing|not|some|at least|"
+    r"each|every|exactly|just|more|fewer|less|definitely|of course|absolutely|certainly|that's|that is|this is|"
+    r"which|with|so|if|by|for|my|\w+(?:'s)? (?:is|was|are|has|went|took|got|gave|left|stayed|picked|dropped|"
+    r"journeyed|travelled|isn't|wasn't|aren't|moved|did|does)|"
+    r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
+)
+LETTER_LABEL = re.compile(r"\(?([A-Z])[).:]\s+(?=\w)")
+ADDED = re.compile(r"[\s$*_)\].,;]{0,6}(?:or|and|/|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
+ALTERNATIVE = re.compile(r"\b(?:or|and|maybe|either|also)\b", re.IGNORECASE)
+HAS_WORDS = re.compile(r"[^\W_]")
+WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
+
+
+class ReplyReader(SentenceReader):
+    """Finds answers in replies; `admitted` has the codes of the possible answers to each kind of question."""
+
+    def code(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> int:
+        """Return the code of the answer that a reply gives to a question of a kind; `OUTSIDE` if it gives none.
+
+        `choices` has the answers that letters stand for, if the question has letters.
+        """
+        return self.read(text, kind, choices=choices).code
+
+    def read(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> Reading:
+        """Return the answer that a reply gives, and why it can't be read if that is known."""
+        if choices:
+            return self._read(text, kind, choices)
+        found = self.known.get((text, kind))
+        if found is None:
+            found = self._read(text, kind, {})
+            if len(text) <= SHORT and len(self.known) < REMEMBERED:
+                self.known[text, kind] = found
+        return found
+
+    def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> Reading:
+        said, unknown_mark = with_plain_marks(split_thoughts(text).said)
+        if unknown_mark:
+            return Reading(OUTSIDE, unknown_mark)
+        said = said.strip()
+        if len(said) > LONGEST:
+            return Reading(OUTSIDE)
+        said = with_marked_values(plain_characters(said))
+        said = self._own_part(said, kind)
+        said, choices = _without_options(said, choices)
+        whole = self._exact(said, kind, choices)
+        if whole != OUTSIDE:
+            return Reading(whole)
+        marks = marked_answers(said)
+        for marked in marks:
+            if marked.text is None:
+                return Reading(OUTSIDE)
+            if marked.is_delimited or self._is_about_answers(marked.text, kind, choices):
+                code = self._marked(marked, kind, choices)
+                earlier = self._other_marked(next(marks, None), kind, choices)
+                return Reading(code if earlier in (code, OUTSIDE) else OUTSIDE)
+        return Reading(self._unmarked(said, kind, choices))
+
+    def _own_part(self, text: str, kind: int) -> str:
+        """Return a reply without further questions that the model asks and answers itself."""
+        text = ROLE.sub("", text)
+        questions = list(NEXT_QUESTION.finditer(f"\n{text}"))
+        own = questions[1:] if questions and not questions[0].start() else questions
+        own = own[1:] if STORY.match(text) and len(own) == len(questions) else own
+        if own and HAS_WORDS.search(text[: own[0].start()]):
+            return text[: own[0].start()]
+        lines = text.split("\n")
+        if len(lines) > 2 and self._answer(bare(plain_sentence(lines[0])), kind) != OUTSIDE:
+            asked = next((at for at, line in enumerate(lines) if at and line.rstrip().endswith("?")), None)
+            return text if asked is None else "\n".join(lines[:asked])
+        return text
+
+    def _other_marked(self, before: MarkedAnswer | None, kind: int, choices: Mapping[str, str]) -> int:
+        """Return the code of the answer that is marked directly before another one, without words between them."""
+        if before is None or before.text is None or HAS_WORDS.search(ALTERNATIVE.sub(" ", before.between)):
+            return OUTSIDE
+        return self._exact(before.text, kind, choices)
+
+    def _is_about_answers(self, text: str, kind: int, choices: Mapping[str, str]) -> bool:
+        """Return whether a labelled line names an answer, or says that there is none; `correct` does neither."""
+        sentence, composed = plain_sentence(text), self._composed(kind)
+        return bool(
+            self._exact(text, kind, choices) != OUTSIDE
+            or choices
+            or self.named(sentence).codes & self.admitted[kind]
+            or (composed is not None and composed.word.search(sentence))
+            or is_refusal(sentence)
+            or not is_asserted(sentence)
+        )
+
+    def _marked(self, marked: MarkedAnswer, kind: int, choices: Mapping[str, str]) -> int:
+        """Return the code of the answer in a marked text."""
+        text, after = marked.text or "", marked.after
+        line = [] if marked.is_delimited else sentences_of([plain_sentence(text)])[1:]
+        if self._is_retracted("\n".join([*line, after]), kind):
+            return OUTSIDE
+        if (
+            marked.is_delimited
+            and ADDED.match(after)
+            and self.named(plain_sentence(after.split("\n")[0])).codes & self.admitted[kind]
+        ):
+            return OUTSIDE
+        code = self._exact(text, kind, choices)
+        if code == OUTSIDE and marked.is_delimited and len(plain_lines(text)) > 1:
+            code = self._unmarked(text, kind, choices)
+        elif code == OUTSIDE:
+            stated = self._stated(text, kind, choices, is_marked=True, after=after)
+            code = OUTSIDE if stated is None else stated
+        later = {self.vocabulary.code(bare(line)) for line in plain_lines(after)} - {OUTSIDE, code}
+        return OUTSIDE if later & self.admitted[kind] else code
+
+    def _exact(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
+        """Return the code of a text that is an answer, or the letter of one, apart from signs around it."""
+        if text.rstrip(" \t\n\"'*_`)").endswith("?"):
+            return OUTSIDE
+        inner = bare(text)
+        letter = choices.get(inner.upper()) if len(inner) == 1 else None
+        if letter is not None:
+            return self.vocabulary.code(letter)
+        lettered = LETTER_LABEL.match(inner)
+        forms = (
+            text,
+            text.strip(),
+            inner,
+            *((bare(inner[lettered.end() :]),) if lettered and lettered[1] not in choices else ()),
+        )
+        found = (self._answer(said, kind) for said in forms)
+        return next((code for code in found if code != OUTSIDE), OUTSIDE)
+
+    def _stated(
+        self, text: str, kind: int, choices: Mapping[str, str], *, is_marked: bool, after: str = ""
+    ) -> int | None:
+        """Return the code of the answer that a text begins with, a word or, if it is marked, a phrase.
+
+        It is `OUTSIDE` if the text takes it back or adds another one, and None if the text begins with something else.
+        """
+        line = next((one for one in text.split("\n") if one.strip(DRESS)), "")
+        sentence = (sentences_of([plain_sentence(line)]) or [""])[0]
+        if is_refusal(sentence) or not is_asserted(sentence, doubts=False):
+            return None
+        letter = self._letter(f"{text}\n{after}", choices, is_marked=is_marked)
+        if letter is not None:
+            return letter
+        sentence = CONTRAST.sub("", sentence)
+        whole = bare(PARENTHESES.sub(" ", sentence))
+        inner = bare(LEAD_IN.sub("", bare(sentence)))
+        for said in (bare(sentence), inner, whole):
+            code = OUTSIDE if said in self.vocabulary.bits and said != bare(sentence) else self._answer(said, kind)
+            if code != OUTSIDE:
+                return code
+        composed = self._composed(kind)
+        end = HEAD_END.search(sentence)
+        head, tail = (sentence[: end.start()], sentence[end.start() :]) if end else (sentence, "")
+        inner = bare(LEAD_IN.sub("", bare(head)))
+        code = OUTSIDE if inner in self.vocabulary.bits and inner != bare(head) else self._answer(inner, kind)
+        if code == OUTSIDE or (WITHOUT.match(bare(head)) and tail.strip()[:1] not in ("", *",.;:!(–—-")):
+            if not is_marked:
+                return None
+            given = self._given(sentence, kind)
+            if given is None and composed is not None:
+                given = self._set_or_sequence(sentence, composed, kind)
+            return (
+                self._phrase(bare(LEAD_IN.sub("", bare(head))), kind) if given is None and composed is None else given
+            )
+        if code == OUTSIDE or not is_asserted(sentence, doubts=code != self.maybe):
+            return OUTSIDE
+        if STRONG_RETRACTION.search(tail) or (
+            RETRACTION.search(tail) and self.named(tail).codes & self.admitted[kind] - {code}
+        ):
+            return OUTSIDE
+        others = self._others(tail, kind) - {code}
+        if composed is not None and (others or LIST_GOES_ON.match(tail)):
+            parts = composed.word.findall(sentence)
+            is_set = others and " or " not in sentence and len(set(parts)) == len(parts)
+            return composed.together({code} | others) if is_set else OUTSIDE
+        return OUTSIDE if others else code
+
+    def _set_or_sequence(self, sentence: str, composed: ComposedAnswers, kind: int) -> int:
+        """Return the code of the set or sequence that a marked sentence names."""
+        if denied_parts(sentence) or " or " in sentence or DROPPED.search(sentence):
+            return OUTSIDE
+        if not composed.is_set:
+            return composed.in_order(sentence)
+        codes = self.named(sentence).codes & self.admitted[kind]
+        return composed.together(codes) if len(codes) > 1 else next(iter(codes), OUTSIDE)
+
+    def _others(self, tail: str, kind: int) -> frozenset[int]:
+        """Return the answers that the rest of a sentence adds, apart from those in parentheses and reasons."""
+        rest = PARENTHESES.sub(" ", tail)
+        reason = REASON.search(rest, 1)
+        first = REASON.match(rest.lstrip()) or rest.lstrip()[:1] == "("
+        if first:
+            code = self.vocabulary.code(bare(rest))
+            return frozenset({code} - {OUTSIDE})
+        named = self.named(rest[: reason.start()] if reason else rest)
+        return (named.codes & self.admitted[kind]) - named.denied
+
+    def _unmarked(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
+        """Return the code of the answer that a text without marks asserts."""
+        lines = plain_lines(text)
+        sentences = [one for one in sentences_of(lines) if not CLOSER.search(one)]
+        claim = WHOLE_CLAIM.get(plain(text.strip(DRESS)))
+        if claim is not None:
+            return self._answer(claim, kind)
+        if self._is_unfit(text, sentences, kind):
+            return OUTSIDE
+        chosen = self._letter(text, choices, is_marked=False)
+        if chosen is not None:
+            return chosen
+        exact = {self._answer(bare(line), kind) for line in lines if not line.endswith("?")} - {OUTSIDE}
+        if len(exact) > 1:
+            return self._listed(lines, exact, kind)
+        begin = next((at for at, one in enumerate(sentences) if not _is_question(one) and not OPENER.match(one)), None)
+        if begin is None:
+            return OUTSIDE
+        return self._told(text, sentences[begin:], exact, kind, choices)
+
+    def _is_unfit(self, text: str, sentences: Sequence[str], kind: int) -> bool:
+        """Return whether a text without marks can't give an answer: a refusal, code, a thought, a list in one line."""
+        return (
+            not sentences
+            or any(map(is_refusal, sentences))
+            or UNREAD_JSON.match(text) is not None
+            or THOUGHT_LABEL.match(text) is not None
+            or (self._composed(kind) is not None and LIST_IN_LINE.search(text) is not None)
+        )
+
+    def _listed(self, lines: Sequence[str], codes: set[int], kind: int) -> int:
+        """Return the code of the set whose answers stand in lines of their own."""
+        composed = self._composed(kind)
+        is_list = all(self._answer(bare(line), kind) != OUTSIDE or line.endswith(":") for line in lines)
+        return composed.together(codes) if composed is not None and is_list else OUTSIDE
+
+    def _told(self, text: str, sentences: Sequence[str], exact: set[int], kind: int, choices: Mapping[str, str]) -> int:
+        """Return the code of the answer that sentences assert: the first one, a conclusion, the last one, or any."""
+        first = self._leading(sentences, kind, choices)
+        is_open = _is_open(text, sentences) and self._given(sentences[-1], kind) is None
+        if is_open and (first is None or len(sentences) > 1):
+            return OUTSIDE
+        conclusion = None if is_open else self._conclusion(sentences, kind)
+        if conclusion is not None and first in (None, OUTSIDE):
+            return conclusion
+        if first is not None:
+            return first if exact <= {first} and conclusion in (None, first) else OUTSIDE
+        final = self._answer(bare(sentences[-1]), kind)
+        if final != OUTSIDE:
+            before = sentences[-2] if len(sentences) > 1 else ""
+            return (
+                OUTSIDE if before.endswith(":") and (CONDITION.search(before) or INSTRUCTION.search(before)) else final
+            )
+        if self._goes_on(sentences, kind):
+            return OUTSIDE
+        rows = text.rstrip().split("\n")
+        if sum(map(is_listed, rows)) > 1 and not is_listed(rows[-1]):
+            found = self._given_by(sentences_of(plain_lines(rows[-1])), kind)
+            if found != OUTSIDE:
+                return found
+        return OUTSIDE if any(map(MISSING.search, sentences)) else self._given_by(sentences, kind)
+
+    def _leading(self, sentences: Sequence[str], kind: int, choices: Mapping[str, str]) -> int | None:
+        """Return the code of the answer with which a text begins, `OUTSIDE` if it is taken back, None without one."""
+        is_caption = self.truths[kind] and TRUE_THAT.match(sentences[0])
+        first = None if is_caption else self._stated(sentences[0], kind, choices, is_marked=False)
+        if first is None or first == OUTSIDE:
+            return first
+        rest = sentences[1:]
+        if any(STRONG_RETRACTION.search(one) for one in sentences) or self._is_retracted("\n".join(rest), kind):
+            return OUTSIDE
+        if self.truths[kind]:
+            said = bare(PARENTHESES.sub(" ", sentences[0])) or bare(sentences[0])
+            word = re.match(r"\w+", LEAD_IN.sub("", said) or said)
+            tail = said[said.find(word[0]) + len(word[0]) :] if word else ""
+            is_chat = any(CHAT.search(one) or OFFER.search(one) for one in (tail, *rest))
+            goes_on = not HAS_WORDS.search(tail) or GOES_ON.match(f"{tail} ")
+            is_said = not rest or all(
+                GOES_ON.match(f". {one} ") or self._answer(bare(one), kind) == first for one in rest[:1]
+            )
+            return first if goes_on and is_said and not is_chat else OUTSIDE
+        return first
+
+    def _goes_on(self, sentences: Sequence[str], kind: int) -> bool:
+        """Return whether a text asks, or goes on searching, after what it says."""
+        given = next((at for at, one in enumerate(sentences) if self._given(one, kind) is not None), len(sentences))
+        said = [one for one in sentences if not INSTRUCTION.search(one)]
+        return (
+            not said
+            or _is_question(said[-1])
+            or any(map(STRONG_RETRACTION.search, sentences[given + self.truths[kind] :]))
+        )
+
+    def _conclusion(self, sentences: Sequence[str], kind: int) -> int | None:
+        """Return the code of the last conclusion's answer, `OUTSIDE` if it has several; None without a conclusion."""
+        for sentence in reversed(sentences[-3:]):
+            if STRONG_RETRACTION.search(sentence):
+                return None
+            marks = list(CONCLUSION.finditer(sentence))
+            if not marks or not is_asserted(sentence, doubts=not self._has_maybe(kind)):
+                continue
+            for said in (sentence[marks[-1].end() :], sentence[marks[-1].start() :].lstrip(" ,;:"), sentence):
+                code = self._answer(bare(LEAD_IN.sub("", bare(said))), kind)
+                given = self._given(said, kind) if code == OUTSIDE else code
+                if given is None and self.truths[kind] and said.strip(DRESS):
+                    given = self._leading([said.lstrip(" ,;:")], kind, {})
+                if given is not None:
+                    return given
+        return None
+
+    def _given_by(self, sentences: Sequence[str], kind: int) -> int:
+        """Return the code of the only answer that sentences assert; `OUTSIDE` if they assert none or several."""
+        composed = self._composed(kind)
+        if len(sentences) > 1 and any(map(TRUE_THAT.match, sentences)):
+            return OUTSIDE
+        if composed is not None and composed.is_set and any(map(DROPPED.search, sentences)):
+            return OUTSIDE
+        if composed is not None and not composed.is_set and all(WALKED.fullmatch(bare(one)) for one in sentences):
+            code = composed.in_order(" then ".join(sentences))
+            if code != OUTSIDE:
+                return code
+        if composed is not None and any(re.search(r"\d\.$", one) for one in sentences):
+            return OUTSIDE
+        found = {given for one in sentences if (given := self._given(one, kind)) is not None}
+        code = found.pop() if len(found) == 1 else OUTSIDE
+        if composed is not None and composed.is_set and code != OUTSIDE:
+            mentioned = self.named(" . ".join(CONTRAST.sub(" ", one) for one in sentences))
+            named = (mentioned.codes - mentioned.denied) & self.admitted[kind] - {code}
+            return code if not named or composed.together({code} | named) == code else OUTSIDE
+        at = next((at for at, one in enumerate(sentences) if self._given(one, kind) is not None), 0)
+        later = " . ".join(one for one in sentences[at + 1 :] if not EARLIER.search(one))
+        named_later = self.named(later)
+        return OUTSIDE if (named_later.codes - named_later.denied) & self.admitted[kind] - {code} else code
+
+    def _is_retracted(self, after: str, kind: int) -> bool:
+        """Return whether the text after an answer takes it back."""
+        return any(
+            STRONG_RETRACTION.search(one)
+            or (RETRACTION.search(one) and (self.named(one).codes & self.admitted[kind] or WRONG.search(one)))
+            for one in sentences_of(plain_lines(after))
+        )
+
+    def _letter(self, text: str, choices: Mapping[str, str], *, is_marked: bool) -> int | None:
+        """Return the code of the answer whose letter a text states, `OUTSIDE` for a contradiction, or None."""
+        if not choices:
+            return None
+        line = next((one for one in text.split("\n") if one.strip(DRESS)), "").lstrip(" \t*_`#>-")
+        found = LETTER.match(line)
+        if found is not None and not is_marked and WORD_AFTER.match(line, found.start(1)):
+            found = None
+        found = found or CHOSEN.search(line)
+        if found is None or found[1] not in choices:
+            return None
+        rest = line[found.end() :]
+        others = set(CAPITAL.findall(SENTENCE_STOP.split(rest)[0])) & choices.keys() - {"A", "I"}
+        is_denied = NOT_BEFORE.search(line[: found.start(1)])
+        if is_denied or others or OR_LETTER.match(rest) or not is_asserted(plain_sentence(line)):
+            return OUTSIDE
+        code = self.vocabulary.code(choices[found[1]])
+        lettered = frozenset(self.vocabulary.code(choice) for choice in choices.values())
+        words = self.named(plain_sentence(text[text.index(line) + found.end() :]))
+        named = (words.codes - words.denied) & lettered
+        return OUTSIDE if named and code not in named else code
+
+
+def _without_options(text: str, choices: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """Return a reply without a list of options with letters, such as `A) red`, and the options by their letters."""
+    options = LETTERED.findall(text)
+    if len(options) < 2 or [letter for letter, _ in options[:2]] != ["A", "B"]:
+        return text, choices
+    own = {
+        letter: option.strip(DRESS)
+        for letter, option in options[
+            : next((at for at, one in enumerate(options) if at and one[0] == "A"), len(options))
+        ]
+    }
+    kept = LETTERED.sub(lambda found: "" if own.pop(found[1], None) is not None else found[0], text)
+    own = {letter: option.strip(DRESS) for letter, option in reversed(options)}
+    return kept, choices or own
+
+
+def _is_open(text: str, sentences: Sequence[str]) -> bool:
+    """Return whether a text of several sentences breaks off, or ends with a sign after which more is expected."""
+    end = text.rstrip(" \t\n*_`")
+    is_unfinished = len(sentences) > 1 and end[-1:].isalnum() and not is_listed(end.split("\n")[-1])
+    return end.endswith((",", ":")) or is_unfinished
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.rstrip("\"') ").endswith("?")
+
+
+def is_listed(line: str) -> bool:
+    """Return whether a line is part of a list or a table."""
+    return LISTED.match(line) is not None
+
+
+def is_cut_off(text: str) -> bool:
+    """Return whether a reply ends within a thought, or before the end of the answer that it marks last."""
+    return is_in_thought(text) or is_unfinished(with_plain_marks(split_thoughts(text).said).text)
+
+
+# Answers in replies, read by the site's own reader.
 
 
 class AnswerReader:
@@ -224,200 +2039,41 @@ class AnswerReader:
     Answers with several parts, such as `apple,milk`, are recognised by the possible answers to the questions.
     """
 
-    def __init__(self, vocabulary: Sequence[str], choices: Iterable[tuple[str, ...]] = ()) -> None:
+    def __init__(
+        self,
+        vocabulary: Sequence[str],
+        choices: Iterable[tuple[str, ...]] = (),
+        synonyms: Mapping[str, str] | None = None,
+    ) -> None:
         if not vocabulary:
             raise Refused(
                 "Expected the possible answers of the split, got none: the site lacks the world of this dataset."
             )
-        self.vocabulary = tuple(vocabulary)
-        self.known = frozenset(vocabulary)
-        self.is_count = self.vocabulary == tuple(map(str, range(len(vocabulary))))
-        self.longest = max(map(len, vocabulary)) + LONGER
-        self.ways = ways_of(self.vocabulary)
-        self.numbers = frozenset(answer for way, answer in self.ways.items() if way.lstrip("+-").isdecimal())
-        bits = {} if self.numbers else {"1": "yes", "0": "no"}
-        self.bits = {bit: self.ways[meant] for bit, meant in bits.items() if meant in self.ways}
-        self.words = {way: answer for way, answer in self.ways.items() if WORD.fullmatch(way)}
-        self.phrases = sorted((way for way in self.ways if way and way not in self.words), key=len, reverse=True)
-        lists = dict.fromkeys(choices)
-        self.composed = {some: ComposedReader(some) for some in lists if any("," in choice for choice in some)}
+        self.answers = tuple(vocabulary)
+        self.kinds = {some: kind for kind, some in enumerate(dict.fromkeys([(), *choices]))}
+        self.is_count = self.answers == tuple(map(str, range(len(self.answers))))
+        known = AnswerVocabulary(
+            self.answers,
+            [recognised_form(some) for some in self.kinds],
+            most_counted=len(self.answers) - 1 if self.is_count else None,
+            synonyms=synonyms,
+        )
+        every = range(len(self.answers))
+        codes = [[known.exact[choice] for choice in some if choice in known.exact] or every for some in self.kinds]
+        self.reader = ReplyReader(known, codes)
 
     def read(self, text: str, choices: tuple[str, ...], letters: Mapping[str, str] | None = None) -> str | None:
         """Return the answer that a reply gives, or None.
 
         `choices` are the possible answers to the question, and `letters` has the answers that letters stand for.
         """
-        letters = letters or {}
-        found = self.answer(letters.get(text.strip(DRESS), text))
-        if found is not None:
-            return found
-        said, is_marked = last_statement(without_thoughts(text))
-        said = letters.get(said.strip(DRESS), said)
-        found = self.answer(said.strip(DRESS)) if is_marked or letters else None
-        if found is not None:
-            return found
-        every, doubtful = self.named(said)
-        named = every & (frozenset(choices) & self.known or self.known)
-        if named & doubtful:
-            return None
-        if len(named) > 1:
-            return self.composed[choices].together(named) if choices in self.composed else None
-        return next(iter(named), None)
-
-    def answer(self, text: str) -> str | None:
-        """Return the answer that a whole text is, or None."""
-        if text in self.known:
-            return text
-        number = number_of(text) if self.is_count else None
-        if number is not None:
-            nearest_count = min(max(round(number), 0), len(self.vocabulary) - 1) if math.isfinite(number) else None
-            return None if nearest_count is None else self.vocabulary[nearest_count]
-        if len(text) > self.longest and len(text.strip()) > self.longest:
-            return None
-        said = plain(text)
-        found = self.ways.get(said, self.bits.get(said))
-        if found is not None:
-            return found
-        composed = {one.answer(said) for one in self.composed.values()} - {None}
-        return composed.pop() if len(composed) == 1 else None
-
-    def named(self, text: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the answers that occur in a text as whole words, and those that the text names but does not give.
-
-        A longer phrase hides a shorter one. An answer is not given after a negation or comparison, and a number is not
-        if the text has another number that is no answer.
-        """
-        said = plain(text)
-        found, has_other_number = self.search(NO_NOUN.sub(" ", said))
-        doubtful, _ = self.search(" . ".join(NEGATION.findall(said) + DENIAL.findall(said)))
-        return found, doubtful | (self.numbers if has_other_number else frozenset())
-
-    def search(self, said: str) -> tuple[frozenset[str], bool]:
-        """Return the answers in a plain text, and whether it has a number that is no answer."""
-        found = set()
-        for phrase in self.phrases:
-            if phrase in said:
-                said, times = re.subn(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ", said)
-                if times:
-                    found.add(self.ways[phrase])
-        words = set(WORD.findall(said))
-        parts = {part for word in words for part in parts_of_word(word)}
-        found |= {self.words[word] for word in (words | parts) & self.words.keys()}
-        return frozenset(found), SIGNED.search(said) is not None or any(map(is_number, parts - self.words.keys()))
+        code = self.reader.code(text, self.kinds.get(choices, 0), choices=letters)
+        return None if code == OUTSIDE else self.answers[code]
 
 
-def parts_of_word(word: str) -> Sequence[str]:
-    if word.isalnum() or word.startswith("non-"):
-        return (word,)
-    return (plain(word),) if word[:1].isdigit() else re.split(r"[-'_]", word)
-
-
-def is_number(word: str) -> bool:
-    return word in NUMBER_WORDS or NUMERIC.fullmatch(word) is not None
-
-
-class ComposedReader:
-    """Reads answers that are sets or sequences of parts, which the possible answers show."""
-
-    def __init__(self, choices: Sequence[str]) -> None:
-        parts = {choice: choice.split(",") for choice in choices}
-        bags = [tuple(sorted(some)) for some in parts.values()]
-        self.is_set = len(set(bags)) == len(bags) and all(len(set(bag)) == len(bag) for bag in bags)
-        joined = {part for some in parts.values() if len(some) > 1 for part in some}
-        alone = [choice for choice, some in parts.items() if len(some) == 1 and choice not in joined]
-        self.empty = alone[0] if self.is_set and len(alone) == 1 else None
-        self.parts = {answer: self._key(some) for answer, some in parts.items() if answer != self.empty}
-        self.answers = {key: answer for answer, key in self.parts.items()}
-        small = {part for key in self.answers for part in key}
-        self.nothing = {(self.empty or "").casefold(), "nothing"} - small
-        words = sorted(map(re.escape, small), key=len, reverse=True)
-        self.part = re.compile(rf"[\"']?({'|'.join(words)})[\"']?(?:{SEPARATOR}|$)")
-
-    def _key(self, parts: Iterable[str]) -> tuple[str, ...]:
-        small = [part.casefold() for part in parts]
-        return tuple(sorted(small) if self.is_set else small)
-
-    def answer(self, said: str) -> str | None:
-        """Return the answer that a text with small letters and single spaces is, or None."""
-        if re.fullmatch(r"\[ ?\]|\{ ?\}|\( ?\)", said):
-            return self.empty
-        if said[:1] in "[({" and said[-1:] in "])}":
-            said = said[1:-1].strip()
-        if self.empty is not None and said.strip("\"' ") in self.nothing:
-            return self.empty
-        found: list[str] = []
-        at = 0
-        while at < len(said):
-            part = self.part.match(said, at)
-            if part is None or len(found) > len(self.answers):
-                return None
-            found.append(part[1])
-            at = part.end()
-        return self.answers.get(self._key(found))
-
-    def together(self, named: frozenset[str]) -> str | None:
-        if not self.is_set or any(answer not in self.parts for answer in named):
-            return None
-        return self.answers.get(tuple(sorted({part for answer in named for part in self.parts[answer]})))
-
-
-def ways_of(answers: Sequence[str]) -> dict[str, str]:
-    """Return the answer of each plain text that means exactly one; synonyms count only if they are no answers."""
-    counts = Counter(map(plain, answers))
-    ways = {plain(answer): answer for answer in answers if counts[plain(answer)] == 1}
-    for one, other in ALIKE.items():
-        for way, meant in ((one, other), (other, one)):
-            if meant in ways and counts[way] < 2:
-                ways.setdefault(way, ways[meant])
-    return ways
-
-
-def plain(text: str) -> str:
-    said = " ".join(text.split()).casefold()
-    whole = WHOLE.fullmatch(said)
-    return whole[1] if whole else said
-
-
-def number_of(text: str) -> float | None:
-    found = NUMBER.fullmatch(text.strip())
-    return float(found[0]) if found else None
-
-
-def without_thoughts(text: str) -> str:
-    # The beginning or the end of a block may be missing.
-    *before, last = THOUGHT.sub(r"<\1think>", text).split("</think>")
-    kept = [part.partition("<think>")[0] for part in before if "<think>" in part]
-    return "".join([*kept, last.partition("<think>")[0]])
-
-
-def last_statement(text: str) -> tuple[str, bool]:
-    r"""Return what the last mark (`answer:`, `answer is`, `\boxed{`, `<answer>`) marks, and True; else the text."""
-    mark = None
-    for found in MARK.finditer(text):
-        mark = found
-    if mark is None:
-        return text, False
-    rest = text[mark.end() :]
-    if mark[0].endswith("{"):
-        return without_macros(in_braces(rest)), True
-    tagged = TAG_END.split(rest, maxsplit=1)[0]
-    if mark[0].endswith(">"):
-        return tagged, True
-    return without_macros(next((line for line in tagged.split("\n") if line.strip(DRESS)), "")), True
-
-
-def in_braces(text: str) -> str:
-    """Return the text up to the brace that closes an open one; the whole text if none does."""
-    depth = 1
-    for brace in re.finditer(r"[{}]", text):
-        depth += 1 if brace[0] == "{" else -1
-        if not depth:
-            return text[: brace.start()]
-    return text
-
-
-def without_macros(text: str) -> str:
-    return MACRO.sub(" ", text).replace("{", " ").replace("}", " ") if "\\" in text else text
+def unknown_mark_in(reply: str) -> str:
+    # The first of a pair of marks around most of a reply that are not known, for example `<muse>`.
+    return with_plain_marks(split_thoughts(reply).said).unknown_mark
 
 
 # SHA-256, and JSON in which equal values are equal texts.
@@ -469,6 +2125,9 @@ class QuestionSource(Protocol):
 
     fingerprint: str
     answers: list[str]
+
+    @property
+    def synonyms(self) -> Mapping[str, str]: ...
 
     def questions(self, folder: Path) -> list[AskedQuestion]: ...
 
@@ -546,6 +2205,7 @@ LONGEST_STEPS = 1_000_000  # characters of a reply in which steps are searched
 BRACKET = re.compile(r'[\[\]]|"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 PART = re.compile(r"[^\s,]+")
 COMMA = re.compile(r"\s*,\s*")
+ALIKE = dict(SPELLINGS)
 
 
 class StepScore(NamedTuple):
@@ -694,8 +2354,6 @@ def without_arrays(text: str) -> str:
 
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-LABEL = re.compile(r"\W{0,4}(?:[Oo]ption )?([A-Z])(?![\w'’])")  # the letter before an option, as in `(B) red`
-WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
 
 
 class Variant(NamedTuple):
@@ -719,19 +2377,8 @@ class PlainForm:
 
 
 class OptionsForm(PlainForm):
-    """Lists the possible answers with letters."""
-
     def variants(self, question: AskedQuestion) -> list[Variant]:
         return [with_options(question, question.choices)]
-
-    def read(self, reader: AnswerReader, reply: str, *, question: AskedQuestion, variant: Variant) -> str | None:
-        found = super().read(reader, reply, question=question, variant=variant)
-        said, is_marked = last_statement(without_thoughts(reply))
-        label = LABEL.match(said)
-        if label is None or (not is_marked and WORD_AFTER.match(said, label.start(1))):
-            return found
-        # None if the letter and the words contradict each other
-        return found if variant.letters.get(label[1], found) == found else None
 
 
 class CircularForm(OptionsForm):
@@ -1905,6 +3552,7 @@ class SiteSplit:
             raise Refused(f"Expected a split of a Horsesense site at {site.address}{self.path}, got something else.")
         self.fingerprint: str = self.about["fingerprint"]
         self.answers: list[str] = self.about["answers"]
+        self.synonyms: dict[str, str] = self.about.get("synonyms") or {}  # older sites do not send them
 
     def questions(self, folder: Path) -> list[AskedQuestion]:
         path = self.site.download(self.about["questions_file"], folder / "questions.jsonl.gz")
@@ -2121,6 +3769,9 @@ def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
         yield f"  question {number}: {printable(reply)}"
     if len(unread) > 10:
         yield "  all of them are in unread.jsonl"
+    for mark, count in Counter(unknown_mark_in(reply) for _, reply in unread).most_common():
+        if mark:
+            yield f"  {count:,} of them are mostly between marks that are not known: {printable(mark)}"
     known = [one for one in results if one.question.answer is not None]
     if known:
         right = sum(one.answer == one.question.answer for one in known)
@@ -2424,7 +4075,7 @@ def ask(
     questions = split.questions(folder)
     if form.has_steps:
         questions = split.with_steps(questions, folder)
-    reader = AnswerReader(split.answers, (question.choices for question in questions))
+    reader = AnswerReader(split.answers, (question.choices for question in questions), split.synonyms)
     if options.submit:
         check_submission(split, options, questions)
     chosen = chosen_of(questions, options.sample, split.fingerprint)

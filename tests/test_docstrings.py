@@ -13,14 +13,15 @@ from webapp.api.urls import api
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("generation", "annotations", "webapp", "static")
 ENGINE = ROOT / "generation" / "engine"  # others build on the engine, so all of its docstrings stay
+BUILT = ROOT / "static" / "ask.py"
 API = ROOT / "webapp" / "api"
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def sources() -> list[Path]:
-    """Return the product's modules without the engine and the starter, whose files `startworld` copies."""
+    """Return the modules of the product without the engine, the starter, which is copied, and built files."""
     found = [ROOT / "manage.py", *(path for folder in FOLDERS for path in ROOT.joinpath(folder).rglob("*.py"))]
-    return [path for path in found if not {ENGINE, STARTER} & set(path.parents)]
+    return [path for path in found if not {ENGINE, STARTER} & set(path.parents) and path != BUILT]
 
 
 def short_docstrings(source: str) -> Iterator[tuple[str, str]]:

@@ -215,7 +215,7 @@ def ask(
     questions = split.questions(folder)
     if form.has_steps:
         questions = split.with_steps(questions, folder)
-    reader = AnswerReader(split.answers, (question.choices for question in questions))
+    reader = AnswerReader(split.answers, (question.choices for question in questions), split.synonyms)
     if options.submit:
         check_submission(split, options, questions)
     chosen = chosen_of(questions, options.sample, split.fingerprint)

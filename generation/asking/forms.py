@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from generation.asking.answers import AnswerReader, last_statement, without_thoughts
+from generation.asking.answers import AnswerReader
 from generation.asking.console import Refused
 from generation.asking.questions import AskedQuestion
 from generation.asking.steps import without_arrays
+from generation.engine.replies.thoughts import without_thoughts
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-LABEL = re.compile(r"\W{0,4}(?:[Oo]ption )?([A-Z])(?![\w'’])")  # the letter before an option, as in `(B) red`
-WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
 
 
 class Variant(NamedTuple):
@@ -37,19 +35,8 @@ class PlainForm:
 
 
 class OptionsForm(PlainForm):
-    """Lists the possible answers with letters."""
-
     def variants(self, question: AskedQuestion) -> list[Variant]:
         return [with_options(question, question.choices)]
-
-    def read(self, reader: AnswerReader, reply: str, *, question: AskedQuestion, variant: Variant) -> str | None:
-        found = super().read(reader, reply, question=question, variant=variant)
-        said, is_marked = last_statement(without_thoughts(reply))
-        label = LABEL.match(said)
-        if label is None or (not is_marked and WORD_AFTER.match(said, label.start(1))):
-            return found
-        # None if the letter and the words contradict each other
-        return found if variant.letters.get(label[1], found) == found else None
 
 
 class CircularForm(OptionsForm):

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from generation.asking.answers import without_thoughts
 from generation.asking.console import KEPT_ERROR, SECRETS, Refused
 from generation.asking.exchanges import (
     LARGEST_ERROR,
@@ -22,6 +21,7 @@ from generation.asking.exchanges import (
     parts_of_address,
     seconds_asked,
 )
+from generation.engine.replies.thoughts import without_thoughts
 
 ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
 LEAST_REPLY = 256 << 10  # bytes that one reply may have in any case

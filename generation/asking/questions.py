@@ -48,6 +48,9 @@ class QuestionSource(Protocol):
     fingerprint: str
     answers: list[str]
 
+    @property
+    def synonyms(self) -> Mapping[str, str]: ...
+
     def questions(self, folder: Path) -> list[AskedQuestion]: ...
 
     def with_steps(self, questions: Sequence[AskedQuestion], folder: Path) -> list[AskedQuestion]: ...

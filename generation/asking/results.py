@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from generation.asking.answers import AnswerReader
+from generation.asking.answers import AnswerReader, unknown_mark_in
 from generation.asking.console import KEPT_ERROR, SECRETS, SHOWN, printable, tell
 from generation.asking.digests import as_json
 from generation.asking.model_server import ANSWERED, FAILED, STATES, TOKENS, tokens_in
@@ -105,6 +105,9 @@ def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
         yield f"  question {number}: {printable(reply)}"
     if len(unread) > 10:
         yield "  all of them are in unread.jsonl"
+    for mark, count in Counter(unknown_mark_in(reply) for _, reply in unread).most_common():
+        if mark:
+            yield f"  {count:,} of them are mostly between marks that are not known: {printable(mark)}"
     known = [one for one in results if one.question.answer is not None]
     if known:
         right = sum(one.answer == one.question.answer for one in known)

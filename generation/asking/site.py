@@ -165,6 +165,7 @@ class SiteSplit:
             raise Refused(f"Expected a split of a Horsesense site at {site.address}{self.path}, got something else.")
         self.fingerprint: str = self.about["fingerprint"]
         self.answers: list[str] = self.about["answers"]
+        self.synonyms: dict[str, str] = self.about.get("synonyms") or {}  # older sites do not send them
 
     def questions(self, folder: Path) -> list[AskedQuestion]:
         path = self.site.download(self.about["questions_file"], folder / "questions.jsonl.gz")

@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from generation.asking.answers import ALIKE, plain, without_thoughts
 from generation.asking.questions import ExpectedStep
+from generation.engine.replies.thoughts import without_thoughts
+from generation.engine.replies.vocabulary import SPELLINGS, plain
 
 LONGEST_STEPS = 1_000_000  # characters of a reply in which steps are searched
 BRACKET = re.compile(r'[\[\]]|"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 PART = re.compile(r"[^\s,]+")
 COMMA = re.compile(r"\s*,\s*")
+ALIKE = dict(SPELLINGS)
 
 
 class StepScore(NamedTuple):

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.program import Program, to_json
+from generation.engine.replies.vocabulary import JOINT as JOINT
+from generation.engine.replies.vocabulary import ComposedForm
 
-JOINT = ","  # between the parts of a canonical answer
 FORM_LISTS = ("choices", "parts")  # of an answer form as JSON
 
 
@@ -269,6 +270,14 @@ class AnswerForm(NamedTuple):
             return None
         same = (choice for choice in self.choices if set(choice.split(JOINT)) == set(parts))
         return next(same, JOINT.join(sorted(parts))) if parts else self.empty or None
+
+    @property
+    def composed(self) -> ComposedForm | None:
+        """Return how the parts of answers are read; None for answers without parts."""
+        if not self.parts:
+            return None
+        parts = {answer: self.taken_apart(answer) for answer in self.choices if answer != self.empty}
+        return ComposedForm(self.kind == AnswerKind.SET, parts, self.empty)
 
     def to_json(self) -> dict[str, Any]:
         """Return what is needed to read replies as JSON: `kind`, `choices`, `parts` and `empty`."""

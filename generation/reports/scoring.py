@@ -30,11 +30,13 @@ def expected_of(split: Split) -> ExpectedAnswers:
     """
     index = SplitIndex.open(split)
     kinds, admitted, forms = _admitted(split, index)
-    most_counted = split.dataset.get_world().most_counted(split.read_spec())
+    world, spec = split.dataset.get_world(), split.read_spec()
+    most_counted = world.most_counted(spec)
     sizes = None if most_counted is None else _picture_sizes(split, index)
     return ExpectedAnswers(
-        str(split), index.n, index.answer_values, _names(index), kinds, admitted, forms, most_counted, sizes
-    )
+        str(split), index.n, index.answer_values, _names(index), kinds, admitted, forms, most_counted, sizes,
+        world.synonyms(spec),
+    )  # fmt: skip
 
 
 def _picture_sizes(split: Split, index: SplitIndex) -> NDArray[np.int32]:

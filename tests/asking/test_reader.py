@@ -1,18 +1,25 @@
 """The reader of `static/ask.py` and the site's own read the same answers, whatever a reply is."""
 
+import io
+import json
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from generation.engine.environment import score_reply
 from generation.engine.items import AnswerForm, AnswerKind, Question
-from generation.engine.predictions.answer_parser import AnswerVocabulary, ReplyReader
-from generation.engine.scoring.score import OUTSIDE
+from generation.engine.predictions import ExpectedAnswers, read_predictions
+from generation.engine.replies.reply_reader import ReplyReader, is_cut_off
+from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary
 from generation.engine.worlds import find_preset, get_world
 from tests import proof
-from tests.engine.predictions import asked, test_composed, test_replies
+from tests.engine.predictions import asked
+from tests.engine.replies import test_composed, test_reply_reader
+from tests.engine.replies.worlds import PRESETS, WorldReader, read_corpus, reader_of
 
 CHOICES = ("yes", "no", "light blue", "3")
 
@@ -70,16 +77,13 @@ class BothReaders:
         codes = {answer: code for code, answer in enumerate(found.answers)}
         every = tuple(range(len(codes)))
         admitted = [tuple(codes[choice] for choice in form.choices if choice in codes) or every for form in found.forms]
-        self.vocabulary = AnswerVocabulary(found.answers, found.forms, most_counted=found.most_counted)
+        forms = [form.composed for form in found.forms]
+        self.vocabulary = AnswerVocabulary(found.answers, forms, most_counted=found.most_counted)
         self.theirs = ReplyReader(self.vocabulary, admitted)
         self.ours = script.AnswerReader(found.answers, [form.choices for form in found.forms])
 
     def site(self, text: str, kind: int, letters: dict[str, str] | None = None) -> str | None:
-        """Return the answer that the site reads, as `PredictionChecker` does."""
-        chosen = (letters or {}).get(text.strip(" \t()[].:"))
-        code = self.vocabulary.code(text if chosen is None else chosen)
-        if code == OUTSIDE:
-            code = self.theirs.code(text, kind, choices=letters)
+        code = self.theirs.code(text, kind, choices=letters)
         return None if code == OUTSIDE else self.found.answers[code]
 
     def script(self, text: str, kind: int, letters: dict[str, str] | None = None) -> str | None:
@@ -102,18 +106,39 @@ def test_both_readers_read_the_same(readers: dict[str, BothReaders], text: str, 
 
 def test_both_readers_read_every_example_of_the_site(readers: dict[str, BothReaders]) -> None:
     kinds = list(asked.KINDS)
-    for kind, text, answer in test_replies.REPLIES:
+    for kind, text, answer in test_reply_reader.REPLIES:
         assert readers["pictures"].script(text, kinds.index(kind)) == answer, text
 
 
-def test_both_readers_read_the_prompts_word_for_the_empty_set(script: ModuleType) -> None:
-    choices = ("khaali", "seb", "doodh,seb")
-    form = AnswerForm(AnswerKind.SET, choices, {}, parts=("seb", "doodh"), empty="khaali")
-    site, ours = AnswerVocabulary(choices, [form]), script.ComposedReader(choices)
-    for said in ("nothing", "'nothing'", "[nothing]", "nothing, seb", "khaali"):
-        code = site.code(said)
-        assert ours.answer(said) == (None if code == OUTSIDE else choices[code]), said
-    assert ours.answer("nothing") == "khaali"
+@pytest.fixture(params=PRESETS)
+def world(request: pytest.FixtureRequest) -> tuple[str, WorldReader]:
+    return request.param, reader_of(request.param)
+
+
+def test_the_script_the_site_and_rewards_read_each_reply_of_the_corpus_the_same(
+    world: tuple[str, WorldReader], script: ModuleType
+) -> None:
+    name, own = world
+    corpus = [one for some in ("replies", "more_replies", "hostile_replies") for one in read_corpus(some)]
+    ours = script.AnswerReader(own.answers, [form.choices for form in own.forms], own.synonyms)
+    rows = [one for one in corpus if one.set == name]
+    kinds = [own.types.index(one.type) for one in rows]
+    codes = {answer: code for code, answer in enumerate(own.answers)}
+    expected = ExpectedAnswers(
+        name, len(rows), own.answers, None, np.array(kinds, np.uint8),
+        tuple(tuple(codes[choice] for choice in form.choices) for form in own.forms),
+        tuple(own.forms), own.most_counted, synonyms=own.synonyms,
+    )  # fmt: skip
+    lines = "".join(json.dumps({"question_id": at, "answer": one.reply}) + "\n" for at, one in enumerate(rows))
+    found = read_predictions(io.BytesIO(lines.encode()), expected)
+    for one, kind, code, whole in zip(rows, kinds, found.read.tolist(), found.codes.tolist(), strict=True):
+        form = own.forms[kind]
+        answer = own.read(one.reply, one.type)
+        assert ours.read(one.reply, form.choices) == answer, one.reply
+        if whole == OUTSIDE or own.answers[whole] in form.choices:  # else an answer to another kind of question
+            assert (None if code == OUTSIDE else own.answers[code]) == answer, one.reply
+        if own.most_counted is None and answer is not None and not is_cut_off(one.reply):
+            assert score_reply(one.reply, answer, form, synonyms=own.synonyms) == 1.0, one.reply
 
 
 def test_the_words_of_the_property_have_answers_of_every_vocabulary(readers: dict[str, BothReaders]) -> None:
@@ -142,21 +167,25 @@ def test_the_forms_of_all_worlds_are_recognised_by_their_answers(preset: str, sc
     reader = script.AnswerReader(world.answers(read), [form.choices for form in forms])
     most = world.most_counted(read)
     assert reader.is_count == (most is not None)
-    assert most is None or reader.vocabulary[-1] == str(most)
+    assert most is None or reader.answers[-1] == str(most)
     for form in forms:
-        composed: Any = reader.composed.get(form.choices)
+        composed: Any = script.recognised_form(form.choices)
         assert (composed is not None) == bool(form.parts)
         if composed is not None:
-            assert composed.is_set == (form.kind == AnswerKind.SET) and (composed.empty or "") == form.empty
-            assert {part for key in composed.answers for part in key} == set(form.parts)
+            assert composed.is_set == (form.kind == AnswerKind.SET) and composed.empty == form.empty
+            assert set(composed.parts) == set(form.parts)
 
 
 @pytest.mark.parametrize(
     ("reply", "answer"),
     [
         ("B", "green"),
-        ("(b)", None),
+        ("(b)", "green"),
         ("B. green", "green"),
+        ("The answer is B. Note that A is a distractor.", "green"),
+        ("Option B", "green"),
+        ("I choose B.", "green"),
+        ("b", "green"),
         ("**B**: green, not the first one", "green"),
         ("Answer: B", "green"),
         ("Option B: green", "green"),
@@ -166,7 +195,7 @@ def test_the_forms_of_all_worlds_are_recognised_by_their_answers(preset: str, sc
         ("**B**: red", None),
         ("B - red", None),
         ("Option B, red", None),
-        ("B because nothing else looks red", None),
+        ("B because nothing else looks red", "green"),
         ("The answer is A because it is green", None),
         ("C: red", "red"),
         ("A or B", None),

@@ -375,8 +375,13 @@ def test_some_questions_are_asked_twice_and_the_agreement_is_reported(
     assert call() == 0
     model.troubles.extend([reply_with("red or green, yes or no"), reply_with("", finish="length")])
     right = model.reply
-    wrong = {"What": "yes", "Is i": "red"}
-    model.reply = lambda prompt, image: wrong[prompt[:4]] if len(model.asked) == 11 else right(prompt, image)
+    others = {"yes": "no", "no": "yes", "red": "green", "green": "blue", "blue": "red"}
+
+    def reply(prompt: str, image: Any) -> str:
+        answer = right(prompt, image)
+        return others[answer.removeprefix("It is ").rstrip(".")] if len(model.asked) == 11 else answer
+
+    model.reply = reply
     assert call("--resume", "--again", "5") == 0
     assert [one["epoch"] for one in records(folder)] == [0] * 8 + [1] * 5
     assert "asked twice: 5 questions, 3 with two answers, of which 2 agree" in capsys.readouterr().out

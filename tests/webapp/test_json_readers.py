@@ -43,6 +43,7 @@ REASONS = {
     "generation/engine/program.py": OURS,
     "generation/engine/reading/bounded_json.py": "it is the reader",
     "generation/engine/reading/json_stream.py": "it is the reader of large files, in pieces that `Guarded` checks",
+    "generation/engine/replies/marked_answers.py": "a text of a model, from which it takes one value of a short object",
     "generation/engine/render/blender.py": CHILD,
     "generation/engine/render/blender_script.py": CHILD,
     "generation/engine/scoring/steps.py": "a text of a model, from which it takes one array; it refuses the same",

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from generation.engine.predictions import decompression, read_predictions, reading
-from generation.engine.predictions.answer_parser import NUMBERS
 from generation.engine.predictions.matching import EXTRA, LARGEST_NUMBER
 from generation.engine.predictions.predicted_boxes import MOST_BOXES, MOST_IN_FILE
+from generation.engine.replies.vocabulary import NUMBERS
 from generation.exchange import prediction_files
 from tests.engine.predictions import counting
 from tests.engine.predictions.asked import KINDS, VOCABULARY, expected
+from tests.engine.replies.test_corpus import CORPORA
+from tests.engine.replies.worlds import read_corpus
 from tests.webapp.test_docs import Block, blocks
 from webapp import documentation
 from webapp.leaderboards import uploads
@@ -75,7 +77,7 @@ def test_the_example_that_writes_json_writes_predictions(tmp_path: Path, monkeyp
 
 def test_texts_in_the_table_of_free_text_are_read_as_it_says() -> None:
     told = re.findall(r"^\| `(.+)` \| (?:`(\w+)`|nothing) \|$", documentation.source("predictions"), re.MULTILINE)
-    assert len(told) == 5
+    assert len(told) == 14
     asked = expected(4)
     for text, answer in told:
         content = json.dumps({"0": "yes", "1": text, "2": "cube", "3": "3"}).encode()
@@ -101,3 +103,8 @@ def test_names_and_limits_are_those_of_the_code() -> None:
     assert f"a check on a page may take at most {uploads.LONGEST_CHECK:g} seconds" in text
     assert f"if a file has {EXTRA:,} more rows than questions" in text
     assert f"`{NUMBERS.split()[0]}` to `{NUMBERS.split()[-1]}`" in text
+
+
+def test_the_number_of_labelled_replies_is_that_of_the_corpus() -> None:
+    count = sum(len(read_corpus(name)) for name in CORPORA)
+    assert f"of {count:,} labelled replies" in " ".join(documentation.source("predictions").split())

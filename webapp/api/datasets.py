@@ -60,7 +60,7 @@ def split(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     found = find_split(request.user, slug, name)
     url = split_url(found)
     full = {
-        "answers": _vocabulary(found),
+        **_vocabulary(found),
         "facets": _facets(request.user, found),
         "questions_url": f"{url}questions/",
         "scenes_url": f"{split_url(found.source)}scenes/",
@@ -114,12 +114,13 @@ def split_url(split: Split) -> str:
     return f"/api/v1/datasets/{split.dataset.slug}/splits/{split.name}/"
 
 
-def _vocabulary(split: Split) -> list[str]:
-    """Return all possible answers; empty if this release does not have the split's world."""
+def _vocabulary(split: Split) -> dict[str, Any]:
+    """Return all possible answers, and other words for them; empty if this release does not have the split's world."""
     try:
-        return list(split.dataset.get_world().answers(split.read_spec()))
+        world, spec = split.dataset.get_world(), split.read_spec()
+        return {"answers": list(world.answers(spec)), "synonyms": dict(world.synonyms(spec))}
     except EngineError:
-        return []
+        return {"answers": [], "synonyms": {}}
 
 
 def _facets(user: Visitor, split: Split) -> list[dict[str, Any]]:

@@ -1,11 +1,9 @@
 r"""Rewards: whether a reply is the answer. The rules are strict, because training finds ways around loose ones.
 
-A reply earns 1.0 if the whole reply is the right answer, or if its last marked answer is right. An answer is marked by
-`Answer: red`, `The answer is red`, `\boxed{red}` or `<answer>red</answer>`. Everything else earns 0.0: a sentence that
-contains the answer, several answers, an empty reply, a reply of more than `LONGEST` characters, and a reply that ends
-within a thought or before the end of its marked answer. Another answer after the marked one earns 0.0, too, if it is a
-line of its own or in the rest of the same line: `\boxed{3} or 4`. Answers are read by `AnswerVocabulary`, as in files
-of predictions: `Three.` and `3.0` are the number 3, and `13` is not.
+A reply earns 1.0 if the reader of replies (`generation.engine.replies`) finds the right answer in it. It reads the
+same answer here as on boards and in `ask.py`. Everything else earns 0.0: several answers, an answer in a doubt, a
+question or a negation, an empty reply, a reply of more than `LONGEST` characters, and a reply that ends within a
+thought or before the end of its marked answer. Numbers are never rounded: `2.6` is not the count 3, and `13` is not 3.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,16 +12,8 @@ from typing import Any, TypeGuard
 
 from generation.engine.environment.items import EnvironmentItem
 from generation.engine.items import AnswerForm, AnswerKind
-from generation.engine.predictions.answer_parser import (
-    DRESS,
-    END,
-    AnswerVocabulary,
-    ReplyReader,
-    is_cut_off,
-    stated_answer,
-    without_thoughts,
-)
-from generation.engine.scoring.score import OUTSIDE
+from generation.engine.replies.reply_reader import ReplyReader, is_cut_off
+from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary
 from generation.engine.scoring.steps import LONGEST, score_steps
 
 RIGHT, WRONG = 1.0, 0.0
@@ -75,7 +65,9 @@ def score_with_steps(reply: str | None, item: EnvironmentItem, *, weight: float 
     return (1.0 - weight) * score_answer(reply, item) + weight * steps
 
 
-def score_reply(reply: str | None, answer: str, form: AnswerForm) -> float:
+def score_reply(
+    reply: str | None, answer: str, form: AnswerForm, *, synonyms: Mapping[str, str] | None = None
+) -> float:
     """Return the reward of a reply to a question with this answer.
 
     Parameters
@@ -85,6 +77,8 @@ def score_reply(reply: str | None, answer: str, form: AnswerForm) -> float:
         The right answer, one of `form.choices`.
     form : AnswerForm
         The form of the answers to the question.
+    synonyms : mapping of str to str, optional
+        Other words for answers, as `World.synonyms` gives them.
 
     Returns
     -------
@@ -93,15 +87,10 @@ def score_reply(reply: str | None, answer: str, form: AnswerForm) -> float:
     """
     if not _is_complete(reply):
         return WRONG
-    reader = _reader(form.kind, tuple(form.choices) or (answer,), tuple(form.parts), form.empty)
-    vocabulary = reader.vocabulary
-    said, _, after = stated_answer(without_thoughts(reply))
-    code = vocabulary.code(said.strip(DRESS) or said.strip())
-    if code == OUTSIDE or vocabulary.answers[code] != answer:
-        return WRONG
-    rest, *lines = after.splitlines() or [""]
-    others = {vocabulary.code(line.strip(DRESS)) for line in lines} | reader.named(END.sub(" ", rest)).codes
-    return WRONG if others - {OUTSIDE, code} else RIGHT
+    words = tuple((synonyms or {}).items())
+    reader = _reader(form.kind, tuple(form.choices) or (answer,), tuple(form.parts), form.empty, words)
+    code = reader.code(reply, 0)
+    return RIGHT if code != OUTSIDE and reader.vocabulary.answers[code] == answer else WRONG
 
 
 def answer_reward(
@@ -177,7 +166,15 @@ def text_of_completion(completion: Any) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _reader(kind: AnswerKind, choices: tuple[str, ...], parts: tuple[str, ...], empty: str) -> ReplyReader:
+def _reader(
+    kind: AnswerKind,
+    choices: tuple[str, ...],
+    parts: tuple[str, ...],
+    empty: str,
+    synonyms: tuple[tuple[str, str], ...],
+) -> ReplyReader:
     """Return the reader of a form's answers. It never rounds: `2.6` is not the count 3."""
-    vocabulary = AnswerVocabulary(choices, (AnswerForm(kind, choices, {}, parts=parts, empty=empty),))
+    vocabulary = AnswerVocabulary(
+        choices, (AnswerForm(kind, choices, {}, parts=parts, empty=empty).composed,), synonyms=dict(synonyms)
+    )
     return ReplyReader(vocabulary, [range(len(choices))])

@@ -2,22 +2,23 @@
 
 import math
 from array import array
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.items import AnswerForm
-from generation.engine.predictions.answer_parser import AnswerVocabulary, NoAnswer, ReplyReader, quote, text_of
+from generation.engine.predictions.answer_values import NoAnswer, quote, text_of
 from generation.engine.predictions.decompression import UnreadableFile
 from generation.engine.predictions.findings import Findings, RepeatedAnswer
 from generation.engine.predictions.packed_predictions import TextBuffer
 from generation.engine.predictions.predicted_boxes import MOST_IN_FILE, BadBoxes, BoxBuffer, describe_outside
 from generation.engine.predictions.reading import PredictionRowBatch
 from generation.engine.predictions.unanswered import is_failure
-from generation.engine.scoring.score import OUTSIDE
+from generation.engine.replies.reply_reader import ReplyReader
+from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary
 
 EXTRA = 100_000  # rows that a file may have in addition to one row for each question
 REMEMBERED = 10_000  # cached spellings of answers
@@ -52,6 +53,8 @@ class ExpectedAnswers:
         to the nearest count from 0 to this one, and predictions may have boxes. None for other worlds.
     sizes : array (n, 2) of integers, or None
         Width and height of each question's picture in pixels, within which boxes must be; 0 if they are not known.
+    synonyms : mapping of str to str
+        Other words for answers and for their parts, as `World.synonyms` gives them.
     """
 
     name: str
@@ -63,11 +66,17 @@ class ExpectedAnswers:
     forms: tuple[AnswerForm, ...] = ()
     most_counted: int | None = None
     sizes: NDArray[np.integer] | None = None
+    synonyms: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def reader(self) -> ReplyReader:
         """Return the reader of free-text replies to these questions."""
-        vocabulary = AnswerVocabulary(self.vocabulary, self.forms, most_counted=self.most_counted)
+        vocabulary = AnswerVocabulary(
+            self.vocabulary,
+            [form.composed for form in self.forms],
+            most_counted=self.most_counted,
+            synonyms=self.synonyms,
+        )
         return ReplyReader(vocabulary, self.admitted)
 
     @property

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.predictions.answer_parser import quote
+from generation.engine.predictions.answer_values import quote
 
 MOST_BOXES = 1000  # boxes for each question
 MOST_IN_FILE = 5_000_000  # boxes in a file: 100 MB in storage

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from generation.engine.predictions.answer_parser import quote
+from generation.engine.predictions.answer_values import quote
 from generation.engine.predictions.decompression import PIECE, TextReader, UnreadableFile
 from generation.engine.reading.json_stream import JsonText
 

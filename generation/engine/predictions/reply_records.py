@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeGuard
 import numpy as np
 
 from generation.engine.errors import BadReplies
-from generation.engine.predictions.answer_parser import quote
+from generation.engine.predictions.answer_values import quote
 from generation.engine.predictions.decompression import LARGEST, RATIO, UnreadableFile, unpack
 from generation.engine.predictions.packed_replies import ANSWERED, STATES, ReplyWriter, StoredRecord
 from generation.engine.predictions.reading import json_trouble, lines_of, once

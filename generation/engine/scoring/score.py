@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-OUTSIDE = -1  # an answer that is not in the vocabulary
+from generation.engine.replies.vocabulary import OUTSIDE as OUTSIDE
+
 NONE = -2  # no answer
 TIE = -3  # several answers were given equally often
 DECIMALS = 6  # decimal places of the expected number of correct guesses

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 
 from generation.engine.errors import BadProgram
 from generation.engine.items import Element, Item, Media
-from generation.engine.predictions.answer_parser import SYNONYMS, WHOLE, without_thoughts
 from generation.engine.program import FunctionTable, Step, TraceStep, execute, typecheck
+from generation.engine.replies.thoughts import without_thoughts
+from generation.engine.replies.vocabulary import SPELLINGS as ANSWER_SPELLINGS
+from generation.engine.replies.vocabulary import WHOLE
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import get_world
 
@@ -24,7 +26,7 @@ KEYS = {"step", "result"}
 BRACKET = re.compile(r'[\[\]]|"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 WORDS = re.compile(r"[^\s,]+")
 PARTS = re.compile(r"\s*,\s*")
-SPELLINGS: Mapping[str, str] = dict(SYNONYMS)
+SPELLINGS: Mapping[str, str] = dict(ANSWER_SPELLINGS)
 EMPTY = "nothing"  # the empty set, as an answer
 
 

@@ -467,6 +467,10 @@ class World(ABC):
         """Return the text for a model: the question, and the form of its answer."""
         return f"{question.text}\nAnswer with one word or number."
 
+    def synonyms(self, spec: Any) -> Mapping[str, str]:
+        """Return other words for answers, or for the parts of answers, that replies may have; none by default."""
+        return {}
+
     # Scenes and programs
 
     def elements(self, spec: Any, item: Item) -> tuple[Element, ...]:

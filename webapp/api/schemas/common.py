@@ -74,6 +74,7 @@ class SplitInFull(SplitOut):
     """A split with its possible answers and its facets."""
 
     answers: list[str] = Field(description="Every answer that there is: the whole vocabulary.")
+    synonyms: dict[str, str] = Field(description="Other words for answers and their parts, which replies may have.")
     facets: list[FacetOut]
     questions_url: str
     scenes_url: str

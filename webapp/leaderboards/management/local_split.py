@@ -38,7 +38,9 @@ class LocalSplit:
         if not split.is_complete:
             raise Refused(f"Expected a complete split, got {split}, whose state is {split.get_state_display()}.")
         self.fingerprint = split.fingerprint
-        self.answers = list(split.dataset.get_world().answers(split.read_spec()))
+        world, spec = split.dataset.get_world(), split.read_spec()
+        self.answers = list(world.answers(spec))
+        self.synonyms = dict(world.synonyms(spec))
         self.dataset = StoredDataset(split.dataset, splits=[split.name], viewer=Viewer(withheld=True))
         self.stored = self.dataset.stored[0]
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.predictions.answer_parser import split_thoughts, without_thoughts
 from generation.engine.predictions.packed_replies import (
     ANSWERED,
     NO_REPLY,
@@ -23,6 +22,7 @@ from generation.engine.predictions.packed_replies import (
     last_attempts,
     state_of,
 )
+from generation.engine.replies.thoughts import split_thoughts, without_thoughts
 from generation.engine.scoring.score import OUTSIDE
 from generation.models import Split
 from generation.storage.split_index import SplitIndex

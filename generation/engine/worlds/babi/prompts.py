@@ -17,7 +17,8 @@ TOLD = {
     AnswerKind.SET: "Choose everything that is right.",
     AnswerKind.SEQUENCE: "Choose the first letter of each direction, in order.",
 }
-NOTHING = "nothing"
+NOTHING, NONE = "nothing", "none"
+COMPASS = ("north", "south", "east", "west")
 YES_NO = ("yes-no-questions", "simple-negation", "positional-reasoning", "size-reasoning")
 KINDS = {
     "lists-sets": AnswerKind.SET,
@@ -34,6 +35,12 @@ def kind_of_answer(task: str) -> AnswerKind:
 def prompt(question: Question) -> str:
     """Return the text for a model: the question and the form of the answer."""
     return f"{question.text}\n{FORMS[kind_of_answer(question.kind)]}"
+
+
+def synonyms(spec: BabiSpec) -> dict[str, str]:
+    """Return other words for answers: `north` for the letter n, and zero for none."""
+    answer = spec.language.answer
+    return {**{word: answer(word[0]) for word in COMPASS}, "0": answer(NONE), "zero": answer(NONE)}
 
 
 def answers(spec: BabiSpec) -> tuple[str, ...]:

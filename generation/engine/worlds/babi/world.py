@@ -103,6 +103,9 @@ class Babi(World):
     def columns(self, spec: BabiSpec) -> tuple[Column, ...]:
         return facets.columns(spec)
 
+    def synonyms(self, spec: BabiSpec) -> Mapping[str, str]:
+        return prompts.synonyms(spec)
+
     def prompt(self, question: Question) -> str:
         return prompts.prompt(question)
 

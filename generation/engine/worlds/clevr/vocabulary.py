@@ -138,6 +138,16 @@ class ClevrVocabulary(Frozen):
         """Return the names of an attribute's values, in the order of their codes."""
         return tuple(getattr(self, f"{attribute}s"))
 
+    @property
+    def synonyms(self) -> dict[str, str]:
+        """Other words for values, and the values that they mean; questions use them, too."""
+        return {
+            str(word): name
+            for attribute in ATTRIBUTES
+            for name, entry in getattr(self, f"{attribute}s").items()
+            for word in entry.synonyms
+        }
+
     def plural(self, shape: str) -> str:
         """Return the plural of a shape's noun: the stated plural, otherwise the regular one."""
         return self.shapes[shape].plural or regular_plural(shape)

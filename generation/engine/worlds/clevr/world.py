@@ -161,6 +161,9 @@ class ClevrWorld(World):
     def columns(self, spec: ClevrSpec) -> tuple[Column, ...]:
         return tuple(Column(label, "type", kind) for kind, label in clevr_facets.TYPES.items())
 
+    def synonyms(self, spec: ClevrSpec) -> Mapping[str, str]:
+        return spec.vocabulary.synonyms
+
     def prompt(self, question: Question) -> str:
         forms = {
             AnswerKind.YES_NO: "Answer yes or no.",

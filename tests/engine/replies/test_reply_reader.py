@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.engine.predictions.answer_parser import AnswerVocabulary, ReplyReader, split_thoughts, without_thoughts
-from generation.engine.scoring.score import OUTSIDE
+from generation.engine.replies.reply_reader import ReplyReader
+from generation.engine.replies.thoughts import split_thoughts, without_thoughts
+from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary
 from tests import proof
 from tests.engine.predictions.asked import ADMITTED, KINDS, VOCABULARY
 
@@ -31,7 +32,7 @@ REPLIES: list[tuple[str, str, str | None]] = [
     ("color", "The big cube has a light blue surface.", "light blue"),
     ("color", "It is Light  Blue.", "light blue"),
     ("color", "Either red or blue.", None),
-    ("color", "The object left of the red cube is blue.", None),
+    ("color", "The object left of the red cube is blue.", "blue"),
     ("color", "reddish", None),
     ("color", "a red-coloured ball", "red"),
     ("color", "I'd call it the cube's colour: blue", "blue"),
@@ -39,7 +40,7 @@ REPLIES: list[tuple[str, str, str | None]] = [
     ("shape", "It's a *sphere*, about as large as the two others", "sphere"),
     ("shape", "cubes", None),
     ("shape", "sphere-shaped", "sphere"),
-    ("shape", "The sphere, not the cube.", None),
+    ("shape", "The sphere, not the cube.", "sphere"),
     ("count", "There are three.", "3"),
     ("count", "I count 4 of them", "4"),
     ("count", "4.0", "4"),
@@ -72,7 +73,7 @@ REPLIES: list[tuple[str, str, str | None]] = [
     ("count", "There are 3 that are not red", "3"),
     ("shape", "It can't be a sphere", None),
     ("exist", "There isn't one so no", "no"),
-    ("exist", "No, not yes", None),
+    ("exist", "No, not yes", "no"),
     # nor is "no" in a phrase that says that there is no answer
     ("exist", "There is no image attached.", None),
     ("exist", "I have no idea.", None),
@@ -91,7 +92,7 @@ REPLIES: list[tuple[str, str, str | None]] = [
     ("count", "about .5", None),
     ("count", "1 000", None),
     ("count", "< 5", None),
-    ("count", "3 ３", None),
+    ("count", "3 ３", "3"),
     ("count", "Let me see...3", "3"),
     ("count", "I see 4.0 cubes", "4"),
     ("exist", "No, I see 12 others", "no"),
@@ -109,9 +110,9 @@ REPLIES: list[tuple[str, str, str | None]] = [
     ("exist", "Reasoning: no sphere is left.\nanswer: NO", "no"),
     ("exist", "Answer: True", "yes"),
     ("exist", "Short answer: yes, though it is hard to see.", "yes"),
-    ("color", "Answer: red. Blue is behind it.", None),
+    ("color", "Answer: red. Blue is behind it.", "red"),
     ("color", "My answer: `blue`", "blue"),
-    ("shape", "The answer: unknown, but there is a cube", "cube"),
+    ("shape", "The answer: unknown, but there is a cube", None),
     ("shape", "Answer: it can't be told", None),
     # answers in tags, as models trained by reinforcement give them
     ("count", "<think>2 or 3</think><answer>3</answer>", "3"),
@@ -173,10 +174,7 @@ CLOSES = [f"</{mark[1:]}" for mark in OPENS]
 
 
 @settings(max_examples=proof.size(2000), deadline=None)
-@given(
-    text=st.text("<think>/ a", max_size=30)
-    | st.lists(st.sampled_from([*OPENS, *CLOSES, "a", "b", "<thin"])).map("".join)
-)
+@given(text=st.lists(st.sampled_from([*OPENS, *CLOSES, "a", "b", "<thin", "<", "/"])).map("".join))
 def test_thoughts_are_split_off_as_a_slow_twin_splits_them_off(text: str) -> None:
     kept, at, is_thought, start = "", 0, False, 0
     thoughts = [""]

@@ -1,0 +1,199 @@
+r"""Sentences that assert an answer: a small grammar of whole sentences.
+
+A sentence asserts an answer only as a whole: `Red.`, `A red cube.`, `It is red.`, `The ball behind the cube is red.`,
+`There are 3 cubes.`, `Mary is in the kitchen.`, `Go north and then west.` What a sentence says besides (a place, a
+reason, an aside) is left out first. Every other sentence that has an answer word, such as `The background is red.` or
+`It took 3 seconds.`, asserts nothing. /docs/predictions/#free-text has the table.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from generation.engine.replies.characters import words
+from generation.engine.replies.statements import CONTRAST, PARENTHESES, PLACE, bare
+
+THINGS = words(
+    "object objects thing things item items shape shapes figure figures one ones cube cubes sphere spheres cylinder "
+    "cylinders ball balls block blocks square squares circle circles triangle triangles rectangle rectangles pentagon "
+    "pentagons cross crosses ellipse ellipses semicircle semicircles cone cones torus dot dots vehicle vehicles "
+    "car cars "
+    "truck trucks bus buses person people animal animals red green blue yellow gray grey brown purple cyan magenta "
+    "white "
+    "black orange pink large big small tiny metal metallic shiny matte rubber"
+)
+FILLERS = words(
+    "a an the its of such very quite rather bright dark deep light solid single only exactly other visible different "
+    "colored coloured shaped sized color colour shape size material kind made out them those these "
+    "matching distinct separate total surface finish texture look looking object's object"
+)
+LEAD = re.compile(
+    r"(?:(?:no doubt(?: about it)?|without (?:a |any )?doubt|so yes|sure thing|sure|ok|okay|well|hmm|so|thus|hence|"
+    r"therefore|of course|certainly|absolutely|indeed|overall|finally|clearly|"
+    r"obviously|in (?:conclusion|summary|short)|to conclude|consequently|accordingly|then|now|and|but|also|"
+    r"probably|likely|"
+    r"most likely|apparently|here|great|alright|all right|answer|result|"
+    r"(?:i|we) (?:(?:can|do|also|would|'d|could) )?(?:think|believe|say|guess|conclude|suppose|see|know|find)(?: "
+    r"that)?(?= (?:it|the|there|that|this|he|she|they|its|both|all)\b)|"
+    r"i(?:'m| am) (?:\w+ )?(?:sure|confident|certain)(?: that)?|i(?:'d| would) say(?: that)?|i (?:think|believe|"
+    r"guess)(?: it's| it is)?|"
+    r"my (?:best )?guess (?:is|would be)|"
+    r"it (?:seems|appears|follows|is clear)(?: that)?(?= (?:it|the|there|he|she|they|its)\b)|(?:this|that) "
+    r"means(?: that)?|"
+    r"(?:based on|from|according to|in|looking at|judging by|judging from|going by|although|though|while|after|"
+    r"since|because|as|given|considering|"
+    r"despite|when|with|on|at|by|excluding|including|for) [^,.;:]{1,160},)[,:!]? )",
+)
+TAIL = re.compile(
+    r"(?:,|;| -|–|—|:)? ?\b(?:because|since|as (?=it|the|there|he|she|they|we|i|can|you)|which(?= (?:is|are|was|"
+    r"were|has|have|can|means))|though|although|based on|given (?:that|the|how)|due to|"
+    r"considering|according to|even though|thanks to|judging|for (?:the|this) (?:image|picture|scene)|i (?:think|"
+    r"believe|guess|suppose|would say)|to me|for sure|for certain|"
+    r"in (?:the|this) (?:image|picture|scene|photo|story|text|room)|(?:in|on|at|to|from|with|for) (?:the|its) "
+    r"(?:left|right|back|front|middle|center|"
+    r"centre|top|bottom|foreground|edge|corner|side|end)\b.*|from (?:left|right)|now|at the moment|right now|in "
+    r"total|altogether|all together|as well|after all|in colou?r|compared (?:to|with)|"
+    r"visible|present|though)\b.*$| (?:here|there|now|then|again|too|either|so|overall|indeed|though)$"
+)
+REASON_TAIL = re.compile(
+    r"(?:[,;:–—]| -|\()? ?\b(?:because|since|as|so that|given|due to|based on|considering|which means)\b"
+)
+COPULA = (
+    r"(?:is|are|was|were|looks?|appears?|seems?|must be|should be|has to be|can only be|will be|remains?|'s)"
+    r"(?: (?:to be|like|clearly|definitely|probably|most likely|likely|indeed|simply|also|still|now|currently|"
+    r"obviously|"
+    r"just|exactly|only|therefore|thus|again|certainly|in fact|actually|both|described as|called|(?:made|built)(?: "
+    r"out)? of|of|colored|coloured|\w+ly))*"
+)
+NO_SUBJECT = re.compile(
+    r"\b(?:backgrounds?|floor|ground|wall|surface|screen|image|picture|photo|light|lighting|lamp|text|shadow|"
+    r"reflection|scene|"
+    r"sky|table|tint|answers?|confidence|i|you|we|version|model|file|error|code|status|server|request|label|nothing|"
+    r"nobody|none|everything|everybody|somebody|someone|chance|resolution|difference|game|opposite|reverse|format|"
+    r"output|score|"
+    r"first guess|description|example|sample|template|bill for|edge|radius|faces|flagged|content|mentioned|\w*_\w*)\b"
+)
+STATED = re.compile(
+    rf"(?P<subject>(?:it|this|that|he|she|they|these|those|the|its|an?|both|all|each|his|her|their|what|on|"
+    rf"\w[\w'’.-]{{0,30}})\b[^,;:]{{0,160}}?)"
+    rf"(?:(?<=it)|(?<=that)|(?<=he)|(?<=she)|(?<=this)|\b|(?<=\w)) ?\b{COPULA} (?P<phrase>[^,;:]{{1,80}})"
+)
+STATED_LAST = re.compile(STATED.pattern.replace("{0,160}?)", "{0,160})", 1))
+HAS = re.compile(
+    r"(?:it|this|that|the [^,;:]{1,80}?|each|both) (?:has|have|had|shows?|gives?) (?:a|an|the|its)? "
+    r"?(?P<phrase>[^,;:]{1,60})"
+)
+SEEN = re.compile(
+    r"(?:there(?: is| are| was| were|'s|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
+    r")?(?:see|count|counted|spot|find|observe|"
+    r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
+    r"contains|has|depicts)|"
+    r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?|the (?:total|number|count|sum)(?: "
+    r"[^,;:]{0,80}?)? (?:is|are|equals)|(?:in )?total|"
+    r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
+    r")*(?P<phrase>[^,;:]{1,80})"
+)
+MOVED = re.compile(
+    r"(?:(?:the )?[\w']{1,20}(?: [\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|are|'s)(?: now| still| currently| "
+    r"again)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
+    r"returned|came|moves|travels|walks|headed|go)(?: back| over)?)(?: (?:in|at|to|inside|into|back to))(?: the)? "
+    r"(?P<phrase>[\w -]{1,30})"
+)
+OUT_OF = re.compile(r"\b(?:out|outside|way|heading|near|left|leaving)\b")
+FELT = re.compile(
+    r"(?:because )?(?:he|she|they|[\w']{2,20}) (?:is|was|felt|feels|got|are|were)(?: very| so| just)? (?P<phrase>\w+)"
+)
+CARRIED = re.compile(
+    r"(?:he|she|they|[\w']{2,20}) (?:is |are |was |still |now |currently |only |just |has |have )*(?:carrying|"
+    r"holding|carries|carry|holds|hold|has|have|got|owns|"
+    r"with)(?: still| now| only| just| exactly)* (?P<phrase>[^;:]{1,120})"
+)
+WALKED = re.compile(
+    r"(?:first |to get there |you |we |she |he |one |should |must |can |could |have to |need to |just |simply |"
+    r"then |the (?:path|way|route|directions?) (?:is|are)|"
+    r"it is|take|turn|move|walk|go|head|travel|step|to the |from there )*(?P<phrase>(?:(?:to|from|into|through|"
+    r"towards?) the \w+|north|south|east|west|[\W→]| |and|then|to|the|go|again|twice|walk|head|move|once|more|n|s|"
+    r"e|w|turn|finally|after that|next)+)"
+)
+ACTED = re.compile(
+    r"(?:it was |that was |it is |that is |it's |the (?:person|thing|object|item)[^,;:]{0,60} (?:is|was) )?(?:the "
+    r")?(?P<phrase>\w+)(?: did| does| was| is| has it| did it| got it| received it)?"
+)
+WHICH = re.compile(r"(?:it is |that is )?the [^,;:]{1,80}, which (?:is|are|looks) (?P<phrase>[^,;:]{1,60})")
+COLON = re.compile(
+    r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|thus|"
+    r"hence|is|are|it|answer|"
+    r"conclusion|namely|carries|holds|has|place|location|paths?|way|route|directions?|induction|reason))(?: is| "
+    r"are)? ?: ?(?P<phrase>[^,;:]{1,60})"
+)
+INVERSE = re.compile(r"(?P<phrase>(?:an?|the) [^,;:]{1,60}) is the (?:object|thing|one|item|answer)(?: [^,;:]{0,40})?")
+RECEIVED = re.compile(r"(?:(?:he|she|they|it|\w+) [\w' ]{1,40} )?(?:from|to|by) (?P<phrase>\w+)")
+COUNTED = re.compile(
+    r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
+    r"shares?|remains?|qualify|qualifies|(?:is|are) (?:visible|present|there|shown|left|seen|found|in (?:the|this|"
+    r"it)))\b.*"
+)
+PATTERNS = (STATED, STATED_LAST, HAS, SEEN, MOVED, FELT, WHICH, COLON, ACTED, CARRIED, INVERSE, RECEIVED, COUNTED)
+NEGATION_WORD = re.compile(r"\b(?:not|no|never|nor|neither|cannot|nobody|hardly)\b|n't\b")
+NEGATIVE = re.compile(
+    r"\b(?:not|no|never|nor|neither|none|cannot|without|nobody|hardly|fewer|less|more|than|either|or|between|over|"
+    r"under)\b|n't\b"
+)
+
+
+def stripped_sentence(sentence: str) -> str:
+    """Return a plain sentence without what is told apart, asides, places, reasons, and words before the statement."""
+    said = bare(PARENTHESES.sub(" ", CONTRAST.sub(" ", sentence)))
+    for _ in range(6):
+        lead = LEAD.match(f"{said} ")
+        if lead is None or lead.end() >= len(said):
+            break
+        said = said[lead.end() :].lstrip()
+    return said
+
+
+SAID = re.compile(
+    r"\b(?:say|says|said|wrote|writes|answer\w*|reads?|line|question|example|quote\w*|caption|label|step|\w*\d)\b"
+)
+
+
+class Statement(NamedTuple):
+    """A sentence without places, and the end that was left out: a reason, or where something is seen."""
+
+    core: str
+    tail: str
+    is_after_colon: bool = False
+
+
+def statements_in(sentence: str) -> Iterator[Statement]:
+    """Yield a stripped sentence whole, without its tail, and without what follows a colon."""
+    said = bare(" ".join(PLACE.sub(" ", sentence).split()))
+    yield Statement(said, "")
+    tail = TAIL.search(said)
+    if tail is not None and tail.start() > 0:
+        yield Statement(bare(said[: tail.start()]), tail[0])
+    before, _, after = said.partition(": ")
+    if after and SAID.search(before) is None:
+        yield Statement(bare(after), "", is_after_colon=True)
+
+
+class Phrase(NamedTuple):
+    """A phrase of a statement that may be the answer, the rest of the statement, and the pattern that fits."""
+
+    text: str
+    rest: str
+    pattern: re.Pattern[str] | None
+
+
+def phrases_of(core: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[Phrase]:
+    """Yield the phrase in which each pattern that fits a whole statement has the answer."""
+    yield Phrase(core, "", None)
+    for pattern in patterns:
+        found = pattern.fullmatch(core)
+        if found is None:
+            continue
+        rest = f"{core[: found.start('phrase')]} {core[found.end('phrase') :]}"
+        subject = found.groupdict().get("subject")
+        if NEGATION_WORD.search(rest) or (subject is not None and NO_SUBJECT.search(subject)):
+            continue
+        yield Phrase(found["phrase"], rest, pattern)

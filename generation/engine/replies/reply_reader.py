@@ -1,0 +1,493 @@
+"""The reader of replies: which of the possible answers a reply asserts, by rules that are the same for every model.
+
+No answer is guessed: a reply that asserts none of the possible answers, or two of them, is unreadable.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from generation.engine.replies.assertions import (
+    WALKED,
+)
+from generation.engine.replies.characters import plain_characters
+from generation.engine.replies.marked_answers import MarkedAnswer, is_unfinished, marked_answers, with_marked_values
+from generation.engine.replies.sentence_reader import REMEMBERED, WITHOUT, Reading, SentenceReader
+from generation.engine.replies.statements import (
+    CHAT,
+    CONCLUSION,
+    CONDITION,
+    CONTRAST,
+    DRESS,
+    EARLIER,
+    HEAD_END,
+    INSTRUCTION,
+    LEAD_IN,
+    MISSING,
+    OFFER,
+    PARENTHESES,
+    REASON,
+    RETRACTION,
+    STRONG_RETRACTION,
+    TRUE_THAT,
+    bare,
+    denied_parts,
+    is_asserted,
+    is_refusal,
+    plain_lines,
+    plain_sentence,
+    sentences_of,
+)
+from generation.engine.replies.thoughts import is_in_thought, split_thoughts, with_plain_marks
+from generation.engine.replies.vocabulary import OUTSIDE, ComposedAnswers, plain
+
+LONGEST = 200_000  # characters without the thoughts; a longer reply is unreadable
+SHORT = 200  # the most characters of a cached reply
+LISTED = re.compile(
+    r"\s*(?:[-*•+|–—]\s?\S|\(?\d{1,3}[.)]\s|(?:[\w()]+ ){0,3}[\w()]+: ?\S{1,12}$|[^\n]{1,40} [–-] [^\n]{1,40}$)"
+)
+LIST_GOES_ON = re.compile(r",? ?(?:and )?(?:an? |the )?\w+[.!]?$")
+DROPPED = re.compile(
+    r"\b(?:drop\w*|left|leaves?|gave|gives|put|no longer|before|earlier|discard\w*|pass\w*|hand(?:ed|s)|previously|"
+    r"used to|gone|"
+    r"first|then)\b"
+)
+LETTER = re.compile(
+    r"[(\[\"']{0,2}(?:(?i:(?:it's |it is )?(?:the )?(?:correct |right |best )?(?:option|choice|letter|answer)(?: "
+    r"is)?:? ?))?[(\[\"'*]{0,3}"
+    r"([A-Z])(?![\w'])"
+)
+CAPITAL = re.compile(r"(?<![\w'])([A-Z])(?![\w'])")
+SENTENCE_STOP = re.compile(r"[.;](?:\s|$)")
+NOT_BEFORE = re.compile(r"\b(?:not|isn't|n't|nor|neither)\b[^.]{0,20}$")
+OR_LETTER = re.compile(r" ?(?:or|and|/|,) ?[(\"']?[A-Z]\b")
+CHOSEN = re.compile(
+    r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ll]etter)|\bI(?:'d| would|'ll| will| have| must)? (?:choose|select|pick|go with|"
+    r"chose|selected|"
+    r"picked)(?: option)?) [(\[\"'*]{0,3}([A-Z])(?![\w'])"
+)
+WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed)\b|n't\b")
+WHOLE_CLAIM = {"correct": "yes", "incorrect": "no", "not true": "no", "not correct": "no", "untrue": "no"}
+UNREAD_JSON = re.compile(r"\W*(?:json\s*)?\{\s*[\"']\w")
+LETTERED = re.compile(r"^[ \t>*_-]*\(?([A-Z])[).:][ \t*_]+(\S[^\n]{0,80})$", re.MULTILINE)
+NEXT_QUESTION = re.compile(
+    r"\n[ \t#>*_-]*(?:(?:next |new )?(?:question|q|human|user|instruction|problem|exercise|example)[ "
+    r"\t]?\d*[*_]{0,2} ?[:.\n])",
+    re.IGNORECASE,
+)
+ROLE = re.compile(r"\A\s*(?:assistant|model|ai|bot|gpt|reply)[*_]{0,2} ?: ?", re.IGNORECASE)
+STORY = re.compile(r"[\s#*_]*(?:story|context|passage|text|input)\b", re.IGNORECASE)
+OPENER = re.compile(
+    r"^(?:thanks|thank you|sure|good question|great question|got it|certainly|of course|okay|ok|alright|hello|hi|"
+    r"great|absolutely|"
+    r"let me (?:check|look|see|think)|you're welcome)\b[^,:]{0,60}[.!]?$"
+)
+CLOSER = re.compile(
+    r"\b(?:anything else|would you like me to|do you want me to|shall i|let me know if|feel free|hope (?:this|that|"
+    r"it) helps|just ask)\b"
+)
+LIST_IN_LINE = re.compile(r"\b1[.)] [^\n]{1,60} 2[.)] ")
+THOUGHT_LABEL = re.compile(
+    r"^[\W_]*(?:thoughts?|reasoning|thinking|analysis|my thoughts)\b[\W_]*(?::|\n)", re.IGNORECASE
+)
+GOES_ON = re.compile(
+    r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
+    r"they're|both|the|an?|all|no|none|only|one|two|three|four|\d+|because|since|as|"
+    r"he|she|i (?:can |do |also |could )?(?:see|find|count|spot|observe|notice|don't see|can't see|cannot see|"
+    r"can't find|couldn't find|found|do|am)|"
+    r"you can see|we (?:can )?see|these|those|behind|in|at|on|left|right|to|from|based|according|although|while|"
+    r"nothing|not|some|at least|"
+    r"each|every|exactly|just|more|fewer|less|definitely|of course|absolutely|certainly|that's|that is|this is|"
+    r"which|with|so|if|by|for|my|\w+(?:'s)? (?:is|was|are|has|went|took|got|gave|left|stayed|picked|dropped|"
+    r"journeyed|travelled|isn't|wasn't|aren't|moved|did|does)|"
+    r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
+)
+LETTER_LABEL = re.compile(r"\(?([A-Z])[).:]\s+(?=\w)")
+ADDED = re.compile(r"[\s$*_)\].,;]{0,6}(?:or|and|/|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
+ALTERNATIVE = re.compile(r"\b(?:or|and|maybe|either|also)\b", re.IGNORECASE)
+HAS_WORDS = re.compile(r"[^\W_]")
+WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
+
+
+class ReplyReader(SentenceReader):
+    """Finds answers in replies; `admitted` has the codes of the possible answers to each kind of question."""
+
+    def code(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> int:
+        """Return the code of the answer that a reply gives to a question of a kind; `OUTSIDE` if it gives none.
+
+        `choices` has the answers that letters stand for, if the question has letters.
+        """
+        return self.read(text, kind, choices=choices).code
+
+    def read(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> Reading:
+        """Return the answer that a reply gives, and why it can't be read if that is known."""
+        if choices:
+            return self._read(text, kind, choices)
+        found = self.known.get((text, kind))
+        if found is None:
+            found = self._read(text, kind, {})
+            if len(text) <= SHORT and len(self.known) < REMEMBERED:
+                self.known[text, kind] = found
+        return found
+
+    def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> Reading:
+        said, unknown_mark = with_plain_marks(split_thoughts(text).said)
+        if unknown_mark:
+            return Reading(OUTSIDE, unknown_mark)
+        said = said.strip()
+        if len(said) > LONGEST:
+            return Reading(OUTSIDE)
+        said = with_marked_values(plain_characters(said))
+        said = self._own_part(said, kind)
+        said, choices = _without_options(said, choices)
+        whole = self._exact(said, kind, choices)
+        if whole != OUTSIDE:
+            return Reading(whole)
+        marks = marked_answers(said)
+        for marked in marks:
+            if marked.text is None:
+                return Reading(OUTSIDE)
+            if marked.is_delimited or self._is_about_answers(marked.text, kind, choices):
+                code = self._marked(marked, kind, choices)
+                earlier = self._other_marked(next(marks, None), kind, choices)
+                return Reading(code if earlier in (code, OUTSIDE) else OUTSIDE)
+        return Reading(self._unmarked(said, kind, choices))
+
+    def _own_part(self, text: str, kind: int) -> str:
+        """Return a reply without further questions that the model asks and answers itself."""
+        text = ROLE.sub("", text)
+        questions = list(NEXT_QUESTION.finditer(f"\n{text}"))
+        own = questions[1:] if questions and not questions[0].start() else questions
+        own = own[1:] if STORY.match(text) and len(own) == len(questions) else own
+        if own and HAS_WORDS.search(text[: own[0].start()]):
+            return text[: own[0].start()]
+        lines = text.split("\n")
+        if len(lines) > 2 and self._answer(bare(plain_sentence(lines[0])), kind) != OUTSIDE:
+            asked = next((at for at, line in enumerate(lines) if at and line.rstrip().endswith("?")), None)
+            return text if asked is None else "\n".join(lines[:asked])
+        return text
+
+    def _other_marked(self, before: MarkedAnswer | None, kind: int, choices: Mapping[str, str]) -> int:
+        """Return the code of the answer that is marked directly before another one, without words between them."""
+        if before is None or before.text is None or HAS_WORDS.search(ALTERNATIVE.sub(" ", before.between)):
+            return OUTSIDE
+        return self._exact(before.text, kind, choices)
+
+    def _is_about_answers(self, text: str, kind: int, choices: Mapping[str, str]) -> bool:
+        """Return whether a labelled line names an answer, or says that there is none; `correct` does neither."""
+        sentence, composed = plain_sentence(text), self._composed(kind)
+        return bool(
+            self._exact(text, kind, choices) != OUTSIDE
+            or choices
+            or self.named(sentence).codes & self.admitted[kind]
+            or (composed is not None and composed.word.search(sentence))
+            or is_refusal(sentence)
+            or not is_asserted(sentence)
+        )
+
+    def _marked(self, marked: MarkedAnswer, kind: int, choices: Mapping[str, str]) -> int:
+        """Return the code of the answer in a marked text."""
+        text, after = marked.text or "", marked.after
+        line = [] if marked.is_delimited else sentences_of([plain_sentence(text)])[1:]
+        if self._is_retracted("\n".join([*line, after]), kind):
+            return OUTSIDE
+        if (
+            marked.is_delimited
+            and ADDED.match(after)
+            and self.named(plain_sentence(after.split("\n")[0])).codes & self.admitted[kind]
+        ):
+            return OUTSIDE
+        code = self._exact(text, kind, choices)
+        if code == OUTSIDE and marked.is_delimited and len(plain_lines(text)) > 1:
+            code = self._unmarked(text, kind, choices)
+        elif code == OUTSIDE:
+            stated = self._stated(text, kind, choices, is_marked=True, after=after)
+            code = OUTSIDE if stated is None else stated
+        later = {self.vocabulary.code(bare(line)) for line in plain_lines(after)} - {OUTSIDE, code}
+        return OUTSIDE if later & self.admitted[kind] else code
+
+    def _exact(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
+        """Return the code of a text that is an answer, or the letter of one, apart from signs around it."""
+        if text.rstrip(" \t\n\"'*_`)").endswith("?"):
+            return OUTSIDE
+        inner = bare(text)
+        letter = choices.get(inner.upper()) if len(inner) == 1 else None
+        if letter is not None:
+            return self.vocabulary.code(letter)
+        lettered = LETTER_LABEL.match(inner)
+        forms = (
+            text,
+            text.strip(),
+            inner,
+            *((bare(inner[lettered.end() :]),) if lettered and lettered[1] not in choices else ()),
+        )
+        found = (self._answer(said, kind) for said in forms)
+        return next((code for code in found if code != OUTSIDE), OUTSIDE)
+
+    def _stated(
+        self, text: str, kind: int, choices: Mapping[str, str], *, is_marked: bool, after: str = ""
+    ) -> int | None:
+        """Return the code of the answer that a text begins with, a word or, if it is marked, a phrase.
+
+        It is `OUTSIDE` if the text takes it back or adds another one, and None if the text begins with something else.
+        """
+        line = next((one for one in text.split("\n") if one.strip(DRESS)), "")
+        sentence = (sentences_of([plain_sentence(line)]) or [""])[0]
+        if is_refusal(sentence) or not is_asserted(sentence, doubts=False):
+            return None
+        letter = self._letter(f"{text}\n{after}", choices, is_marked=is_marked)
+        if letter is not None:
+            return letter
+        sentence = CONTRAST.sub("", sentence)
+        whole = bare(PARENTHESES.sub(" ", sentence))
+        inner = bare(LEAD_IN.sub("", bare(sentence)))
+        for said in (bare(sentence), inner, whole):
+            code = OUTSIDE if said in self.vocabulary.bits and said != bare(sentence) else self._answer(said, kind)
+            if code != OUTSIDE:
+                return code
+        composed = self._composed(kind)
+        end = HEAD_END.search(sentence)
+        head, tail = (sentence[: end.start()], sentence[end.start() :]) if end else (sentence, "")
+        inner = bare(LEAD_IN.sub("", bare(head)))
+        code = OUTSIDE if inner in self.vocabulary.bits and inner != bare(head) else self._answer(inner, kind)
+        if code == OUTSIDE or (WITHOUT.match(bare(head)) and tail.strip()[:1] not in ("", *",.;:!(–—-")):
+            if not is_marked:
+                return None
+            given = self._given(sentence, kind)
+            if given is None and composed is not None:
+                given = self._set_or_sequence(sentence, composed, kind)
+            return (
+                self._phrase(bare(LEAD_IN.sub("", bare(head))), kind) if given is None and composed is None else given
+            )
+        if code == OUTSIDE or not is_asserted(sentence, doubts=code != self.maybe):
+            return OUTSIDE
+        if STRONG_RETRACTION.search(tail) or (
+            RETRACTION.search(tail) and self.named(tail).codes & self.admitted[kind] - {code}
+        ):
+            return OUTSIDE
+        others = self._others(tail, kind) - {code}
+        if composed is not None and (others or LIST_GOES_ON.match(tail)):
+            parts = composed.word.findall(sentence)
+            is_set = others and " or " not in sentence and len(set(parts)) == len(parts)
+            return composed.together({code} | others) if is_set else OUTSIDE
+        return OUTSIDE if others else code
+
+    def _set_or_sequence(self, sentence: str, composed: ComposedAnswers, kind: int) -> int:
+        """Return the code of the set or sequence that a marked sentence names."""
+        if denied_parts(sentence) or " or " in sentence or DROPPED.search(sentence):
+            return OUTSIDE
+        if not composed.is_set:
+            return composed.in_order(sentence)
+        codes = self.named(sentence).codes & self.admitted[kind]
+        return composed.together(codes) if len(codes) > 1 else next(iter(codes), OUTSIDE)
+
+    def _others(self, tail: str, kind: int) -> frozenset[int]:
+        """Return the answers that the rest of a sentence adds, apart from those in parentheses and reasons."""
+        rest = PARENTHESES.sub(" ", tail)
+        reason = REASON.search(rest, 1)
+        first = REASON.match(rest.lstrip()) or rest.lstrip()[:1] == "("
+        if first:
+            code = self.vocabulary.code(bare(rest))
+            return frozenset({code} - {OUTSIDE})
+        named = self.named(rest[: reason.start()] if reason else rest)
+        return (named.codes & self.admitted[kind]) - named.denied
+
+    def _unmarked(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
+        """Return the code of the answer that a text without marks asserts."""
+        lines = plain_lines(text)
+        sentences = [one for one in sentences_of(lines) if not CLOSER.search(one)]
+        claim = WHOLE_CLAIM.get(plain(text.strip(DRESS)))
+        if claim is not None:
+            return self._answer(claim, kind)
+        if self._is_unfit(text, sentences, kind):
+            return OUTSIDE
+        chosen = self._letter(text, choices, is_marked=False)
+        if chosen is not None:
+            return chosen
+        exact = {self._answer(bare(line), kind) for line in lines if not line.endswith("?")} - {OUTSIDE}
+        if len(exact) > 1:
+            return self._listed(lines, exact, kind)
+        begin = next((at for at, one in enumerate(sentences) if not _is_question(one) and not OPENER.match(one)), None)
+        if begin is None:
+            return OUTSIDE
+        return self._told(text, sentences[begin:], exact, kind, choices)
+
+    def _is_unfit(self, text: str, sentences: Sequence[str], kind: int) -> bool:
+        """Return whether a text without marks can't give an answer: a refusal, code, a thought, a list in one line."""
+        return (
+            not sentences
+            or any(map(is_refusal, sentences))
+            or UNREAD_JSON.match(text) is not None
+            or THOUGHT_LABEL.match(text) is not None
+            or (self._composed(kind) is not None and LIST_IN_LINE.search(text) is not None)
+        )
+
+    def _listed(self, lines: Sequence[str], codes: set[int], kind: int) -> int:
+        """Return the code of the set whose answers stand in lines of their own."""
+        composed = self._composed(kind)
+        is_list = all(self._answer(bare(line), kind) != OUTSIDE or line.endswith(":") for line in lines)
+        return composed.together(codes) if composed is not None and is_list else OUTSIDE
+
+    def _told(self, text: str, sentences: Sequence[str], exact: set[int], kind: int, choices: Mapping[str, str]) -> int:
+        """Return the code of the answer that sentences assert: the first one, a conclusion, the last one, or any."""
+        first = self._leading(sentences, kind, choices)
+        is_open = _is_open(text, sentences) and self._given(sentences[-1], kind) is None
+        if is_open and (first is None or len(sentences) > 1):
+            return OUTSIDE
+        conclusion = None if is_open else self._conclusion(sentences, kind)
+        if conclusion is not None and first in (None, OUTSIDE):
+            return conclusion
+        if first is not None:
+            return first if exact <= {first} and conclusion in (None, first) else OUTSIDE
+        final = self._answer(bare(sentences[-1]), kind)
+        if final != OUTSIDE:
+            before = sentences[-2] if len(sentences) > 1 else ""
+            return (
+                OUTSIDE if before.endswith(":") and (CONDITION.search(before) or INSTRUCTION.search(before)) else final
+            )
+        if self._goes_on(sentences, kind):
+            return OUTSIDE
+        rows = text.rstrip().split("\n")
+        if sum(map(is_listed, rows)) > 1 and not is_listed(rows[-1]):
+            found = self._given_by(sentences_of(plain_lines(rows[-1])), kind)
+            if found != OUTSIDE:
+                return found
+        return OUTSIDE if any(map(MISSING.search, sentences)) else self._given_by(sentences, kind)
+
+    def _leading(self, sentences: Sequence[str], kind: int, choices: Mapping[str, str]) -> int | None:
+        """Return the code of the answer with which a text begins, `OUTSIDE` if it is taken back, None without one."""
+        is_caption = self.truths[kind] and TRUE_THAT.match(sentences[0])
+        first = None if is_caption else self._stated(sentences[0], kind, choices, is_marked=False)
+        if first is None or first == OUTSIDE:
+            return first
+        rest = sentences[1:]
+        if any(STRONG_RETRACTION.search(one) for one in sentences) or self._is_retracted("\n".join(rest), kind):
+            return OUTSIDE
+        if self.truths[kind]:
+            said = bare(PARENTHESES.sub(" ", sentences[0])) or bare(sentences[0])
+            word = re.match(r"\w+", LEAD_IN.sub("", said) or said)
+            tail = said[said.find(word[0]) + len(word[0]) :] if word else ""
+            is_chat = any(CHAT.search(one) or OFFER.search(one) for one in (tail, *rest))
+            goes_on = not HAS_WORDS.search(tail) or GOES_ON.match(f"{tail} ")
+            is_said = not rest or all(
+                GOES_ON.match(f". {one} ") or self._answer(bare(one), kind) == first for one in rest[:1]
+            )
+            return first if goes_on and is_said and not is_chat else OUTSIDE
+        return first
+
+    def _goes_on(self, sentences: Sequence[str], kind: int) -> bool:
+        """Return whether a text asks, or goes on searching, after what it says."""
+        given = next((at for at, one in enumerate(sentences) if self._given(one, kind) is not None), len(sentences))
+        said = [one for one in sentences if not INSTRUCTION.search(one)]
+        return (
+            not said
+            or _is_question(said[-1])
+            or any(map(STRONG_RETRACTION.search, sentences[given + self.truths[kind] :]))
+        )
+
+    def _conclusion(self, sentences: Sequence[str], kind: int) -> int | None:
+        """Return the code of the last conclusion's answer, `OUTSIDE` if it has several; None without a conclusion."""
+        for sentence in reversed(sentences[-3:]):
+            if STRONG_RETRACTION.search(sentence):
+                return None
+            marks = list(CONCLUSION.finditer(sentence))
+            if not marks or not is_asserted(sentence, doubts=not self._has_maybe(kind)):
+                continue
+            for said in (sentence[marks[-1].end() :], sentence[marks[-1].start() :].lstrip(" ,;:"), sentence):
+                code = self._answer(bare(LEAD_IN.sub("", bare(said))), kind)
+                given = self._given(said, kind) if code == OUTSIDE else code
+                if given is None and self.truths[kind] and said.strip(DRESS):
+                    given = self._leading([said.lstrip(" ,;:")], kind, {})
+                if given is not None:
+                    return given
+        return None
+
+    def _given_by(self, sentences: Sequence[str], kind: int) -> int:
+        """Return the code of the only answer that sentences assert; `OUTSIDE` if they assert none or several."""
+        composed = self._composed(kind)
+        if len(sentences) > 1 and any(map(TRUE_THAT.match, sentences)):
+            return OUTSIDE
+        if composed is not None and composed.is_set and any(map(DROPPED.search, sentences)):
+            return OUTSIDE
+        if composed is not None and not composed.is_set and all(WALKED.fullmatch(bare(one)) for one in sentences):
+            code = composed.in_order(" then ".join(sentences))
+            if code != OUTSIDE:
+                return code
+        if composed is not None and any(re.search(r"\d\.$", one) for one in sentences):
+            return OUTSIDE
+        found = {given for one in sentences if (given := self._given(one, kind)) is not None}
+        code = found.pop() if len(found) == 1 else OUTSIDE
+        if composed is not None and composed.is_set and code != OUTSIDE:
+            mentioned = self.named(" . ".join(CONTRAST.sub(" ", one) for one in sentences))
+            named = (mentioned.codes - mentioned.denied) & self.admitted[kind] - {code}
+            return code if not named or composed.together({code} | named) == code else OUTSIDE
+        at = next((at for at, one in enumerate(sentences) if self._given(one, kind) is not None), 0)
+        later = " . ".join(one for one in sentences[at + 1 :] if not EARLIER.search(one))
+        named_later = self.named(later)
+        return OUTSIDE if (named_later.codes - named_later.denied) & self.admitted[kind] - {code} else code
+
+    def _is_retracted(self, after: str, kind: int) -> bool:
+        """Return whether the text after an answer takes it back."""
+        return any(
+            STRONG_RETRACTION.search(one)
+            or (RETRACTION.search(one) and (self.named(one).codes & self.admitted[kind] or WRONG.search(one)))
+            for one in sentences_of(plain_lines(after))
+        )
+
+    def _letter(self, text: str, choices: Mapping[str, str], *, is_marked: bool) -> int | None:
+        """Return the code of the answer whose letter a text states, `OUTSIDE` for a contradiction, or None."""
+        if not choices:
+            return None
+        line = next((one for one in text.split("\n") if one.strip(DRESS)), "").lstrip(" \t*_`#>-")
+        found = LETTER.match(line)
+        if found is not None and not is_marked and WORD_AFTER.match(line, found.start(1)):
+            found = None
+        found = found or CHOSEN.search(line)
+        if found is None or found[1] not in choices:
+            return None
+        rest = line[found.end() :]
+        others = set(CAPITAL.findall(SENTENCE_STOP.split(rest)[0])) & choices.keys() - {"A", "I"}
+        is_denied = NOT_BEFORE.search(line[: found.start(1)])
+        if is_denied or others or OR_LETTER.match(rest) or not is_asserted(plain_sentence(line)):
+            return OUTSIDE
+        code = self.vocabulary.code(choices[found[1]])
+        lettered = frozenset(self.vocabulary.code(choice) for choice in choices.values())
+        words = self.named(plain_sentence(text[text.index(line) + found.end() :]))
+        named = (words.codes - words.denied) & lettered
+        return OUTSIDE if named and code not in named else code
+
+
+def _without_options(text: str, choices: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """Return a reply without a list of options with letters, such as `A) red`, and the options by their letters."""
+    options = LETTERED.findall(text)
+    if len(options) < 2 or [letter for letter, _ in options[:2]] != ["A", "B"]:
+        return text, choices
+    own = {
+        letter: option.strip(DRESS)
+        for letter, option in options[
+            : next((at for at, one in enumerate(options) if at and one[0] == "A"), len(options))
+        ]
+    }
+    kept = LETTERED.sub(lambda found: "" if own.pop(found[1], None) is not None else found[0], text)
+    own = {letter: option.strip(DRESS) for letter, option in reversed(options)}
+    return kept, choices or own
+
+
+def _is_open(text: str, sentences: Sequence[str]) -> bool:
+    """Return whether a text of several sentences breaks off, or ends with a sign after which more is expected."""
+    end = text.rstrip(" \t\n*_`")
+    is_unfinished = len(sentences) > 1 and end[-1:].isalnum() and not is_listed(end.split("\n")[-1])
+    return end.endswith((",", ":")) or is_unfinished
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.rstrip("\"') ").endswith("?")
+
+
+def is_listed(line: str) -> bool:
+    """Return whether a line is part of a list or a table."""
+    return LISTED.match(line) is not None
+
+
+def is_cut_off(text: str) -> bool:
+    """Return whether a reply ends within a thought, or before the end of the answer that it marks last."""
+    return is_in_thought(text) or is_unfinished(with_plain_marks(split_thoughts(text).said).text)

@@ -1,0 +1,259 @@
+"""The answers that sentences name, and the one that a sentence asserts as a whole."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from generation.engine.replies.assertions import (
+    CARRIED,
+    COLON,
+    COUNTED,
+    FILLERS,
+    MOVED,
+    NEGATIVE,
+    OUT_OF,
+    PATTERNS,
+    REASON_TAIL,
+    SEEN,
+    STATED,
+    STATED_LAST,
+    THINGS,
+    WALKED,
+    Phrase,
+    phrases_of,
+    statements_in,
+    stripped_sentence,
+)
+from generation.engine.replies.statements import (
+    DETERMINER,
+    EXISTENCE,
+    OPEN_DENIAL,
+    TRUE,
+    TRUE_THAT,
+    UNTRUE,
+    bare,
+    denied_parts,
+    is_asserted,
+)
+from generation.engine.replies.vocabulary import NUMBERS, OUTSIDE, AnswerVocabulary, ComposedAnswers, plain
+
+LONGEST_SENTENCE = 600  # characters of a sentence that may assert an answer
+REMEMBERED = 10_000  # the most cached replies, and sentences
+WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
+NUMERIC = re.compile(r"\d[\d.,'-]*")
+NO_NUMBER_ALONE = re.compile(r"(?<![\w.])[-−.](?=\d)|[<>≤≥] ?(?=\d)|\d ?%|\d\+(?! ?\d)")
+TENS = "thirty forty fifty sixty seventy eighty ninety dozen hundred thousand million billion"
+NUMBER_WORDS = frozenset(f"{NUMBERS} {TENS}".split())
+PRONOUN = re.compile(
+    r"(?<!\bis )(?<!\bare )(?<!\bonly )(?<!\bexactly )(?<!\bjust )(?<!\bsee )(?<!\bcount )(?<!\bfind )(?<!\bhas "
+    r")(?<!\bhave )"
+    r"(?<!\bof )(?<!\bholds )(?<!\bcarries )(?<!\bcarrying )(?<!\bthere's )(?<!\bbe )(?<!\bso )(?<!\btotal "
+    r")(?<!\bcontains )"
+    r"(?<!\bshows )(?<!\bwas )(?<!\bor )(?<!\band )(?<!\bto )(?<!\bgives )(?<!\bmakes )(?<!\bprecisely )(?<=\w "
+    r")one\b|\bone(?= (?:fewer|more|less|of|another|or two|or more)\b)"
+)
+"""The word one that is no number: `the red one`, `upload one`."""
+ARITHMETIC = re.compile(
+    r"(?:[\d\s+*×x().,-]{2,80}|(?:\d{1,4}(?: \w{1,20}){0,3} ?\+ ?){1,20}\d{1,4}(?: \w{1,20}){0,3} ?)= ?(\d{1,6})"
+)
+TRUTHS = ("yes", "no", "maybe")
+PHRASE = re.compile(r"[\w\s'\".,&/-]+")
+RELATIVE = re.compile(r" (?:that|which|who|of (?:them|those|these)|matching|meeting|with|in|on|either)\b")
+WITHOUT = re.compile(r"(?:none|nothing|maybe|no|yes)$")
+TRUTH_OF = re.compile(
+    r"\s*(?:it|this|that|(?:the|this|that|your) (?:\w+ )?(?:caption|statement|claim|sentence|description|assertion|"
+    r"answer))\b[\w' ]{0,20}$"
+)
+CLAUSES = re.compile(
+    r";|, (?:but|while|whereas)\b|, (?:and|so)\b| so (?=(?:no|yes)\b)| - |–|—|, (?=(?:it|he|she|they|this|that|the)\b)|"
+    r" and (?=\w+ (?:is|was|went|are)\b)"
+)
+ARTICLES = re.compile(r"\b(?:the|an?|both|only|just|still)\b ?")
+INFORMAL = {"nope": "no", "nah": "no", "yep": "yes", "yeah": "yes", "yup": "yes"}
+
+
+class Reading(NamedTuple):
+    """The code of the answer that a reply asserts, `OUTSIDE` if it asserts none, and the unknown mark that hides it."""
+
+    code: int
+    unknown_mark: str = ""
+
+
+class NamedAnswers(NamedTuple):
+    """The codes of all answers that a sentence names, and of those that it denies; whether it has another number.
+
+    An answer is denied after a negation or comparison, or before a denial: `not red`, `more than 3`, `red is wrong`.
+    Another number is one that is no answer: `3 or 12`, `twenty-three`, `-3`. Then no number of the text is an answer.
+    """
+
+    codes: frozenset[int]
+    denied: frozenset[int]
+    has_other_number: bool
+
+
+class SentenceReader:
+    """Reads sentences; `admitted` has the codes of the possible answers to each kind of question."""
+
+    def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
+        self.vocabulary = vocabulary
+        self.admitted = tuple(frozenset(codes) for codes in admitted)
+        self.known: dict[tuple[str, int], Reading] = {}
+        self.given: dict[tuple[str, int], int | None] = {}  # what sentences assert
+        self.numbers = frozenset(code for way, code in vocabulary.ways.items() if way.lstrip("+-").isdecimal())
+        self.words = {way: code for way, code in vocabulary.ways.items() if WORD.fullmatch(way)}
+        self.phrases = sorted((way for way in vocabulary.ways if way not in self.words and way), key=len, reverse=True)
+        self.nouns = THINGS | FILLERS | {part for way in vocabulary.ways for part in WORD.findall(way)}
+        self.truths = tuple(
+            codes <= {self.vocabulary.ways.get(one, OUTSIDE) for one in TRUTHS} for codes in self.admitted
+        )
+        self.has_truths_alone = set(vocabulary.answers) <= set(TRUTHS)
+        self.zero = vocabulary.exact.get("0", OUTSIDE)
+        self.no = vocabulary.ways.get("no", OUTSIDE)
+        self.maybe = vocabulary.ways.get("maybe", OUTSIDE - 1)
+        self.informal = {way: vocabulary.ways[meant] for way, meant in INFORMAL.items() if meant in vocabulary.ways}
+        self.words.update({way: code for way, code in self.informal.items() if way not in self.words})
+
+    def _answer(self, said: str, kind: int) -> int:
+        """Return the code of a text that is a possible answer to a question of a kind."""
+        arithmetic = ARITHMETIC.fullmatch(said)
+        code = self.vocabulary.code(said if arithmetic is None else arithmetic[1])
+        if code in self.admitted[kind]:
+            return code
+        small = plain(said)
+        composed = self._composed(kind)
+        code = self.informal.get(small, OUTSIDE) if composed is None else composed.code(small)
+        return code if code in self.admitted[kind] else OUTSIDE
+
+    def _given(self, sentence: str, kind: int) -> int | None:
+        """Return the code of the answer that a sentence asserts, `OUTSIDE` if it asserts several; None without one."""
+        if (sentence, kind) not in self.given:
+            if len(self.given) > REMEMBERED:
+                self.given.clear()
+            self.given[sentence, kind] = self._compute_given(sentence, kind)
+        return self.given[sentence, kind]
+
+    def _compute_given(self, sentence: str, kind: int) -> int | None:
+        if len(sentence) > LONGEST_SENTENCE or OPEN_DENIAL.search(sentence):
+            return None
+        if not is_asserted(sentence, doubts=not self._has_maybe(kind)):
+            return None
+        composed = self._composed(kind)
+        said = stripped_sentence(sentence)
+        found: set[int] = set()
+        is_single = composed is not None or self.truths[kind]
+        for clause in (said,) if is_single else CLAUSES.split(said):
+            code = self._clause(stripped_sentence(clause), kind, sentence)
+            if code is not None:
+                found.add(code)
+        return None if not found else found.pop() if len(found) == 1 else OUTSIDE
+
+    def _clause(self, clause: str, kind: int, sentence: str) -> int | None:
+        """Return the code of the answer that a clause of a sentence asserts."""
+        if self.truths[kind]:
+            claims = {self._claim(one) for one in CLAUSES.split(clause)} & self.admitted[kind]
+            if claims:
+                return claims.pop() if len(claims) == 1 else OUTSIDE
+        if self.zero in self.admitted[kind] and EXISTENCE.match(clause):
+            return self.zero
+        composed = self._composed(kind)
+        patterns = PATTERNS if composed is None else (CARRIED, COLON) if composed.is_set else (WALKED, COLON)
+        for core, tail, is_after_colon in statements_in(clause):
+            for phrase in phrases_of(core, patterns):
+                if is_after_colon and not phrase.rest.strip() and composed is None:
+                    continue  # a bare answer after an unknown label, such as `Score: 3`
+                code = self._phrase(phrase.text, kind)
+                if code == OUTSIDE and phrase.pattern is WALKED and composed is not None:
+                    code = composed.in_order(phrase.text)
+                if code != OUTSIDE:
+                    return code if self._is_whole(code, phrase, core, tail, kind, sentence) else OUTSIDE
+        return None
+
+    def _claim(self, clause: str) -> int:
+        """Return the code of yes or no for a clause about existence or a caption: `there is no such object`."""
+        if EXISTENCE.match(clause) or UNTRUE.match(clause):
+            return self.no
+        is_true = TRUE.match(clause) or (self.has_truths_alone and TRUE_THAT.match(clause))
+        return self.vocabulary.ways.get("yes", OUTSIDE) if is_true else OUTSIDE
+
+    def _is_whole(self, code: int, phrase: Phrase, core: str, tail: str, kind: int, sentence: str) -> bool:
+        """Return whether the rest of a sentence leaves an answer as it is."""
+        if phrase.pattern is COUNTED and not self.numbers & self.admitted[kind]:
+            return False
+        if phrase.pattern is MOVED and OUT_OF.search(core):
+            return False
+        if phrase.pattern is SEEN and ", but" in sentence:
+            return False
+        if self.truths[kind] and phrase.pattern is not None and not TRUTH_OF.match(phrase.rest):
+            return False
+        others = self.admitted[kind] - {code}
+        if phrase.pattern not in (STATED, STATED_LAST) and self.named(phrase.rest).codes & others:
+            return False
+        reason = REASON_TAIL.match(tail)
+        if phrase.pattern is None and tail and reason is None and WITHOUT.match(core):
+            return False
+        if reason is not None:
+            return self._clause(tail[reason.end() :].strip(), kind, sentence) in (None, code)
+        return not self.named(tail).codes & others
+
+    def _phrase(self, phrase: str, kind: int) -> int:
+        """Return the code of the only answer in a phrase of words for things; `OUTSIDE` for other phrases."""
+        said = bare(phrase)
+        composed = self._composed(kind)
+        code = OUTSIDE if said in self.vocabulary.bits else self._answer(" ".join(ARTICLES.sub("", said).split()), kind)
+        if code != OUTSIDE or composed is not None or self.truths[kind]:
+            return code
+        if self.numbers & self.admitted[kind]:
+            said = RELATIVE.split(said)[0]
+        if PHRASE.fullmatch(said) is None or NEGATIVE.search(said):
+            return OUTSIDE
+        if not all(self._is_noun(word) for word in WORD.findall(said.replace("-", " ").replace("'s", ""))):
+            return OUTSIDE
+        named = self.named(said)
+        codes = named.codes & self.admitted[kind]
+        return (
+            next(iter(codes)) if len(codes) == 1 and not (named.has_other_number and codes & self.numbers) else OUTSIDE
+        )
+
+    def _is_noun(self, word: str) -> bool:
+        return word in self.nouns or word.rstrip("s") in self.nouns or plain(word) in self.nouns
+
+    def _has_maybe(self, kind: int) -> bool:
+        return self.maybe in self.admitted[kind]
+
+    def _composed(self, kind: int) -> ComposedAnswers | None:
+        return self.vocabulary.composed[kind] if self.vocabulary.composed else None
+
+    def named(self, text: str) -> NamedAnswers:
+        """Return the answers that occur in a text as whole words; a longer phrase hides a shorter one."""
+        said = plain(text)
+        denied = denied_parts(said)
+        if self.no != OUTSIDE:
+            said = TRUE.sub(" yes ", UNTRUE.sub(" no ", EXISTENCE.sub(" no. ", said)))
+            said = DETERMINER.sub(" ", said) if "no " in said else said
+        codes, has_other_number = self._search(said)
+        return NamedAnswers(codes, self._search(denied)[0] if denied else frozenset(), has_other_number)
+
+    def _search(self, said: str) -> tuple[frozenset[int], bool]:
+        """Return the codes of the answers in a plain text, and whether it has a number that is no answer."""
+        found = set()
+        if self.numbers and "one" in said:
+            said = PRONOUN.sub(" ", said)
+        for phrase in self.phrases:
+            if phrase in said:
+                said, times = re.subn(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ", said)
+                found |= {self.vocabulary.ways[phrase]} if times else set()
+        words = set(WORD.findall(said))
+        parts = {part for word in words for part in _parts(word)}
+        codes = frozenset(found | {self.words[word] for word in (words | parts) & self.words.keys()})
+        return codes, NO_NUMBER_ALONE.search(said) is not None or any(map(_is_number, parts - self.words.keys()))
+
+
+def _parts(word: str) -> Sequence[str]:
+    """Return the parts of a compound word, as in `sphere-shaped` and `cube's`; a decimal number is a single part."""
+    if word.isalnum() or word.startswith("non-"):
+        return (word,)
+    return (plain(word),) if word[:1].isdigit() else re.split(r"[-']", word)
+
+
+def _is_number(word: str) -> bool:
+    return word in NUMBER_WORDS or NUMERIC.fullmatch(word) is not None

@@ -1,0 +1,113 @@
+"""Replies that people have labelled: none is read wrongly, and few clear ones are lost.
+
+`replies` has 40 forms of replies, and `more_replies` others that were not known when the rules were written.
+`hostile_replies` were written to mislead the reader; most of them assert no answer.
+"""
+
+import pytest
+
+from generation.engine.replies.thoughts import split_thoughts, with_plain_marks
+from tests.engine.replies.worlds import LabelledReply, read_corpus, reader_of
+
+CORPORA = ("replies", "more_replies", "hostile_replies")
+
+
+def read(one: LabelledReply) -> str | None:
+    return reader_of(one.set).read(one.reply, one.type)
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_no_reply_is_read_wrongly(name: str) -> None:
+    wrong = {one.reply: found for one in read_corpus(name) if (found := read(one)) not in (None, one.answer)}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(("name", "share"), [("replies", 0.02), ("more_replies", 0.1), ("hostile_replies", 0.16)])
+def test_few_clear_replies_are_unreadable(name: str, share: float) -> None:
+    clear = [one for one in read_corpus(name) if one.clear]
+    lost = [one.reply for one in clear if read(one) is None]
+    assert len(lost) <= share * len(clear), lost
+
+
+def test_the_corpus_has_many_forms_and_labels_of_each_kind() -> None:
+    corpus = read_corpus("replies")
+    assert len({(one.set, one.type, one.reply) for one in corpus}) == len(corpus) >= 600
+    assert len({one.form for one in corpus}) >= 30
+    assert sum(one.clear for one in corpus) > 600 and sum(one.answer is None for one in corpus) > 300
+    assert all(one.answer is not None for one in corpus if one.clear)
+
+
+ISSUES = [
+    ("exist", "[THINK]The answer is yes.\nLet me check.[/THINK]no", "no"),
+    ("exist", "◁think▷yes◁/think▷no", "no"),
+    ("exist", "<|channel|>analysis<|message|>yes<|end|><|start|>assistant<|channel|>final<|message|>no", "no"),
+    ("exist", "analysisThe answer is yes.assistantfinalno", "no"),
+    ("exist", "<seed:think>yes</seed:think>no", "no"),
+    ("exist", "<|begin_of_thought|>yes<|end_of_thought|><|begin_of_solution|>no<|end_of_solution|>", "no"),
+    ("exist", "<reason>yes</reason>no", "no"),
+    ("exist", "<analysis>yes</analysis>no", "no"),
+    ("exist", "<scratchpad>yes</scratchpad>no", "no"),
+    ("exist", "<think >yes</think >no", "no"),
+    ("exist", "&lt;think&gt;yes&lt;/think&gt;no", "no"),
+    ("exist", "[THINK]yes, the answer is yes", None),
+    ("exist", "yes [/THINK] no", "no"),
+    ("exist", "<muse>yes, yes, yes</muse>no", None),
+    ("exist", "There is no attached image.", None),
+    ("exist", "Yes, I can help! Please share the image.", None),
+    ("count", "I can't see any image. Please upload one.", None),
+    ("count", "Error 7: the image could not be read.", None),
+    ("query_size", "The image is too small for me to analyse.", None),
+    ("exist", "I doubt that the answer is yes.", None),
+    ("query_color", "Answer: I can rule out red.", None),
+    ("count", "I'm sorry, but there is no attached image. Please upload one.", None),
+    ("exist", "Answer: yes\n\nI am confident this answer is correct.", "yes"),
+    ("count", '{"answer": 3, "confidence": 0.9}', "3"),
+    ("count", "Answer: 3 (2 cubes + 1 sphere)", "3"),
+    ("query_color", "Answer: red, not blue", "red"),
+    ("count", "### Final Answer\n**3**", "3"),
+    ("count", "#### 3", "3"),
+    ("count", "<|begin_of_box|>3<|end_of_box|>", "3"),
+    ("count", "<final_answer>3</final_answer>", "3"),
+    ("count", r"\boxed{3}", "3"),
+    ("count", "Answer：3", "3"),
+    ("count", "Answer = 3", "3"),
+    ("count", "３", "3"),
+    ("query_color", "ｒｅｄ", "red"),
+    ("exist", "Yes, there are no other objects.", "yes"),
+    ("query_shape", "ball", "sphere"),
+    ("query_shape", "It is a block.", "cube"),
+    ("query_size", "big", "large"),
+    ("query_size", "Tiny.", "small"),
+    ("query_material", "shiny", "metal"),
+    ("query_material", "matte", "rubber"),
+    ("query_material", "It is metallic.", "metal"),
+    ("query_color", "grey", "gray"),
+]
+
+
+@pytest.mark.parametrize(("kind", "reply", "answer"), ISSUES)
+def test_what_users_met_is_read_as_it_is_meant(kind: str, reply: str, answer: str | None) -> None:
+    assert reader_of("clevr").read(reply, kind) == answer
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [("west, north", "w,n"), ("Go west and then north.", "w,n"), ("w n", "w,n"), ("north of the hall", None)],
+)
+def test_directions_are_words_for_the_letters_of_paths(reply: str, answer: str | None) -> None:
+    assert reader_of("babi").read(reply, "path-finding") == answer
+
+
+@pytest.mark.parametrize(
+    ("reply", "mark"),
+    [
+        ("<muse>It is red, I am sure.</muse>blue", "<muse>"),
+        ("[[musing]]It is red, I am sure.[[/musing]] blue", "[[musing]]"),
+        ("<muse>It is red, I am sure.", "<muse>"),
+        ("<muse>red</muse>\nThe answer is blue, as I see it.", ""),
+        ("<think>red</think> blue", ""),
+        ("a < b and <b>red</b>", ""),
+    ],
+)
+def test_an_unknown_mark_around_most_of_a_reply_is_named(reply: str, mark: str) -> None:
+    assert with_plain_marks(split_thoughts(reply).said).unknown_mark == mark
