@@ -37,7 +37,8 @@ from webapp.leaderboards.models import Submission
 list(Submission.objects.all()[:1])  # the database is reached before anybody begins
 print("ready", flush=True)
 sys.stdin.readline()
-print(scoring.RUNNER.take_turn(), flush=True)
+while scoring.RUNNER.take_turn():  # on a busy machine, one turn may end before all submissions are scored
+    pass
 """
 
 
