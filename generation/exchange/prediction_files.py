@@ -22,6 +22,7 @@ SMALL = 1 << 16  # limit in bytes of an uncompressed file that is read in this p
 SECONDS = 8  # seconds of processor time for the smallest file
 BYTES_A_SECOND = 2_000_000  # bytes of a file for which it gets one second more
 MEMORY = 1 << 30  # bytes of address space
+QUESTIONS_A_SECOND = 2000  # a reply in free text takes up to 0.2 ms
 EACH_MEMORY = 500  # additional bytes for each question
 FORMATS = "Format: /docs/predictions/"
 
@@ -74,7 +75,7 @@ def read_file(path: Path, expected: ExpectedAnswers, *, wait: float | None = Non
     size = path.stat().st_size
     if size <= SMALL and not _is_packed(path):
         return _result(*answer(CheckRequest(path, expected)))
-    seconds = SECONDS + size // BYTES_A_SECOND
+    seconds = SECONDS + size // BYTES_A_SECOND + expected.n // QUESTIONS_A_SECOND
     given = pickle.dumps(tuple(CheckRequest(path, expected)))
     try:
         said = sandbox.run(CHILD, given, seconds=seconds, memory=MEMORY + EACH_MEMORY * expected.n, wait=wait)

@@ -99,7 +99,8 @@ def test_names_and_limits_are_those_of_the_code() -> None:
     assert f"between -{LARGEST_NUMBER:,} and {LARGEST_NUMBER:,}" in text
     assert f"at most {MOST_BOXES:,} boxes, and a file at most {MOST_IN_FILE:,}" in text
     assert f"{decompression.RATIO} for each compressed byte, at most {decompression.LARGEST >> 20:,} MB" in text
-    assert f"{prediction_files.SECONDS} seconds of processor time" in text
+    assert f"{prediction_files.SECONDS} seconds of processor time plus one for each 2 MB" in text
+    assert f"one for each {prediction_files.QUESTIONS_A_SECOND:,} questions" in text
     assert f"a check on a page may take at most {uploads.LONGEST_CHECK:g} seconds" in text
     assert f"if a file has {EXTRA:,} more rows than questions" in text
     assert f"`{NUMBERS.split()[0]}` to `{NUMBERS.split()[-1]}`" in text
