@@ -22,6 +22,7 @@ WORLDS = HOME / "engine" / "worlds"
 MAY_NAME_WORLDS = {
     "generation/management/commands/datasets.py": "says what to type if there is no dataset",
     "generation/templates/generation/datasets.html": "says what to type if there is no dataset",
+    "generation/asking/single_file.py": "the example in the first lines of ask.py",
     "generation/engine/precompilation.py": "compiles ahead what the world that ships needs",
 }
 

@@ -195,7 +195,8 @@ MISSING = re.compile(
 )
 """The text says that what was asked for is not there."""
 CHAT = re.compile(
-    r"\b(?:question|help|ready|understand|please|thank\w*|error|clevr|let me|let's|go ahead|happy|glad|given an?|"
+    r"\b(?:question|help|ready|understand|please|thank\w*|error|an? (?:\w+ )?(?:image|picture|photo)|let me|let's|"
+    r"go ahead|happy|glad|given an?|"
     r"been given|our side|"
     r"went wrong|i'm here|sir|misunderst\w+|another time|moment|image (?:has|is|was|hasn't|isn't)|good one|tough "
     r"one|read the|"

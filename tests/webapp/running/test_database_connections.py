@@ -15,6 +15,8 @@ THREAD = re.compile(r"\b(?:Thread|ThreadPoolExecutor)\(")
 # Each place of the site that starts threads, with what they do with the database. A thread that opens a connection in a
 # web process needs one of its `SPARE` connections, or has to close the connection when it ends.
 THREADS = {
+    "generation/asking/exchanges.py": "none: it waits for the look-up of a name, in a command",
+    "generation/asking/question_run.py": "none: they ask a model, in a command",
     "generation/charts/drawing.py": "none: one thread runs the process that draws",
     "generation/engine/learners/training_process.py": "none: a process without Django",
     "generation/engine/render/blender_script.py": "none: a process without Django",
