@@ -1,7 +1,8 @@
 """Replies that people have labelled: none is read wrongly, and few clear ones are lost.
 
-`replies` has 40 forms of replies, and `more_replies` others that were not known when the rules were written.
-`hostile_replies` were written to mislead the reader; most of them assert no answer.
+`replies` has 40 forms of replies, `more_replies` other wordings of the same forms, and `hostile_replies` were written
+to mislead the reader; most of these assert no answer. The rules were mended after each part, so no part is a test of
+replies that the rules have never met.
 """
 
 import pytest
