@@ -229,7 +229,7 @@ def plain_characters(text: str) -> str:
     return text if text.isascii() else text.translate(_PLAIN)
 
 
-def words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
     """Return the words of a text with single spaces."""
     return frozenset(text.split())
 
@@ -396,7 +396,7 @@ CONTRAST = re.compile(
     r"(?:because|since|as|so)\b)|"
     r"\bnot (?:an? |the )?[^.,;:!?()]{1,30},? but\b"
 )
-"""What an answer is told apart from: `red, not blue`, `red rather than blue`, `not blue but red`."""
+"""What is not the answer, beside what is: `, not blue` in `red, not blue`, and `rather than blue`."""
 NEGATED_PAIR = re.compile(r"\b(?:neither|not (?:either )?) ?([^.,:;!?–—()]{1,40}) (?:nor|or) ([^.,:;!?–—()]{1,40})")
 DENIAL = re.compile(
     r"(?<![\w.'-])(\w[\w.'-]*)[\"']{0,3} (?:"
@@ -434,20 +434,18 @@ CHAT = re.compile(
 """Words after yes or no that are about the conversation, not about the picture."""
 OPEN_DENIAL = re.compile(r"(?:\b(?:is|are|was|does|do|did) not|n't)[.!]?$")
 """A denial at the end of a sentence: `The cube is red and the ball isn't`."""
-THING_WORDS = (
+THINGS = words_of(
     "object objects thing things item items shape shapes figure figures one ones cube cubes sphere spheres "
-    "cylinder cylinders "
-    "ball balls block blocks square squares circle circles triangle triangles rectangle rectangles pentagon "
-    "pentagons cross "
-    "crosses ellipse ellipses semicircle semicircles cone cones torus vehicle vehicles car cars truck trucks bus "
-    "buses people "
-    "person animal animals such a an any red green blue yellow gray grey brown purple cyan magenta white black "
-    "orange large big "
-    "small tiny metal metallic shiny matte rubber single visible"
+    "cylinder cylinders ball balls block blocks square squares circle circles triangle triangles rectangle "
+    "rectangles pentagon pentagons cross crosses ellipse ellipses semicircle semicircles cone cones torus dot "
+    "dots vehicle vehicles car cars truck trucks bus buses person people animal animals red green blue yellow "
+    "gray grey brown purple cyan magenta white black orange pink large big small tiny metal metallic shiny matte "
+    "rubber"
 )
+"""Words for what a picture can have, and for how it can look."""
 EXISTENCE = re.compile(
     r"\bthere(?: is|'s| are| was| were|re) (?:no|not|n't any)((?: (?:"
-    + "|".join(THING_WORDS.split())
+    + "|".join(sorted(THINGS | {"such", "a", "an", "any", "single", "visible"}))
     + r"))+)(?= [^a-z]|[.,;!]| (?:in|on|at|to|of|left|right|"
     r"behind|front|here|visible|present|that|which|with|so|because|and so|above|below|near|next|matching|there|"
     r"therefore|hence|thus)\b|$)"
@@ -545,16 +543,7 @@ def denied_parts(sentence: str) -> str:
 # Sentences that assert an answer: a small grammar of whole sentences.
 
 
-THINGS = words(
-    "object objects thing things item items shape shapes figure figures one ones cube cubes sphere spheres cylinder "
-    "cylinders ball balls block blocks square squares circle circles triangle triangles rectangle rectangles pentagon "
-    "pentagons cross crosses ellipse ellipses semicircle semicircles cone cones torus dot dots vehicle vehicles "
-    "car cars "
-    "truck trucks bus buses person people animal animals red green blue yellow gray grey brown purple cyan magenta "
-    "white "
-    "black orange pink large big small tiny metal metallic shiny matte rubber"
-)
-FILLERS = words(
+FILLERS = words_of(
     "a an the its of such very quite rather bright dark deep light solid single only exactly other visible different "
     "colored coloured shaped sized color colour shape size material kind made out them those these "
     "matching distinct separate total surface finish texture look looking object's object"
@@ -674,7 +663,7 @@ NEGATIVE = re.compile(
 
 
 def stripped_sentence(sentence: str) -> str:
-    """Return a plain sentence without what is told apart, asides, places, reasons, and words before the statement."""
+    """Return a plain sentence without parentheses, phrases such as `, not blue`, and words such as `so`."""
     said = bare(PARENTHESES.sub(" ", CONTRAST.sub(" ", sentence)))
     for _ in range(6):
         lead = LEAD.match(f"{said} ")
@@ -734,7 +723,7 @@ def phrases_of(core: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[Phras
 # Thoughts of models: the parts of a reply between marks such as `<think>` and `</think>`, which are no answer.
 
 
-THOUGHTS = words(
+THOUGHTS = words_of(
     "think thinking thought thoughts thoughtprocess thinkingprocess thinkingsteps reasoning reason reasons "
     "reasoningprocess rationale analysis analyze analyse scratchpad scratch reflection reflect selfreflection "
     "critique review verification verify check selfcheck innermonologue monologue inner innerthought innerthoughts "
@@ -744,17 +733,17 @@ THOUGHTS = words(
     "unused95 "
     "cotbudgetreflect"
 )
-ANSWER_NAMES = words("answer finalanswer theanswer myanswer ans conclusion box")
-WRAPPERS = words(
+ANSWER_NAMES = words_of("answer finalanswer theanswer myanswer ans conclusion box")
+WRAPPERS = words_of(
     "solution response output final finalresponse finaloutput result reply message assistant root html body"
 )
-SPECIAL = words(
+SPECIAL = words_of(
     "s eos bos pad unk image img imagepad imagestart imageend imstart imend im visionstart visionend vision picture "
     "end start return eotid eot endofturn startofturn turn headerid eom endoftext beginoftext text endofsentence user "
     "system assistant constrain call sep mask"
 )
-LAYOUT = words("p br div li ul ol tr td th table tbody thead hr h1 h2 h3 h4 h5 h6 pre blockquote section")
-FONT = words("b i u em strong span code mark a font center small big sub sup s del ins q cite kbd samp tt var")
+LAYOUT = words_of("p br div li ul ol tr td th table tbody thead hr h1 h2 h3 h4 h5 h6 pre blockquote section")
+FONT = words_of("b i u em strong span code mark a font center small big sub sup s del ins q cite kbd samp tt var")
 
 MARK = re.compile(
     r"(?P<open><\|?|&lt;\|?|\[{1,2}|◁|⟨|【|＜|«|⟪|⟦|〈|《|「|『|\{{1,2}|\({2})\s?(?P<slash>/?)\s?"
@@ -950,7 +939,7 @@ def _size(text: str) -> int:
 # The answer that a reply marks: `Answer: 3`, `The answer is 3`, `\boxed{3}`, `<answer>3</answer>`, `{"answer": 3}`.
 
 
-KEYS = words(
+KEYS = words_of(
     "answer finalanswer final answers ans theanswer shortanswer correctanswer predictedanswer prediction response "
     "result output"
 )
@@ -1354,19 +1343,19 @@ def number_in(text: str) -> float | None:
 
 
 LONGEST_SENTENCE = 600  # characters of a sentence that may assert an answer
-REMEMBERED = 10_000  # the most cached replies, and sentences
+REMEMBERED = 10_000  # the most cached replies, and the most cached sentences
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
 NUMERIC = re.compile(r"\d[\d.,'-]*")
 NO_NUMBER_ALONE = re.compile(r"(?<![\w.])[-−.](?=\d)|[<>≤≥] ?(?=\d)|\d ?%|\d\+(?! ?\d)")
 TENS = "thirty forty fifty sixty seventy eighty ninety dozen hundred thousand million billion"
 NUMBER_WORDS = frozenset(f"{NUMBERS} {TENS}".split())
+BEFORE_ONE = words_of(
+    "is are was only exactly just see count find has have of holds carries carrying there's be so total contains shows "
+    "or and to gives makes precisely"
+)
 PRONOUN = re.compile(
-    r"(?<!\bis )(?<!\bare )(?<!\bonly )(?<!\bexactly )(?<!\bjust )(?<!\bsee )(?<!\bcount )(?<!\bfind )(?<!\bhas "
-    r")(?<!\bhave )"
-    r"(?<!\bof )(?<!\bholds )(?<!\bcarries )(?<!\bcarrying )(?<!\bthere's )(?<!\bbe )(?<!\bso )(?<!\btotal "
-    r")(?<!\bcontains )"
-    r"(?<!\bshows )(?<!\bwas )(?<!\bor )(?<!\band )(?<!\bto )(?<!\bgives )(?<!\bmakes )(?<!\bprecisely )(?<=\w "
-    r")one\b|\bone(?= (?:fewer|more|less|of|another|or two|or more)\b)"
+    "".join(rf"(?<!\b{word} )" for word in sorted(BEFORE_ONE))
+    + r"(?<=\w )one\b|\bone(?= (?:fewer|more|less|of|another|or two|or more)\b)"
 )
 """The word one that is no number: `the red one`, `upload one`."""
 ARITHMETIC = re.compile(
@@ -1388,13 +1377,6 @@ ARTICLES = re.compile(r"\b(?:the|an?|both|only|just|still)\b ?")
 INFORMAL = {"nope": "no", "nah": "no", "yep": "yes", "yeah": "yes", "yup": "yes"}
 
 
-class Reading(NamedTuple):
-    """The code of the answer that a reply asserts, `OUTSIDE` if it asserts none, and the unknown mark that hides it."""
-
-    code: int
-    unknown_mark: str = ""
-
-
 class NamedAnswers(NamedTuple):
     """The codes of all answers that a sentence names, and of those that it denies; whether it has another number.
 
@@ -1413,7 +1395,6 @@ class SentenceReader:
     def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
         self.vocabulary = vocabulary
         self.admitted = tuple(frozenset(codes) for codes in admitted)
-        self.known: dict[tuple[str, int], Reading] = {}
         self.given: dict[tuple[str, int], int | None] = {}  # what sentences assert
         self.numbers = frozenset(code for way, code in vocabulary.ways.items() if way.lstrip("+-").isdecimal())
         self.words = {way: code for way, code in vocabulary.ways.items() if WORD.fullmatch(way)}
@@ -1526,9 +1507,8 @@ class SentenceReader:
             return OUTSIDE
         named = self.named(said)
         codes = named.codes & self.admitted[kind]
-        return (
-            next(iter(codes)) if len(codes) == 1 and not (named.has_other_number and codes & self.numbers) else OUTSIDE
-        )
+        is_unclear = len(codes) != 1 or (named.has_other_number and codes & self.numbers)
+        return OUTSIDE if is_unclear else next(iter(codes))
 
     def _is_noun(self, word: str) -> bool:
         return word in self.nouns or word.rstrip("s") in self.nouns or plain(word) in self.nouns
@@ -1649,15 +1629,15 @@ WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
 class ReplyReader(SentenceReader):
     """Finds answers in replies; `admitted` has the codes of the possible answers to each kind of question."""
 
+    def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
+        super().__init__(vocabulary, admitted)
+        self.known: dict[tuple[str, int], int] = {}
+
     def code(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> int:
         """Return the code of the answer that a reply gives to a question of a kind; `OUTSIDE` if it gives none.
 
         `choices` has the answers that letters stand for, if the question has letters.
         """
-        return self.read(text, kind, choices=choices).code
-
-    def read(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> Reading:
-        """Return the answer that a reply gives, and why it can't be read if that is known."""
         if choices:
             return self._read(text, kind, choices)
         found = self.known.get((text, kind))
@@ -1667,28 +1647,25 @@ class ReplyReader(SentenceReader):
                 self.known[text, kind] = found
         return found
 
-    def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> Reading:
+    def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
         said, unknown_mark = with_plain_marks(split_thoughts(text).said)
-        if unknown_mark:
-            return Reading(OUTSIDE, unknown_mark)
         said = said.strip()
-        if len(said) > LONGEST:
-            return Reading(OUTSIDE)
-        said = with_marked_values(plain_characters(said))
-        said = self._own_part(said, kind)
+        if unknown_mark or len(said) > LONGEST:
+            return OUTSIDE
+        said = self._own_part(with_marked_values(plain_characters(said)), kind)
         said, choices = _without_options(said, choices)
         whole = self._exact(said, kind, choices)
         if whole != OUTSIDE:
-            return Reading(whole)
+            return whole
         marks = marked_answers(said)
         for marked in marks:
             if marked.text is None:
-                return Reading(OUTSIDE)
+                return OUTSIDE
             if marked.is_delimited or self._is_about_answers(marked.text, kind, choices):
                 code = self._marked(marked, kind, choices)
                 earlier = self._other_marked(next(marks, None), kind, choices)
-                return Reading(code if earlier in (code, OUTSIDE) else OUTSIDE)
-        return Reading(self._unmarked(said, kind, choices))
+                return code if earlier in (code, OUTSIDE) else OUTSIDE
+        return self._unmarked(said, kind, choices)
 
     def _own_part(self, text: str, kind: int) -> str:
         """Return a reply without further questions that the model asks and answers itself."""

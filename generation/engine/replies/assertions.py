@@ -10,19 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from generation.engine.replies.characters import words
+from generation.engine.replies.characters import words_of
 from generation.engine.replies.statements import CONTRAST, PARENTHESES, PLACE, bare
 
-THINGS = words(
-    "object objects thing things item items shape shapes figure figures one ones cube cubes sphere spheres cylinder "
-    "cylinders ball balls block blocks square squares circle circles triangle triangles rectangle rectangles pentagon "
-    "pentagons cross crosses ellipse ellipses semicircle semicircles cone cones torus dot dots vehicle vehicles "
-    "car cars "
-    "truck trucks bus buses person people animal animals red green blue yellow gray grey brown purple cyan magenta "
-    "white "
-    "black orange pink large big small tiny metal metallic shiny matte rubber"
-)
-FILLERS = words(
+FILLERS = words_of(
     "a an the its of such very quite rather bright dark deep light solid single only exactly other visible different "
     "colored coloured shaped sized color colour shape size material kind made out them those these "
     "matching distinct separate total surface finish texture look looking object's object"
@@ -142,7 +133,7 @@ NEGATIVE = re.compile(
 
 
 def stripped_sentence(sentence: str) -> str:
-    """Return a plain sentence without what is told apart, asides, places, reasons, and words before the statement."""
+    """Return a plain sentence without parentheses, phrases such as `, not blue`, and words such as `so`."""
     said = bare(PARENTHESES.sub(" ", CONTRAST.sub(" ", sentence)))
     for _ in range(6):
         lead = LEAD.match(f"{said} ")

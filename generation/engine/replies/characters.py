@@ -47,6 +47,6 @@ def plain_characters(text: str) -> str:
     return text if text.isascii() else text.translate(_PLAIN)
 
 
-def words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
     """Return the words of a text with single spaces."""
     return frozenset(text.split())

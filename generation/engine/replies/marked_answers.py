@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from generation.engine.replies.characters import words
+from generation.engine.replies.characters import words_of
 from generation.engine.replies.statements import CONDITION, DOUBT, DRESS, plain_sentence, without_macros
 from generation.engine.replies.thoughts import ANSWER, ANSWER_END
 
-KEYS = words(
+KEYS = words_of(
     "answer finalanswer final answers ans theanswer shortanswer correctanswer predictedanswer prediction response "
     "result output"
 )

@@ -4,14 +4,12 @@ No answer is guessed: a reply that asserts none of the possible answers, or two 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from generation.engine.replies.assertions import (
-    WALKED,
-)
+from generation.engine.replies.assertions import WALKED
 from generation.engine.replies.characters import plain_characters
 from generation.engine.replies.marked_answers import MarkedAnswer, is_unfinished, marked_answers, with_marked_values
-from generation.engine.replies.sentence_reader import REMEMBERED, WITHOUT, Reading, SentenceReader
+from generation.engine.replies.sentence_reader import REMEMBERED, WITHOUT, SentenceReader
 from generation.engine.replies.statements import (
     CHAT,
     CONCLUSION,
@@ -38,7 +36,7 @@ from generation.engine.replies.statements import (
     sentences_of,
 )
 from generation.engine.replies.thoughts import is_in_thought, split_thoughts, with_plain_marks
-from generation.engine.replies.vocabulary import OUTSIDE, ComposedAnswers, plain
+from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary, ComposedAnswers, plain
 
 LONGEST = 200_000  # characters without the thoughts; a longer reply is unreadable
 SHORT = 200  # the most characters of a cached reply
@@ -111,15 +109,15 @@ WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
 class ReplyReader(SentenceReader):
     """Finds answers in replies; `admitted` has the codes of the possible answers to each kind of question."""
 
+    def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
+        super().__init__(vocabulary, admitted)
+        self.known: dict[tuple[str, int], int] = {}
+
     def code(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> int:
         """Return the code of the answer that a reply gives to a question of a kind; `OUTSIDE` if it gives none.
 
         `choices` has the answers that letters stand for, if the question has letters.
         """
-        return self.read(text, kind, choices=choices).code
-
-    def read(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> Reading:
-        """Return the answer that a reply gives, and why it can't be read if that is known."""
         if choices:
             return self._read(text, kind, choices)
         found = self.known.get((text, kind))
@@ -129,28 +127,25 @@ class ReplyReader(SentenceReader):
                 self.known[text, kind] = found
         return found
 
-    def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> Reading:
+    def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
         said, unknown_mark = with_plain_marks(split_thoughts(text).said)
-        if unknown_mark:
-            return Reading(OUTSIDE, unknown_mark)
         said = said.strip()
-        if len(said) > LONGEST:
-            return Reading(OUTSIDE)
-        said = with_marked_values(plain_characters(said))
-        said = self._own_part(said, kind)
+        if unknown_mark or len(said) > LONGEST:
+            return OUTSIDE
+        said = self._own_part(with_marked_values(plain_characters(said)), kind)
         said, choices = _without_options(said, choices)
         whole = self._exact(said, kind, choices)
         if whole != OUTSIDE:
-            return Reading(whole)
+            return whole
         marks = marked_answers(said)
         for marked in marks:
             if marked.text is None:
-                return Reading(OUTSIDE)
+                return OUTSIDE
             if marked.is_delimited or self._is_about_answers(marked.text, kind, choices):
                 code = self._marked(marked, kind, choices)
                 earlier = self._other_marked(next(marks, None), kind, choices)
-                return Reading(code if earlier in (code, OUTSIDE) else OUTSIDE)
-        return Reading(self._unmarked(said, kind, choices))
+                return code if earlier in (code, OUTSIDE) else OUTSIDE
+        return self._unmarked(said, kind, choices)
 
     def _own_part(self, text: str, kind: int) -> str:
         """Return a reply without further questions that the model asks and answers itself."""

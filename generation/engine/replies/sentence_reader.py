@@ -17,17 +17,18 @@ from generation.engine.replies.assertions import (
     SEEN,
     STATED,
     STATED_LAST,
-    THINGS,
     WALKED,
     Phrase,
     phrases_of,
     statements_in,
     stripped_sentence,
 )
+from generation.engine.replies.characters import words_of
 from generation.engine.replies.statements import (
     DETERMINER,
     EXISTENCE,
     OPEN_DENIAL,
+    THINGS,
     TRUE,
     TRUE_THAT,
     UNTRUE,
@@ -38,19 +39,19 @@ from generation.engine.replies.statements import (
 from generation.engine.replies.vocabulary import NUMBERS, OUTSIDE, AnswerVocabulary, ComposedAnswers, plain
 
 LONGEST_SENTENCE = 600  # characters of a sentence that may assert an answer
-REMEMBERED = 10_000  # the most cached replies, and sentences
+REMEMBERED = 10_000  # the most cached replies, and the most cached sentences
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
 NUMERIC = re.compile(r"\d[\d.,'-]*")
 NO_NUMBER_ALONE = re.compile(r"(?<![\w.])[-−.](?=\d)|[<>≤≥] ?(?=\d)|\d ?%|\d\+(?! ?\d)")
 TENS = "thirty forty fifty sixty seventy eighty ninety dozen hundred thousand million billion"
 NUMBER_WORDS = frozenset(f"{NUMBERS} {TENS}".split())
+BEFORE_ONE = words_of(
+    "is are was only exactly just see count find has have of holds carries carrying there's be so total contains shows "
+    "or and to gives makes precisely"
+)
 PRONOUN = re.compile(
-    r"(?<!\bis )(?<!\bare )(?<!\bonly )(?<!\bexactly )(?<!\bjust )(?<!\bsee )(?<!\bcount )(?<!\bfind )(?<!\bhas "
-    r")(?<!\bhave )"
-    r"(?<!\bof )(?<!\bholds )(?<!\bcarries )(?<!\bcarrying )(?<!\bthere's )(?<!\bbe )(?<!\bso )(?<!\btotal "
-    r")(?<!\bcontains )"
-    r"(?<!\bshows )(?<!\bwas )(?<!\bor )(?<!\band )(?<!\bto )(?<!\bgives )(?<!\bmakes )(?<!\bprecisely )(?<=\w "
-    r")one\b|\bone(?= (?:fewer|more|less|of|another|or two|or more)\b)"
+    "".join(rf"(?<!\b{word} )" for word in sorted(BEFORE_ONE))
+    + r"(?<=\w )one\b|\bone(?= (?:fewer|more|less|of|another|or two|or more)\b)"
 )
 """The word one that is no number: `the red one`, `upload one`."""
 ARITHMETIC = re.compile(
@@ -72,13 +73,6 @@ ARTICLES = re.compile(r"\b(?:the|an?|both|only|just|still)\b ?")
 INFORMAL = {"nope": "no", "nah": "no", "yep": "yes", "yeah": "yes", "yup": "yes"}
 
 
-class Reading(NamedTuple):
-    """The code of the answer that a reply asserts, `OUTSIDE` if it asserts none, and the unknown mark that hides it."""
-
-    code: int
-    unknown_mark: str = ""
-
-
 class NamedAnswers(NamedTuple):
     """The codes of all answers that a sentence names, and of those that it denies; whether it has another number.
 
@@ -97,7 +91,6 @@ class SentenceReader:
     def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
         self.vocabulary = vocabulary
         self.admitted = tuple(frozenset(codes) for codes in admitted)
-        self.known: dict[tuple[str, int], Reading] = {}
         self.given: dict[tuple[str, int], int | None] = {}  # what sentences assert
         self.numbers = frozenset(code for way, code in vocabulary.ways.items() if way.lstrip("+-").isdecimal())
         self.words = {way: code for way, code in vocabulary.ways.items() if WORD.fullmatch(way)}
@@ -210,9 +203,8 @@ class SentenceReader:
             return OUTSIDE
         named = self.named(said)
         codes = named.codes & self.admitted[kind]
-        return (
-            next(iter(codes)) if len(codes) == 1 and not (named.has_other_number and codes & self.numbers) else OUTSIDE
-        )
+        is_unclear = len(codes) != 1 or (named.has_other_number and codes & self.numbers)
+        return OUTSIDE if is_unclear else next(iter(codes))
 
     def _is_noun(self, word: str) -> bool:
         return word in self.nouns or word.rstrip("s") in self.nouns or plain(word) in self.nouns

@@ -8,6 +8,8 @@ that the model could not see or answer. /docs/predictions/#free-text has the rul
 import re
 from collections.abc import Sequence
 
+from generation.engine.replies.characters import words_of
+
 DRESS = " \t\r\n….,:;!?\"'*_`$()[]{}<>|#=~“”‘’"
 DRESS_OF_NUMBERS = "".join(set(DRESS) - set(".<>$"))
 SIGNED_NUMBER = re.compile(r"\$\d+[^$]*$|[-−.] ?(?=\d)|[<>≤≥] ?(?=\d)")
@@ -167,7 +169,7 @@ CONTRAST = re.compile(
     r"(?:because|since|as|so)\b)|"
     r"\bnot (?:an? |the )?[^.,;:!?()]{1,30},? but\b"
 )
-"""What an answer is told apart from: `red, not blue`, `red rather than blue`, `not blue but red`."""
+"""What is not the answer, beside what is: `, not blue` in `red, not blue`, and `rather than blue`."""
 NEGATED_PAIR = re.compile(r"\b(?:neither|not (?:either )?) ?([^.,:;!?–—()]{1,40}) (?:nor|or) ([^.,:;!?–—()]{1,40})")
 DENIAL = re.compile(
     r"(?<![\w.'-])(\w[\w.'-]*)[\"']{0,3} (?:"
@@ -205,20 +207,18 @@ CHAT = re.compile(
 """Words after yes or no that are about the conversation, not about the picture."""
 OPEN_DENIAL = re.compile(r"(?:\b(?:is|are|was|does|do|did) not|n't)[.!]?$")
 """A denial at the end of a sentence: `The cube is red and the ball isn't`."""
-THING_WORDS = (
+THINGS = words_of(
     "object objects thing things item items shape shapes figure figures one ones cube cubes sphere spheres "
-    "cylinder cylinders "
-    "ball balls block blocks square squares circle circles triangle triangles rectangle rectangles pentagon "
-    "pentagons cross "
-    "crosses ellipse ellipses semicircle semicircles cone cones torus vehicle vehicles car cars truck trucks bus "
-    "buses people "
-    "person animal animals such a an any red green blue yellow gray grey brown purple cyan magenta white black "
-    "orange large big "
-    "small tiny metal metallic shiny matte rubber single visible"
+    "cylinder cylinders ball balls block blocks square squares circle circles triangle triangles rectangle "
+    "rectangles pentagon pentagons cross crosses ellipse ellipses semicircle semicircles cone cones torus dot "
+    "dots vehicle vehicles car cars truck trucks bus buses person people animal animals red green blue yellow "
+    "gray grey brown purple cyan magenta white black orange pink large big small tiny metal metallic shiny matte "
+    "rubber"
 )
+"""Words for what a picture can have, and for how it can look."""
 EXISTENCE = re.compile(
     r"\bthere(?: is|'s| are| was| were|re) (?:no|not|n't any)((?: (?:"
-    + "|".join(THING_WORDS.split())
+    + "|".join(sorted(THINGS | {"such", "a", "an", "any", "single", "visible"}))
     + r"))+)(?= [^a-z]|[.,;!]| (?:in|on|at|to|of|left|right|"
     r"behind|front|here|visible|present|that|which|with|so|because|and so|above|below|near|next|matching|there|"
     r"therefore|hence|thus)\b|$)"

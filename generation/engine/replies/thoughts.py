@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from generation.engine.replies.characters import words
+from generation.engine.replies.characters import words_of
 
-THOUGHTS = words(
+THOUGHTS = words_of(
     "think thinking thought thoughts thoughtprocess thinkingprocess thinkingsteps reasoning reason reasons "
     "reasoningprocess rationale analysis analyze analyse scratchpad scratch reflection reflect selfreflection "
     "critique review verification verify check selfcheck innermonologue monologue inner innerthought innerthoughts "
@@ -21,17 +21,17 @@ THOUGHTS = words(
     "unused95 "
     "cotbudgetreflect"
 )
-ANSWER_NAMES = words("answer finalanswer theanswer myanswer ans conclusion box")
-WRAPPERS = words(
+ANSWER_NAMES = words_of("answer finalanswer theanswer myanswer ans conclusion box")
+WRAPPERS = words_of(
     "solution response output final finalresponse finaloutput result reply message assistant root html body"
 )
-SPECIAL = words(
+SPECIAL = words_of(
     "s eos bos pad unk image img imagepad imagestart imageend imstart imend im visionstart visionend vision picture "
     "end start return eotid eot endofturn startofturn turn headerid eom endoftext beginoftext text endofsentence user "
     "system assistant constrain call sep mask"
 )
-LAYOUT = words("p br div li ul ol tr td th table tbody thead hr h1 h2 h3 h4 h5 h6 pre blockquote section")
-FONT = words("b i u em strong span code mark a font center small big sub sup s del ins q cite kbd samp tt var")
+LAYOUT = words_of("p br div li ul ol tr td th table tbody thead hr h1 h2 h3 h4 h5 h6 pre blockquote section")
+FONT = words_of("b i u em strong span code mark a font center small big sub sup s del ins q cite kbd samp tt var")
 
 MARK = re.compile(
     r"(?P<open><\|?|&lt;\|?|\[{1,2}|◁|⟨|【|＜|«|⟪|⟦|〈|《|「|『|\{{1,2}|\({2})\s?(?P<slash>/?)\s?"
