@@ -8,7 +8,7 @@ from typing import NamedTuple
 from generation.asking.answers import AnswerReader
 from generation.asking.console import Refused
 from generation.asking.questions import AskedQuestion
-from generation.asking.steps import without_arrays
+from generation.engine.replies.steps import without_arrays
 from generation.engine.replies.thoughts import without_thoughts
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

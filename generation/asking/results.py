@@ -18,7 +18,7 @@ from generation.asking.question_run import ModelRequest, QuestionRun, cost_of
 from generation.asking.questions import AskedQuestion
 from generation.asking.request_limits import Sampling
 from generation.asking.site import ANSWERS
-from generation.asking.steps import StepScore, score_steps
+from generation.engine.replies.steps import StepScore, score_steps
 
 TOO_MANY = "(too many steps)"
 

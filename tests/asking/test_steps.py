@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from generation.engine.scoring import steps as engine
+from generation.engine.replies import steps as engine
 from tests import proof
 from tests.asking import colour_site
 from tests.asking.conftest import Call, answers, records, truth

@@ -2,7 +2,7 @@ r"""Rewards: whether a reply is the answer. The rules are strict, because traini
 
 A reply earns 1.0 if the reader of replies (`generation.engine.replies`) finds the right answer in it. It reads the
 same answer here as on boards and in `ask.py`. Everything else earns 0.0: several answers, an answer in a doubt, a
-question or a negation, an empty reply, a reply of more than `LONGEST` characters, and a reply that ends within a
+question or a negation, an empty reply, a reply of more than `LONGEST_STEPS` characters, and a reply that ends within a
 thought or before the end of its marked answer. Numbers are never rounded: `2.6` is not the count 3, and `13` is not 3.
 """
 
@@ -13,8 +13,8 @@ from typing import Any, TypeGuard
 from generation.engine.environment.items import EnvironmentItem
 from generation.engine.items import AnswerForm, AnswerKind
 from generation.engine.replies.reply_reader import ReplyReader, is_cut_off
+from generation.engine.replies.steps import LONGEST_STEPS, score_steps
 from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary
-from generation.engine.scoring.steps import LONGEST, score_steps
 
 RIGHT, WRONG = 1.0, 0.0
 
@@ -47,7 +47,7 @@ def score_with_steps(reply: str | None, item: EnvironmentItem, *, weight: float 
         The text of the model: one JSON array with the result of each step, and then the answer, which it must mark.
     item : EnvironmentItem
     weight : float
-        The weight of the steps, 0 to 1. The share of right steps, see `generation.engine.scoring.steps.score_steps`,
+        The weight of the steps, 0 to 1. The share of right steps, see `generation.engine.replies.steps.score_steps`,
         is multiplied by it, and the reward of the answer by `1 - weight`.
     is_cut : bool
         Whether the reply was cut off at the limit of tokens. It then earns nothing.
@@ -149,7 +149,7 @@ def compute_score(
 
 def _is_complete(reply: str | None) -> TypeGuard[str]:
     """Return whether a reply is a text with words that is not too long and was not cut off."""
-    return isinstance(reply, str) and len(reply) <= LONGEST and bool(reply.strip()) and not is_cut_off(reply)
+    return isinstance(reply, str) and len(reply) <= LONGEST_STEPS and bool(reply.strip()) and not is_cut_off(reply)
 
 
 def text_of_completion(completion: Any) -> str | None:

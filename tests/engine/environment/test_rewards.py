@@ -18,7 +18,7 @@ from generation.engine.environment import (
     score_with_steps,
 )
 from generation.engine.items import AnswerForm, AnswerKind
-from generation.engine.scoring.steps import LONGEST
+from generation.engine.replies.steps import LONGEST_STEPS
 from tests.engine.environment.specs import SMALL
 
 NUMBERS = AnswerForm(AnswerKind.INTEGER, tuple(map(str, range(16))), {})
@@ -147,7 +147,7 @@ def test_any_text_is_scored(text: str) -> None:
 )
 def test_a_long_reply_is_scored_within_seconds(unit: str) -> None:
     start = time.process_time()
-    assert score_reply(unit * (LONGEST // len(unit)), "3", NUMBERS) == 0.0
+    assert score_reply(unit * (LONGEST_STEPS // len(unit)), "3", NUMBERS) == 0.0
     assert score_reply(unit * (10_000_000 // len(unit)), "3", NUMBERS) == 0.0
     assert time.process_time() - start < 5
 
@@ -156,7 +156,7 @@ def test_a_reply_of_too_many_characters_earns_nothing() -> None:
     one = create_dataset(SMALL["simtown"], seed=3)[0]
     whole = reply_with_steps(one, right=len(one.steps), answer=one.answer)
     for reply in (one.answer, whole):
-        longest = reply.rjust(LONGEST)
+        longest = reply.rjust(LONGEST_STEPS)
         assert score_with_steps(longest, one) > 0.0
         assert score_with_steps(f" {longest}", one) == score_answer(f" {longest}", one) == 0.0
 

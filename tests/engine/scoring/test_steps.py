@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from generation.engine.errors import BadProgram
 from generation.engine.items import Item, Media
 from generation.engine.program import execute
-from generation.engine.scoring import steps
-from generation.engine.scoring.steps import ExpectedStep, StepKind, expected_steps, score_steps, steps_prompt
+from generation.engine.replies.steps import LONGEST_STEPS, score_steps
+from generation.engine.scoring.steps import ExpectedStep, StepKind, expected_steps, steps_prompt
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import find_preset, get_maker, get_world
 from tests import proof
@@ -179,7 +179,7 @@ NO_ARRAY = (
     (reply_with(RIGHT).replace(": 3", ": -Infinity"), "got -Infinity"),
     (reply_with(RIGHT).replace(": 3", ': 3, "result": 3'), "got one twice"),
     (reply_with(RIGHT) + ' [{"a": 1, "a": 1}]', "got one twice"),
-    (" " * steps.LONGEST + reply_with(RIGHT), "Expected at most 1,000,000 characters"),
+    (" " * LONGEST_STEPS + reply_with(RIGHT), "Expected at most 1,000,000 characters"),
     ("[" * 900_000, "got none"),
     ("[" * 400_000 + "]" * 400_000, "got none"),
 )

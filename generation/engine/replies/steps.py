@@ -1,13 +1,10 @@
-"""Steps in replies. The rules are those of the site, see /docs/asking/#steps."""
-
-from __future__ import annotations
+"""The score of the steps of a program that a reply gives as one JSON array, see /docs/asking/#steps."""
 
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from generation.asking.questions import ExpectedStep
 from generation.engine.replies.thoughts import without_thoughts
 from generation.engine.replies.vocabulary import SPELLINGS, plain
 
@@ -18,8 +15,37 @@ COMMA = re.compile(r"\s*,\s*")
 ALIKE = dict(SPELLINGS)
 
 
+class ProgramStep(Protocol):
+    """A step of a program: its function, the form of its result, and the right result."""
+
+    @property
+    def function(self) -> str:
+        """Return the name of the function."""
+
+    @property
+    def kind(self) -> str:
+        """Return the form of the result, one of `StepKind`."""
+
+    @property
+    def result(self) -> Any:
+        """Return the right result."""
+
+
 class StepScore(NamedTuple):
-    """Which steps of a reply are right, their share, the position of the first wrong step, and a problem of form."""
+    """The score of the steps in a reply.
+
+    Attributes
+    ----------
+    right : tuple of bool
+        For each expected step, whether the reply has the right result at its position.
+    accuracy : float
+        The number of right steps, divided by the number of expected steps or, if that is larger, of steps in the reply.
+    first_wrong : int or None
+        The 0-based position of the first step that is wrong, missing or too many; None if all are right.
+    problem : str
+        Why the reply does not have the expected form; empty if it does. If the reply has exactly one valid JSON array,
+        results at the right positions count in spite of a problem.
+    """
 
     right: tuple[bool, ...]
     accuracy: float
@@ -31,10 +57,27 @@ class Improper(ValueError):
     """A JSON array has a key twice, or a constant that JSON does not have."""
 
 
-def score_steps(reply: str, expected: Sequence[ExpectedStep]) -> StepScore:
-    """Return the score of the steps that a reply gives in its only JSON array; a step counts only at its position."""
-    given, problem = array_in(reply)
-    right = tuple([at < len(given) and is_right_step(given[at], step) for at, step in enumerate(expected)])
+def score_steps(reply: str, expected: Sequence[ProgramStep]) -> StepScore:
+    """Return the score of the steps that a reply gives.
+
+    A step is right if the object at its position has exactly the keys `step` and `result`, with the name of the
+    function and the right result. Upper and lower case, extra spaces, the order of an object's words and the spellings
+    that answers have (`true` for yes, `three` for 3) do not matter. Blocks in `<think>` are ignored.
+
+    Parameters
+    ----------
+    reply : str
+        The whole reply of a model.
+    expected : sequence of ProgramStep
+        At least one.
+
+    Returns
+    -------
+    StepScore
+        No step is right if the reply has no JSON array, or several, or one with a key twice or with `NaN`.
+    """
+    given, problem = _array_in(reply)
+    right = tuple([at < len(given) and _is_right_step(given[at], step) for at, step in enumerate(expected)])
     if not problem and len(given) != len(expected):
         problem = f"Expected {len(expected)} steps, got {len(given)}."
     wrong = [at for at, is_right in enumerate(right) if not is_right]
@@ -42,26 +85,26 @@ def score_steps(reply: str, expected: Sequence[ExpectedStep]) -> StepScore:
     return StepScore(right, sum(right) / max(len(expected), len(given)), first, problem)
 
 
-def is_right_step(given: Any, expected: ExpectedStep) -> bool:
+def _is_right_step(given: Any, expected: ProgramStep) -> bool:
     """Return whether an object of the array has the name and the result of a step."""
     if not isinstance(given, dict) or set(given) != {"step", "result"} or given["step"] != expected.function:
         return False
     found, kind, result = given["result"], expected.kind, expected.result
     if kind == "lines":
-        return line_numbers(found) == result
+        return _line_numbers(found) == result
     if kind == "object":
         words = sorted(PART.findall(str(result).casefold()))
         return isinstance(found, str) and sorted(PART.findall(found.casefold())) == words
     if kind in ("set", "sequence"):
-        parts, wanted = parts_of(found), parts_of(result)
+        parts, wanted = _parts_of(found), _parts_of(result)
         if parts is None or wanted is None:
             return False
         return sorted(parts) == sorted(wanted) if kind == "set" else parts == wanted
-    said = plain_value(found)
-    return said is not None and said == plain_value(result)
+    said = _plain_value(found)
+    return said is not None and said == _plain_value(result)
 
 
-def array_in(reply: str) -> tuple[list[Any], str]:
+def _array_in(reply: str) -> tuple[list[Any], str]:
     """Return the only JSON array of a reply; an empty list and the problem if there is not exactly one."""
     if len(reply) > LONGEST_STEPS:
         return [], f"Expected at most {LONGEST_STEPS:,} characters, got {len(reply):,}."
@@ -94,7 +137,7 @@ def array(text: str) -> list[Any] | None:
     """Return a JSON array, or None for other texts; raise `Improper`."""
     try:
         found = json.loads(
-            text, object_pairs_hook=each_key_once, parse_constant=refuse_constant, parse_int=short_number
+            text, object_pairs_hook=_each_key_once, parse_constant=_refuse_constant, parse_int=_short_number
         )
     except Improper:
         raise
@@ -103,22 +146,22 @@ def array(text: str) -> list[Any] | None:
     return found if isinstance(found, list) else None
 
 
-def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise Improper("Expected each key once in an object, got one twice.")
     return found
 
 
-def refuse_constant(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise Improper(f"Expected JSON, got {name}, which JSON does not have.")
 
 
-def short_number(digits: str) -> int | None:
+def _short_number(digits: str) -> int | None:
     return int(digits) if len(digits) < 20 else None
 
 
-def plain_value(value: Any) -> str | None:
+def _plain_value(value: Any) -> str | None:
     """Return a single value as a text in which equal values are equal; None for lists and objects."""
     if isinstance(value, float):
         value = int(value) if value.is_integer() and abs(value) < 1e15 else None
@@ -128,19 +171,19 @@ def plain_value(value: Any) -> str | None:
     return ALIKE.get(said, said)
 
 
-def line_numbers(value: Any) -> list[int] | None:
+def _line_numbers(value: Any) -> list[int] | None:
     numbers = value if isinstance(value, list) else [value]
     return None if any(type(one) is not int for one in numbers) else sorted(numbers)
 
 
-def parts_of(value: Any) -> list[str] | None:
+def _parts_of(value: Any) -> list[str] | None:
     """Return the parts of a set or a sequence, which may be a list or a text with commas; None for other values."""
     if isinstance(value, str):
         said = value.strip()
         value = [] if not said or said.casefold() == "nothing" else COMMA.split(said)
     if not isinstance(value, list):
         return None
-    parts = [plain_value(part) for part in value]
+    parts = [_plain_value(part) for part in value]
     return None if None in parts else [part for part in parts if part is not None]
 
 
