@@ -8,7 +8,7 @@ replies that the rules have never met.
 import pytest
 
 from generation.engine.replies.thoughts import split_thoughts, with_plain_marks
-from tests.engine.replies.worlds import LabelledReply, read_corpus, reader_of
+from tests.engine.replies.worlds import PRESETS, LabelledReply, read_corpus, reader_of
 
 CORPORA = ("replies", "more_replies", "hostile_replies")
 
@@ -112,3 +112,11 @@ def test_directions_are_words_for_the_letters_of_paths(reply: str, answer: str |
 )
 def test_an_unknown_mark_around_most_of_a_reply_is_named(reply: str, mark: str) -> None:
     assert with_plain_marks(split_thoughts(reply).said).unknown_mark == mark
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_synonym_means_an_answer_or_a_part_of_answers(name: str) -> None:
+    own = reader_of(name)
+    parts = {part for form in own.forms for part in form.parts}
+    assert set(own.synonyms.values()) <= {*own.answers, *parts}
+    assert not own.synonyms.keys() & set(own.answers)
