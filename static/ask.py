@@ -2443,6 +2443,197 @@ def with_options(question: AskedQuestion, choices: Sequence[str]) -> Variant:
     return Variant(f"{question.prompt}\nOptions:\n{listed}\nAnswer with the letter of the right option.", letters)
 
 
+# The result of one request to the model's server.
+
+
+ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
+TOKENS = ("prompt_tokens", "completion_tokens")
+
+
+class ModelReply(NamedTuple):
+    """The result of one attempt. `wait` is the number of seconds that the server asks to wait."""
+
+    state: str
+    reply: str | None = None
+    reasoning: Mapping[str, Any] | None = None
+    finish_reason: str | None = None
+    usage: Mapping[str, Any] | None = None
+    served_model: str | None = None
+    status: int | None = None
+    error: str | None = None
+    wait: float | None = None
+
+
+def is_at_limit(usage: Mapping[str, Any] | None, sent: Mapping[str, Any]) -> bool:
+    most, tokens = sent.get("max_completion_tokens", sent.get("max_tokens")), tokens_in(usage)[1]
+    return type(most) is int and tokens is not None and tokens >= most
+
+
+def tokens_in(usage: Mapping[str, Any] | None) -> list[int | None]:
+    # The tokens of the request and of the reply; None if the server does not report them.
+    counts = [(usage or {}).get(name) for name in TOKENS]
+    return [count if type(count) is int and 0 <= count < 10**9 else None for count in counts]
+
+
+# The interface of the model's server: the reply in a response.
+
+
+REASONING = ("reasoning", "reasoning_content", "reasoning_details")
+COMPLETE = (None, "", "stop", "eos", "eos_token", "end_turn", "stop_sequence")
+LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length")
+FILTERED = ("content_filter", "refusal", "safety", "content_policy_violation")
+
+
+def kept_error(text: str) -> str:
+    return SECRETS.text(text)[:KEPT_ERROR]  # in this order, because the beginning of a key would not be found
+
+
+def loaded(text: str) -> Any:
+    """Return a JSON value, or None for other texts."""
+    try:
+        return json.loads(text, parse_constant=lambda name: None)
+    except (ValueError, RecursionError):
+        return None
+
+
+def error_in(found: Any, text: str) -> tuple[str, str]:
+    """Return the code and the message of an error: of a JSON value in one of the usual forms, else of a plain text."""
+    error = found.get("error", found) if isinstance(found, dict) else text
+    if not isinstance(error, dict):
+        return "", str(error)
+    said = error.get("message") or error.get("detail") or text
+    named = f" ({error['param']})" if error.get("param") else ""
+    return str(error.get("code") or error.get("type") or ""), f"{said}{named}"
+
+
+def reply_in(text: str) -> ModelReply:
+    """Return the reply in a response with status 200; only a complete reply with text has the state `answered`."""
+    found = loaded(text)
+    choices = found.get("choices") if isinstance(found, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    message, finish = choice.get("message"), choice.get("finish_reason")
+    if message is None and state_of(finish, None, is_refused=False) == REFUSED:
+        message = {}  # some servers leave out the message that their filter stops
+    faulty = choice if choice.get("error") else found
+    if not isinstance(found, dict) or not isinstance(message, dict) or faulty.get("error"):
+        said = f"expected a chat completion, got: {' '.join(error_in(faulty, text)).strip()}"
+        return ModelReply(FAILED, status=200, error=kept_error(said))
+    content, refusal = content_of(message.get("content")), message.get("refusal") or refusal_in(message.get("content"))
+    reasoning = {name: message[name] for name in REASONING if message.get(name)}
+    usage, model = found.get("usage"), found.get("model")
+    state = state_of(finish, content, is_refused=bool(refusal))
+    trouble = str(refusal) if refusal else f"unknown finish reason {finish!r}" if state == FAILED else ""
+    return ModelReply(
+        state,
+        content,
+        reasoning or None,
+        finish if finish is None else str(finish),
+        usage if isinstance(usage, dict) else None,
+        model if isinstance(model, str) else None,
+        200,
+        kept_error(trouble) or None,
+    )
+
+
+def content_of(content: Any) -> str | None:
+    """Return the text of a message; its content may be a list of parts."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else None
+
+
+def refusal_in(content: Any) -> str | None:
+    parts = [part.get("refusal") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return next((part for part in parts if isinstance(part, str) and part), None)
+
+
+def state_of(finish: Any, content: str | None, *, is_refused: bool) -> str:
+    said = finish.lower() if isinstance(finish, str) else finish
+    if is_refused or (said.partition(":")[0] if isinstance(said, str) else said) in FILTERED:
+        return REFUSED
+    if said in LENGTH:
+        return CUT_OFF
+    if said not in COMPLETE:
+        return FAILED
+    return ANSWERED if content is not None and without_thoughts(content).strip() else EMPTY
+
+
+# The limits of the model's server: the parameters that it accepts, and how many requests at once.
+
+
+SHRINK = 0.7  # the limit of simultaneous requests is multiplied by this when the server asks for fewer
+# Parameters that some servers refuse, and what is sent instead.
+REPLACED: Mapping[str, str | None] = {"temperature": None, "seed": None, "max_tokens": "max_completion_tokens"}
+
+
+class Sampling:
+    """The parameters of requests. Parameters that the server does not know are dropped or renamed, each once."""
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self.wanted = dict(parameters)
+        self.sent = dict(parameters)
+        self.dropped: list[str] = []
+        self.lock = threading.Lock()
+
+    def drop(self, said: str, sent: Mapping[str, Any]) -> str | None:
+        """Drop the parameter of a refused request that the server names, and return its name, or None."""
+        for name, other in REPLACED.items():
+            if name in sent and re.search(rf"\b{name}\b", said):
+                with self.lock:
+                    if name in self.sent:  # replaced at once, since other threads read it
+                        more = {other: self.sent[name]} if other else {}
+                        # a value that the user has set under the other name counts
+                        self.sent = {**more, **{key: value for key, value in self.sent.items() if key != name}}
+                        self.dropped.append(name)
+                        say(f"The server refuses {name}: {f'{other} is sent instead' if other else 'it is left out'}.")
+                return name
+        return None
+
+
+class RequestGate:
+    """Limits the number of simultaneous requests: fewer when the server asks for fewer, then slowly more again."""
+
+    def __init__(self, most: int, clock: Clock) -> None:
+        self.most, self.limit, self.clock = most, float(most), clock
+        self.inside = self.round = 0
+        self.open_at = 0.0
+        self.is_stopped = False
+        self.changed = threading.Condition()
+
+    def enter(self) -> int:
+        """Wait for a place and return the current round; raise `Interrupted` if no more requests may be sent."""
+        while True:
+            with self.changed:
+                while self.inside >= int(self.limit) and not self.is_stopped:
+                    self.changed.wait()
+                if self.is_stopped:
+                    raise Interrupted
+                pause = self.open_at - self.clock.now()
+                if pause <= 0:
+                    self.inside += 1
+                    return self.round
+            self.clock.wait(pause)
+
+    def leave(self, round_entered: int, *, is_crowded: bool, is_good: bool, pause: float = 0.0) -> None:
+        """Free the place. If several requests of one round are refused, the limit becomes smaller only once."""
+        with self.changed:
+            self.inside -= 1
+            if is_crowded:
+                self.open_at = max(self.open_at, self.clock.now() + pause)
+                if round_entered == self.round:
+                    self.limit, self.round = max(1.0, self.limit * SHRINK), self.round + 1
+            elif is_good:
+                self.limit = min(float(self.most), self.limit + 1 / self.limit)
+            self.changed.notify_all()
+
+    def stop(self) -> None:
+        with self.changed:
+            self.is_stopped = True
+            self.changed.notify_all()
+        self.clock.stopped.set()
+
+
 # Exchanges over HTTP that end at a deadline, however slowly a server sends; and pauses between them.
 
 
@@ -2647,34 +2838,12 @@ def seconds_asked(headers: Any, now: float) -> float | None:
         return None
 
 
-# The model's server: one request, and the reply in its response.
+# One exchange with the model's server.
 
 
-ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
 LEAST_REPLY = 256 << 10  # bytes that one reply may have in any case
 ALL_REPLIES = 32 << 20  # bytes of all replies that are read at once; each of the requests at once has an equal part
 MOST_VALUES = 1 << 20  # values in a reply, which need more memory than their text
-
-
-class ModelReply(NamedTuple):
-    """The result of one attempt. `wait` is the number of seconds that the server asks to wait."""
-
-    state: str
-    reply: str | None = None
-    reasoning: Mapping[str, Any] | None = None
-    finish_reason: str | None = None
-    usage: Mapping[str, Any] | None = None
-    served_model: str | None = None
-    status: int | None = None
-    error: str | None = None
-    wait: float | None = None
-
-
-TOKENS = ("prompt_tokens", "completion_tokens")
-REASONING = ("reasoning", "reasoning_content", "reasoning_details")
-COMPLETE = (None, "", "stop", "eos", "eos_token", "end_turn", "stop_sequence")
-LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length")
-FILTERED = ("content_filter", "refusal", "safety", "content_policy_violation")
 
 
 class ModelServer:
@@ -2786,92 +2955,6 @@ def has_input(sock: socket.socket | TimedSocket) -> bool:
     with selectors.DefaultSelector() as found:  # `select.select` takes no file number above 1,023
         found.register(sock, selectors.EVENT_READ)
         return bool(found.select(0))
-
-
-def kept_error(text: str) -> str:
-    return SECRETS.text(text)[:KEPT_ERROR]  # in this order, because the beginning of a key would not be found
-
-
-def loaded(text: str) -> Any:
-    """Return a JSON value, or None for other texts."""
-    try:
-        return json.loads(text, parse_constant=lambda name: None)
-    except (ValueError, RecursionError):
-        return None
-
-
-def error_in(found: Any, text: str) -> tuple[str, str]:
-    """Return the code and the message of an error: of a JSON value in one of the usual forms, else of a plain text."""
-    error = found.get("error", found) if isinstance(found, dict) else text
-    if not isinstance(error, dict):
-        return "", str(error)
-    said = error.get("message") or error.get("detail") or text
-    named = f" ({error['param']})" if error.get("param") else ""
-    return str(error.get("code") or error.get("type") or ""), f"{said}{named}"
-
-
-def reply_in(text: str) -> ModelReply:
-    """Return the reply in a response with status 200; only a complete reply with text has the state `answered`."""
-    found = loaded(text)
-    choices = found.get("choices") if isinstance(found, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    message, finish = choice.get("message"), choice.get("finish_reason")
-    if message is None and state_of(finish, None, is_refused=False) == REFUSED:
-        message = {}  # some servers leave out the message that their filter stops
-    faulty = choice if choice.get("error") else found
-    if not isinstance(found, dict) or not isinstance(message, dict) or faulty.get("error"):
-        said = f"expected a chat completion, got: {' '.join(error_in(faulty, text)).strip()}"
-        return ModelReply(FAILED, status=200, error=kept_error(said))
-    content, refusal = content_of(message.get("content")), message.get("refusal") or refusal_in(message.get("content"))
-    reasoning = {name: message[name] for name in REASONING if message.get(name)}
-    usage, model = found.get("usage"), found.get("model")
-    state = state_of(finish, content, is_refused=bool(refusal))
-    trouble = str(refusal) if refusal else f"unknown finish reason {finish!r}" if state == FAILED else ""
-    return ModelReply(
-        state,
-        content,
-        reasoning or None,
-        finish if finish is None else str(finish),
-        usage if isinstance(usage, dict) else None,
-        model if isinstance(model, str) else None,
-        200,
-        kept_error(trouble) or None,
-    )
-
-
-def content_of(content: Any) -> str | None:
-    """Return the text of a message; its content may be a list of parts."""
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
-        return "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else None
-
-
-def refusal_in(content: Any) -> str | None:
-    parts = [part.get("refusal") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    return next((part for part in parts if isinstance(part, str) and part), None)
-
-
-def state_of(finish: Any, content: str | None, *, is_refused: bool) -> str:
-    said = finish.lower() if isinstance(finish, str) else finish
-    if is_refused or (said.partition(":")[0] if isinstance(said, str) else said) in FILTERED:
-        return REFUSED
-    if said in LENGTH:
-        return CUT_OFF
-    if said not in COMPLETE:
-        return FAILED
-    return ANSWERED if content is not None and without_thoughts(content).strip() else EMPTY
-
-
-def is_at_limit(usage: Mapping[str, Any] | None, sent: Mapping[str, Any]) -> bool:
-    most, tokens = sent.get("max_completion_tokens", sent.get("max_tokens")), tokens_in(usage)[1]
-    return type(most) is int and tokens is not None and tokens >= most
-
-
-def tokens_in(usage: Mapping[str, Any] | None) -> list[int | None]:
-    # The tokens of the request and of the reply; None if the server does not report them.
-    counts = [(usage or {}).get(name) for name in TOKENS]
-    return [count if type(count) is int and 0 <= count < 10**9 else None for count in counts]
 
 
 # Pictures as they are sent: the site's own files, or PNGs that are scaled to the nearest pixel.
@@ -3120,81 +3203,6 @@ class ReplyLog:
 
     def close(self) -> None:
         self.file.close()
-
-
-# The limits of the model's server: the parameters that it accepts, and how many requests at once.
-
-
-SHRINK = 0.7  # the limit of simultaneous requests is multiplied by this when the server asks for fewer
-# Parameters that some servers refuse, and what is sent instead.
-REPLACED: Mapping[str, str | None] = {"temperature": None, "seed": None, "max_tokens": "max_completion_tokens"}
-
-
-class Sampling:
-    """The parameters of requests. Parameters that the server does not know are dropped or renamed, each once."""
-
-    def __init__(self, parameters: Mapping[str, Any]) -> None:
-        self.wanted = dict(parameters)
-        self.sent = dict(parameters)
-        self.dropped: list[str] = []
-        self.lock = threading.Lock()
-
-    def drop(self, said: str, sent: Mapping[str, Any]) -> str | None:
-        """Drop the parameter of a refused request that the server names, and return its name, or None."""
-        for name, other in REPLACED.items():
-            if name in sent and re.search(rf"\b{name}\b", said):
-                with self.lock:
-                    if name in self.sent:  # replaced at once, since other threads read it
-                        more = {other: self.sent[name]} if other else {}
-                        # a value that the user has set under the other name counts
-                        self.sent = {**more, **{key: value for key, value in self.sent.items() if key != name}}
-                        self.dropped.append(name)
-                        say(f"The server refuses {name}: {f'{other} is sent instead' if other else 'it is left out'}.")
-                return name
-        return None
-
-
-class RequestGate:
-    """Limits the number of simultaneous requests: fewer when the server asks for fewer, then slowly more again."""
-
-    def __init__(self, most: int, clock: Clock) -> None:
-        self.most, self.limit, self.clock = most, float(most), clock
-        self.inside = self.round = 0
-        self.open_at = 0.0
-        self.is_stopped = False
-        self.changed = threading.Condition()
-
-    def enter(self) -> int:
-        """Wait for a place and return the current round; raise `Interrupted` if no more requests may be sent."""
-        while True:
-            with self.changed:
-                while self.inside >= int(self.limit) and not self.is_stopped:
-                    self.changed.wait()
-                if self.is_stopped:
-                    raise Interrupted
-                pause = self.open_at - self.clock.now()
-                if pause <= 0:
-                    self.inside += 1
-                    return self.round
-            self.clock.wait(pause)
-
-    def leave(self, round_entered: int, *, is_crowded: bool, is_good: bool, pause: float = 0.0) -> None:
-        """Free the place. If several requests of one round are refused, the limit becomes smaller only once."""
-        with self.changed:
-            self.inside -= 1
-            if is_crowded:
-                self.open_at = max(self.open_at, self.clock.now() + pause)
-                if round_entered == self.round:
-                    self.limit, self.round = max(1.0, self.limit * SHRINK), self.round + 1
-            elif is_good:
-                self.limit = min(float(self.most), self.limit + 1 / self.limit)
-            self.changed.notify_all()
-
-    def stop(self) -> None:
-        with self.changed:
-            self.is_stopped = True
-            self.changed.notify_all()
-        self.clock.stopped.set()
 
 
 # A run: several threads ask the questions, repeat failures and count the replies.

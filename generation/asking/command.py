@@ -15,12 +15,14 @@ from generation.asking.answers import AnswerReader
 from generation.asking.console import SECRETS, Clock, Refused, Unreachable, printable, say, tell
 from generation.asking.digests import as_json
 from generation.asking.forms import FORMS, PlainForm
-from generation.asking.model_server import FAILED, ModelServer, loaded
+from generation.asking.model_server.interfaces import loaded
+from generation.asking.model_server.limits import RequestGate, Sampling
+from generation.asking.model_server.model_reply import FAILED
+from generation.asking.model_server.server import ModelServer
 from generation.asking.pictures import PictureStore
 from generation.asking.question_run import ModelRequest, QuestionRun, Tally
 from generation.asking.questions import AskedQuestion, QuestionSource, chosen_of
 from generation.asking.reply_log import ReplyLog
-from generation.asking.request_limits import RequestGate, Sampling
 from generation.asking.results import (
     fields_of,
     note_of,

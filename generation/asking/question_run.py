@@ -15,20 +15,20 @@ from generation.asking.console import KEPT_ERROR, SECRETS, Interrupted, Refused,
 from generation.asking.digests import as_json, sha256
 from generation.asking.exchanges import LONGEST_BACKOFF, LONGEST_PAUSE, PAUSE
 from generation.asking.forms import PlainForm
-from generation.asking.model_server import (
+from generation.asking.model_server.limits import RequestGate, Sampling
+from generation.asking.model_server.model_reply import (
     ANSWERED,
     CUT_OFF,
     FAILED,
     STATES,
     ModelReply,
-    ModelServer,
     is_at_limit,
     tokens_in,
 )
+from generation.asking.model_server.server import ModelServer
 from generation.asking.pictures import PictureStore
 from generation.asking.questions import AskedQuestion
 from generation.asking.reply_log import Kept, ReplyLog
-from generation.asking.request_limits import RequestGate, Sampling
 
 IN_A_ROW = 20  # failed requests after which the script stops
 BEAT = 1.0  # seconds between two lines of progress on a terminal

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from generation.asking.console import SECRETS, Refused
 from generation.asking.digests import as_json
-from generation.asking.model_server import ANSWERED, FAILED, STATES
+from generation.asking.model_server.model_reply import ANSWERED, FAILED, STATES
 
 
 class Kept(NamedTuple):

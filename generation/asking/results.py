@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from generation.asking.answers import AnswerReader, unknown_mark_in
 from generation.asking.console import KEPT_ERROR, SECRETS, SHOWN, printable, tell
 from generation.asking.digests import as_json
-from generation.asking.model_server import ANSWERED, FAILED, STATES, TOKENS, tokens_in
+from generation.asking.model_server.limits import Sampling
+from generation.asking.model_server.model_reply import ANSWERED, FAILED, STATES, TOKENS, tokens_in
 from generation.asking.question_run import ModelRequest, QuestionRun, cost_of
 from generation.asking.questions import AskedQuestion
-from generation.asking.request_limits import Sampling
 from generation.asking.site import ANSWERS
 from generation.engine.replies.steps import StepScore, score_steps
 

@@ -47,8 +47,9 @@ def test_a_module_has_the_syntax_of_python_3_9(module: str) -> None:
 
 
 def test_every_module_of_the_folder_is_in_the_script_or_about_it() -> None:
-    there = {f"generation.asking.{path.stem}" for path in (ROOT / "generation/asking").glob("*.py")}
-    others = {f"generation.asking.{name}" for name in ("__init__", "installed_command", "single_file")}
+    paths = [path for path in (ROOT / "generation/asking").rglob("*.py") if path.name != "__init__.py"]
+    there = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths}
+    others = {f"generation.asking.{name}" for name in ("installed_command", "single_file")}
     assert there - others == {module for module in MODULES if module.startswith("generation.asking.")}
     assert all(module.startswith(("generation.asking.", "generation.engine.")) for module in MODULES)  # as the wheel
 

@@ -22,7 +22,7 @@ REASONS = {
     "annotations/answering/exclusion_rules.py": OURS,
     "annotations/markdown.py": CHILD,
     "annotations/results/baseline_page.py": OURS,
-    "generation/asking/model_server.py": ASKING,
+    "generation/asking/model_server/interfaces.py": ASKING,
     "generation/asking/questions.py": ASKING,
     "generation/asking/reply_log.py": "lines that the script wrote on the machine of its user",
     "generation/asking/results.py": "lines that the script wrote on the machine of its user",

@@ -1,16 +1,14 @@
-"""The model's server: one request, and the reply in its response."""
+"""One exchange with the model's server."""
 
 from __future__ import annotations
 
 import http.client
-import json
 import selectors
 import socket
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
 
-from generation.asking.console import KEPT_ERROR, SECRETS, Refused
+from generation.asking.console import Refused
 from generation.asking.exchanges import (
     LARGEST_ERROR,
     PIECE,
@@ -21,33 +19,12 @@ from generation.asking.exchanges import (
     parts_of_address,
     seconds_asked,
 )
-from generation.engine.replies.thoughts import without_thoughts
+from generation.asking.model_server.interfaces import FILTERED, error_in, kept_error, loaded, reply_in
+from generation.asking.model_server.model_reply import FAILED, REFUSED, ModelReply
 
-ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
 LEAST_REPLY = 256 << 10  # bytes that one reply may have in any case
 ALL_REPLIES = 32 << 20  # bytes of all replies that are read at once; each of the requests at once has an equal part
 MOST_VALUES = 1 << 20  # values in a reply, which need more memory than their text
-
-
-class ModelReply(NamedTuple):
-    """The result of one attempt. `wait` is the number of seconds that the server asks to wait."""
-
-    state: str
-    reply: str | None = None
-    reasoning: Mapping[str, Any] | None = None
-    finish_reason: str | None = None
-    usage: Mapping[str, Any] | None = None
-    served_model: str | None = None
-    status: int | None = None
-    error: str | None = None
-    wait: float | None = None
-
-
-TOKENS = ("prompt_tokens", "completion_tokens")
-REASONING = ("reasoning", "reasoning_content", "reasoning_details")
-COMPLETE = (None, "", "stop", "eos", "eos_token", "end_turn", "stop_sequence")
-LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length")
-FILTERED = ("content_filter", "refusal", "safety", "content_policy_violation")
 
 
 class ModelServer:
@@ -159,89 +136,3 @@ def has_input(sock: socket.socket | TimedSocket) -> bool:
     with selectors.DefaultSelector() as found:  # `select.select` takes no file number above 1,023
         found.register(sock, selectors.EVENT_READ)
         return bool(found.select(0))
-
-
-def kept_error(text: str) -> str:
-    return SECRETS.text(text)[:KEPT_ERROR]  # in this order, because the beginning of a key would not be found
-
-
-def loaded(text: str) -> Any:
-    """Return a JSON value, or None for other texts."""
-    try:
-        return json.loads(text, parse_constant=lambda name: None)
-    except (ValueError, RecursionError):
-        return None
-
-
-def error_in(found: Any, text: str) -> tuple[str, str]:
-    """Return the code and the message of an error: of a JSON value in one of the usual forms, else of a plain text."""
-    error = found.get("error", found) if isinstance(found, dict) else text
-    if not isinstance(error, dict):
-        return "", str(error)
-    said = error.get("message") or error.get("detail") or text
-    named = f" ({error['param']})" if error.get("param") else ""
-    return str(error.get("code") or error.get("type") or ""), f"{said}{named}"
-
-
-def reply_in(text: str) -> ModelReply:
-    """Return the reply in a response with status 200; only a complete reply with text has the state `answered`."""
-    found = loaded(text)
-    choices = found.get("choices") if isinstance(found, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    message, finish = choice.get("message"), choice.get("finish_reason")
-    if message is None and state_of(finish, None, is_refused=False) == REFUSED:
-        message = {}  # some servers leave out the message that their filter stops
-    faulty = choice if choice.get("error") else found
-    if not isinstance(found, dict) or not isinstance(message, dict) or faulty.get("error"):
-        said = f"expected a chat completion, got: {' '.join(error_in(faulty, text)).strip()}"
-        return ModelReply(FAILED, status=200, error=kept_error(said))
-    content, refusal = content_of(message.get("content")), message.get("refusal") or refusal_in(message.get("content"))
-    reasoning = {name: message[name] for name in REASONING if message.get(name)}
-    usage, model = found.get("usage"), found.get("model")
-    state = state_of(finish, content, is_refused=bool(refusal))
-    trouble = str(refusal) if refusal else f"unknown finish reason {finish!r}" if state == FAILED else ""
-    return ModelReply(
-        state,
-        content,
-        reasoning or None,
-        finish if finish is None else str(finish),
-        usage if isinstance(usage, dict) else None,
-        model if isinstance(model, str) else None,
-        200,
-        kept_error(trouble) or None,
-    )
-
-
-def content_of(content: Any) -> str | None:
-    """Return the text of a message; its content may be a list of parts."""
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
-        return "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else None
-
-
-def refusal_in(content: Any) -> str | None:
-    parts = [part.get("refusal") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    return next((part for part in parts if isinstance(part, str) and part), None)
-
-
-def state_of(finish: Any, content: str | None, *, is_refused: bool) -> str:
-    said = finish.lower() if isinstance(finish, str) else finish
-    if is_refused or (said.partition(":")[0] if isinstance(said, str) else said) in FILTERED:
-        return REFUSED
-    if said in LENGTH:
-        return CUT_OFF
-    if said not in COMPLETE:
-        return FAILED
-    return ANSWERED if content is not None and without_thoughts(content).strip() else EMPTY
-
-
-def is_at_limit(usage: Mapping[str, Any] | None, sent: Mapping[str, Any]) -> bool:
-    most, tokens = sent.get("max_completion_tokens", sent.get("max_tokens")), tokens_in(usage)[1]
-    return type(most) is int and tokens is not None and tokens >= most
-
-
-def tokens_in(usage: Mapping[str, Any] | None) -> list[int | None]:
-    # The tokens of the request and of the reply; None if the server does not report them.
-    counts = [(usage or {}).get(name) for name in TOKENS]
-    return [count if type(count) is int and 0 <= count < 10**9 else None for count in counts]

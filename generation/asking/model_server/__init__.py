@@ -1,0 +1,1 @@
+"""The model's server: its address, its interfaces, its errors and its limits."""
