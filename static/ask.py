@@ -6,9 +6,9 @@
     export HORSESENSE_TOKEN=hs_...  to submit, and for datasets that are not public
     python ask.py https://horsesense.example.org clevr/val --base-url http://127.0.0.1:8080/v1 --model NAME
 
-The model's server must have the interface of OpenAI's chat completions. Each attempt becomes a line of `replies.jsonl`
-before the next question is asked, so `--resume` asks only what is missing. A reply that is cut off, refused, empty or
-failed never becomes an answer. Exit status: 0 everything asked, 1 failed, 2 refused, 130 interrupted.
+The model's server must have OpenAI's interface of chat completions or of responses. Each attempt becomes a line of
+`replies.jsonl` before the next question is asked, so `--resume` asks only what is missing. A reply that is cut off,
+refused, empty or failed never becomes an answer. Exit status: 0 everything asked, 1 failed, 2 refused, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import heapq
 import html
 import http.client
 import io
+import ipaddress
 import json
 import math
 import os
@@ -2443,197 +2444,6 @@ def with_options(question: AskedQuestion, choices: Sequence[str]) -> Variant:
     return Variant(f"{question.prompt}\nOptions:\n{listed}\nAnswer with the letter of the right option.", letters)
 
 
-# The result of one request to the model's server.
-
-
-ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
-TOKENS = ("prompt_tokens", "completion_tokens")
-
-
-class ModelReply(NamedTuple):
-    """The result of one attempt. `wait` is the number of seconds that the server asks to wait."""
-
-    state: str
-    reply: str | None = None
-    reasoning: Mapping[str, Any] | None = None
-    finish_reason: str | None = None
-    usage: Mapping[str, Any] | None = None
-    served_model: str | None = None
-    status: int | None = None
-    error: str | None = None
-    wait: float | None = None
-
-
-def is_at_limit(usage: Mapping[str, Any] | None, sent: Mapping[str, Any]) -> bool:
-    most, tokens = sent.get("max_completion_tokens", sent.get("max_tokens")), tokens_in(usage)[1]
-    return type(most) is int and tokens is not None and tokens >= most
-
-
-def tokens_in(usage: Mapping[str, Any] | None) -> list[int | None]:
-    # The tokens of the request and of the reply; None if the server does not report them.
-    counts = [(usage or {}).get(name) for name in TOKENS]
-    return [count if type(count) is int and 0 <= count < 10**9 else None for count in counts]
-
-
-# The interface of the model's server: the reply in a response.
-
-
-REASONING = ("reasoning", "reasoning_content", "reasoning_details")
-COMPLETE = (None, "", "stop", "eos", "eos_token", "end_turn", "stop_sequence")
-LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length")
-FILTERED = ("content_filter", "refusal", "safety", "content_policy_violation")
-
-
-def kept_error(text: str) -> str:
-    return SECRETS.text(text)[:KEPT_ERROR]  # in this order, because the beginning of a key would not be found
-
-
-def loaded(text: str) -> Any:
-    """Return a JSON value, or None for other texts."""
-    try:
-        return json.loads(text, parse_constant=lambda name: None)
-    except (ValueError, RecursionError):
-        return None
-
-
-def error_in(found: Any, text: str) -> tuple[str, str]:
-    """Return the code and the message of an error: of a JSON value in one of the usual forms, else of a plain text."""
-    error = found.get("error", found) if isinstance(found, dict) else text
-    if not isinstance(error, dict):
-        return "", str(error)
-    said = error.get("message") or error.get("detail") or text
-    named = f" ({error['param']})" if error.get("param") else ""
-    return str(error.get("code") or error.get("type") or ""), f"{said}{named}"
-
-
-def reply_in(text: str) -> ModelReply:
-    """Return the reply in a response with status 200; only a complete reply with text has the state `answered`."""
-    found = loaded(text)
-    choices = found.get("choices") if isinstance(found, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    message, finish = choice.get("message"), choice.get("finish_reason")
-    if message is None and state_of(finish, None, is_refused=False) == REFUSED:
-        message = {}  # some servers leave out the message that their filter stops
-    faulty = choice if choice.get("error") else found
-    if not isinstance(found, dict) or not isinstance(message, dict) or faulty.get("error"):
-        said = f"expected a chat completion, got: {' '.join(error_in(faulty, text)).strip()}"
-        return ModelReply(FAILED, status=200, error=kept_error(said))
-    content, refusal = content_of(message.get("content")), message.get("refusal") or refusal_in(message.get("content"))
-    reasoning = {name: message[name] for name in REASONING if message.get(name)}
-    usage, model = found.get("usage"), found.get("model")
-    state = state_of(finish, content, is_refused=bool(refusal))
-    trouble = str(refusal) if refusal else f"unknown finish reason {finish!r}" if state == FAILED else ""
-    return ModelReply(
-        state,
-        content,
-        reasoning or None,
-        finish if finish is None else str(finish),
-        usage if isinstance(usage, dict) else None,
-        model if isinstance(model, str) else None,
-        200,
-        kept_error(trouble) or None,
-    )
-
-
-def content_of(content: Any) -> str | None:
-    """Return the text of a message; its content may be a list of parts."""
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
-        return "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else None
-
-
-def refusal_in(content: Any) -> str | None:
-    parts = [part.get("refusal") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    return next((part for part in parts if isinstance(part, str) and part), None)
-
-
-def state_of(finish: Any, content: str | None, *, is_refused: bool) -> str:
-    said = finish.lower() if isinstance(finish, str) else finish
-    if is_refused or (said.partition(":")[0] if isinstance(said, str) else said) in FILTERED:
-        return REFUSED
-    if said in LENGTH:
-        return CUT_OFF
-    if said not in COMPLETE:
-        return FAILED
-    return ANSWERED if content is not None and without_thoughts(content).strip() else EMPTY
-
-
-# The limits of the model's server: the parameters that it accepts, and how many requests at once.
-
-
-SHRINK = 0.7  # the limit of simultaneous requests is multiplied by this when the server asks for fewer
-# Parameters that some servers refuse, and what is sent instead.
-REPLACED: Mapping[str, str | None] = {"temperature": None, "seed": None, "max_tokens": "max_completion_tokens"}
-
-
-class Sampling:
-    """The parameters of requests. Parameters that the server does not know are dropped or renamed, each once."""
-
-    def __init__(self, parameters: Mapping[str, Any]) -> None:
-        self.wanted = dict(parameters)
-        self.sent = dict(parameters)
-        self.dropped: list[str] = []
-        self.lock = threading.Lock()
-
-    def drop(self, said: str, sent: Mapping[str, Any]) -> str | None:
-        """Drop the parameter of a refused request that the server names, and return its name, or None."""
-        for name, other in REPLACED.items():
-            if name in sent and re.search(rf"\b{name}\b", said):
-                with self.lock:
-                    if name in self.sent:  # replaced at once, since other threads read it
-                        more = {other: self.sent[name]} if other else {}
-                        # a value that the user has set under the other name counts
-                        self.sent = {**more, **{key: value for key, value in self.sent.items() if key != name}}
-                        self.dropped.append(name)
-                        say(f"The server refuses {name}: {f'{other} is sent instead' if other else 'it is left out'}.")
-                return name
-        return None
-
-
-class RequestGate:
-    """Limits the number of simultaneous requests: fewer when the server asks for fewer, then slowly more again."""
-
-    def __init__(self, most: int, clock: Clock) -> None:
-        self.most, self.limit, self.clock = most, float(most), clock
-        self.inside = self.round = 0
-        self.open_at = 0.0
-        self.is_stopped = False
-        self.changed = threading.Condition()
-
-    def enter(self) -> int:
-        """Wait for a place and return the current round; raise `Interrupted` if no more requests may be sent."""
-        while True:
-            with self.changed:
-                while self.inside >= int(self.limit) and not self.is_stopped:
-                    self.changed.wait()
-                if self.is_stopped:
-                    raise Interrupted
-                pause = self.open_at - self.clock.now()
-                if pause <= 0:
-                    self.inside += 1
-                    return self.round
-            self.clock.wait(pause)
-
-    def leave(self, round_entered: int, *, is_crowded: bool, is_good: bool, pause: float = 0.0) -> None:
-        """Free the place. If several requests of one round are refused, the limit becomes smaller only once."""
-        with self.changed:
-            self.inside -= 1
-            if is_crowded:
-                self.open_at = max(self.open_at, self.clock.now() + pause)
-                if round_entered == self.round:
-                    self.limit, self.round = max(1.0, self.limit * SHRINK), self.round + 1
-            elif is_good:
-                self.limit = min(float(self.most), self.limit + 1 / self.limit)
-            self.changed.notify_all()
-
-    def stop(self) -> None:
-        with self.changed:
-            self.is_stopped = True
-            self.changed.notify_all()
-        self.clock.stopped.set()
-
-
 # Exchanges over HTTP that end at a deadline, however slowly a server sends; and pauses between them.
 
 
@@ -2838,38 +2648,637 @@ def seconds_asked(headers: Any, now: float) -> float | None:
         return None
 
 
+# The HTTP proxy on the way to a server, which the environment names.
+
+
+class Proxy(NamedTuple):
+    """An HTTP proxy. `url` has its password, and `authorization` is the value of its header, or empty."""
+
+    url: str
+    host: str
+    port: int
+    authorization: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+def is_loopback(host: str) -> bool:
+    name = host.lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(name.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback or address.is_unspecified
+
+
+def proxy_for(address: str) -> Proxy | None:
+    """Return the proxy for an address that the environment names, or None; raise `Refused` for other proxies than HTTP.
+
+    The variables are `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`. An address of this machine never has one.
+    """
+    parts = urllib.parse.urlsplit(address)
+    host, proxies = parts.hostname or "", urllib.request.getproxies()
+    value = (proxies.get(parts.scheme) or proxies.get("all") or "").strip()
+    if not value or is_loopback(host) or is_in_network(host, proxies.get("no", "")):
+        return None
+    if urllib.request.proxy_bypass(parts.netloc):
+        return None
+    name = f"{parts.scheme}_proxy" if proxies.get(parts.scheme) else "all_proxy"
+    try:
+        found = urllib.parse.urlsplit(value if "://" in value else f"http://{value}")
+        server, port = found.hostname or "", found.port or 80
+    except ValueError:
+        server, port = "", 0
+    if not server or found.scheme != "http":
+        shown = value.rpartition("@")[2] if "@" in value else value  # without a password
+        raise Refused(
+            f"Expected the address of an HTTP proxy, such as http://proxy.example.org:3128, in the variable {name}, "
+            f"got {printable(shown)}: change it, or name {host} in the variable no_proxy."
+        )
+    if found.username is None:
+        return Proxy(found.geturl(), server, port)
+    pair = f"{urllib.parse.unquote(found.username)}:{urllib.parse.unquote(found.password or '')}"
+    packed = base64.b64encode(pair.encode()).decode()
+    for secret in (packed, urllib.parse.unquote(found.password or "")):
+        SECRETS.hide(secret)
+    return Proxy(found.geturl(), server, port, f"Basic {packed}")
+
+
+def is_in_network(host: str, names: str) -> bool:
+    """Return whether `no_proxy` names a network, such as 10.0.0.0/8, that has this address."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    for name in names.replace(",", " ").split():
+        try:
+            if "/" in name and address in ipaddress.ip_network(name, strict=False):
+                return True
+        except ValueError:
+            continue
+    return False
+
+
+# The address of the model's server, and its path for an interface.
+
+
+# Addresses of other interfaces of the same servers, and the path of the one that is meant.
+OTHER_PATHS: Mapping[str, str] = {
+    r"/messages": "",  # Anthropic's own
+    r"/v1(?:alpha|beta)?/models(?:/.*)?": "/v1beta/openai",  # Gemini's own
+    r"/v1(?:alpha|beta)": "/v1beta/openai",
+    r"/api(?:/chat|/generate)?": "/v1",  # Ollama's own
+    r"(?<!/chat)/completions": "",
+    r"/models": "",
+}
+OTHER_PATH = tuple((re.compile(rf"(?:{pattern})/*$"), other) for pattern, other in OTHER_PATHS.items())
+SECRET_NAME = re.compile(r"key|token|secret|passw|^sig(?:nature)?$|^auth", re.IGNORECASE)
+CHAT_PATH, RESPONSES_PATH = "/chat/completions", "/responses"
+CHAT_INTERFACE, RESPONSES_INTERFACE = INTERFACES = ("chat", "responses")
+
+
+class ModelAddress(NamedTuple):
+    """Where requests go: `target` is the path with the query."""
+
+    scheme: str
+    host: str
+    port: int | None
+    target: str
+    shown: str
+    interface: str
+    proxy: Proxy | None
+
+    @property
+    def has_api_version(self) -> bool:
+        # Azure's addresses have it; keys are in a header of their own there.
+        return "api-version=" in self.target.partition("?")[2]
+
+
+def model_address(base_url: str, interface: str | None = None) -> ModelAddress:
+    """Return where requests go for a --base-url; raise `Refused` for other texts.
+
+    Without `interface`, an address that ends in /responses has the interface of that name, and others that of chats.
+    """
+    parts = parts_of_address(base_url)
+    if parts is None or parts.hostname is None or parts.fragment:
+        raise Refused(
+            "Expected an address such as http://127.0.0.1:8000/v1 as --base-url, without keys and passwords: "
+            "these come from environment variables."
+        )
+    secret = [name for name, _ in urllib.parse.parse_qsl(parts.query, True) if SECRET_NAME.search(name)]
+    if secret:
+        raise Refused(
+            f"Expected no key in --base-url, got the parameter {printable(secret[0])}: put the key into the variable "
+            "that --key-from names, and leave the parameter out."
+        )
+    path = parts.path.rstrip("/")
+    found = interface or (RESPONSES_INTERFACE if path.endswith(RESPONSES_PATH) else CHAT_INTERFACE)
+    for known in (CHAT_PATH, RESPONSES_PATH):
+        path = path[: -len(known)] if path.endswith(known) else path
+    check_path(parts, path)
+    path += CHAT_PATH if found == CHAT_INTERFACE else RESPONSES_PATH
+    target = f"{path}?{parts.query}" if parts.query else path
+    shown = f"{parts.scheme}://{parts.netloc}{target}"
+    return ModelAddress(parts.scheme, parts.hostname, parts.port, target, shown, found, proxy_for(base_url))
+
+
+def check_path(parts: urllib.parse.SplitResult, path: str) -> None:
+    """Raise `Refused` for the address of another interface, and name the one to use."""
+    for pattern, other in OTHER_PATH:
+        start = pattern.search(path)
+        if start is not None:
+            better = f"{parts.scheme}://{parts.netloc}{path[: start.start()]}{other}"
+            raise Refused(
+                f"Expected an address with the interface of OpenAI, got {printable(parts.path)} of another interface: "
+                f"use --base-url {printable(better)}"
+            )
+
+
+# Errors of the model's server: their texts in many forms, and what each means for a run.
+
+
+# What an error means: ask later with fewer requests; ask again; this question is refused; every request would fail.
+CROWDED, PASSING, QUESTION, STOP = ("crowded", "passing", "question", "stop")
+KINDS: Mapping[int, str] = {
+    **dict.fromkeys((429, 503, 529), CROWDED),
+    **dict.fromkeys((408, 409, 425), PASSING),
+    **dict.fromkeys((400, 403, 413, 422, 451), QUESTION),
+}
+# Names of errors that servers send in place of a status, in the order in which they are looked for.
+NAMED: tuple[tuple[str, int], ...] = (
+    (r"insufficient_(?:quota|balance|credit)|billing", 402),
+    (r"rate.?limit|too_many_requests|resource_exhausted|throttl", 429),
+    (r"overloaded|unavailable|capacity", 503),
+    (r"invalid_api_key|authentication|unauthenticated|unauthorized", 401),
+    (r"permission|forbidden|moderation", 403),
+    (r"content.?(?:filter|policy|management)|context_length|invalid_request|invalid_argument|bad_request", 400),
+    (r"not_found", 404),
+    (r"too_large", 413),
+    (r"timeout|timed_out|deadline", 408),
+)
+NO_CREDIT = re.compile(r"insufficient_(?:quota|balance|credit)", re.IGNORECASE)
+FILTERED = ("content_filter", "refusal", "safety", "content_policy_violation")
+NESTED_FIELDS = ("error", "errors", "detail", "fault")
+LONGEST_NAME = 60
+
+
+class ServerError(NamedTuple):
+    """The error in a response. `code` is the server's name for it, and `status` the one that the text gives, if any."""
+
+    code: str
+    message: str
+    status: int | None
+
+    @property
+    def text(self) -> str:
+        return f"{self.code} {self.message}".strip()
+
+
+def kept_error(text: str) -> str:
+    return SECRETS.text(text)[:KEPT_ERROR]  # in this order, because the beginning of a key would not be found
+
+
+def error_in(found: Any, text: str) -> ServerError:
+    """Return the error in a JSON value of one of the usual forms, else in a plain text."""
+    error = innermost(found)
+    if not isinstance(error, dict):
+        return ServerError("", text if error is None else message_text(error), None)
+    said = error.get("message") or error.get("msg") or error.get("detail") or error.get("title")
+    named = f" ({error['param']})" if error.get("param") else ""
+    codes = [error.get(name) for name in ("code", "type", "status")]
+    numbers = [number for number in map(status_in, codes) if number]
+    code = next((str(one) for one in codes if one), "")
+    message = f"{message_text(said) if said else text}{named}{details_of(error)}"
+    status = (
+        numbers[0]
+        if numbers
+        else next((named_status(str(one)) for one in codes if one and named_status(str(one))), None)
+    )
+    return ServerError(code, message, status)
+
+
+def innermost(found: Any) -> Any:
+    """Return the object or text that has the error: `{"error": ...}`, a list of these, or the value itself."""
+    for _ in range(4):
+        if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict) and "loc" not in found[0]:
+            found = found[0]
+        elif isinstance(found, dict) and not found.get("message") and any(found.get(name) for name in NESTED_FIELDS):
+            inner = next(found[name] for name in NESTED_FIELDS if found.get(name))
+            if not isinstance(inner, (dict, list, str)) or (isinstance(inner, str) and found.get("code")):
+                return found
+            found = inner
+        elif isinstance(found, dict) and isinstance(found.get("error"), dict):
+            found = found["error"]
+        else:
+            return found
+    return found
+
+
+def message_text(said: Any) -> str:
+    """Return a message as text: also a list of problems, each with the place in the request and what is wrong."""
+    if isinstance(said, dict):
+        said = [said]
+    if not isinstance(said, list) or not all(isinstance(one, dict) for one in said):
+        return str(said)
+    lines = []
+    for one in said:
+        place = one.get("loc") or one.get("path") or ""
+        where = ".".join(map(str, place)) if isinstance(place, list) else str(place)
+        what = one.get("msg") or one.get("message") or one
+        lines.append(f"{where}: {what}" if where else str(what))
+    return "; ".join(lines)
+
+
+def details_of(error: Mapping[str, Any]) -> str:
+    # Routers put the reasons of the provider behind them into `metadata`.
+    metadata = error.get("metadata")
+    if not isinstance(metadata, dict):
+        return ""
+    parts = [metadata.get("reasons"), metadata.get("raw")]
+    said = [", ".join(map(str, part)) if isinstance(part, list) else str(part) for part in parts if part]
+    return f" [{'; '.join(said)}]" if said else ""
+
+
+def status_in(code: Any) -> int | None:
+    number = int(code) if isinstance(code, str) and re.fullmatch(r"[3-5]\d\d", code) else code
+    return number if type(number) is int and 300 <= number < 600 else None
+
+
+def named_status(name: str) -> int | None:
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name[:LONGEST_NAME]).lower().replace(" ", "_")
+    return next((status for pattern, status in NAMED if re.search(pattern, words)), None)
+
+
+def kind_of(status: int | None, error: ServerError) -> str:
+    """Return what an error with this status means; None is an error that came without one."""
+    if status is None:
+        return PASSING
+    if NO_CREDIT.search(error.text):
+        return STOP
+    if status in KINDS:
+        return KINDS[status]
+    return PASSING if status >= 500 or status < 300 else STOP
+
+
+# The result of one request to the model's server.
+
+
+ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
+TOKENS = ("prompt_tokens", "completion_tokens")
+LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")  # names of the limit of a reply
+
+
+class ModelReply(NamedTuple):
+    """The result of one attempt.
+
+    `kind` is what an error means for the run, and empty without one. `wait` is the number of seconds that the server
+    asks to wait.
+    """
+
+    state: str
+    reply: str | None = None
+    reasoning: Mapping[str, Any] | None = None
+    finish_reason: str | None = None
+    usage: Mapping[str, Any] | None = None
+    served_model: str | None = None
+    status: int | None = None
+    error: str | None = None
+    kind: str = ""
+    wait: float | None = None
+
+
+def is_at_limit(usage: Mapping[str, Any] | None, sent: Mapping[str, Any]) -> bool:
+    most, tokens = next((sent[name] for name in LIMITS if name in sent), None), tokens_in(usage)[1]
+    return type(most) is int and tokens is not None and tokens >= most
+
+
+def tokens_in(usage: Mapping[str, Any] | None) -> list[int | None]:
+    # The tokens of the request and of the reply; None if the server does not report them.
+    counts = [(usage or {}).get(name) for name in TOKENS]
+    return [count if type(count) is int and 0 <= count < 10**9 else None for count in counts]
+
+
+# The two interfaces of OpenAI, chat completions and responses: the body of a request, and the reply in a response.
+
+
+REASONING = ("reasoning", "reasoning_content", "reasoning_details", "thinking", "thinking_blocks")
+THINKING = ("thinking", "reasoning", "reasoning_text", "summary_text", "thought")  # kinds of parts of a content
+COMPLETE = (None, "", "stop", "eos", "eos_token", "end_turn", "stop_sequence", "completed")
+LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length")
+# The name of the limit of a reply in each interface.
+LIMIT_NAMES: Mapping[str, str] = {CHAT_INTERFACE: "max_tokens", RESPONSES_INTERFACE: "max_output_tokens"}
+SPOKEN = ("text", "output_text")
+
+
+def loaded(text: str) -> Any:
+    """Return a JSON value, or None for other texts."""
+    try:
+        return json.loads(text, parse_constant=lambda name: None)
+    except (ValueError, RecursionError):
+        return None
+
+
+def request_body(interface: str, model: str, prompt: str, picture: str | None, sent: Mapping[str, Any]) -> bytes:
+    """Return the body of a request. `picture` is a data URL, and `sent` has the parameters."""
+    content: Any = prompt
+    if interface == RESPONSES_INTERFACE:
+        if picture is not None:
+            content = [{"type": "input_image", "image_url": picture}, {"type": "input_text", "text": prompt}]
+        messages = {"input": [{"role": "user", "content": content}], "store": False}
+    else:
+        if picture is not None:
+            content = [{"type": "image_url", "image_url": {"url": picture}}, {"type": "text", "text": prompt}]
+        messages = {"messages": [{"role": "user", "content": content}]}
+    return as_json({"model": model, **messages, "stream": False, **sent})
+
+
+def reply_in(text: str, interface: str) -> ModelReply:
+    """Return the reply in a response with status 200; only a complete reply with text has the state `answered`.
+
+    An error in such a response is one as with a status of its own.
+    """
+    found = loaded(text)
+    if interface == RESPONSES_INTERFACE:
+        return reply_of_response(found, text)
+    return reply_of_chat(found, text)
+
+
+def reply_of_chat(found: Any, text: str) -> ModelReply:
+    choices = found.get("choices") if isinstance(found, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    message, finish = choice.get("message"), choice.get("finish_reason")
+    if message is None and state_of(finish, None, is_refused=False) == REFUSED:
+        message = {}  # some servers leave out the message that their filter stops
+    faulty = choice if choice.get("error") else found
+    if not isinstance(found, dict) or not isinstance(message, dict) or faulty.get("error"):
+        return failed_reply("a chat completion", error_in(faulty, text))
+    content, refusal = content_of(message.get("content")), message.get("refusal") or refusal_in(message.get("content"))
+    reasoning = {name: message[name] for name in REASONING if message.get(name)}
+    thoughts = "\n".join(thoughts_in(message.get("content")))
+    if thoughts:
+        reasoning.setdefault("reasoning", thoughts)
+    return finished_reply(found, finish, content, refusal=refusal, reasoning=reasoning)
+
+
+def reply_of_response(found: Any, text: str) -> ModelReply:
+    output = found.get("output") if isinstance(found, dict) else None
+    status = found.get("status") if isinstance(found, dict) else None
+    if not isinstance(found, dict) or not isinstance(output, list) or found.get("error"):
+        return failed_reply("a response", error_in(found, text))
+    items = [item for item in output if isinstance(item, dict)]
+    said = [item for item in items if item.get("type") == "message" and item.get("phase") != "commentary"]
+    contents = [content_of(item.get("content")) for item in said]
+    refusal = next(filter(None, (refusal_in(item.get("content")) for item in said)), None)
+    parts = [
+        part for item in items if item.get("type") == "reasoning" for part in (item.get("summary"), item.get("content"))
+    ]
+    thoughts = "\n".join(one for part in parts for one in thoughts_in(part))
+    details = found.get("incomplete_details")
+    finish = details.get("reason") if status == "incomplete" and isinstance(details, dict) else status
+    content = None if not said else "".join(one for one in contents if one is not None)
+    return finished_reply(
+        found, finish, content, refusal=refusal, reasoning={"reasoning": thoughts} if thoughts else {}
+    )
+
+
+def failed_reply(expected: str, error: ServerError) -> ModelReply:
+    said, kind = kept_error(f"expected {expected}, got: {error.text}"), kind_of(error.status, error)
+    is_filtered = kind == QUESTION and error.code in FILTERED
+    return ModelReply(REFUSED if is_filtered else FAILED, status=error.status or 200, error=said, kind=kind)
+
+
+def finished_reply(
+    found: Mapping[str, Any], finish: Any, content: str | None, *, refusal: Any, reasoning: Mapping[str, Any]
+) -> ModelReply:
+    model = found.get("model")
+    state = state_of(finish, content, is_refused=bool(refusal))
+    trouble = str(refusal) if refusal else f"unknown finish reason {finish!r}" if state == FAILED else ""
+    return ModelReply(
+        state,
+        content,
+        reasoning or None,
+        finish if finish is None else str(finish),
+        usage_in(found.get("usage")),
+        model if isinstance(model, str) else None,
+        200,
+        kept_error(trouble) or None,
+        PASSING if state == FAILED else "",
+    )
+
+
+def usage_in(usage: Any) -> Mapping[str, Any] | None:
+    """Return the numbers of tokens; those of the interface of responses with the names that chat completions have."""
+    if not isinstance(usage, dict):
+        return None
+    renamed = {name: usage[other] for name, other in zip(TOKENS, ("input_tokens", "output_tokens")) if other in usage}  # noqa: B905 - Python 3.9
+    return {**renamed, **usage}
+
+
+def content_of(content: Any) -> str | None:
+    """Return the text of a message; its content may be a list of parts."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") in SPOKEN]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else None
+
+
+def refusal_in(content: Any) -> str | None:
+    parts = [part.get("refusal") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return next((part for part in parts if isinstance(part, str) and part), None)
+
+
+def thoughts_in(content: Any) -> Iterator[str]:
+    """Yield the texts of those parts of a content that are no reply but reasoning."""
+    for part in content if isinstance(content, list) else ():
+        if not isinstance(part, dict) or part.get("type") not in THINKING:
+            continue
+        inner = next((part[name] for name in ("thinking", "text", "reasoning") if part.get(name)), None)
+        if isinstance(inner, str):
+            yield inner
+        elif isinstance(inner, list):
+            yield from (one["text"] for one in inner if isinstance(one, dict) and isinstance(one.get("text"), str))
+
+
+def state_of(finish: Any, content: str | None, *, is_refused: bool) -> str:
+    said = finish.lower() if isinstance(finish, str) else finish
+    if is_refused or (said.partition(":")[0] if isinstance(said, str) else said) in FILTERED:
+        return REFUSED
+    if said in LENGTH:
+        return CUT_OFF
+    if said not in COMPLETE:
+        return FAILED
+    return ANSWERED if content is not None and without_thoughts(content).strip() else EMPTY
+
+
+# The limits of the model's server: the parameters that it accepts, and how many requests at once.
+
+
+SHRINK = 0.7  # the limit of simultaneous requests is multiplied by this when the server asks for fewer
+UNKNOWN_PARAMETER = re.compile(
+    r"unknown|unrecogni[sz]ed|unsupported|not (?:be )?support|(?:does|do)(?:n't| not) support|unexpected|extra|"
+    r"not (?:permitted|allowed|recogni[sz]ed|available|accepted)|deprecated|cannot find|no longer|instead|"
+    r"at the same time|send one of|(?:invalid|valid) (?:parameter|argument|field|name)",
+    re.IGNORECASE,
+)
+BAD_VALUE = re.compile(
+    r"too (?:large|high|big|long|many|small|low)|exceed|at (?:most|least)|maximum|minimum|larger|greater|less than|"
+    r"(?:must|should) be|strictly|positive|between|range|limit|[<>\u2264\u2265]|"
+    r"(?:invalid|unsupported|bad) (?:\S+ )?value|unsupported_value",
+    re.IGNORECASE,
+)
+# Other names of the limit of a reply, and a complaint about its size that has no name.
+REPLY_LIMIT = re.compile(
+    r"max_?(?:completion_|output_|new_)?tokens|num_predict|tokens? in the completion|in the completion", re.IGNORECASE
+)
+# Parameters, the options that set them, and what is sent instead of one that is unknown to the server.
+OPTIONS: Mapping[str, str] = {"temperature": "--temperature", "seed": "--seed"}
+RENAMED: Mapping[str, str] = {"max_tokens": "max_completion_tokens"}
+
+
+class Sampling:
+    """The parameters of requests. Each fallback is tried once, and none changes what the user set.
+
+    A limit that the server does not know by its name is sent by another name. A temperature that the user did not set
+    is left out if the server refuses it.
+    """
+
+    def __init__(self, parameters: Mapping[str, Any], *, chosen: Collection[str] = ()) -> None:
+        self.wanted = dict(parameters)
+        self.chosen = frozenset(chosen)  # the names of the parameters that the user has set
+        self.sent = dict(parameters)
+        self.dropped: list[str] = []
+        self.lock = threading.Lock()
+
+    def fall_back(self, said: str, sent: Mapping[str, Any]) -> bool:
+        """Change a parameter that a refused request names; return False if it names none that may change."""
+        is_free = "temperature" in sent and "temperature" not in self.chosen
+        if is_free and is_named("temperature", said) and is_about_a_parameter(said):
+            self._replace("temperature", None)
+            return True
+        for name, other in RENAMED.items():
+            if name in sent and is_named(name, said) and is_unknown(said):
+                self._replace(name, other)
+                return True
+        return False
+
+    def _replace(self, name: str, other: str | None) -> None:
+        with self.lock:
+            if name in self.sent:  # replaced at once, since other threads read it
+                more = {other: self.sent[name]} if other else {}
+                # a value that the user has set under the other name counts
+                self.sent = {**more, **{key: value for key, value in self.sent.items() if key != name}}
+                self.dropped.append(name)
+                say(f"The server refuses {name}: {f'{other} is sent instead' if other else 'it is left out'}.")
+
+    def setting_named(self, said: str, sent: Mapping[str, Any]) -> str | None:
+        """Return what to do about the setting that a refused request names, or None if it names none."""
+        if not is_about_a_parameter(said):
+            return None
+        if REPLY_LIMIT.search(said) and is_unknown(said):
+            return "the limit of --max-tokens can't be sent to this server under any name that is known"
+        if REPLY_LIMIT.search(said):
+            return "set another limit with --max-tokens"
+        for name, option in OPTIONS.items():
+            if name in sent and is_named(name, said):
+                return f"leave out {option}, or set another value"
+        named = next((name for name in sent if name in self.chosen and is_named(name, said)), None)
+        return None if named is None else f"change {printable(named)} in --more"
+
+
+def is_named(name: str, said: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", said) is not None
+
+
+def is_about_a_parameter(said: str) -> bool:
+    return UNKNOWN_PARAMETER.search(said) is not None or BAD_VALUE.search(said) is not None
+
+
+def is_unknown(said: str) -> bool:
+    # It is about a name that the server does not know, and not about its value.
+    return UNKNOWN_PARAMETER.search(said) is not None and BAD_VALUE.search(said) is None
+
+
+class RequestGate:
+    """Limits the number of simultaneous requests: fewer when the server asks for fewer, then slowly more again."""
+
+    def __init__(self, most: int, clock: Clock) -> None:
+        self.most, self.limit, self.clock = most, float(most), clock
+        self.inside = self.round = 0
+        self.open_at = 0.0
+        self.is_stopped = False
+        self.changed = threading.Condition()
+
+    def enter(self) -> int:
+        """Wait for a place and return the current round; raise `Interrupted` if no more requests may be sent."""
+        while True:
+            with self.changed:
+                while self.inside >= int(self.limit) and not self.is_stopped:
+                    self.changed.wait()
+                if self.is_stopped:
+                    raise Interrupted
+                pause = self.open_at - self.clock.now()
+                if pause <= 0:
+                    self.inside += 1
+                    return self.round
+            self.clock.wait(pause)
+
+    def leave(self, round_entered: int, *, is_crowded: bool, is_good: bool, pause: float = 0.0) -> None:
+        """Free the place. If several requests of one round are refused, the limit becomes smaller only once."""
+        with self.changed:
+            self.inside -= 1
+            if is_crowded:
+                self.open_at = max(self.open_at, self.clock.now() + pause)
+                if round_entered == self.round:
+                    self.limit, self.round = max(1.0, self.limit * SHRINK), self.round + 1
+            elif is_good:
+                self.limit = min(float(self.most), self.limit + 1 / self.limit)
+            self.changed.notify_all()
+
+    def stop(self) -> None:
+        with self.changed:
+            self.is_stopped = True
+            self.changed.notify_all()
+        self.clock.stopped.set()
+
+
 # One exchange with the model's server.
 
 
 LEAST_REPLY = 256 << 10  # bytes that one reply may have in any case
 ALL_REPLIES = 32 << 20  # bytes of all replies that are read at once; each of the requests at once has an equal part
+AUTHORIZATION = "Authorization"
+REDIRECTS = (301, 302, 303, 307, 308)
+TUNNEL_REFUSED = re.compile(r"Tunnel connection failed: 4\d\d")
 MOST_VALUES = 1 << 20  # values in a reply, which need more memory than their text
 
 
 class ModelServer:
-    """A server with the interface of OpenAI's chat completions; each thread has a connection of its own.
+    """A server with one of OpenAI's interfaces; each thread has a connection of its own.
 
     An exchange ends after `timeout` seconds, whatever the server does. All replies that are read at once have
-    `ALL_REPLIES` bytes at most: each of `concurrency` requests has an equal part.
+    `ALL_REPLIES` bytes at most: each of `concurrency` requests has an equal part. The key is sent in `key_header`;
+    without one, in the header that the address calls for.
     """
 
-    def __init__(self, base_url: str, key: str, *, timeout: float, concurrency: int = 1) -> None:
-        parts = parts_of_address(base_url)
-        if parts is None or parts.hostname is None or parts.query or parts.fragment:
-            raise Refused(
-                "Expected an address such as http://127.0.0.1:8000/v1 as --base-url, without keys and passwords: "
-                "these come from environment variables."
-            )
-        self.scheme, self.host, self.port, self.timeout = parts.scheme, parts.hostname, parts.port, timeout
-        path = parts.path.rstrip("/")
-        self.path = path if path.endswith("/chat/completions") else f"{path}/chat/completions"
-        self.address = f"{parts.scheme}://{parts.netloc}{self.path}"
+    def __init__(
+        self, address: ModelAddress, key: str, *, timeout: float, concurrency: int = 1, key_header: str | None = None
+    ) -> None:
+        self.address, self.timeout = address, timeout
         self.headers = {"Content-Type": "application/json", "User-Agent": "horsesense-ask"}
+        header = key_header or ("api-key" if address.has_api_version else AUTHORIZATION)
         if key:
-            self.headers["Authorization"] = f"Bearer {key}"
+            self.headers[header] = f"Bearer {key}" if header.lower() == AUTHORIZATION.lower() else key
         self.most = max(LEAST_REPLY, ALL_REPLIES // concurrency)
         self.own = threading.local()
         self.parsing = threading.Lock()  # a value of JSON needs many times the memory of its text
+
+    def __str__(self) -> str:
+        proxy = self.address.proxy
+        return f"{self.address.shown} through the proxy {proxy}" if proxy else self.address.shown
 
     def ask(self, body: bytes, *, now: Callable[[], float]) -> ModelReply:
         """Send a request once and return the result; a failure is a result too."""
@@ -2881,15 +3290,22 @@ class ModelServer:
                 text = content.decode("utf-8", "replace")
                 del content
                 if response.status == 200:
-                    return reply_in(text)
-                code, said = error_in(loaded(text), text)
-        except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
+                    return reply_in(text, self.address.interface)._replace(wait=seconds_asked(response.headers, now()))
+                error = error_in(loaded(text), text)
+        except (OSError, http.client.HTTPException, ValueError, RecursionError) as trouble:
             connection.close()
-            return ModelReply(FAILED, error=kept_error(f"{type(error).__name__}: {error}"))
-        said = said or f"{response.reason}"
-        state = REFUSED if response.status == 400 and code in FILTERED else FAILED
+            return ModelReply(FAILED, error=kept_error(self._name_proxy(trouble)), kind=kind_of_trouble(trouble))
+        said = error.text.strip() or str(response.reason)
+        if response.status in REDIRECTS and response.headers.get("Location"):
+            said = f"leads to {urllib.parse.urljoin(self.address.shown, response.headers['Location'])}"
+        kind = kind_of(response.status, error)
+        state = REFUSED if kind == QUESTION and error.code in FILTERED else FAILED
         wait = seconds_asked(response.headers, now())
-        return ModelReply(state, status=response.status, error=kept_error(f"{code} {said}".strip()), wait=wait)
+        return ModelReply(state, status=response.status, error=kept_error(said), kind=kind, wait=wait)
+
+    def _name_proxy(self, trouble: Exception) -> str:
+        proxy = self.address.proxy
+        return f"{type(trouble).__name__}: {trouble}" + (f" (through the proxy {proxy})" if proxy else "")
 
     def leave(self) -> None:
         found: TimedConnection | None = getattr(self.own, "connection", None)
@@ -2900,8 +3316,7 @@ class ModelServer:
         """Return this thread's connection with a new deadline; one that the server has closed is opened again."""
         found: TimedConnection | None = getattr(self.own, "connection", None)
         if found is None:
-            kind = TimedTLSConnection if self.scheme == "https" else TimedConnection
-            found = self.own.connection = kind(self.host, self.port, timeout=self.timeout)
+            found = self.own.connection = new_connection(self.address, self.timeout)
         elif found.sock is not None and has_input(found.sock):
             found.close()
         found.deadline = Deadline(self.timeout)
@@ -2911,7 +3326,7 @@ class ModelServer:
         """Send a request; return the response and its content."""
         trouble: OSError | None = None
         try:
-            connection.request("POST", self.path, body, self.headers)
+            connection.request("POST", *proxied(self.address, self.headers, body))
         except (BrokenPipeError, ConnectionResetError) as error:
             trouble = error  # a server may refuse a request before it has read all of it
         try:
@@ -2943,6 +3358,31 @@ class ModelServer:
             response.length = 0  # `read1` does not count before Python 3.13
             response.read()  # ends the response, so that the connection can be used again
         return b"".join(pieces)
+
+
+def new_connection(address: ModelAddress, timeout: float) -> TimedConnection:
+    kind = TimedTLSConnection if address.scheme == "https" else TimedConnection
+    if address.proxy is None:
+        return kind(address.host, address.port, timeout=timeout)
+    found = kind(address.proxy.host, address.proxy.port, timeout=timeout)
+    if address.scheme == "https":
+        headers = {"Proxy-Authorization": address.proxy.authorization} if address.proxy.authorization else {}
+        found.set_tunnel(address.host, address.port, headers)
+    return found
+
+
+def proxied(address: ModelAddress, headers: Mapping[str, str], body: bytes) -> tuple[str, bytes, Mapping[str, str]]:
+    """Return the target, the body and the headers of a request: a proxy without a tunnel needs the whole address."""
+    if address.proxy is None or address.scheme == "https":
+        return address.target, body, headers
+    authorization = address.proxy.authorization
+    return address.shown, body, {**headers, **({"Proxy-Authorization": authorization} if authorization else {})}
+
+
+def kind_of_trouble(trouble: Exception) -> str:
+    # A certificate or a proxy that refuses will do so again.
+    is_refused = isinstance(trouble, ssl.SSLCertVerificationError) or TUNNEL_REFUSED.search(str(trouble))
+    return STOP if is_refused else PASSING
 
 
 def check_values(content: bytes) -> None:
@@ -3110,6 +3550,7 @@ def nearest(size: int, scale: Fraction) -> list[int]:
 class Kept(NamedTuple):
     state: str
     reply: str | None
+    error: str | None = None  # or the reason of a refusal
 
 
 NESTED = ("reasoning", "usage")
@@ -3135,14 +3576,29 @@ def lock(file: BinaryIO, path: Path) -> None:
         return
 
 
-def stored_reply(line: bytes) -> tuple[tuple[int, str], Kept]:
-    """Return which request a stored line is about, and its reply; raise an error if a field is missing or wrong."""
+class StoredReply(NamedTuple):
+    """A stored line. `name` says which request it is about.
+
+    The line of a request that the server refused is unsure until a reply follows: all requests may have been refused.
+    """
+
+    name: tuple[int, str]
+    kept: Kept
+    model: str
+    is_unsure: bool
+
+
+def stored_reply(line: bytes) -> StoredReply:
+    """Return the reply in a stored line; raise an error if a field is missing or wrong."""
     row = json.loads(line)
     number, key, state, reply = (row[name] for name in ("question", "key", "state", "reply"))
     is_text = isinstance(reply, str) or (reply is None and state != ANSWERED)
     if type(number) is not int or not isinstance(key, str) or state not in STATES or not is_text:
         raise ValueError("a field has another form")
-    return (number, key), Kept(state, reply)
+    error, status = row.get("error"), row.get("status")
+    is_unsure = state == REFUSED and status != 200 and status is not None
+    kept = Kept(state, reply, error if isinstance(error, str) else None)
+    return StoredReply((number, key), kept, str(row.get("model")), is_unsure)
 
 
 class ReplyLog:
@@ -3150,6 +3606,8 @@ class ReplyLog:
 
     def __init__(self, path: Path) -> None:
         self.done: dict[tuple[int, str], Kept] = {}
+        self.answering: set[str] = set()  # the models that have answered a question
+        self.unsure: dict[tuple[int, str], Kept] = {}
         self.file = path.open("ab")
         try:
             lock(self.file, path)
@@ -3174,13 +3632,17 @@ class ReplyLog:
 
     def _note(self, line: bytes, where: str) -> None:
         try:
-            name, kept = stored_reply(line)
+            found = stored_reply(line)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise Refused(
                 f"Expected a stored reply in {where}, got something else: delete this line, or use another --folder."
             ) from error
-        if kept.state != FAILED:
-            self.done[name] = kept
+        if found.is_unsure:
+            self.unsure[found.name] = found.kept
+        elif found.kept.state != FAILED:
+            self.done.update({**self.unsure, found.name: found.kept})
+            self.unsure.clear()
+            self.answering.add(found.model)
 
     def add(self, record: Mapping[str, Any]) -> None:
         replied = {name: record[name] for name in REPLIED}  # elsewhere, as in digests, parts of a key occur by chance
@@ -3208,11 +3670,19 @@ class ReplyLog:
 # A run: several threads ask the questions, repeat failures and count the replies.
 
 
-IN_A_ROW = 20  # failed requests after which the script stops
+IN_A_ROW = 20  # failed or refused requests after which the script stops
+FIRST_REFUSALS = 3  # questions that the server may refuse before it has answered any
+MOST_REASONS = 50  # different reasons of failures that are printed
 BEAT = 1.0  # seconds between two lines of progress on a terminal
 PARTS = 20  # lines of progress elsewhere, such as in a log
 MILLION = 1_000_000
-CROWDED, PASSING = (429, 503), (408, 409, 425)
+DIGITS = re.compile(r"\d+")
+
+
+HINTS: Mapping[int, str] = {
+    401: "put the server's key into the variable that --key-from names",
+    404: "check --model and --base-url, which often ends in /v1",
+}
 
 
 class ModelRequest(NamedTuple):
@@ -3228,7 +3698,8 @@ class Tally:
         self.total, self.prices = total, prices
         self.states: Counter[str] = Counter()
         self.tokens = [0, 0]
-        self.asked = self.failed_in_a_row = 0
+        self.asked = self.troubles_in_a_row = 0
+        self.reasons: Counter[str] = Counter()
         self.began = time.monotonic()
         self.lock = threading.Lock()
 
@@ -3237,12 +3708,22 @@ class Tally:
             for at, count in enumerate(tokens_in(usage)):
                 self.tokens[at] += count or 0
 
-    def add(self, state: str, *, is_new: bool) -> None:
+    def add(self, state: str, *, is_new: bool, is_trouble: bool = False) -> None:
         with self.lock:
             self.states[state] += 1
             self.asked += is_new
             if is_new:  # replies from the disk say nothing about the server
-                self.failed_in_a_row = self.failed_in_a_row + 1 if state == FAILED else 0
+                self.troubles_in_a_row = self.troubles_in_a_row + 1 if is_trouble else 0
+
+    def is_worth_saying(self, reason: str) -> int:
+        """Count a reason of a failure; return how often there was one like it, or 0 if it need not be said again."""
+        alike = DIGITS.sub("0", reason)
+        with self.lock:
+            if alike not in self.reasons and len(self.reasons) >= MOST_REASONS:
+                return 0
+            self.reasons[alike] += 1
+            count = self.reasons[alike]
+        return count if count in (1, 10, 100, 1000, 10_000, 100_000) else 0
 
     def line(self) -> str:
         """Return the progress as one line."""
@@ -3281,6 +3762,8 @@ class QuestionRun:
         self.clock = gate.clock
         self.waiting: deque[ModelRequest] = deque()
         self.outcomes: dict[tuple[int, int, int], Kept] = {}
+        self.postponed: list[ModelRequest] = []  # refused before the server had answered any question
+        self.is_answering = settings.model in log.answering
         self.trouble: BaseException | None = None
         self.working, self.lock, self.ended = 0, threading.Lock(), threading.Event()
 
@@ -3292,6 +3775,8 @@ class QuestionRun:
         for _ in range(count):
             threading.Thread(target=self._work, daemon=True).start()
         is_complete = self._watch()
+        if is_complete and self.postponed and self.trouble is None:
+            self.trouble = self._refusal(self.last_refusal)
         if self.trouble is not None:
             raise self.trouble
         return is_complete
@@ -3347,17 +3832,52 @@ class QuestionRun:
         """Get the reply to a request, from the disk or from the server."""
         key = self.key_of(request)
         kept = self.log.done.get((request.question.number, key))
-        is_new = kept is None
-        if kept is None:
-            found = self._ask(request, key)
-            kept = Kept(found.state, found.reply and SECRETS.text(found.reply))  # as it is stored
+        if kept is not None:
+            self.outcomes[request.question.number, request.variant, request.epoch] = kept
+            self.tally.add(kept.state, is_new=False)
+            return
+        found = self._ask(request, key)
+        if found.state == FAILED and found.kind == QUESTION:
+            self._postpone(request, found)
+            return
+        kept = Kept(found.state, found.reply and SECRETS.text(found.reply), found.error)  # as it is stored
         self.outcomes[request.question.number, request.variant, request.epoch] = kept
-        self.tally.add(kept.state, is_new=is_new)
-        if self.tally.failed_in_a_row >= max(IN_A_ROW, 2 * self.settings.concurrency):
+        self.tally.add(kept.state, is_new=True, is_trouble=bool(found.kind))
+        if not found.kind:
+            self._go_on_with_postponed()
+        most = self.settings.stop_after or max(IN_A_ROW, 2 * self.settings.concurrency)
+        if self.tally.troubles_in_a_row >= most:
             raise Unreachable(
-                f"Expected replies from {self.server.address}, got {self.tally.failed_in_a_row} failures in a row, the "
-                f"last one: {printable(found.error)}. Continue later with --resume."
+                f"Expected replies from {self.server}, got {self.tally.troubles_in_a_row} failed or refused requests "
+                f"in a row, the last one: {printable(found.error)}. Continue later with --resume; --stop-after sets "
+                "how many end the run."
             )
+
+    def _postpone(self, request: ModelRequest, found: ModelReply) -> None:
+        """Keep a refused request for later: until the server answers a question, every request may be wrong."""
+        with self.lock:
+            if self.is_answering:
+                self.waiting.append(request)
+                return
+            self.postponed.append(request)
+            self.last_refusal = found
+            is_over = len(self.postponed) >= FIRST_REFUSALS
+        if is_over or self.sampling.setting_named(found.error or "", self.sampling.sent):
+            raise self._refusal(found)
+
+    def _go_on_with_postponed(self) -> None:
+        with self.lock:
+            self.is_answering = True
+            self.waiting.extend(self.postponed)
+            self.postponed.clear()
+
+    def _refusal(self, found: ModelReply) -> Refused:
+        said = printable(found.error, KEPT_ERROR)
+        hint = self.sampling.setting_named(said, self.sampling.sent) or HINTS.get(found.status or 0)
+        return Refused(
+            f"{self.server} refuses the request ({found.status or 'no status'}): {said}"
+            + (f". What to do: {hint}." if hint else "")
+        )
 
     def prompt_of(self, request: ModelRequest) -> str:
         return self.form.variants(request.question)[request.variant].prompt
@@ -3376,23 +3896,28 @@ class QuestionRun:
             sent = dict(self.sampling.sent)
             body = self.body_of(request, sent)
             entered, began = self.gate.enter(), self.clock.now()
-            found = ModelReply(FAILED, error="not sent")
+            found, is_changed = ModelReply(FAILED, error="not sent"), False
             pause = min(LONGEST_BACKOFF, PAUSE * 2**failures) * random.uniform(0.5, 1)  # noqa: S311 - only a pause
             try:
                 found = self.server.ask(body, now=self.clock.date)
                 if found.state == ANSWERED and not found.finish_reason and is_at_limit(found.usage, sent):
                     found = found._replace(state=CUT_OFF)
+                if found.kind == QUESTION:
+                    is_changed = self.sampling.fall_back(found.error or "", sent)
+                    if self.is_answering and not is_changed:
+                        found = found._replace(state=REFUSED)
                 latency = self.clock.now() - began
                 pause = found.wait or pause
                 self.log.add(self._record(request, found, key=key, attempt=attempt, body=body, latency=latency))
                 self.tally.add_usage(found.usage)
             finally:
-                is_crowded = found.status in CROWDED
-                self.gate.leave(entered, is_crowded=is_crowded, is_good=found.status == 200, pause=pause)
-            if found.state != FAILED:
-                return found
-            if self._is_dropped(found, sent):
+                is_crowded = found.kind == CROWDED
+                self.gate.leave(entered, is_crowded=is_crowded, is_good=not found.kind, pause=pause)
+            if is_changed:
                 continue
+            self._say_trouble(request, found)
+            if found.state != FAILED or found.kind == QUESTION:
+                return found
             self._check_passing(found, pause)
             failures += 1
             if failures > self.settings.retries:
@@ -3400,28 +3925,27 @@ class QuestionRun:
             if not is_crowded:
                 self.clock.wait(pause)
 
-    def _is_dropped(self, found: ModelReply, sent: Mapping[str, Any]) -> bool:
-        return found.status in (400, 422) and self.sampling.drop(found.error or "", sent) is not None
+    def _say_trouble(self, request: ModelRequest, found: ModelReply) -> None:
+        """Print the reason of a failure when it comes first, and then at the 10th, 100th, ... time."""
+        reason = printable(found.error)
+        count = self.tally.is_worth_saying(reason) if found.kind else 0
+        if count:
+            state = REFUSED if found.kind == QUESTION else found.state
+            state = f"{state} ({found.status})" if found.status else state
+            again = f" ({count:,} times so far)" if count > 1 else ""
+            say(f"Question {request.question.number} {state}: {reason}{again}")
 
     def _check_passing(self, found: ModelReply, pause: float) -> None:
         """Raise `Refused` for a failure that a later attempt can't change."""
-        status, said = found.status, printable(found.error, KEPT_ERROR)
-        if status is not None and status != 200 and status < 500 and status not in (429, *PASSING):
-            raise Refused(f"{self.server.address} refuses the request ({status}): {said}")
-        if status == 429 and "insufficient_quota" in said:
-            raise Refused(f"{self.server.address} refuses further requests ({status}): {said}")
+        if found.kind == STOP:
+            raise self._refusal(found)
         if found.wait is not None and pause > LONGEST_PAUSE:
-            raise Refused(f"{self.server.address} asks to wait {duration(pause)}: continue later with --resume.")
+            raise Refused(f"{self.server} asks to wait {duration(pause)}: continue later with --resume.")
 
     def body_of(self, request: ModelRequest, sent: Mapping[str, Any]) -> bytes:
-        """Return the body of a request."""
-        address = self.pictures.address_of(request.question)
-        content: Any = self.prompt_of(request)
-        if address is not None:
-            picture = {"type": "image_url", "image_url": {"url": address}}
-            content = [picture, {"type": "text", "text": content}]
-        message = {"role": "user", "content": content}
-        return as_json({"model": self.settings.model, "messages": [message], "stream": False, **sent})
+        picture = self.pictures.address_of(request.question)
+        interface = self.server.address.interface
+        return request_body(interface, self.settings.model, self.prompt_of(request), picture, sent)
 
     def _record(
         self, request: ModelRequest, found: ModelReply, *, key: str, attempt: int, body: bytes, latency: float
@@ -3443,7 +3967,7 @@ class QuestionRun:
             "model": self.settings.model,
             "dropped": list(self.sampling.dropped),
             "latency": round(latency, 3),
-            **{name: value for name, value in found._asdict().items() if name != "wait"},
+            **{name: value for name, value in found._asdict().items() if name not in ("kind", "wait")},
         }
 
 
@@ -3483,7 +4007,10 @@ class Site:
         self.headers = {"Accept": "application/json", "User-Agent": "horsesense-ask"}
         if token:
             self.headers["Authorization"] = f"Bearer {token}"
-        self.opener = urllib.request.build_opener(SameSite, TimedHTTP, TimedHTTPS)
+        proxy = proxy_for(self.address)
+        self.shown = f"{self.address} through the proxy {proxy}" if proxy else self.address
+        proxies = urllib.request.ProxyHandler({parts.scheme: proxy.url} if proxy else {})
+        self.opener = urllib.request.build_opener(SameSite, TimedHTTP, TimedHTTPS, proxies)
 
     def ask(self, path: str) -> Any:
         return self._again(lambda: self._opened(path, {}), json_of)
@@ -3547,13 +4074,13 @@ class Site:
                 trouble = message_of(error)
                 pause = seconds_asked(error.headers, self.clock.date()) or pause
                 if not (error.code == 429 or error.code >= 500) or pause > LONGEST_PAUSE:
-                    raise Refused(f"{self.address} says: {trouble}", error.code) from error
+                    raise Refused(f"{self.shown} says: {trouble}", error.code) from error
             except (OSError, http.client.HTTPException, ValueError, zlib.error) as error:
                 trouble = printable(getattr(error, "reason", error)) or type(error).__name__
             if number + 1 < TRIES:
                 say(f"No answer from the site yet ({trouble}). The next try is in {pause:g} s.")
                 self.clock.wait(pause)
-        raise Unreachable(f"Expected an answer from {self.address}, got none after {TRIES} tries: {trouble}")
+        raise Unreachable(f"Expected an answer from {self.shown}, got none after {TRIES} tries: {trouble}")
 
 
 def json_of(answer: Any) -> Any:
@@ -3716,13 +4243,15 @@ class SinglePictures:
 # Results: the answers of a run, the report on them, and what is submitted.
 
 
+SHOWN_REASONS = 5
 TOO_MANY = "(too many steps)"
 
 
 class Result(NamedTuple):
     """The answer to a question, or None with the state that prevents it.
 
-    `unread` has replies without an answer, and `steps` the score of the steps if they were asked for.
+    `unread` has replies without an answer, and `steps` the score of the steps if they were asked for. `reason` is the
+    text of a refusal or of an error.
     """
 
     question: AskedQuestion
@@ -3730,6 +4259,7 @@ class Result(NamedTuple):
     answer: str | None
     unread: list[str]
     steps: StepScore | None = None
+    reason: str = ""
 
 
 def results_of(
@@ -3739,10 +4269,11 @@ def results_of(
     results, form = [], run.form
     for question in questions:
         answers: list[str | None] = []
-        states, unread = [], []
+        states, unread, reasons = [], [], []
         for number, variant in enumerate(form.variants(question)):
             kept = run.outcomes[question.number, number, epoch]
             states.append(kept.state)
+            reasons.append(kept.error or "")
             is_answered = kept.state == ANSWERED and kept.reply is not None
             answer = form.read(reader, kept.reply or "", question=question, variant=variant) if is_answered else None
             answers.append(answer)
@@ -3752,7 +4283,7 @@ def results_of(
         said = (kept.reply or "") if state == ANSWERED else ""
         steps = score_steps(said, question.steps) if form.has_steps else None
         answer = form.combine(answers) if None not in answers else None
-        results.append(Result(question, state, answer, unread, steps))
+        results.append(Result(question, state, answer, unread, steps, next(filter(None, reasons), "")))
     return results
 
 
@@ -3795,6 +4326,7 @@ def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
     """Yield the report on the results, as lines of text."""
     states = Counter(one.state for one in results)
     yield f"questions {len(results):,}: " + ", ".join(f"{state} {states[state]:,}" for state in STATES)
+    yield from report_reasons(results)
     unread = [(one.question.number, reply) for one in results for reply in one.unread]
     yield f"replies without a readable answer: {len(unread):,}"
     for number, reply in unread[:10]:
@@ -3815,6 +4347,16 @@ def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
         both = [pair for pair in pairs if None not in pair]
         same = sum(one == other for one, other in both)
         yield f"asked twice: {len(again):,} questions, {len(both):,} with two answers, of which {same:,} agree"
+
+
+def report_reasons(results: Sequence[Result]) -> Iterator[str]:
+    """Yield the most frequent reasons of refusals and failures, as lines of text."""
+    for state in (REFUSED, FAILED):
+        reasons = Counter(printable(one.reason) for one in results if one.state == state and one.reason)
+        for reason, count in reasons.most_common(SHOWN_REASONS):
+            yield f"  {state} {count:,}: {reason}"
+        if len(reasons) > SHOWN_REASONS:
+            yield f"  {state} for {len(reasons) - SHOWN_REASONS:,} other reasons: see replies.jsonl"
 
 
 def report_steps(results: Sequence[Result]) -> Iterator[str]:
@@ -3926,6 +4468,8 @@ def note_of(options: argparse.Namespace, sampling: Sampling, results: Sequence[R
 
 PROGRAM = "ask.py"
 A_DAY = 86_400.0
+TEMPERATURE = 0.0
+RESERVED = ("model", "messages", "input", "stream", "n")  # parameters that the script sets
 
 
 def not_negative(text: str, least: int = 0) -> int:
@@ -3965,11 +4509,17 @@ def factor(text: str) -> Fraction:
     return found
 
 
+def header_name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", text):
+        raise argparse.ArgumentTypeError(f"expected the name of a header, such as api-key, got {text!r}")
+    return text
+
+
 def more_parameters(text: str) -> dict[str, Any]:
     found = loaded(text)
-    if not isinstance(found, dict) or {"model", "messages", "stream", "n"} & found.keys():
+    if not isinstance(found, dict) or found.keys() & set(RESERVED):
         raise argparse.ArgumentTypeError(
-            'expected a JSON object such as {"top_p": 0.9}, without model, messages, stream, n'
+            f'expected a JSON object such as {{"top_p": 0.9}}, without {", ".join(RESERVED)}'
         )
     return found
 
@@ -3987,12 +4537,21 @@ def add_options(found: argparse.ArgumentParser) -> None:
     found.add_argument(
         "--base-url", required=True, metavar="URL", help="address of the model's server; often ends with /v1"
     )
+    found.add_argument(
+        "--interface", choices=INTERFACES, help="interface of the server; default: responses if its address says so"
+    )
     found.add_argument("--model", required=True, metavar="NAME", help="name of the model on its server")
     found.add_argument(
         "--key-from",
         default="MODEL_API_KEY",
         metavar="VARIABLE",
         help="variable with the server's key; default: %(default)s",
+    )
+    found.add_argument(
+        "--key-header",
+        type=header_name,
+        metavar="NAME",
+        help="header with this key; default: Authorization, or api-key if the address has api-version",
     )
     found.add_argument("--form", choices=tuple(FORMS), default="plain", help="how to ask; default: %(default)s")
     found.add_argument("--sample", type=positive, metavar="N", help="ask only N of the questions")
@@ -4003,7 +4562,7 @@ def add_options(found: argparse.ArgumentParser) -> None:
     found.add_argument("--resume", action="store_true", help="keep the replies in the folder, and ask what is missing")
     found.add_argument("--scale", type=factor, metavar="FACTOR", help="scale pictures, to the nearest pixel")
     sampling = found.add_argument_group("sampling")
-    sampling.add_argument("--temperature", type=amount, default=0.0, metavar="T", help="default: %(default)g")
+    sampling.add_argument("--temperature", type=amount, metavar="T", help=f"default: {TEMPERATURE:g}")
     sampling.add_argument(
         "--max-tokens", type=positive, default=4096, metavar="N", help="limit of a reply; default: %(default)s"
     )
@@ -4015,6 +4574,12 @@ def add_options(found: argparse.ArgumentParser) -> None:
     )
     sending.add_argument(
         "--retries", type=not_negative, default=5, metavar="N", help="tries after a failed one; default: %(default)s"
+    )
+    sending.add_argument(
+        "--stop-after",
+        type=positive,
+        metavar="N",
+        help=f"failed or refused requests in a row that end the run; default: {IN_A_ROW}, or twice --concurrency",
     )
     sending.add_argument(
         "--timeout",
@@ -4042,9 +4607,14 @@ def key_in(variable: str) -> str:
     return key
 
 
-def sampling_of(options: argparse.Namespace) -> Sampling:
-    own = {"temperature": options.temperature, "max_tokens": options.max_tokens, "seed": options.seed}
-    return Sampling({**{name: value for name, value in own.items() if value is not None}, **options.more})
+def sampling_of(options: argparse.Namespace, interface: str) -> Sampling:
+    own = {"temperature": options.temperature, LIMIT_NAMES[interface]: options.max_tokens, "seed": options.seed}
+    if options.temperature is None:
+        own["temperature"] = TEMPERATURE
+    chosen = {"seed", *options.more} | ({"temperature"} if options.temperature is not None else set())
+    return Sampling(
+        {**{name: value for name, value in own.items() if value is not None}, **options.more}, chosen=chosen
+    )
 
 
 def prices_of(options: argparse.Namespace) -> tuple[float, float] | None:
@@ -4097,8 +4667,9 @@ def ask(
 
     `opened` returns the split. It is called after the checks of the options that do not need the split.
     """
+    key, address = key_in(options.key_from), model_address(options.base_url, options.interface)
     server = ModelServer(
-        options.base_url, key_in(options.key_from), timeout=options.timeout, concurrency=options.concurrency
+        address, key, timeout=options.timeout, concurrency=options.concurrency, key_header=options.key_header
     )
     split_path(options.split)
     folder, form = folder_of(options), FORMS[options.form]
@@ -4116,10 +4687,11 @@ def ask(
     pictures = PictureStore(split.pictures(questions, chosen, folder), scale=options.scale)
     log = ReplyLog(folder / "replies.jsonl")
     run = QuestionRun(
-        server, log, pictures, gate=RequestGate(options.concurrency, clock), sampling=sampling_of(options),
+        server, log, pictures, gate=RequestGate(options.concurrency, clock),
+        sampling=sampling_of(options, address.interface),
         tally=Tally(len(requests), prices=prices_of(options)), form=form, settings=options,
     )  # fmt: skip
-    say(f"{len(requests):,} requests for {len(chosen):,} questions, to {server.address}")
+    say(f"{len(requests):,} requests for {len(chosen):,} questions, to {server}")
     try:
         if not run.run(requests):
             raise KeyboardInterrupt

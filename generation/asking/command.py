@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -15,12 +16,13 @@ from generation.asking.answers import AnswerReader
 from generation.asking.console import SECRETS, Clock, Refused, Unreachable, printable, say, tell
 from generation.asking.digests import as_json
 from generation.asking.forms import FORMS, PlainForm
-from generation.asking.model_server.interfaces import loaded
+from generation.asking.model_server.addresses import INTERFACES, model_address
+from generation.asking.model_server.interfaces import LIMIT_NAMES, loaded
 from generation.asking.model_server.limits import RequestGate, Sampling
 from generation.asking.model_server.model_reply import FAILED
 from generation.asking.model_server.server import ModelServer
 from generation.asking.pictures import PictureStore
-from generation.asking.question_run import ModelRequest, QuestionRun, Tally
+from generation.asking.question_run import IN_A_ROW, ModelRequest, QuestionRun, Tally
 from generation.asking.questions import AskedQuestion, QuestionSource, chosen_of
 from generation.asking.reply_log import ReplyLog
 from generation.asking.results import (
@@ -36,6 +38,8 @@ from generation.asking.site import Site, SiteSplit, split_path
 
 PROGRAM = "ask.py"
 A_DAY = 86_400.0
+TEMPERATURE = 0.0
+RESERVED = ("model", "messages", "input", "stream", "n")  # parameters that the script sets
 
 
 def not_negative(text: str, least: int = 0) -> int:
@@ -75,11 +79,17 @@ def factor(text: str) -> Fraction:
     return found
 
 
+def header_name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", text):
+        raise argparse.ArgumentTypeError(f"expected the name of a header, such as api-key, got {text!r}")
+    return text
+
+
 def more_parameters(text: str) -> dict[str, Any]:
     found = loaded(text)
-    if not isinstance(found, dict) or {"model", "messages", "stream", "n"} & found.keys():
+    if not isinstance(found, dict) or found.keys() & set(RESERVED):
         raise argparse.ArgumentTypeError(
-            'expected a JSON object such as {"top_p": 0.9}, without model, messages, stream, n'
+            f'expected a JSON object such as {{"top_p": 0.9}}, without {", ".join(RESERVED)}'
         )
     return found
 
@@ -97,12 +107,21 @@ def add_options(found: argparse.ArgumentParser) -> None:
     found.add_argument(
         "--base-url", required=True, metavar="URL", help="address of the model's server; often ends with /v1"
     )
+    found.add_argument(
+        "--interface", choices=INTERFACES, help="interface of the server; default: responses if its address says so"
+    )
     found.add_argument("--model", required=True, metavar="NAME", help="name of the model on its server")
     found.add_argument(
         "--key-from",
         default="MODEL_API_KEY",
         metavar="VARIABLE",
         help="variable with the server's key; default: %(default)s",
+    )
+    found.add_argument(
+        "--key-header",
+        type=header_name,
+        metavar="NAME",
+        help="header with this key; default: Authorization, or api-key if the address has api-version",
     )
     found.add_argument("--form", choices=tuple(FORMS), default="plain", help="how to ask; default: %(default)s")
     found.add_argument("--sample", type=positive, metavar="N", help="ask only N of the questions")
@@ -113,7 +132,7 @@ def add_options(found: argparse.ArgumentParser) -> None:
     found.add_argument("--resume", action="store_true", help="keep the replies in the folder, and ask what is missing")
     found.add_argument("--scale", type=factor, metavar="FACTOR", help="scale pictures, to the nearest pixel")
     sampling = found.add_argument_group("sampling")
-    sampling.add_argument("--temperature", type=amount, default=0.0, metavar="T", help="default: %(default)g")
+    sampling.add_argument("--temperature", type=amount, metavar="T", help=f"default: {TEMPERATURE:g}")
     sampling.add_argument(
         "--max-tokens", type=positive, default=4096, metavar="N", help="limit of a reply; default: %(default)s"
     )
@@ -125,6 +144,12 @@ def add_options(found: argparse.ArgumentParser) -> None:
     )
     sending.add_argument(
         "--retries", type=not_negative, default=5, metavar="N", help="tries after a failed one; default: %(default)s"
+    )
+    sending.add_argument(
+        "--stop-after",
+        type=positive,
+        metavar="N",
+        help=f"failed or refused requests in a row that end the run; default: {IN_A_ROW}, or twice --concurrency",
     )
     sending.add_argument(
         "--timeout",
@@ -152,9 +177,14 @@ def key_in(variable: str) -> str:
     return key
 
 
-def sampling_of(options: argparse.Namespace) -> Sampling:
-    own = {"temperature": options.temperature, "max_tokens": options.max_tokens, "seed": options.seed}
-    return Sampling({**{name: value for name, value in own.items() if value is not None}, **options.more})
+def sampling_of(options: argparse.Namespace, interface: str) -> Sampling:
+    own = {"temperature": options.temperature, LIMIT_NAMES[interface]: options.max_tokens, "seed": options.seed}
+    if options.temperature is None:
+        own["temperature"] = TEMPERATURE
+    chosen = {"seed", *options.more} | ({"temperature"} if options.temperature is not None else set())
+    return Sampling(
+        {**{name: value for name, value in own.items() if value is not None}, **options.more}, chosen=chosen
+    )
 
 
 def prices_of(options: argparse.Namespace) -> tuple[float, float] | None:
@@ -207,8 +237,9 @@ def ask(
 
     `opened` returns the split. It is called after the checks of the options that do not need the split.
     """
+    key, address = key_in(options.key_from), model_address(options.base_url, options.interface)
     server = ModelServer(
-        options.base_url, key_in(options.key_from), timeout=options.timeout, concurrency=options.concurrency
+        address, key, timeout=options.timeout, concurrency=options.concurrency, key_header=options.key_header
     )
     split_path(options.split)
     folder, form = folder_of(options), FORMS[options.form]
@@ -226,10 +257,11 @@ def ask(
     pictures = PictureStore(split.pictures(questions, chosen, folder), scale=options.scale)
     log = ReplyLog(folder / "replies.jsonl")
     run = QuestionRun(
-        server, log, pictures, gate=RequestGate(options.concurrency, clock), sampling=sampling_of(options),
+        server, log, pictures, gate=RequestGate(options.concurrency, clock),
+        sampling=sampling_of(options, address.interface),
         tally=Tally(len(requests), prices=prices_of(options)), form=form, settings=options,
     )  # fmt: skip
-    say(f"{len(requests):,} requests for {len(chosen):,} questions, to {server.address}")
+    say(f"{len(requests):,} requests for {len(chosen):,} questions, to {server}")
     try:
         if not run.run(requests):
             raise KeyboardInterrupt

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 import threading
 import time
@@ -15,11 +16,14 @@ from generation.asking.console import KEPT_ERROR, SECRETS, Interrupted, Refused,
 from generation.asking.digests import as_json, sha256
 from generation.asking.exchanges import LONGEST_BACKOFF, LONGEST_PAUSE, PAUSE
 from generation.asking.forms import PlainForm
+from generation.asking.model_server.errors import CROWDED, QUESTION, STOP
+from generation.asking.model_server.interfaces import request_body
 from generation.asking.model_server.limits import RequestGate, Sampling
 from generation.asking.model_server.model_reply import (
     ANSWERED,
     CUT_OFF,
     FAILED,
+    REFUSED,
     STATES,
     ModelReply,
     is_at_limit,
@@ -30,11 +34,19 @@ from generation.asking.pictures import PictureStore
 from generation.asking.questions import AskedQuestion
 from generation.asking.reply_log import Kept, ReplyLog
 
-IN_A_ROW = 20  # failed requests after which the script stops
+IN_A_ROW = 20  # failed or refused requests after which the script stops
+FIRST_REFUSALS = 3  # questions that the server may refuse before it has answered any
+MOST_REASONS = 50  # different reasons of failures that are printed
 BEAT = 1.0  # seconds between two lines of progress on a terminal
 PARTS = 20  # lines of progress elsewhere, such as in a log
 MILLION = 1_000_000
-CROWDED, PASSING = (429, 503), (408, 409, 425)
+DIGITS = re.compile(r"\d+")
+
+
+HINTS: Mapping[int, str] = {
+    401: "put the server's key into the variable that --key-from names",
+    404: "check --model and --base-url, which often ends in /v1",
+}
 
 
 class ModelRequest(NamedTuple):
@@ -50,7 +62,8 @@ class Tally:
         self.total, self.prices = total, prices
         self.states: Counter[str] = Counter()
         self.tokens = [0, 0]
-        self.asked = self.failed_in_a_row = 0
+        self.asked = self.troubles_in_a_row = 0
+        self.reasons: Counter[str] = Counter()
         self.began = time.monotonic()
         self.lock = threading.Lock()
 
@@ -59,12 +72,22 @@ class Tally:
             for at, count in enumerate(tokens_in(usage)):
                 self.tokens[at] += count or 0
 
-    def add(self, state: str, *, is_new: bool) -> None:
+    def add(self, state: str, *, is_new: bool, is_trouble: bool = False) -> None:
         with self.lock:
             self.states[state] += 1
             self.asked += is_new
             if is_new:  # replies from the disk say nothing about the server
-                self.failed_in_a_row = self.failed_in_a_row + 1 if state == FAILED else 0
+                self.troubles_in_a_row = self.troubles_in_a_row + 1 if is_trouble else 0
+
+    def is_worth_saying(self, reason: str) -> int:
+        """Count a reason of a failure; return how often there was one like it, or 0 if it need not be said again."""
+        alike = DIGITS.sub("0", reason)
+        with self.lock:
+            if alike not in self.reasons and len(self.reasons) >= MOST_REASONS:
+                return 0
+            self.reasons[alike] += 1
+            count = self.reasons[alike]
+        return count if count in (1, 10, 100, 1000, 10_000, 100_000) else 0
 
     def line(self) -> str:
         """Return the progress as one line."""
@@ -103,6 +126,8 @@ class QuestionRun:
         self.clock = gate.clock
         self.waiting: deque[ModelRequest] = deque()
         self.outcomes: dict[tuple[int, int, int], Kept] = {}
+        self.postponed: list[ModelRequest] = []  # refused before the server had answered any question
+        self.is_answering = settings.model in log.answering
         self.trouble: BaseException | None = None
         self.working, self.lock, self.ended = 0, threading.Lock(), threading.Event()
 
@@ -114,6 +139,8 @@ class QuestionRun:
         for _ in range(count):
             threading.Thread(target=self._work, daemon=True).start()
         is_complete = self._watch()
+        if is_complete and self.postponed and self.trouble is None:
+            self.trouble = self._refusal(self.last_refusal)
         if self.trouble is not None:
             raise self.trouble
         return is_complete
@@ -169,17 +196,52 @@ class QuestionRun:
         """Get the reply to a request, from the disk or from the server."""
         key = self.key_of(request)
         kept = self.log.done.get((request.question.number, key))
-        is_new = kept is None
-        if kept is None:
-            found = self._ask(request, key)
-            kept = Kept(found.state, found.reply and SECRETS.text(found.reply))  # as it is stored
+        if kept is not None:
+            self.outcomes[request.question.number, request.variant, request.epoch] = kept
+            self.tally.add(kept.state, is_new=False)
+            return
+        found = self._ask(request, key)
+        if found.state == FAILED and found.kind == QUESTION:
+            self._postpone(request, found)
+            return
+        kept = Kept(found.state, found.reply and SECRETS.text(found.reply), found.error)  # as it is stored
         self.outcomes[request.question.number, request.variant, request.epoch] = kept
-        self.tally.add(kept.state, is_new=is_new)
-        if self.tally.failed_in_a_row >= max(IN_A_ROW, 2 * self.settings.concurrency):
+        self.tally.add(kept.state, is_new=True, is_trouble=bool(found.kind))
+        if not found.kind:
+            self._go_on_with_postponed()
+        most = self.settings.stop_after or max(IN_A_ROW, 2 * self.settings.concurrency)
+        if self.tally.troubles_in_a_row >= most:
             raise Unreachable(
-                f"Expected replies from {self.server.address}, got {self.tally.failed_in_a_row} failures in a row, the "
-                f"last one: {printable(found.error)}. Continue later with --resume."
+                f"Expected replies from {self.server}, got {self.tally.troubles_in_a_row} failed or refused requests "
+                f"in a row, the last one: {printable(found.error)}. Continue later with --resume; --stop-after sets "
+                "how many end the run."
             )
+
+    def _postpone(self, request: ModelRequest, found: ModelReply) -> None:
+        """Keep a refused request for later: until the server answers a question, every request may be wrong."""
+        with self.lock:
+            if self.is_answering:
+                self.waiting.append(request)
+                return
+            self.postponed.append(request)
+            self.last_refusal = found
+            is_over = len(self.postponed) >= FIRST_REFUSALS
+        if is_over or self.sampling.setting_named(found.error or "", self.sampling.sent):
+            raise self._refusal(found)
+
+    def _go_on_with_postponed(self) -> None:
+        with self.lock:
+            self.is_answering = True
+            self.waiting.extend(self.postponed)
+            self.postponed.clear()
+
+    def _refusal(self, found: ModelReply) -> Refused:
+        said = printable(found.error, KEPT_ERROR)
+        hint = self.sampling.setting_named(said, self.sampling.sent) or HINTS.get(found.status or 0)
+        return Refused(
+            f"{self.server} refuses the request ({found.status or 'no status'}): {said}"
+            + (f". What to do: {hint}." if hint else "")
+        )
 
     def prompt_of(self, request: ModelRequest) -> str:
         return self.form.variants(request.question)[request.variant].prompt
@@ -198,23 +260,28 @@ class QuestionRun:
             sent = dict(self.sampling.sent)
             body = self.body_of(request, sent)
             entered, began = self.gate.enter(), self.clock.now()
-            found = ModelReply(FAILED, error="not sent")
+            found, is_changed = ModelReply(FAILED, error="not sent"), False
             pause = min(LONGEST_BACKOFF, PAUSE * 2**failures) * random.uniform(0.5, 1)  # noqa: S311 - only a pause
             try:
                 found = self.server.ask(body, now=self.clock.date)
                 if found.state == ANSWERED and not found.finish_reason and is_at_limit(found.usage, sent):
                     found = found._replace(state=CUT_OFF)
+                if found.kind == QUESTION:
+                    is_changed = self.sampling.fall_back(found.error or "", sent)
+                    if self.is_answering and not is_changed:
+                        found = found._replace(state=REFUSED)
                 latency = self.clock.now() - began
                 pause = found.wait or pause
                 self.log.add(self._record(request, found, key=key, attempt=attempt, body=body, latency=latency))
                 self.tally.add_usage(found.usage)
             finally:
-                is_crowded = found.status in CROWDED
-                self.gate.leave(entered, is_crowded=is_crowded, is_good=found.status == 200, pause=pause)
-            if found.state != FAILED:
-                return found
-            if self._is_dropped(found, sent):
+                is_crowded = found.kind == CROWDED
+                self.gate.leave(entered, is_crowded=is_crowded, is_good=not found.kind, pause=pause)
+            if is_changed:
                 continue
+            self._say_trouble(request, found)
+            if found.state != FAILED or found.kind == QUESTION:
+                return found
             self._check_passing(found, pause)
             failures += 1
             if failures > self.settings.retries:
@@ -222,28 +289,27 @@ class QuestionRun:
             if not is_crowded:
                 self.clock.wait(pause)
 
-    def _is_dropped(self, found: ModelReply, sent: Mapping[str, Any]) -> bool:
-        return found.status in (400, 422) and self.sampling.drop(found.error or "", sent) is not None
+    def _say_trouble(self, request: ModelRequest, found: ModelReply) -> None:
+        """Print the reason of a failure when it comes first, and then at the 10th, 100th, ... time."""
+        reason = printable(found.error)
+        count = self.tally.is_worth_saying(reason) if found.kind else 0
+        if count:
+            state = REFUSED if found.kind == QUESTION else found.state
+            state = f"{state} ({found.status})" if found.status else state
+            again = f" ({count:,} times so far)" if count > 1 else ""
+            say(f"Question {request.question.number} {state}: {reason}{again}")
 
     def _check_passing(self, found: ModelReply, pause: float) -> None:
         """Raise `Refused` for a failure that a later attempt can't change."""
-        status, said = found.status, printable(found.error, KEPT_ERROR)
-        if status is not None and status != 200 and status < 500 and status not in (429, *PASSING):
-            raise Refused(f"{self.server.address} refuses the request ({status}): {said}")
-        if status == 429 and "insufficient_quota" in said:
-            raise Refused(f"{self.server.address} refuses further requests ({status}): {said}")
+        if found.kind == STOP:
+            raise self._refusal(found)
         if found.wait is not None and pause > LONGEST_PAUSE:
-            raise Refused(f"{self.server.address} asks to wait {duration(pause)}: continue later with --resume.")
+            raise Refused(f"{self.server} asks to wait {duration(pause)}: continue later with --resume.")
 
     def body_of(self, request: ModelRequest, sent: Mapping[str, Any]) -> bytes:
-        """Return the body of a request."""
-        address = self.pictures.address_of(request.question)
-        content: Any = self.prompt_of(request)
-        if address is not None:
-            picture = {"type": "image_url", "image_url": {"url": address}}
-            content = [picture, {"type": "text", "text": content}]
-        message = {"role": "user", "content": content}
-        return as_json({"model": self.settings.model, "messages": [message], "stream": False, **sent})
+        picture = self.pictures.address_of(request.question)
+        interface = self.server.address.interface
+        return request_body(interface, self.settings.model, self.prompt_of(request), picture, sent)
 
     def _record(
         self, request: ModelRequest, found: ModelReply, *, key: str, attempt: int, body: bytes, latency: float
@@ -265,5 +331,5 @@ class QuestionRun:
             "model": self.settings.model,
             "dropped": list(self.sampling.dropped),
             "latency": round(latency, 3),
-            **{name: value for name, value in found._asdict().items() if name != "wait"},
+            **{name: value for name, value in found._asdict().items() if name not in ("kind", "wait")},
         }

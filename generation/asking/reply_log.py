@@ -11,12 +11,13 @@ from typing import Any, BinaryIO, NamedTuple
 
 from generation.asking.console import SECRETS, Refused
 from generation.asking.digests import as_json
-from generation.asking.model_server.model_reply import ANSWERED, FAILED, STATES
+from generation.asking.model_server.model_reply import ANSWERED, FAILED, REFUSED, STATES
 
 
 class Kept(NamedTuple):
     state: str
     reply: str | None
+    error: str | None = None  # or the reason of a refusal
 
 
 NESTED = ("reasoning", "usage")
@@ -42,14 +43,29 @@ def lock(file: BinaryIO, path: Path) -> None:
         return
 
 
-def stored_reply(line: bytes) -> tuple[tuple[int, str], Kept]:
-    """Return which request a stored line is about, and its reply; raise an error if a field is missing or wrong."""
+class StoredReply(NamedTuple):
+    """A stored line. `name` says which request it is about.
+
+    The line of a request that the server refused is unsure until a reply follows: all requests may have been refused.
+    """
+
+    name: tuple[int, str]
+    kept: Kept
+    model: str
+    is_unsure: bool
+
+
+def stored_reply(line: bytes) -> StoredReply:
+    """Return the reply in a stored line; raise an error if a field is missing or wrong."""
     row = json.loads(line)
     number, key, state, reply = (row[name] for name in ("question", "key", "state", "reply"))
     is_text = isinstance(reply, str) or (reply is None and state != ANSWERED)
     if type(number) is not int or not isinstance(key, str) or state not in STATES or not is_text:
         raise ValueError("a field has another form")
-    return (number, key), Kept(state, reply)
+    error, status = row.get("error"), row.get("status")
+    is_unsure = state == REFUSED and status != 200 and status is not None
+    kept = Kept(state, reply, error if isinstance(error, str) else None)
+    return StoredReply((number, key), kept, str(row.get("model")), is_unsure)
 
 
 class ReplyLog:
@@ -57,6 +73,8 @@ class ReplyLog:
 
     def __init__(self, path: Path) -> None:
         self.done: dict[tuple[int, str], Kept] = {}
+        self.answering: set[str] = set()  # the models that have answered a question
+        self.unsure: dict[tuple[int, str], Kept] = {}
         self.file = path.open("ab")
         try:
             lock(self.file, path)
@@ -81,13 +99,17 @@ class ReplyLog:
 
     def _note(self, line: bytes, where: str) -> None:
         try:
-            name, kept = stored_reply(line)
+            found = stored_reply(line)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise Refused(
                 f"Expected a stored reply in {where}, got something else: delete this line, or use another --folder."
             ) from error
-        if kept.state != FAILED:
-            self.done[name] = kept
+        if found.is_unsure:
+            self.unsure[found.name] = found.kept
+        elif found.kept.state != FAILED:
+            self.done.update({**self.unsure, found.name: found.kept})
+            self.unsure.clear()
+            self.answering.add(found.model)
 
     def add(self, record: Mapping[str, Any]) -> None:
         replied = {name: record[name] for name in REPLIED}  # elsewhere, as in digests, parts of a key occur by chance

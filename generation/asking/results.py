@@ -14,19 +14,21 @@ from generation.asking.answers import AnswerReader, unknown_mark_in
 from generation.asking.console import KEPT_ERROR, SECRETS, SHOWN, printable, tell
 from generation.asking.digests import as_json
 from generation.asking.model_server.limits import Sampling
-from generation.asking.model_server.model_reply import ANSWERED, FAILED, STATES, TOKENS, tokens_in
+from generation.asking.model_server.model_reply import ANSWERED, FAILED, REFUSED, STATES, TOKENS, tokens_in
 from generation.asking.question_run import ModelRequest, QuestionRun, cost_of
 from generation.asking.questions import AskedQuestion
 from generation.asking.site import ANSWERS
 from generation.engine.replies.steps import StepScore, score_steps
 
+SHOWN_REASONS = 5
 TOO_MANY = "(too many steps)"
 
 
 class Result(NamedTuple):
     """The answer to a question, or None with the state that prevents it.
 
-    `unread` has replies without an answer, and `steps` the score of the steps if they were asked for.
+    `unread` has replies without an answer, and `steps` the score of the steps if they were asked for. `reason` is the
+    text of a refusal or of an error.
     """
 
     question: AskedQuestion
@@ -34,6 +36,7 @@ class Result(NamedTuple):
     answer: str | None
     unread: list[str]
     steps: StepScore | None = None
+    reason: str = ""
 
 
 def results_of(
@@ -43,10 +46,11 @@ def results_of(
     results, form = [], run.form
     for question in questions:
         answers: list[str | None] = []
-        states, unread = [], []
+        states, unread, reasons = [], [], []
         for number, variant in enumerate(form.variants(question)):
             kept = run.outcomes[question.number, number, epoch]
             states.append(kept.state)
+            reasons.append(kept.error or "")
             is_answered = kept.state == ANSWERED and kept.reply is not None
             answer = form.read(reader, kept.reply or "", question=question, variant=variant) if is_answered else None
             answers.append(answer)
@@ -56,7 +60,7 @@ def results_of(
         said = (kept.reply or "") if state == ANSWERED else ""
         steps = score_steps(said, question.steps) if form.has_steps else None
         answer = form.combine(answers) if None not in answers else None
-        results.append(Result(question, state, answer, unread, steps))
+        results.append(Result(question, state, answer, unread, steps, next(filter(None, reasons), "")))
     return results
 
 
@@ -99,6 +103,7 @@ def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
     """Yield the report on the results, as lines of text."""
     states = Counter(one.state for one in results)
     yield f"questions {len(results):,}: " + ", ".join(f"{state} {states[state]:,}" for state in STATES)
+    yield from report_reasons(results)
     unread = [(one.question.number, reply) for one in results for reply in one.unread]
     yield f"replies without a readable answer: {len(unread):,}"
     for number, reply in unread[:10]:
@@ -119,6 +124,16 @@ def report(results: Sequence[Result], again: Sequence[Result]) -> Iterator[str]:
         both = [pair for pair in pairs if None not in pair]
         same = sum(one == other for one, other in both)
         yield f"asked twice: {len(again):,} questions, {len(both):,} with two answers, of which {same:,} agree"
+
+
+def report_reasons(results: Sequence[Result]) -> Iterator[str]:
+    """Yield the most frequent reasons of refusals and failures, as lines of text."""
+    for state in (REFUSED, FAILED):
+        reasons = Counter(printable(one.reason) for one in results if one.state == state and one.reason)
+        for reason, count in reasons.most_common(SHOWN_REASONS):
+            yield f"  {state} {count:,}: {reason}"
+        if len(reasons) > SHOWN_REASONS:
+            yield f"  {state} for {len(reasons) - SHOWN_REASONS:,} other reasons: see replies.jsonl"
 
 
 def report_steps(results: Sequence[Result]) -> Iterator[str]:

@@ -24,9 +24,9 @@ BEGINNING = '''#!/usr/bin/env python3
     export HORSESENSE_TOKEN=hs_...  to submit, and for datasets that are not public
     python ask.py https://horsesense.example.org clevr/val --base-url http://127.0.0.1:8080/v1 --model NAME
 
-The model's server must have the interface of OpenAI's chat completions. Each attempt becomes a line of `replies.jsonl`
-before the next question is asked, so `--resume` asks only what is missing. A reply that is cut off, refused, empty or
-failed never becomes an answer. Exit status: 0 everything asked, 1 failed, 2 refused, 130 interrupted.
+The model's server must have OpenAI's interface of chat completions or of responses. Each attempt becomes a line of
+`replies.jsonl` before the next question is asked, so `--resume` asks only what is missing. A reply that is cut off,
+refused, empty or failed never becomes an answer. Exit status: 0 everything asked, 1 failed, 2 refused, 130 interrupted.
 """
 
 from __future__ import annotations

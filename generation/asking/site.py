@@ -29,6 +29,7 @@ from generation.asking.exchanges import (
     parts_of_address,
     seconds_asked,
 )
+from generation.asking.proxies import proxy_for
 from generation.asking.questions import AskedQuestion, lines_of, questions_in, with_steps
 
 API = "/api/v1/"
@@ -64,7 +65,10 @@ class Site:
         self.headers = {"Accept": "application/json", "User-Agent": "horsesense-ask"}
         if token:
             self.headers["Authorization"] = f"Bearer {token}"
-        self.opener = urllib.request.build_opener(SameSite, TimedHTTP, TimedHTTPS)
+        proxy = proxy_for(self.address)
+        self.shown = f"{self.address} through the proxy {proxy}" if proxy else self.address
+        proxies = urllib.request.ProxyHandler({parts.scheme: proxy.url} if proxy else {})
+        self.opener = urllib.request.build_opener(SameSite, TimedHTTP, TimedHTTPS, proxies)
 
     def ask(self, path: str) -> Any:
         return self._again(lambda: self._opened(path, {}), json_of)
@@ -128,13 +132,13 @@ class Site:
                 trouble = message_of(error)
                 pause = seconds_asked(error.headers, self.clock.date()) or pause
                 if not (error.code == 429 or error.code >= 500) or pause > LONGEST_PAUSE:
-                    raise Refused(f"{self.address} says: {trouble}", error.code) from error
+                    raise Refused(f"{self.shown} says: {trouble}", error.code) from error
             except (OSError, http.client.HTTPException, ValueError, zlib.error) as error:
                 trouble = printable(getattr(error, "reason", error)) or type(error).__name__
             if number + 1 < TRIES:
                 say(f"No answer from the site yet ({trouble}). The next try is in {pause:g} s.")
                 self.clock.wait(pause)
-        raise Unreachable(f"Expected an answer from {self.address}, got none after {TRIES} tries: {trouble}")
+        raise Unreachable(f"Expected an answer from {self.shown}, got none after {TRIES} tries: {trouble}")
 
 
 def json_of(answer: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 Trouble = Callable[["ModelHandler"], None]
+Check = Callable[[str, Mapping[str, str], dict[str, Any]], "Trouble | None"]
 Pixels = Image.Image | None
 MODEL = "stub-2026"
 NO_HEADERS: Mapping[str, str] = {}
@@ -29,7 +30,11 @@ class ModelQuestion(NamedTuple):
 
 
 class ModelStub(ThreadingHTTPServer):
-    """Gives one of the `troubles` to each of the first requests, then what `reply` returns for prompt and picture."""
+    """Gives one of the `troubles` to each of the first requests, then what `reply` returns for prompt and picture.
+
+    A trouble that is None is a reply. `check` returns the error for a request that is wrong by its path, its headers or
+    its body, and `write` sends a reply; a provider has its own ones.
+    """
 
     daemon_threads = True
     request_queue_size = 128
@@ -37,7 +42,9 @@ class ModelStub(ThreadingHTTPServer):
     def __init__(self, reply: Callable[[str, Pixels], str], *, delay: float = 0.0) -> None:
         super().__init__(("127.0.0.1", 0), ModelHandler)
         self.reply, self.delay = reply, delay
-        self.troubles: deque[Trouble] = deque()
+        self.troubles: deque[Trouble | None] = deque()
+        self.check: Check = check_path
+        self.write: Callable[[str], Trouble] = reply_with
         self.asked: list[ModelQuestion] = []
         self.changed = threading.Condition()
         self.released = threading.Event()  # ends every hang
@@ -67,7 +74,8 @@ class ModelHandler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         stub = self.server
         try:
-            asked = question_in(json.loads(self.rfile.read(int(self.headers["Content-Length"]))), self.headers)
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = question_in(body, self.headers)
         except ValueError as error:
             status(400, {"error": {"message": str(error)}})(self)
             return
@@ -76,15 +84,15 @@ class ModelHandler(BaseHTTPRequestHandler):
             number = len(stub.asked)
             stub.inside += 1
             stub.most_inside = max(stub.most_inside, stub.inside)
-            trouble = stub.troubles.popleft() if stub.troubles else None
+            trouble = stub.check(self.path, self.headers, body)
+            if trouble is None and stub.troubles:
+                trouble = stub.troubles.popleft()
             stub.changed.notify_all()
         if stub.hold_after is not None and number > stub.hold_after:
             stub.released.wait()
-        if self.path != "/v1/chat/completions":
-            trouble = status(404, {"error": {"message": f"no {self.path}"}})
         if trouble is None:
             time.sleep(stub.delay)
-            trouble = reply_with(stub.reply(asked.prompt, asked.picture))
+            trouble = stub.write(stub.reply(asked.prompt, asked.picture))
         with stub.changed:
             stub.inside -= 1
         trouble(self)
@@ -102,10 +110,12 @@ class ModelHandler(BaseHTTPRequestHandler):
 
 def question_in(body: dict[str, Any], headers: Any) -> ModelQuestion:
     """Return a request with its picture decoded; raise `ValueError` for other pictures than PNG data URLs."""
-    content = body["messages"][0]["content"]
+    [message] = body.get("messages") or body["input"]
+    content = message["content"]
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    prompt = "".join(part["text"] for part in parts if part["type"] == "text")
+    prompt = "".join(part["text"] for part in parts if part["type"] in ("text", "input_text"))
     pictures = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    pictures += [part["image_url"] for part in parts if part["type"] == "input_image"]
     picture = None
     if pictures:
         kind, _, packed = pictures[0].partition(",")
@@ -114,6 +124,10 @@ def question_in(body: dict[str, Any], headers: Any) -> ModelQuestion:
         picture = Image.open(io.BytesIO(base64.b64decode(packed, validate=True)), formats=["PNG"])
         picture.load()
     return ModelQuestion(body, prompt, picture, headers.get("Authorization", ""))
+
+
+def check_path(path: str, headers: Mapping[str, str], body: dict[str, Any]) -> Trouble | None:
+    return None if path == "/v1/chat/completions" else status(404, {"error": {"message": f"no {path}"}})
 
 
 def status(code: int, body: Any = None, headers: Mapping[str, str] = NO_HEADERS) -> Trouble:

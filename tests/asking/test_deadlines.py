@@ -76,7 +76,7 @@ TOO_LARGE = {
 
 def ask(script: ModuleType, address: str, body: bytes = b"{}", *, seconds: float = LIMIT) -> tuple[Any, float]:
     """Return the result of one exchange, and how long it took."""
-    server = script.ModelServer(address, "", timeout=seconds, concurrency=64)
+    server = script.ModelServer(script.model_address(address), "", timeout=seconds, concurrency=64)
     began = time.monotonic()
     found = server.ask(body, now=lambda: 0.0)
     server.leave()
@@ -184,7 +184,7 @@ def test_each_of_several_exchanges_has_the_whole_time(script: ModuleType) -> Non
             peer.sock.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
 
     with raw_server(talk) as port:
-        server = script.ModelServer(f"http://127.0.0.1:{port}/v1", "", timeout=3 * LIMIT)
+        server = script.ModelServer(script.model_address(f"http://127.0.0.1:{port}/v1"), "", timeout=3 * LIMIT)
         assert [server.ask(b"{}", now=lambda: 0.0).state for _ in range(4)] == ["answered"] * 4
         server.leave()
 
@@ -273,7 +273,7 @@ def test_the_memory_for_replies_that_are_read_at_once_is_bounded(name: str) -> N
     program = (
         "import runpy, sys, threading\n"
         "ask = runpy.run_path(sys.argv[1])\n"
-        "server = ask['ModelServer'](sys.argv[2], '', timeout=120, concurrency=8)\n"
+        "server = ask['ModelServer'](ask['model_address'](sys.argv[2]), '', timeout=120, concurrency=8)\n"
         "def work(): server.ask(b'{}', now=lambda: 0.0)\n"
         "threads = [threading.Thread(target=work) for _ in range(8)]\n"
         "[one.start() for one in threads]; [one.join() for one in threads]\n"
@@ -291,7 +291,7 @@ def test_the_memory_for_replies_that_are_read_at_once_is_bounded(name: str) -> N
 def test_the_documentation_names_the_limits(script: ModuleType) -> None:
     page = " ".join((ROOT / "webapp/docs/asking.md").read_text().split())
     default = script.parser().parse_args(["http://a", "b/c", "--base-url", "http://d", "--model", "e"])
-    server = script.ModelServer("http://d", "", timeout=1.0, concurrency=default.concurrency)
+    server = script.ModelServer(script.model_address("http://d"), "", timeout=1.0, concurrency=default.concurrency)
     assert f"received at once have {script.ALL_REPLIES // MEGABYTE} MiB at most" in page
     assert (
         f"which is {server.most // MEGABYTE} MiB by default, and never less than {script.LEAST_REPLY // 1024} KiB"
@@ -299,4 +299,7 @@ def test_the_documentation_names_the_limits(script: ModuleType) -> None:
     )
     assert f"ends after {script.SITE_TIMEOUT:g} seconds" in page and f"each {script.PIECE // 1024} KiB of it" in page
     assert f"need less than {MOST_MEMORY} MB of memory" in page and script.MOST_VALUES == MEGABYTE
-    assert script.ModelServer("http://d", "", timeout=1.0, concurrency=5000).most == script.LEAST_REPLY
+    assert (
+        script.ModelServer(script.model_address("http://d"), "", timeout=1.0, concurrency=5000).most
+        == script.LEAST_REPLY
+    )

@@ -110,14 +110,15 @@ def test_a_time_limit_that_no_request_can_have_is_refused(
     assert "argument --timeout: expected" in capsys.readouterr().err and model.asked == []
 
 
-@pytest.mark.parametrize("code", [400, 401, 403, 404, 302])
-def test_a_refusal_stops_with_the_text_of_the_server(
-    code: int, call: Call, model: ModelStub, folder: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("code", "tries"), [(400, 3), (403, 3), (422, 3), (401, 1), (402, 1), (404, 1), (302, 1)])
+def test_a_server_that_answers_no_question_stops_the_run_with_its_text(
+    code: int, tries: int, call: Call, model: ModelStub, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model.troubles.append(status(code, {"error": {"message": "No such \x1b[31mmodel.", "code": "nope"}}))
+    model.troubles.extend([status(code, {"error": {"message": "No such \x1b[31mmodel.", "code": "nope"}})] * 9)
     assert call() == 2
     assert f"refuses the request ({code}): nope No such \\x1b[31mmodel." in capsys.readouterr().err
-    assert len(model.asked) == 1 and records(folder)[0]["state"] == "failed"
+    assert [one["state"] for one in records(folder)] == ["failed"] * tries
+    assert [one["question"] for one in records(folder)] == [0, 1, 2][:tries]
 
 
 def test_an_account_without_money_stops_the_run(call: Call, model: ModelStub) -> None:
@@ -210,7 +211,9 @@ def test_a_server_that_only_fails_is_left_alone(call: Call, site: Contrary, mode
     assert call("--retries", "0") == 1
     assert len(model.asked) == 20
     err = capsys.readouterr().err
-    assert "got 20 failures in a row, the last one: on \\x1b[5mfire. Continue later with --resume." in err
+    assert (
+        "got 20 failed or refused requests in a row, the last one: on \\x1b[5mfire. Continue later with --resume" in err
+    )
 
 
 def test_replies_from_the_disk_do_not_hide_a_server_that_only_fails(
@@ -226,7 +229,7 @@ def test_replies_from_the_disk_do_not_hide_a_server_that_only_fails(
 
 def test_a_server_that_is_not_there_is_one_line(call: Call, capsys: Any) -> None:
     assert call("--retries", "0", "--base-url", "http://127.0.0.1:9/v1") == 1
-    assert "ConnectionRefusedError" not in capsys.readouterr().out
+    assert capsys.readouterr().err.count("ConnectionRefusedError") == 1  # not once for each of the 8 questions
 
 
 HOSTILE = {
@@ -293,10 +296,10 @@ def test_a_hostile_site_can_not_change_the_terminal(
 def test_an_error_that_is_not_utf_8_is_read_as_far_as_it_can_be(
     call: Call, model: ModelStub, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model.troubles.extend([status(500, b"\xff\xfe \x1b[5m" + b"x" * 10_000_000), status(400, b"\xff \x1b[5m no")])
+    model.troubles.extend([status(500, b"\xff\xfe \x1b[5m" + b"x" * 10_000_000), status(401, b"\xff \x1b[5m no")])
     assert call("--retries", "1") == 2
     out, err = capsys.readouterr()
-    assert "refuses the request (400): \ufffd \\x1b[5m no" in err and "\x1b" not in out + err
+    assert "refuses the request (401): \ufffd \\x1b[5m no" in err and "\x1b" not in out + err
     assert [len(one["error"]) for one in records(folder)] == [2000, 9]
 
 

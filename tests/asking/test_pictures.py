@@ -149,7 +149,7 @@ def test_another_format_is_refused_before_it_is_sent(call: Call, site: Contrary,
 def test_the_stub_refuses_webp(model: ModelStub, script: ModuleType) -> None:
     part = {"type": "image_url", "image_url": {"url": "data:image/webp;base64,UklGRg=="}}
     body = json.dumps({"messages": [{"role": "user", "content": [part]}]}).encode()
-    server = script.ModelServer(model.address, "", timeout=60)
+    server = script.ModelServer(script.model_address(model.address), "", timeout=60)
     found = server.ask(body, now=lambda: 0.0)
     server.leave()
     assert (found.status, found.state) == (400, "failed") and "data:image/webp" in found.error

@@ -100,7 +100,7 @@ def test_keys_come_from_the_environment_and_are_stored_and_printed_nowhere(
     [
         (["--base-url", "http://me:secret@127.0.0.1/v1"], "", "without keys and passwords"),
         (["--base-url", "http://:secret@127.0.0.1/v1"], "", "without keys and passwords"),
-        (["--base-url", "http://127.0.0.1/v1?key=secret"], "", "without keys and passwords"),
+        (["--base-url", "http://127.0.0.1/v1?key=secret"], "", "got the parameter key"),
         (["--base-url", "http://127.0.0.1/v1#secret"], "", "without keys and passwords"),
         ([], "two words\n", "Expected a key of ASCII characters without spaces in the variable MODEL_API_KEY"),
     ],

@@ -7,10 +7,15 @@ from typing import Any, NamedTuple
 
 ANSWERED, CUT_OFF, REFUSED, EMPTY, FAILED = STATES = ("answered", "cut off", "refused", "empty", "failed")
 TOKENS = ("prompt_tokens", "completion_tokens")
+LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")  # names of the limit of a reply
 
 
 class ModelReply(NamedTuple):
-    """The result of one attempt. `wait` is the number of seconds that the server asks to wait."""
+    """The result of one attempt.
+
+    `kind` is what an error means for the run, and empty without one. `wait` is the number of seconds that the server
+    asks to wait.
+    """
 
     state: str
     reply: str | None = None
@@ -20,11 +25,12 @@ class ModelReply(NamedTuple):
     served_model: str | None = None
     status: int | None = None
     error: str | None = None
+    kind: str = ""
     wait: float | None = None
 
 
 def is_at_limit(usage: Mapping[str, Any] | None, sent: Mapping[str, Any]) -> bool:
-    most, tokens = sent.get("max_completion_tokens", sent.get("max_tokens")), tokens_in(usage)[1]
+    most, tokens = next((sent[name] for name in LIMITS if name in sent), None), tokens_in(usage)[1]
     return type(most) is int and tokens is not None and tokens >= most
 
 
