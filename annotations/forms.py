@@ -242,7 +242,7 @@ class StudyForm(Base):
             if data.get(name) and (data.get(f"out_{name}") or 0) > data[name]:
                 self.add_error(f"out_{name}", f"Expected at most {data[name]}, the number in a session.")
         names = [data[name] for name in PARAMETERS if data.get(name)]
-        if len(set(names)) < len(names):
+        if len({name.casefold() for name in names}) < len(names):
             self.add_error(
                 "session_parameter", "Expected three different names of parameters, got the same name twice."
             )
@@ -289,7 +289,7 @@ def check_end(text: str) -> None:
 
 def check_parameter(text: str) -> None:
     RegexValidator(r"\A[A-Za-z][A-Za-z0-9_]{0,39}\Z", "Expected a letter, then letters, digits and _.")(text)
-    if text in TAKEN:
+    if text.casefold() in TAKEN:
         raise forms.ValidationError(f"Expected another name, got {text}, which the site uses itself.")
 
 

@@ -29,7 +29,6 @@ Stage = Participant.Stage
 ORDER = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.PRACTICE, Stage.QUESTIONS)
 BEFORE = ORDER[:-1]  # the stages before the questions
 ENDS = (Stage.COMPLETED, Stage.SCREENED_OUT, Stage.FULL)
-LONGEST = 200  # the most characters of an identity, session or study name from a platform
 
 
 class FlowRefused(EngineError):
@@ -56,13 +55,21 @@ class Elsewhere(FlowRefused):
 
 
 def join(
-    study: Study, *, identity: str, session: str, there: str = "", is_test: bool = False, anew: bool = False
+    study: Study,
+    *,
+    identity: str,
+    session: str,
+    there: str = "",
+    placeholders: str = "",
+    is_test: bool = False,
+    anew: bool = False,
 ) -> Participant:
     """Return the participant who follows a study's link: the one with the same identity and session, or a new one.
 
-    `there` is the platform's name for the study; it is stored with a new participant, but has no effect. Anybody can
-    type any identity. Therefore nobody is refused because somebody else used their identity: with `anew` the visitor
-    becomes a new participant, and the researcher sees both participants.
+    `there` is the platform's name for the study; it and `placeholders` are stored with a new participant, but have no
+    effect (`annotations.answering.platform_names` reads all four from the address). Anybody can type any identity.
+    Therefore nobody is refused because somebody else used their identity: with `anew` the visitor becomes a new
+    participant, and the researcher sees both participants.
 
     Raises
     ------
@@ -72,15 +79,7 @@ def join(
         If the study is not open, or the person took part in a study whose participants it excludes.
     TooManyAnswers
         If too many people come.
-    FlowRefused
-        If the link is not valid.
     """
-    names = (study.person_parameter, study.session_parameter, study.study_parameter)
-    for name, text in zip(names, (identity, session, there), strict=True):
-        if len(text) > LONGEST or not text.isprintable():
-            raise FlowRefused(
-                f"Expected at most {LONGEST} printable characters, got a longer text or other characters.", where=name
-            )
     known = _known(study, identity, session)
     if known is None:
         _check_open(study, is_test=is_test)
@@ -94,7 +93,12 @@ def join(
         try:
             with transaction.atomic():
                 new = Participant.objects.create(
-                    study=study, identity=identity, session=session, study_there=there, is_test=is_test
+                    study=study,
+                    identity=identity,
+                    session=session,
+                    study_there=there,
+                    placeholders=placeholders,
+                    is_test=is_test,
                 )
         except IntegrityError:
             known = _known(study, identity, session)

@@ -227,6 +227,20 @@ def _add_namesakes(people: Iterable[Person]) -> None:
             person.namesakes = [other.pseudonym for other in group if other is not person]
 
 
+class Placeholder(NamedTuple):
+    parameter: str
+    text: str
+    people: int  # who came with it
+
+
+def placeholders_of(people: Iterable[Person]) -> list[Placeholder]:
+    """Return the placeholders that nobody replaced, the most frequent ones first; the test link does not count."""
+    came = [one.participant.placeholders for one in people if not one.participant.is_test]
+    lines = Counter(line for text in came for line in text.split("\n") if line)
+    parts = [(*line.partition("="), n) for line, n in lines.most_common()]
+    return [Placeholder(parameter, text, n) for parameter, _, text, n in parts]
+
+
 def person_of(participant: Participant) -> Person:
     """Return the work of one participant, without pseudonym and agreement, because they need all other participants."""
     person = Person(participant, "", stated=exclusion_rules.rules_of(participant.study))
@@ -336,7 +350,7 @@ def erase(participant: Participant) -> None:
         mine = Participant.objects.select_for_update().get(pk=participant.pk)
         kept = keyed_hash(mine.identity) if mine.identity else mine.erased_identity
         Participant.objects.filter(pk=participant.pk).update(
-            identity="", session="", study_there="", comment="", erased_identity=kept
+            identity="", session="", study_there="", placeholders="", comment="", erased_identity=kept
         )
     participant.refresh_from_db()
 

@@ -21,7 +21,9 @@ class Participant(models.Model):
     the same identity, and a visitor gets back to their own page only with the same identity and session. Answers of
     participants who used the test link never count. If a researcher took back the exclusion of a participant, rules do
     not exclude the participant again. After an identity was erased, only its keyed hash `erased_identity` is kept
-    (`annotations.answering.participants`). `heard` is when the participant's page last said that it is being read.
+    (`annotations.answering.participants`). `placeholders` has the names that nobody replaced in the address, as lines
+    `PARAMETER=text` (`annotations.answering.platform_names`). `heard` is when the participant's page last said that it
+    is being read.
     """
 
     class Stage(models.TextChoices):
@@ -47,6 +49,7 @@ class Participant(models.Model):
     session = models.CharField(max_length=200, blank=True)
     erased_identity = models.CharField("keyed hash of an erased identity", max_length=64, blank=True, db_default="")
     study_there = models.CharField("the platform's name for the study", max_length=200, blank=True)
+    placeholders = models.TextField("placeholders that were not replaced", blank=True, db_default="")
     secret = models.CharField(max_length=22, unique=True, default=new_secret, editable=False)
     is_test = models.BooleanField(default=False)
     stage = models.CharField(max_length=12, choices=Stage.choices, default=Stage.CONSENT)

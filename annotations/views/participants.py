@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations.answering import exclusion_rules, participants, slot_assignment
-from annotations.answering.participants import AT_ONCE, apply, people_of, pseudonym
+from annotations.answering.participants import AT_ONCE, apply, people_of, placeholders_of, pseudonym
 from annotations.models import Participant, Study
 from annotations.results.payment import Payment, reconcile
 from annotations.results_forms import PaymentForm, ReasonForm
@@ -126,6 +126,7 @@ def _page(
         "study": study,
         "n": len(everybody),
         "page": shown.get_page(at),
+        "placeholders": placeholders_of(everybody),
         "rules": exclusion_rules.in_words(exclusion_rules.rules_of(study)),
         "waiting": [person for person in everybody if person.is_waiting],
         "at_once": AT_ONCE,

@@ -8,7 +8,15 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations.answering import color_vision, participant_flow, question_tokens, questions, slot_assignment, throttle
+from annotations.answering import (
+    color_vision,
+    participant_flow,
+    platform_names,
+    question_tokens,
+    questions,
+    slot_assignment,
+    throttle,
+)
 from annotations.answering.answer_forms import media_of
 from annotations.answering.participant_flow import FlowRefused, Stage, TooManyAnswers
 from annotations.answering.session import SessionItem, Sitting
@@ -34,9 +42,7 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
     _check_arrivals(request)
     participant = participant_flow.join(
         study,
-        identity=request.GET.get(study.person_parameter, ""),
-        session=request.GET.get(study.session_parameter, ""),
-        there=request.GET.get(study.study_parameter, ""),
+        **platform_names.read_address(study, request.GET)._asdict(),
         is_test=question_tokens.is_test(study, request.GET.get("test", "")),
         anew=bool(request.GET.get(ANEW)),
     )

@@ -14,6 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 from annotations.answering import throttle
 from annotations.answering.participant_flow import Elsewhere, FlowRefused, NoEntry, TooManyAnswers
 from annotations.answering.participant_lookup import participant_at
+from annotations.answering.platform_names import BadLink
 from annotations.answering.session import Sitting
 from annotations.answering.slot_assignment import NotGiven
 
@@ -46,7 +47,7 @@ def private(view: View) -> View:
             response = page("elsewhere", {"fields": _fields(request)}, status=409)
         except NoEntry as error:
             response = page("no_entry", {"refused": error, **ending(error.code)}, status=409)
-        except (NotGiven, FlowRefused) as error:
+        except (NotGiven, FlowRefused, BadLink) as error:
             response = refuse(request, str(error), status=403 if isinstance(error, NotGiven) else 400)
         response.setdefault("Cache-Control", "no-store")
         response["Referrer-Policy"] = "no-referrer"
@@ -56,7 +57,7 @@ def private(view: View) -> View:
 
 
 def _fields(request: HttpRequest) -> list[tuple[str, str]]:
-    return [(name, str(text)) for name, text in request.GET.items() if name != ANEW][:FIELDS]
+    return [(name, str(text)) for name, texts in request.GET.lists() for text in texts if name != ANEW][:FIELDS]
 
 
 def refuse(request: HttpRequest, message: str, *, status: int) -> HttpResponse:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 RELEASED: dict[str, dict[str, str]] = {
     "0.2.0": {
-        "annotations": "0008_participant_heard",
+        "annotations": "0009_placeholders",
         "generation": "0018_heartbeat_processes",
         "leaderboards": "0017_disclosure_step",
         "webapp": "0003_api_tokens",

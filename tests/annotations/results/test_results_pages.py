@@ -200,6 +200,18 @@ def test_participants_are_listed_with_their_ids_on_the_platform(rosa: Client, fi
     assert "5f0c0ffee" in page and "57d1e" in page
 
 
+def test_the_page_names_placeholders_that_nobody_replaced(
+    rosa: Client, run: Study, first: Participant, at: str
+) -> None:
+    assert "did not replace" not in text(rosa.get(f"{at}people/"))
+    Participant.objects.filter(pk=first.pk).update(placeholders="PROLIFIC_PID={{%PROLIFIC_PID%}}\nSESSION_ID=")
+    Participant.objects.filter(study=run, is_test=True).update(placeholders="STUDY_ID=null")
+    page = text(rosa.get(f"{at}people/"))
+    assert '<code>PROLIFIC_PID=<bdi>{{%PROLIFIC_PID%}}</bdi></code> <span class="count">1 participant</span>' in page
+    assert "<code>SESSION_ID=<bdi></bdi></code> (empty)" in page and "<code>STUDY_ID=" not in page
+    assert f'href="{at}#where">page of the study</a>' in page
+
+
 def test_excluding_needs_a_reason_and_can_be_undone(rosa: Client, run: Study, first: Participant, at: str) -> None:
     refused = rosa.post(f"{at}people/1/exclude/", {"reason": "  "})
     first.refresh_from_db()
