@@ -5,7 +5,8 @@ from typing import Any
 from django import forms
 
 from annotations.models import Baseline, Participant
-from annotations.results.payment import BadPlatformFile, PlatformRow, read_export
+from annotations.results.payment import PlatformRow, read_export
+from annotations.results.platform_file import BadPlatformFile
 
 LARGEST = 5 * 2**20  # bytes; a row has about 300 bytes
 
@@ -34,7 +35,8 @@ class PaymentForm(forms.Form):
     """A platform's export of submissions, as a file."""
 
     file = forms.FileField(
-        label="Prolific’s export", help_text="A CSV file of submissions. It is read, but not stored."
+        label="Prolific’s export",
+        help_text="A CSV file of submissions, as exported or as a spreadsheet saved it. It is read, but not stored.",
     )
 
     def clean_file(self) -> list[PlatformRow]:

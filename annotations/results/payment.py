@@ -1,7 +1,6 @@
 """Compares a platform's list of submissions with the participants, to find who must be paid. The list is not stored."""
 
-import csv
-import io
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,18 +11,16 @@ from urllib.parse import parse_qs, urlsplit
 
 from annotations.answering import timing
 from annotations.answering.participants import Person
+from annotations.answering.platform_names import names_nobody
 from annotations.models import Participant, Study
-from generation.engine.errors import EngineError
+from annotations.results.platform_file import SHOWN, BadPlatformFile, read_seconds, read_table
 
 COLUMNS = ("Submission id", "Participant id", "Status", "Completion code", "Time taken")
 AWAITING, PAID = "AWAITING REVIEW", {"APPROVED", "REJECTED"}
 DONE = {Participant.Stage.COMPLETED, Participant.Stage.COMMENT}
 LEFT = {Participant.Stage.SCREENED_OUT, Participant.Stage.FULL}
+ROUNDED = re.compile(r"\d+(?:[.,]\d+)?[eE]\+\d+|\d{15}0{5,}")  # long numbers after a spreadsheet read them
 CENT = Decimal("0.01")
-
-
-class BadPlatformFile(EngineError):
-    """The file is not an export of submissions."""
 
 
 class PlatformRow(NamedTuple):
@@ -104,35 +101,26 @@ def read_export(content: bytes) -> list[PlatformRow]:
     BadPlatformFile
         If the file is not a CSV file, columns are missing, or a row is not valid. The message names the columns or row.
     """
-    try:
-        rows = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""))
-        names = next(rows, [])
-        places = [names.index(name) if name in names else len(names) for name in COLUMNS]
-        kept = [[row[at] if at < len(row) else "" for at in places] for row in rows if row]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise BadPlatformFile(f"Expected a CSV file in UTF-8, got something else: {error}.", where="file") from error
-    missing = [name for name in COLUMNS if name not in names or not kept]
-    if missing:
+    table = read_table(content, COLUMNS)
+    taken = [(row, cells[-1]) for row, cells in table.rows]
+    seconds = read_seconds(taken, name=COLUMNS[-1], delimiter=table.delimiter)
+    return [_read(row, cells, time) for (row, cells), time in zip(table.rows, seconds, strict=True)]
+
+
+def _read(row: int, cells: Sequence[str], seconds: float | None) -> PlatformRow:
+    submission, person, status, code, _ = cells
+    return PlatformRow(_id(submission, row=row), _id(person, row=row), status.upper(), code, seconds)
+
+
+def _id(text: str, *, row: int) -> str:
+    """Return an id, empty for a placeholder; refuse a long number that was rounded, because others have its digits."""
+    if ROUNDED.fullmatch(text):
         raise BadPlatformFile(
-            f"Expected the columns {', '.join(COLUMNS)} and at least one row. Missing: {', '.join(missing)}.",
+            f"Expected an id in row {row}, got {text[:SHOWN]!r}: a spreadsheet rounded it. Choose the platform's own "
+            "file, or import it into the spreadsheet with the ids as text.",
             where="file",
         )
-    return [_read(row, number) for number, row in enumerate(kept, start=2)]
-
-
-def _read(cells: Sequence[str], number: int) -> PlatformRow:
-    submission, person, status, code, taken = (cell.strip() for cell in cells)
-    try:
-        seconds = float(taken) if taken else None
-    except ValueError as error:
-        raise BadPlatformFile(
-            f"Expected a number of seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file"
-        ) from error
-    if seconds is not None and not 0 <= seconds < 1e9:
-        raise BadPlatformFile(
-            f"Expected a number of seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file"
-        )
-    return PlatformRow(submission, person, status.upper(), code, seconds)
+    return "" if names_nobody(text) else text
 
 
 def code_of(ending: str) -> str:
