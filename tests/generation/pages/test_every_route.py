@@ -1,11 +1,16 @@
-"""Every route of the site gets malformed requests; none of them may cause a server error."""
+"""Every route of the site gets malformed requests; none of them may cause a server error.
 
+Pages also say the language and direction of each question that they show.
+"""
+
+from html.parser import HTMLParser
 from itertools import cycle, islice
 
 import pytest
 from django.test import Client
 
-from tests.generation.pages.routes import routes
+from generation.models import Question
+from tests.generation.pages.routes import address_of, routes
 from tests.proof import size
 
 pytestmark = pytest.mark.slow
@@ -35,6 +40,39 @@ FIELDS = (
 VERBS = ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "NONSENSE")
 
 
+SHOW_QUESTIONS = ("split", "question", "board_questions", "board_question", "study_session")
+VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
+
+
+class Words(HTMLParser):
+    """The texts of a page, each with whether an element around it has a language and finds its direction."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.texts = [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in VOID:
+            given = dict(attrs)
+            self.open.append((tag, bool(given.get("lang")) and given.get("dir") == "auto"))
+
+    def handle_startendtag(self, tag, attrs):
+        """Ignore an element without content."""
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data):
+        self.texts.append((data.strip(), any(is_marked for _, is_marked in self.open)))
+
+
+def words_of(response):
+    words = Words()
+    words.feed(response.content.decode())
+    return words.texts
+
+
 @pytest.fixture
 def browser(as_owner):
     """Give the browser of the owner, who has the most access; server errors come back as responses."""
@@ -54,6 +92,15 @@ def test_no_address_breaks_the_site(browser, parts):
             asked += [route.template % (filled | {name: hole}) for hole in islice(holes, size(40, least=1))]
         failed += [address[:80] for address in asked if broke(browser.get(address), route)]
     assert failed == []
+
+
+def test_pages_say_the_language_and_direction_of_each_question(browser, parts):
+    texts = set(Question.objects.values_list("text", flat=True))
+    for route in routes():
+        if route.name in SHOW_QUESTIONS:
+            words = words_of(browser.get(address_of(route, parts)))
+            marked = [is_marked for text, is_marked in words if text in texts]
+            assert marked and all(marked), route.template
 
 
 def test_no_verb_and_no_form_breaks_the_site(browser, parts):

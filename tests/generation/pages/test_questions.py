@@ -267,7 +267,9 @@ def test_the_page_shows_the_shortest_equivalent_question_if_it_is_shorter(client
         found = shapes.get_world().equivalent(dataset.read_spec(), item, question.steps)
         page = text_of(client.get(f"/datasets/shapes/train/q/{position}/"))
         assert page.index("<h1") < page.index('id="equivalent"') < page.index('id="picture"')
-        assert (f'<p class="asked-so">{found.text}</p>' in page) == (len(found.program) < len(question.steps))
+        assert (f'<p class="asked-so" lang="en" dir="auto">{found.text}</p>' in page) == (
+            len(found.program) < len(question.steps)
+        )
         assert ('class="hint known"' in page) == bool(found.known)
         shorter += len(found.program) < len(question.steps)
         longer += len(found.program) == len(question.steps)
