@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from django.db import models
@@ -11,7 +11,8 @@ from annotations.answering import timing
 from annotations.answering.participants import pseudonym
 from annotations.answering.timing import CountedTime
 from annotations.models import Answer, EasyAnswer, Study
-from generation.engine.formats.spreadsheets import csv_lines
+from generation.engine.formats.spreadsheets import csv_file
+from generation.engine.formats.workbooks import workbook
 from generation.models import Split
 from generation.storage.split_index import SplitIndex
 
@@ -136,7 +137,15 @@ def _name(split: Split) -> str:
 
 
 def as_csv(rows: Iterator[AnswerLine]) -> Iterator[str]:
-    return csv_lines(itertools.chain([AnswerLine._fields], rows))
+    return csv_file(_table(rows))
+
+
+def as_workbook(rows: Iterator[AnswerLine]) -> bytes:
+    return workbook(_table(rows), name="Answers")
+
+
+def _table(rows: Iterator[AnswerLine]) -> Iterator[Iterable[object]]:
+    return itertools.chain([AnswerLine._fields], rows)
 
 
 def as_jsonl(rows: Iterator[AnswerLine]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from annotations.models import Baseline
 from annotations.results import baseline as baselines
 from annotations.studies import baseline_disclosure
 from generation.access import Visitor, What, may_see, may_see_exact_figures, may_see_facet
-from generation.engine.formats.spreadsheets import csv_lines
+from generation.engine.formats.spreadsheets import csv_file
 from generation.engine.scoring.figures import Interval, Share, interval_text, percent
 from generation.extension_points import Note
 from generation.models import Split
@@ -179,7 +179,7 @@ def as_data(baseline: Baseline, found: BaselineView) -> dict[str, Any]:
 
 
 def as_csv(found: BaselineView) -> Iterator[str]:
-    yield from csv_lines([COLUMNS, *_csv_rows(found)])
+    yield from csv_file([COLUMNS, *_csv_rows(found)])
 
 
 def _csv_rows(found: BaselineView) -> Iterator[list[object]]:

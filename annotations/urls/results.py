@@ -8,6 +8,7 @@ urlpatterns = [
     path("<slug:code>/results/", results.study_results, name="study_results"),
     path("<slug:code>/results/live/", results.study_results_live, name="study_results_live"),
     path("<slug:code>/answers.csv", results.study_answers_csv, name="study_answers_csv"),
+    path("<slug:code>/answers.xlsx", results.study_answers_workbook, name="study_answers_workbook"),
     path("<slug:code>/answers.jsonl", results.study_answers_jsonl, name="study_answers_jsonl"),
     path("<slug:code>/publish/", publishing.study_publish, name="study_publish"),
     path("<slug:code>/withdraw/<int:number>/", publishing.study_withdraw, name="study_withdraw"),

@@ -16,11 +16,12 @@ from annotations.answering.participants import Person, people_of
 from annotations.answering.timing import CountedTime
 from annotations.models import Baseline, Study
 from annotations.results import baseline, dawid_skene, exclusion_effect, question_review, study_statistics
-from annotations.results.answer_files import AnswerLine, as_csv, as_jsonl, lines
+from annotations.results.answer_files import AnswerLine, as_csv, as_jsonl, as_workbook, lines
 from annotations.results.methods_text import methods_text
 from annotations.results.study_statistics import GatheredAnswers
 from annotations.views.studies import NOTHING, find_study
 from generation.access import Visitor, What, may_see, may_see_facet
+from generation.engine.formats.workbooks import MEDIA_TYPE
 from generation.engine.scoring.figures import TOO_FEW
 from generation.splits.query_string import BadAddress, QueryString
 from generation.storage.split_index import IndexedFacet, SplitIndex
@@ -148,6 +149,14 @@ def study_answers_csv(request: HttpRequest, code: str) -> StreamingHttpResponse:
 
 @require_safe
 @never_cache
+def study_answers_workbook(request: HttpRequest, code: str) -> StreamingHttpResponse:
+    study = find_study(request.user, code)
+    content = as_workbook(_lines(request.user, study))
+    return _file(study, iter([content]), kind="xlsx", content_type=MEDIA_TYPE)
+
+
+@require_safe
+@never_cache
 def study_answers_jsonl(request: HttpRequest, code: str) -> StreamingHttpResponse:
     study = find_study(request.user, code)
     return _file(study, as_jsonl(_lines(request.user, study)), kind="jsonl", content_type="application/x-ndjson")
@@ -161,7 +170,9 @@ def _lines(user: Visitor, study: Study) -> Iterator[AnswerLine]:
     )
 
 
-def _file(study: Study, parts: Iterator[str], *, kind: str, content_type: str) -> StreamingHttpResponse:
+def _file(
+    study: Study, parts: Iterator[str] | Iterator[bytes], *, kind: str, content_type: str
+) -> StreamingHttpResponse:
     response = StreamingHttpResponse(parts, content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="study-{study.code}-answers.{kind}"'
     return response

@@ -209,7 +209,7 @@ def test_predictions_are_a_line_for_each_question_that_was_asked(others: list[Cl
 
 def test_slices_agree_as_csv_and_json(others: list[Client], run: Study) -> None:
     row = publish(run)
-    rows = list(csv.DictReader(io.StringIO(b"".join(others[0].get(f"{AT}1/slices.csv")).decode())))
+    rows = list(csv.DictReader(io.StringIO(b"".join(others[0].get(f"{AT}1/slices.csv")).decode("utf-8-sig"))))
     data = others[0].get(f"{AT}1/slices.json").json()
     assert (data["n"], data["correct"], data["accuracy"]) == (row.asked, row.right, round(row.right / row.asked, 3))
     assert (rows[0]["facet"], int(rows[0]["n"]), int(rows[0]["correct"])) == ("", row.asked, row.right)

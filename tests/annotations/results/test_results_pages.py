@@ -1,6 +1,7 @@
 """Pages with the results of a study: only its owner and staff may see them."""
 
 import csv
+import io
 import json
 import random
 import re
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
+import pandas as pd
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models.functions import Now
@@ -27,10 +29,11 @@ from generation.models import Dataset
 from generation.storage.split_index import SplitIndex
 from tests.annotations import answered
 from tests.clients import client_of
+from tests.engine.formats.test_workbooks import cells_of
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
-PAGES = ("results/", "results/live/", "people/", "answers.csv", "answers.jsonl")
+PAGES = ("results/", "results/live/", "people/", "answers.csv", "answers.xlsx", "answers.jsonl")
 BUTTONS = ("people/apply-rules/", "people/1/exclude/", "people/1/take-back/", "people/1/erase/")
 
 
@@ -283,10 +286,16 @@ def test_a_bad_export_is_refused_with_a_message(rosa: Client, at: str) -> None:
 def test_files_have_every_answer(rosa: Client, run: Study, at: str) -> None:
     reply = rosa.get(f"{at}answers.csv")
     assert reply.headers["Content-Disposition"] == f'attachment; filename="study-{run.code}-answers.csv"'
-    rows = list(csv.DictReader(b"".join(reply).decode().splitlines()))  # type: ignore[arg-type]
+    content = b"".join(reply)  # type: ignore[arg-type]
+    assert content.startswith(b"\xef\xbb\xbfparticipant,kind,")
+    rows = list(csv.DictReader(content.decode("utf-8-sig").splitlines()))
+    assert list(pd.read_csv(io.BytesIO(content)).columns) == list(rows[0])
     objects = [json.loads(line) for line in b"".join(rosa.get(f"{at}answers.jsonl")).splitlines()]  # type: ignore[arg-type]
     assert objects == [line._asdict() for line in lines(run)]
     assert [row["answer"] for row in rows] == [one["answer"] for one in objects]
+    workbook = rosa.get(f"{at}answers.xlsx")
+    assert workbook.headers["Content-Disposition"] == f'attachment; filename="study-{run.code}-answers.xlsx"'
+    assert cells_of(b"".join(workbook)) == [list(rows[0]), *(list(one.values()) for one in objects)]  # type: ignore[arg-type]
 
 
 # Rules
