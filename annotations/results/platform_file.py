@@ -152,7 +152,7 @@ def _seconds(figure: str, mark: str, *, shown: str, name: str) -> float | None:
     if not mark and AMBIGUOUS.fullmatch(figure):
         whole, part = re.split("[.,]", figure)
         raise BadPlatformFile(
-            f"Expected a number of seconds as {name}, got {shown}, which may be {whole}{part} or {whole} and a part. "
+            f"Expected a number of seconds as {name}, got {shown}, which may be {whole}{part} or {whole}.{part}. "
             f"Write {whole}{part} or {whole}.{part}0.",
             where="file",
         )
