@@ -150,7 +150,7 @@ def test_the_words_of_the_property_have_answers_of_every_vocabulary(readers: dic
 
 @pytest.mark.parametrize("text", LONG)
 def test_both_readers_read_the_same_of_long_texts(text: str, readers: dict[str, BothReaders]) -> None:
-    said = text * (100_000 // len(text))
+    said = text * (proof.size(100_000) // len(text))
     for both in readers.values():
         assert both.script(said, 0) == both.site(said, 0)
 
