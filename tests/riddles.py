@@ -160,7 +160,7 @@ class RiddleWorld(World):
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return ()
 
-    def prompt(self, question: Question) -> str:
+    def prompt(self, spec: BaseSpec, question: Question) -> str:
         return question.text
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:

@@ -136,7 +136,7 @@ class TallyWorld(World):
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return tuple(Column(kind, "type", kind) for kind in KINDS)
 
-    def prompt(self, question: Question) -> str:
+    def prompt(self, spec: Any, question: Question) -> str:
         return f"{question.text}\nAnswer with a number in digits."
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:

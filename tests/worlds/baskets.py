@@ -171,7 +171,7 @@ class BasketWorld(World):
     def answers(self, spec: BaseSpec) -> tuple[str, ...]:
         return tuple(dict.fromkeys(answer for answers in ANSWERS.values() for answer in answers))
 
-    def prompt(self, question: Question) -> str:
+    def prompt(self, spec: Any, question: Question) -> str:
         return f"{question.text}\nAnswer with words joined by commas."
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:

@@ -363,10 +363,10 @@ def pictures_show_the_elements(case: Case) -> None:
 def prompts_ask_the_question_and_do_not_tell(case: Case) -> None:
     """A prompt contains the text of the question and does not depend on the answer."""
     for _, question in case.questions():
-        prompt = case.world.prompt(question)
+        prompt = case.world.prompt(case.own, question)
         assert question.text in prompt
-        assert case.world.prompt(replace(question, answer=_another(case, question))) == prompt
-        assert case.world.prompt(replace(question, answer=None)) == prompt, "the prompt depends on the answer"
+        assert case.world.prompt(case.own, replace(question, answer=_another(case, question))) == prompt
+        assert case.world.prompt(case.own, replace(question, answer=None)) == prompt, "the prompt depends on the answer"
 
 
 def forms_offer_the_answer(case: Case) -> None:

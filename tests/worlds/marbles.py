@@ -152,7 +152,7 @@ class MarbleWorld(World):
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return tuple(Column(color, "color", color) for color in COLORS)
 
-    def prompt(self, question: Question) -> str:
+    def prompt(self, spec: Any, question: Question) -> str:
         return f"{question.text}\nAnswer with a number in digits."
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:

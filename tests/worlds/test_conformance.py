@@ -340,11 +340,13 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         change_pictures(lambda rgb, ids: (NOISE.integers(0, 255, rgb.shape, np.uint8), ids)),
     ],
     "prompts_ask_the_question_and_do_not_tell": [
-        break_world(prompt=lambda self, question: "How many?"),
+        break_world(prompt=lambda self, spec, question: "How many?"),
         break_world(
-            prompt=lambda self, question: f"{question.text} (It is {question.answer.text if question.answer else ''})"
+            prompt=lambda self, spec, question: (
+                f"{question.text} (It is {question.answer.text if question.answer else ''})"
+            )
         ),
-        break_world(prompt=lambda self, question: f"{question.text} {'' if question.answer else 'Withheld.'}"),
+        break_world(prompt=lambda self, spec, question: f"{question.text} {'' if question.answer else 'Withheld.'}"),
     ],
     "forms_offer_the_answer": [
         change_forms(lambda question: AnswerForm(AnswerKind.INTEGER, ("0",), {})),

@@ -144,8 +144,9 @@ def _asking(split: Split, row: Question, *, lines: Sequence[str] | None) -> dict
     """Return how to ask a model the question; empty if this release does not have the split's world."""
     try:
         world, asked = split.dataset.get_world(), engine_question(row)
-        form = world.answer_form(split.read_spec(), asked)
-        return {"prompt": prompt_of(world, asked, lines), "choices": list(form.choices)}
+        spec = split.read_spec()
+        form = world.answer_form(spec, asked)
+        return {"prompt": prompt_of(world, spec, asked, lines), "choices": list(form.choices)}
     except EngineError:
         return {}
 

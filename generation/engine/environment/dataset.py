@@ -322,7 +322,7 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
         assert asked.answer is not None, "generated questions have answers"
         return EnvironmentItem(
             index=index,
-            prompt=prompt_of(world, asked, lines),
+            prompt=prompt_of(world, self._own, asked, lines),
             answer=asked.answer.text,
             form=world.answer_form(self._own, asked),
             measures={one.name: one.facet for one in world.levels if one.trend is not Trend.VARIETY},

@@ -36,6 +36,7 @@ from generation.engine.programs.ablation import Ablation
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.spec import NO_FILES, BaseSpec, Frozen, check_references, over_preset, preset_of, read
 from generation.engine.verification.proof import PictureProver, Prover
+from generation.engine.worlds.answer_prompts import answer_prompt
 from generation.engine.worlds.breakdowns import BoardView, Reweighting, Tasks
 from generation.engine.worlds.levels import LevelAttribute
 
@@ -463,9 +464,11 @@ class World(ABC):
         """Return every word that a question can have, as `token_vocabulary.split_words` gives them, or None."""
         return None
 
-    def prompt(self, question: Question) -> str:
-        """Return the text for a model: the question, and the form of its answer."""
-        return f"{question.text}\nAnswer with one word or number."
+    def prompt(self, spec: Any, question: Question) -> str:
+        """Return the text for a model: the form's instruction, the question, the form of its answer, possible words."""
+        form = self.answer_form(spec, question)
+        lines = (form.instruction, question.text, answer_prompt(form, self.synonyms(spec)))
+        return "\n".join(line for line in lines if line)
 
     def synonyms(self, spec: Any) -> Mapping[str, str]:
         """Return other words for answers, or for the parts of answers, that replies may have; none by default."""

@@ -1,6 +1,7 @@
 """Stories: scenes as lines of text, which people and models read instead of looking at a picture."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from generation.engine.items import Question, SceneData
 from generation.engine.worlds.base import World
@@ -16,9 +17,9 @@ def seen_by(question: Question, lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(lines if question.scope is None else lines[: question.scope])
 
 
-def prompt_of(world: World, question: Question, lines: Sequence[str] | None) -> str:
+def prompt_of(world: World, spec: Any, question: Question, lines: Sequence[str] | None) -> str:
     """Return the text for a model: the numbered lines that the question may use, then the world's own prompt."""
-    asked = world.prompt(question)
+    asked = world.prompt(spec, question)
     if lines is None:
         return asked
     return f"{numbered(seen_by(question, lines))}\n\n{asked}"

@@ -55,7 +55,7 @@ def test_rows_of_trl_have_chat_messages_a_picture_and_the_solution(trl: Path) ->
         assert len(rows) == len(asked)
         for number, (row, (position, question)) in enumerate(zip(rows, asked, strict=True)):
             assert question.answer is not None
-            assert row["prompt"] == [{"role": "user", "content": WORLD.prompt(question)}]
+            assert row["prompt"] == [{"role": "user", "content": WORLD.prompt(None, question)}]
             assert row["image"] == {"bytes": picture(position), "path": f"{split}_{position:06d}.png"}
             assert row["solution"] == question.answer.text
             assert (row["question_id"], row["image_index"]) == (number, position)
@@ -73,7 +73,7 @@ def test_rows_of_verl_have_its_columns(verl: Path) -> None:
     for number, (row, (position, question)) in enumerate(zip(rows, questions_of(marbles(), 0), strict=True)):
         assert question.answer is not None
         assert row["data_source"] == "horsesense/marbles"
-        assert row["prompt"] == [{"role": "user", "content": f"<image>{WORLD.prompt(question)}"}]
+        assert row["prompt"] == [{"role": "user", "content": f"<image>{WORLD.prompt(None, question)}"}]
         assert [one["bytes"] for one in row["images"]] == [picture(position)]
         assert row["ability"] == "visual-question-answering"
         assert row["reward_model"] == {"style": "rule", "ground_truth": question.answer.text}
@@ -132,7 +132,7 @@ class Hostile(Marbles):
 
     mark = ""
 
-    def prompt(self, question: Question) -> str:
+    def prompt(self, spec: Any, question: Question) -> str:
         return f"{self.mark} {question.text}"
 
 

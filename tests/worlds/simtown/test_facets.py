@@ -19,7 +19,6 @@ from generation.engine.worlds.simtown.facets import (
     columns,
     facet_codes,
     facets,
-    prompt,
     train_keys,
 )
 from generation.engine.worlds.simtown.programs import RELATIONS, program_of, relation_of
@@ -273,4 +272,3 @@ def test_boards_and_charts_are_about_facets_that_there_are() -> None:
 
 def test_people_and_models_are_asked_for_yes_or_no() -> None:
     assert (answer_form().kind, answer_form().choices) == (AnswerKind.YES_NO, ANSWERS)
-    assert prompt(Question("Is it?")) == "Is it?\nAnswer yes or no."

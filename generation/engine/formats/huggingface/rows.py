@@ -96,7 +96,7 @@ class Rows:
                 "split": self.split.name,
                 "program": program_text(question),
                 **{name: values[number] for name, values in facets.items()},
-                PROMPT: prompt_of(self.world, question, item.story),
+                PROMPT: prompt_of(self.world, self.split.spec, question, item.story),
             }
             for number, question in enumerate(questions)
         ]

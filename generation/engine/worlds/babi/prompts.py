@@ -3,16 +3,11 @@
 from collections.abc import Sequence
 
 from generation.engine.items import JOINT, AnswerForm, AnswerKind, Question
+from generation.engine.worlds.answer_prompts import answer_prompt
 from generation.engine.worlds.babi.languages import localised_answer
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.tasks import BY_NAME
 
-FORMS = {
-    AnswerKind.YES_NO: "Answer with one word.",
-    AnswerKind.WORD: "Answer with one word.",
-    AnswerKind.SET: "Answer with words joined by commas, in any order, or with nothing.",
-    AnswerKind.SEQUENCE: "Answer with letters joined by commas, in order.",
-}
 TOLD = {
     AnswerKind.SET: "Choose everything that is right.",
     AnswerKind.SEQUENCE: "Choose the first letter of each direction, in order.",
@@ -32,9 +27,9 @@ def kind_of_answer(task: str) -> AnswerKind:
     return KINDS.get(task, AnswerKind.WORD)
 
 
-def prompt(question: Question) -> str:
-    """Return the text for a model: the question and the form of the answer."""
-    return f"{question.text}\n{FORMS[kind_of_answer(question.kind)]}"
+def prompt(spec: BabiSpec, question: Question) -> str:
+    """Return the text for a model: the question, and the form of the answer without the instruction for people."""
+    return f"{question.text}\n{answer_prompt(answer_form(spec, question), synonyms(spec))}"
 
 
 def synonyms(spec: BabiSpec) -> dict[str, str]:

@@ -106,8 +106,8 @@ class Babi(World):
     def synonyms(self, spec: BabiSpec) -> Mapping[str, str]:
         return prompts.synonyms(spec)
 
-    def prompt(self, question: Question) -> str:
-        return prompts.prompt(question)
+    def prompt(self, spec: BabiSpec, question: Question) -> str:
+        return prompts.prompt(spec, question)
 
     def answer_form(self, spec: BabiSpec, question: Question) -> AnswerForm:
         return prompts.answer_form(spec, question)

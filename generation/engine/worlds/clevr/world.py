@@ -164,13 +164,6 @@ class ClevrWorld(World):
     def synonyms(self, spec: ClevrSpec) -> Mapping[str, str]:
         return spec.vocabulary.synonyms
 
-    def prompt(self, question: Question) -> str:
-        forms = {
-            AnswerKind.YES_NO: "Answer yes or no.",
-            AnswerKind.INTEGER: "Answer with a number in digits.",
-        }
-        return f"{question.text}\n{forms.get(_answer_kind(question), 'Answer with one word.')}"
-
     def answer_form(self, spec: ClevrSpec, question: Question) -> AnswerForm:
         kind = _answer_kind(question)
         if kind == AnswerKind.YES_NO:

@@ -74,9 +74,6 @@ class CountingWorld(World):
     def answer_form(self, spec: CountingSpec, question: Question) -> AnswerForm:
         return AnswerForm(AnswerKind.INTEGER, facets.answers(spec), {})
 
-    def prompt(self, question: Question) -> str:
-        return f"{question.text}\nAnswer with a number in digits."
-
     def words(self, spec: CountingSpec) -> tuple[str, ...] | None:
         return None if spec.classes else words(spec.clevr.vocabulary)
 

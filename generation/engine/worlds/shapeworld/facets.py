@@ -28,11 +28,6 @@ ANSWERS = ("yes", "no")
 INSTRUCTION = "Does this caption fit the picture?"
 
 
-def prompt(question: Question) -> str:
-    """Return the text for a model: the instruction, the caption, and the form of the answer."""
-    return f"{INSTRUCTION}\n{question.text}\nAnswer yes or no."
-
-
 def answer_form(question: Question) -> AnswerForm:
     """Return how a person answers: yes or no; the instruction is shown above the caption."""
     return AnswerForm(AnswerKind.YES_NO, ANSWERS, {}, instruction=INSTRUCTION)

@@ -122,9 +122,6 @@ class ShapeWorld(World):
     def columns(self, spec: ShapeWorldSpec) -> tuple[Column, ...]:
         return facets.columns(spec)
 
-    def prompt(self, question: Question) -> str:
-        return facets.prompt(question)
-
     def answer_form(self, spec: ShapeWorldSpec, question: Question) -> AnswerForm:
         return facets.answer_form(question)
 

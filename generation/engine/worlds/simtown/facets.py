@@ -201,8 +201,3 @@ def columns(spec: SimTownSpec) -> tuple[Column, ...]:
 def answer_form() -> AnswerForm:
     """Return how a person answers: yes or no."""
     return AnswerForm(AnswerKind.YES_NO, ANSWERS, {})
-
-
-def prompt(question: Question) -> str:
-    """Return the text for a model: the question, and the form of its answer."""
-    return f"{question.text}\nAnswer yes or no."

@@ -107,9 +107,6 @@ class SimTown(World):
     def columns(self, spec: SimTownSpec) -> tuple[Column, ...]:
         return facets.columns(spec)
 
-    def prompt(self, question: Question) -> str:
-        return facets.prompt(question)
-
     def elements(self, spec: SimTownSpec, item: Item) -> tuple[Element, ...]:
         scene = _scene_of(item)
         labels = [one.entity for one in scene.vehicles]
