@@ -38,10 +38,10 @@ def method(request: HttpRequest, number: int) -> dict[str, Any]:
 def new_method(request: HttpRequest, said: shapes.NewMethod) -> Any:
     """Create a method; it is private until you publish it on its page."""
     form = MethodForm(said.dict(), owner=request.user)
-    if not form.is_valid():
+    made = form.save_if_valid()
+    if made is None:
         raise unfit(form)
-    form.instance.owner_id = request.user.pk
-    return Status(201, method_json(form.save()))
+    return Status(201, method_json(made))
 
 
 def method_json(one: Method) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from webapp.api.openapi_operations import changes, reads
 from webapp.api.pagination import PAGE, page_json
 from webapp.api.schemas import submissions as shapes
 from webapp.api.schemas.common import PageOut
-from webapp.leaderboards import scoring, uploads
+from webapp.leaderboards import method_names, scoring, uploads
 from webapp.leaderboards.analysis.slices import SliceCell, SliceContext, by_one, partition
 from webapp.leaderboards.analysis.summary import slices_of, weakest
 from webapp.leaderboards.board_lookup import HIDDEN, find_submission, may_see_replies, owns, suite_named, trained_on
@@ -159,11 +159,9 @@ def _order(request: HttpRequest, said: shapes.NewSubmission, *, key: str) -> Ord
 
 def _method(user: Any, named: str) -> Method:
     """Return the account's method with this number or name."""
-    mine = Method.objects.of(user)
     is_number = named.isascii() and named.isdigit() and len(named) < 10
-    found = mine.filter(pk=int(named)).first() if is_number else None
-    if found is None and "\0" not in named:
-        found = mine.filter(name=named[:200]).first()
+    found = Method.objects.of(user).filter(pk=int(named)).first() if is_number else None
+    found = found or method_names.find(user, named)
     if found is None:
         message = (
             f"Expected the number or name of one of your methods, got {named[:60]!r}. "

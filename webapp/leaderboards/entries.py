@@ -32,6 +32,7 @@ from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.board_lookup import trained_on
 from webapp.leaderboards.disclosure import disclosure_budget
 from webapp.leaderboards.disclosure.visibility import published_figure
+from webapp.leaderboards.method_names import shown_names
 from webapp.leaderboards.models import Disclosure, Method, Score, Submission
 from webapp.leaderboards.models.submissions import FITTED_ON_HIDDEN, RELATED
 
@@ -150,6 +151,8 @@ class Entry(NamedTuple):
         If answers are withheld: the disclosure that set the published figure.
     parts : mapping of str to int
         If answers are withheld: the best figure on each part of the partition, in thousandths.
+    shown_name : str
+        The name that its list shows, if that is not the method's name.
     """
 
     key: str
@@ -159,6 +162,7 @@ class Entry(NamedTuple):
     trained_on: str = ""
     disclosure: Disclosure | None = None
     parts: Mapping[str, int] = MappingProxyType({})
+    shown_name: str = ""
 
     @property
     def is_human(self) -> bool:
@@ -177,7 +181,7 @@ class Entry(NamedTuple):
 
     @property
     def name(self) -> str:
-        return PEOPLE if self.method is None else self.method.name
+        return PEOPLE if self.method is None else self.shown_name or self.method.name
 
     @property
     def circumstances(self) -> str:
@@ -270,14 +274,21 @@ def entries_of(user: Any, split: Split, *, choose: str = BEST) -> list[Entry]:
         counts, except with `all`. If answers are withheld, each method has one row in any case.
     """
     if not may_see_exact_figures(user, split):
-        return _published_entries(user, split)
+        return distinguish(_published_entries(user, split))
     scores = Score.objects.known_to(user, split)
     models = [_entry(user, f"s{score.submission_id}", split, (score,)) for score in scores]
     if choose != ALL:
         models = together(user, split, scores)
     if choose in (BEST, LATEST):
         models = choose_entries(models, choose=choose)
-    return [*human_entries(split), *sorted(models, key=order_of)]
+    return distinguish([*human_entries(split), *sorted(models, key=order_of)])
+
+
+def distinguish(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries of one list, in which methods whose names look the same are shown with their numbers."""
+    found = list(entries)
+    names = shown_names(entry.method for entry in found if entry.method is not None)
+    return [one if one.method is None else one._replace(shown_name=names[one.method.pk]) for one in found]
 
 
 def _published_entries(user: Any, split: Split) -> list[Entry]:

@@ -13,7 +13,9 @@ from annotations import markdown
 from generation.access import What, may_see
 from generation.models import Dataset, Split
 from generation.splits.query_string import BadAddress, shorten
+from webapp.leaderboards import method_names
 from webapp.leaderboards.board_lookup import PageAddress, page_of_board
+from webapp.leaderboards.method_names import BadMethodName
 from webapp.leaderboards.models import BoardSettings, Method, SavedView, Suite
 from webapp.leaderboards.models.saved_views import LONGEST_NAME, LONGEST_QUERY
 from webapp.leaderboards.ranking.slice_weights import FACET
@@ -62,6 +64,7 @@ class MethodForm(MethodBase):
         self.owner = owner
         made = self.fields["made"]
         assert isinstance(made, forms.ChoiceField)
+        self.fields["name"].validators.clear()  # `clean_name` has one message for each fault
         known = [(value, label) for value, label in Method.Made.choices if value != Method.Made.HUMAN]
         if self.instance._state.adding:
             made.choices = [("", "choose one"), *known]
@@ -72,14 +75,22 @@ class MethodForm(MethodBase):
         self.fields["link"].widget.attrs["placeholder"] = "https://"
 
     def clean_name(self) -> str:
-        """Return the name; an account's methods have different names."""
+        """Return the name; the names of an account's methods never look the same."""
         name = str(self.cleaned_data["name"])
-        same = Method.objects.filter(owner=self.owner.pk, name=name).exclude(pk=self.instance.pk)
-        if same.exists():
-            raise forms.ValidationError(
-                f"Expected a new name, got {shorten(name)}, the name of another method of yours."
-            )
-        return name
+        old = "" if self.instance._state.adding else str(self.initial["name"])
+        try:
+            return name if name == old else method_names.read(name, owner=self.owner, spared=old)
+        except BadMethodName as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def save_if_valid(self) -> Method | None:
+        """Return the stored method of the owner, or None if the form has errors; nobody takes the name meanwhile."""
+        with method_names.lock(self.owner):
+            if not self.is_valid():
+                return None
+            self.instance.owner_id = self.owner.pk
+            made: Method = self.save()
+            return made
 
     def clean_prompt(self) -> str:
         """Return the prompt; refuse one that is too long."""
@@ -149,6 +160,8 @@ class SubmissionForm(forms.Form):
         method = self.fields["method"]
         assert isinstance(method, forms.ModelChoiceField)
         method.queryset = Method.objects.of(user)
+        names = method_names.shown_names(method.queryset)
+        method.label_from_instance = lambda one: names[one.pk]  # type: ignore[assignment]
 
     def clean_trained_on(self) -> Split | None:
         text = str(self.cleaned_data["trained_on"]).strip()

@@ -105,6 +105,8 @@ def board_of(user: Any, suite: Suite) -> SuiteBoard:
         _row(parts, members, gaps)._replace(twin_gaps=tuple(gap_of(group, parts, steps) for group in groups))
         for parts in found.values()
     ]
+    named = entries.distinguish(row.entry for row in rows)  # each split has other methods
+    rows = [row._replace(entry=entry) for row, entry in zip(rows, named, strict=True)]
     return SuiteBoard(suite, members, len(every) - len(members), gaps, _ranked(rows), groups)
 
 

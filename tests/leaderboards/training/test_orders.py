@@ -46,7 +46,7 @@ def test_an_order_waits(order: TrainingOrder) -> None:
         ({"device": "tpu"}, "device: Expected one of auto, cpu, cuda"),
         ({"tests": ()}, "test: Expected one or several different splits"),
         ({"name": "x" * 101}, "name: Expected a name of at most 100"),
-        ({"name": "a\nb"}, "name: Expected a name of at most 100"),
+        ({"name": "a\nb"}, "name: Expected a name of visible characters"),
     ],
 )
 def test_bad_settings_are_refused_with_their_name(order: TrainingOrder, change: dict[str, Any], words: str) -> None:

@@ -19,7 +19,7 @@ from generation.engine.worlds.breakdowns import Tasks
 from generation.models import Split
 from webapp.leaderboards.analysis.downloads import Table
 from webapp.leaderboards.analysis.slices import SliceCell
-from webapp.leaderboards.entries import Entry, together
+from webapp.leaderboards.entries import Entry, distinguish, together
 from webapp.leaderboards.metrics import MetricCell, MetricFigure
 from webapp.leaderboards.models import Score
 
@@ -146,7 +146,9 @@ def short_label(label: str, trained: str) -> str:
 
 
 def curve_entries(user: Any, split: Split) -> list[Entry]:
-    return together(user, split, Score.objects.known_to(user, split).filter(submission__method__baseline=""))
+    return distinguish(
+        together(user, split, Score.objects.known_to(user, split).filter(submission__method__baseline=""))
+    )
 
 
 def run_of(entry: Entry, address: str) -> Run:

@@ -17,8 +17,9 @@ from generation.making.process_pool import stoppable
 from generation.models import Scene, Split
 from generation.storage.items import questions_at
 from generation.storage.pictures import picture_bytes
-from webapp.leaderboards import scoring, uploads
+from webapp.leaderboards import method_names, scoring, uploads
 from webapp.leaderboards.disclosure.visibility import outcomes_of
+from webapp.leaderboards.method_names import BadMethodName
 from webapp.leaderboards.models import Method, Submission
 from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.models import User
@@ -70,19 +71,20 @@ class LocalSplit:
     def check(self, fields: Mapping[str, str], answers: bytes) -> None:
         """Raise `Refused` if the answers could not be submitted; no method is made."""
         owner = self.owner(fields["method"])
-        method = Method.objects.filter(owner=owner, name=fields["method"]).first()
-        order = self._order(fields, method or Method(owner=owner, name=fields["method"]))
         try:
-            uploads.check_upload(owner, order, io.BytesIO(answers), ANSWERS)
-        except UploadRefused as refusal:
+            found = method_names.find(owner, fields["method"])
+            method = found or Method(owner=owner, name=method_names.read(fields["method"], owner=owner))
+            uploads.check_upload(owner, self._order(fields, method), io.BytesIO(answers), ANSWERS)
+        except (BadMethodName, UploadRefused) as refusal:
             raise Refused(str(refusal)) from refusal
 
     def submit(self, fields: Mapping[str, str], answers: bytes, replies: Path | None) -> dict[str, Any]:
         """Submit the answers, score them here, and return the submission as the API does."""
         owner = self.owner(fields["method"])
-        method, is_new = Method.objects.get_or_create(
-            owner=owner, name=fields["method"], defaults={"made": Method.Made.ELSEWHERE}
-        )
+        try:
+            method, is_new = method_names.find_or_create(owner, fields["method"], made=Method.Made.ELSEWHERE)
+        except BadMethodName as error:
+            raise Refused(str(error)) from error
         order = self._order(fields, method)
         try:
             for key in submission_keys(fields, answers):

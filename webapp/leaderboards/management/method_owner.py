@@ -3,6 +3,7 @@
 from django.core.management.base import CommandError
 
 from generation.management.console import BAD_INPUT
+from webapp.leaderboards.method_names import spellings
 from webapp.models import User
 
 
@@ -14,7 +15,10 @@ def find_owner(account: str | None, *, method: str = "") -> User:
     if account is not None:
         wanted, found = f"an account {account!r}", list(User.objects.filter(username=account))
     else:
-        wanted, found = f"one owner of a method {method!r}", list(User.objects.filter(methods__name=method)[:2])
+        wanted, found = (
+            f"one owner of a method {method!r}",
+            list(User.objects.filter(methods__name__in=spellings(method)).distinct()[:2]),
+        )
         if not found:
             wanted, found = "one superuser", list(User.objects.filter(is_superuser=True)[:2])
     if len(found) != 1:

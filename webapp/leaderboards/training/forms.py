@@ -9,9 +9,10 @@ from generation.access import is_withheld
 from generation.engine.errors import BadTraining
 from generation.engine.learners.base import Learner
 from generation.models import Split
+from webapp.leaderboards import method_names
 from webapp.leaderboards.models import Training
 from webapp.leaderboards.training import orders
-from webapp.leaderboards.training.orders import LARGEST_SEED, LONGEST_NAME, TrainingOrder
+from webapp.leaderboards.training.orders import LARGEST_SEED, TrainingOrder
 
 LONGEST_CONFIG = 20_000  # characters
 
@@ -41,7 +42,7 @@ class TrainingForm(forms.Form):
     name = forms.CharField(
         label="Name on boards",
         required=False,
-        max_length=LONGEST_NAME,
+        max_length=method_names.LONGEST,
         help_text="If this is empty, the method gets its usual name.",
     )
     config = forms.CharField(

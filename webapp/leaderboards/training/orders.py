@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast, get_args
 
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
@@ -15,15 +14,14 @@ from generation.engine.learners.base import Learner, LearnerConfig, SizeName
 from generation.engine.reading.bounded_json import BadJson, loads
 from generation.models import Dataset, Split
 from generation.queue import leases
-from generation.splits.query_string import shorten
 from generation.storage.split_index import SplitIndex
-from webapp.leaderboards import uploads
+from webapp.leaderboards import method_names, uploads
+from webapp.leaderboards.method_names import BadMethodName
 from webapp.leaderboards.models import Method, Training
 from webapp.leaderboards.training import example_folders, memory_estimates, process
 from webapp.models import User
 
 LARGEST_SEED = 2**31 - 1
-LONGEST_NAME = 100  # characters
 MOST_UNDER_WAY = 20  # trainings of an account that wait or run; staff have no limit
 State = Training.State
 STOPPED = (State.FAILED, State.CANCELLED)
@@ -171,7 +169,8 @@ def config_of(text: str | bytes, *, where: str) -> dict[str, Any]:
 
 
 def name_of(order: TrainingOrder) -> str:
-    return order.name or find_learner(order.method).label
+    name = method_names.known_or_composed(order.name, owner=order.owner)
+    return name or find_learner(order.method).label
 
 
 def _check_learned(order: TrainingOrder, learner: type[Learner], split: Split, *, role: str) -> None:
@@ -232,13 +231,20 @@ def _has_unknown_answers(split: Split) -> bool:
 
 def check_name(name: str, *, owner: User) -> None:
     """Raise `BadTraining` if a method that is trained for this owner cannot have this name."""
-    if not name.isprintable() or not 0 < len(name.strip()) <= LONGEST_NAME:
-        raise BadTraining(f"Expected a name of at most {LONGEST_NAME} characters, got {shorten(name)}.", where="name")
     taken = Method.objects.filter(owner=owner, name=name).exclude(made=Method.Made.TRAINED).first()
     if taken is not None:
         raise NameTaken(
             f"Expected a name that no other method of {owner} has, got {name!r}. Choose another name.", users=[taken]
         )
+    if Method.objects.filter(owner=owner, name=name).exists():
+        return
+    is_known = Training.objects.filter(owner=owner, name=name).exists()
+    try:
+        method_names.read(name, owner=owner, spared=name if is_known else "")
+    except BadMethodName as error:
+        if error.users:
+            raise NameTaken(f"{error} Choose another name.", users=error.users) from error
+        raise BadTraining(str(error), where="name") from error
 
 
 def _check_same_settings(order: TrainingOrder) -> None:
@@ -275,7 +281,8 @@ def _check_submission(order: TrainingOrder, split: Split) -> None:
 def create(order: TrainingOrder) -> Training:
     """Return a new training, which waits; raise `BadTraining` if the order is wrong or not allowed."""
     check(order)
-    with transaction.atomic():
+    with method_names.lock(order.owner):
+        check_name(name_of(order), owner=order.owner)
         training = Training.objects.create(**_fields(order))
         training.tests.set(order.tests)
     return training

@@ -18,6 +18,7 @@ from generation.models import Split
 from webapp.leaderboards import baselines, deletion
 from webapp.leaderboards.board_lookup import boards_for, find_method, find_own_method, with_figures
 from webapp.leaderboards.forms import MethodForm
+from webapp.leaderboards.method_names import shown_names
 from webapp.leaderboards.models import Method, Submission
 
 A_PAGE = 40
@@ -35,7 +36,10 @@ def methods(request: HttpRequest) -> HttpResponse:
     mine = list(rows.filter(owner=request.user.pk)) if request.user.is_authenticated else []
     others = rows.exclude(owner=request.user.pk) if request.user.is_authenticated else rows
     page = Paginator(others, A_PAGE).get_page(request.GET.get("page"))
-    return render(request, "leaderboards/methods.html", {"mine": mine, "page": page})
+    names = shown_names([*mine, *page.object_list])
+    named = [[(one, names[one.pk]) for one in rows] for rows in (mine, page.object_list)]
+    context = {"mine": named[0], "others": named[1], "page": page}
+    return render(request, "leaderboards/methods.html", context)
 
 
 @never_cache
@@ -74,9 +78,7 @@ def _targets(user: Any) -> list[Split]:
 def method_new(request: HttpRequest) -> HttpResponse:
     """Return the form of a new method, or create it; `?to=` leads on to its first submission."""
     form = MethodForm(request.POST if request.method == "POST" else None, owner=request.user)
-    if request.method == "POST" and form.is_valid():
-        form.instance.owner_id = request.user.pk
-        made = form.save()
+    if request.method == "POST" and (made := form.save_if_valid()) is not None:
         to = request.POST.get("to", "")
         if not _is_target(to):
             messages.success(request, f"{made.name} is created.")
@@ -96,8 +98,7 @@ def method_edit(request: HttpRequest, number: int) -> HttpResponse:
     """Return the form of a method, or save it."""
     found = find_own_method(request.user, number)
     form = MethodForm(request.POST if request.method == "POST" else None, instance=found, owner=request.user)
-    if request.method == "POST" and form.is_valid():
-        form.save()
+    if request.method == "POST" and form.save_if_valid() is not None:
         messages.success(request, "The method is saved.")
         return redirect(found)
     return render(

@@ -13,9 +13,10 @@ from django.core.management.base import CommandError
 from generation.engine.scoring.figures import Averaged, figure
 from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from generation.models import Split
-from webapp.leaderboards import scoring, uploads
+from webapp.leaderboards import method_names, scoring, uploads
 from webapp.leaderboards.disclosure.visibility import Outcome, outcome_json, outcomes_of
 from webapp.leaderboards.management.method_owner import find_owner
+from webapp.leaderboards.method_names import BadMethodName
 from webapp.leaderboards.models import Method, Score, Submission, Suite
 from webapp.leaderboards.replies.reply_figures import usage_figures
 from webapp.leaderboards.uploads import Order, UploadRefused
@@ -58,9 +59,10 @@ class Command(PlainCommand):
         path = _file(options["file"], "predictions")
         replies = _file(options["replies"], "replies") if options["replies"] else None
         owner = find_owner(options["owner"], method=options["method"])
-        method, is_new = Method.objects.get_or_create(
-            owner=owner, name=options["method"], defaults={"made": options["made"]}
-        )
+        try:
+            method, is_new = method_names.find_or_create(owner, options["method"], made=options["made"])
+        except BadMethodName as error:
+            raise CommandError(f"--method: {error}", returncode=BAD_INPUT) from error
         numbers = {name: options[name] for name in NUMBERS}
         try:
             order = Order(method, target, run=options["run"], trained_on=trained_on, **numbers)

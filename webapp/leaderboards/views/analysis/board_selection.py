@@ -25,7 +25,7 @@ from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.analysis.charts.slice_panels_chart import left_out, spec_of
 from webapp.leaderboards.analysis.slices import SliceContext, SlicePanel
 from webapp.leaderboards.board_lookup import find_board
-from webapp.leaderboards.entries import Contender, Entry, asked_positions, entries_of, find_entry
+from webapp.leaderboards.entries import Contender, Entry, asked_positions, distinguish, entries_of, find_entry
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
 TABLE_OR_CHART_KINDS = (*downloads.KINDS, *(kind for kind in KINDS if kind not in downloads.KINDS))
@@ -189,6 +189,7 @@ def about(reading: BoardReading) -> dict[str, str]:
 
 def labels_of(entries: Sequence[Entry]) -> list[str]:
     """Return a label for each row; all labels differ."""
+    entries = distinguish(entries)
     names = [entry.name for entry in entries]
     labels = [
         f"{entry.name} ({entry.details})" if names.count(entry.name) > 1 and entry.details else entry.name
