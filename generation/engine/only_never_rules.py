@@ -14,6 +14,7 @@ from generation.engine.errors import BadSpec
 from generation.engine.reading.bounded_json import loads
 
 RANGE = re.compile(r"(\d{0,9})\.\.(\d{0,9})")
+CONDITION_START = re.compile(r"\s+(?=[^\s=]*=)")
 SHOWN = 12  # the largest number of values that a message lists
 
 
@@ -148,9 +149,14 @@ def of_lines(text: str) -> list[dict[str, list[str]]] | str:
     rules = []
     for line in text.splitlines():
         rule: dict[str, list[str]] = {}
-        for condition in line.split():
+        for condition in _conditions(line):
             name, _, values = condition.partition("=")
             rule.setdefault(name, []).extend(values.split(","))
         if rule:
             rules.append(rule)
     return rules
+
+
+def _conditions(line: str) -> list[str]:
+    """Return the conditions of a line; a word without `=` belongs to the value before it: `color=dark blue,red`."""
+    return [" ".join(condition.split()) for condition in CONDITION_START.split(line.strip()) if condition]

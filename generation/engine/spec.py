@@ -7,13 +7,14 @@ and what was found.
 
 import copy
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import resources
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
 from generation.engine.errors import BadSpec
@@ -22,13 +23,18 @@ RESERVED_NAMES = frozenset({"new", "q", "export", "edit"})
 RESERVED_SPLITS = RESERVED_NAMES | {"shortcuts"}  # these are also paths of pages of a dataset
 
 
-def _not_reserved(name: str) -> str:
+def _split_name(name: str) -> str:
+    if not re.fullmatch(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}", name):
+        raise ValueError(
+            "Expected a name of at most 40 letters A to Z, digits, hyphens and underscores that begins with a letter, "
+            f"got {name[:60]!r}"
+        )
     if name in RESERVED_SPLITS:
         raise ValueError(f"Expected another name than {', '.join(sorted(RESERVED_SPLITS))}, got {name!r}")
     return name
 
 
-SplitName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z][a-zA-Z0-9_-]{0,39}$"), AfterValidator(_not_reserved)]
+SplitName = Annotated[str, AfterValidator(_split_name)]
 COMMON: dict[str, Any] = {"common": True}  # marks the most commonly changed fields in a spec's JSON schema
 
 
@@ -45,6 +51,10 @@ LIMITS = {
     "side": SpecLimit("pixels of a picture's width or height", 1024, 4096),
     "scenes": SpecLimit("scenes in a split", 2_000_000, 10_000_000),  # positions of questions have 31 bits
 }
+
+
+DIGEST_PATTERN = r"^[0-9a-f]{64}$"
+PATTERNS = {DIGEST_PATTERN: "Expected the SHA-256 of a file, which has 64 digits 0 to 9 and letters a to f"}
 
 
 NO_FILES: Mapping[str, bytes] = MappingProxyType({})
@@ -307,7 +317,7 @@ def _expected(kind: str, said: str, context: Mapping[str, Any]) -> str:
     if kind == "missing":
         return "Expected a value, none came"
     if kind == "string_pattern_mismatch":
-        return f"Expected a text that matches {context['pattern']}"
+        return PATTERNS.get(context["pattern"], f"Expected a text that matches {context['pattern']}")
     if kind in ("too_short", "too_long"):
         bound = f"at least {context['min_length']}" if kind == "too_short" else f"at most {context['max_length']}"
         return f"Expected {bound} {'entry' if bound.endswith(' 1') else 'entries'}"

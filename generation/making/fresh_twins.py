@@ -157,7 +157,7 @@ def _scenes_for(split: Split, data: Mapping[str, Any], questions: int) -> int:
 
 def _read_spec(source: Dataset, data: Mapping[str, Any]) -> tuple[BaseSpec, dict[str, bytes]]:
     files = {file.digest: bytes(file.content) for file in source.files.order_by("digest")}
-    return get_world(source.world).read_spec(data, files=files), files
+    return get_world(source.world).read_stored_spec(data, files=files), files
 
 
 def _create(split: Split, data: Mapping[str, Any], *, number: int, owner: Any) -> FreshTwin:

@@ -148,7 +148,7 @@ def sort(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> N
 
 def create_splits(dataset: Dataset, found: FoundFiles, *, spec: dict[str, Any]) -> None:
     """Create the splits that were found. They wait to be read."""
-    read = engine.get_world(dataset.world).read_spec(spec, files=found.contents)
+    read = engine.get_world(dataset.world).read_stored_spec(spec, files=found.contents)
     rows = {}
     for ordinal, one in enumerate(found.splits):
         rows[one.name] = Split.objects.create(dataset=dataset, name=one.name, ordinal=ordinal, kind=Split.Kind.IMPORTED)

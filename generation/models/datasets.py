@@ -225,7 +225,7 @@ class Dataset(models.Model):
 def _read_spec(world: str, text: str, pk: int) -> BaseSpec:
     # A cached spec is never outdated, because its text names its files by digest.
     files = {file.digest: bytes(file.content) for file in SpecFile.objects.filter(dataset_id=pk).order_by("digest")}
-    return get_world(world).read_spec(json.loads(text), files=files)
+    return get_world(world).read_stored_spec(json.loads(text), files=files)
 
 
 class SpecFile(models.Model):

@@ -94,6 +94,10 @@ def test_rules_are_written_and_read_as_lines():
     assert as_lines(LISTS) == as_lines([{"shape": "cube", "color": ["gray", "blue"]}, {"size": "large"}]) == LINES
     assert of_lines(f"\n {LINES} \n\n") == LISTS
     assert of_lines("shape=cube shape=sphere") == [{"shape": ["cube", "sphere"]}]
+    spaced = [{"color": ["dark blue", "red"], "shape": ["pointed hat"]}, {"color": ["青"]}]
+    assert (
+        as_lines(spaced) == "color=dark blue,red shape=pointed hat\ncolor=青" and of_lines(as_lines(spaced)) == spaced
+    )
     assert of_lines("") == of_lines(" \n ") == []
 
 

@@ -113,7 +113,7 @@ def at_levels(world: World, spec: BaseSpec, split: str, changes: Sequence[Change
     own = spec.for_split(split)
     facets = {one.name: RuleValues(one.values, one.kind is FacetKind.INTEGER) for one in world.facets(own)}
     data = {**own.to_json(), "splits": {split: {"scenes": spec.splits[split].scenes}}}
-    found: BaseSpec = world.read_spec(apply(data, changes, facets=facets), files=spec.files)
+    found: BaseSpec = world.read_stored_spec(apply(data, changes, facets=facets), files=spec.files)
     return found
 
 
@@ -376,5 +376,5 @@ def _rebuild(
     world: str, spec: dict[str, Any], files: dict[str, bytes], split: str, size: int | None, levels: dict[str, Level]
 ) -> EnvironmentDataset:
     """Return the dataset that `__reduce__` described."""
-    own = get_world(world).read_spec(spec, files=files)
+    own = get_world(world).read_stored_spec(spec, files=files)
     return EnvironmentDataset(own, split=split, size=size, levels=levels)

@@ -6,9 +6,17 @@ number of synonyms, alternatives and optional words does not make it slow.
 
 from collections.abc import Sequence
 
-from generation.engine.language.wording import Alternatives, Lexicon, Parts, TemplateSlot, Thing, Word, Wording
+from generation.engine.language.wording import (
+    Alternatives,
+    Lexicon,
+    Parts,
+    TemplateSlot,
+    Thing,
+    Word,
+    Wording,
+    takes_an,
+)
 
-_PUNCTUATION = ".,;:?!"
 _ARTICLES = ("a", "an", "A", "An")
 _OTHERS = ("other", "Other")
 _ANOTHERS = ("another", "Another")
@@ -28,7 +36,7 @@ class Listener:
         self, text: str, wording: Wording, *, types: Sequence[str], values: Sequence[str | None], alike: bool
     ) -> bool:
         """Return whether a text can be written from a wording with these values. For parameters see `Speaker.say`."""
-        if text[:1] != text[:1].upper():
+        if text[:1] != text[:1].title():
             return False
         for said in dict.fromkeys((text, text[:1].lower() + text[1:])):
             heard = _Heard(self, f" {said}", types, values, alike)
@@ -38,8 +46,7 @@ class Listener:
 
     def is_vowel(self, word: str) -> bool:
         """Return whether a word takes the article `an`."""
-        bare = word.lower().strip(_PUNCTUATION)
-        return bare not in self.lexicon.consonants and (bare in self.lexicon.vowels or bare[:1] in "aeiou")
+        return takes_an(word, self.lexicon)
 
 
 class _Heard:

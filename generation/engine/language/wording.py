@@ -7,6 +7,7 @@ descriptions in a question cannot match the same object.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
@@ -285,15 +286,20 @@ class Speaker:
             if words[at] in _ARTICLES:
                 words[at] = words[at][0] + ("n" if self._vowel(words[at + 1]) else "")
         text = " ".join(words)
-        return text[:1].upper() + text[1:]
+        return text[:1].title() + text[1:]
 
     def _vowel(self, word: str) -> bool:
         known = self._articles.get(word)
         if known is None:
-            bare = word.lower().strip(".,;:?!")
-            known = bare not in self.lexicon.consonants and (bare in self.lexicon.vowels or bare[:1] in "aeiou")
-            self._articles[word] = known
+            known = self._articles[word] = takes_an(word, self.lexicon)
         return known
+
+
+def takes_an(word: str, lexicon: Lexicon) -> bool:
+    """Return whether a word takes the article `an`; accents on its first letter do not matter."""
+    bare = word.lower().strip(".,;:?!")
+    first = unicodedata.normalize("NFD", bare[:1])[:1]
+    return bare not in lexicon.consonants and (bare in lexicon.vowels or first in tuple("aeiou"))
 
 
 def words_said(wording: Wording) -> Iterator[str]:

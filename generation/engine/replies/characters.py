@@ -44,7 +44,7 @@ def plain_characters(text: str) -> str:
         text = html.unescape(text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text if text.isascii() else text.translate(_PLAIN)
+    return text if text.isascii() else unicodedata.normalize("NFC", text.translate(_PLAIN))
 
 
 def words_of(text: str) -> frozenset[str]:

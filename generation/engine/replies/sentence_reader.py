@@ -1,6 +1,7 @@
 """The answers that sentences name, and the one that a sentence asserts as a whole."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -232,12 +233,22 @@ class SentenceReader:
             said = PRONOUN.sub(" ", said)
         for phrase in self.phrases:
             if phrase in said:
-                said, times = re.subn(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ", said)
-                found |= {self.vocabulary.ways[phrase]} if times else set()
-        words = set(WORD.findall(said))
+                rest = re.sub(rf"(?<!\w){re.escape(phrase)}(?!\w)", _blank_unless_it_goes_on, said)
+                found |= {self.vocabulary.ways[phrase]} if rest != said else set()
+                said = rest
+        words = {word[0] for word in WORD.finditer(said) if said.isascii() or not _goes_on(word)}
         parts = {part for word in words for part in _parts(word)}
         codes = frozenset(found | {self.words[word] for word in (words | parts) & self.words.keys()})
         return codes, NO_NUMBER_ALONE.search(said) is not None or any(map(_is_number, parts - self.words.keys()))
+
+
+def _goes_on(word: re.Match[str]) -> bool:
+    r"""Return whether a word goes on with a mark, such as a vowel of Hindi, which `\w` does not match."""
+    return unicodedata.category(word.string[word.end() : word.end() + 1] or " ").startswith("M")
+
+
+def _blank_unless_it_goes_on(phrase: re.Match[str]) -> str:
+    return phrase[0] if _goes_on(phrase) else " "
 
 
 def _parts(word: str) -> Sequence[str]:

@@ -138,9 +138,9 @@ class _Folder:
             digest = hashlib.sha256(content).hexdigest()
             self.verdict.same("", "files", name, digest, unit="files of the spec", what="SHA-256 ")
         if self.found.spec:
-            return self.world.read_spec(self.found.spec, files=self.found.contents)
+            return self.world.read_stored_spec(self.found.spec, files=self.found.contents)
         self.verdict.leave("", "content hashes, spec and facets: there is no horsesense/ beside the release")
-        return self.world.read_spec(self.reader.spec(self.found))
+        return self.world.read_stored_spec(self.reader.spec(self.found))
 
     def _splits(self, spec: BaseSpec) -> list[FolderSplit]:
         """Return the splits to verify, with everything that worker processes need."""

@@ -29,6 +29,7 @@ from generation.engine.render import blender
 from generation.engine.render.mesh import Mesh, parse_mesh
 from generation.engine.spec import (
     COMMON,
+    DIGEST_PATTERN,
     LIMITS,
     BaseSpec,
     Frozen,
@@ -42,7 +43,7 @@ from generation.engine.spec import (
 )
 from generation.engine.worlds.clevr.programs import Outline, outlines, ways
 from generation.engine.worlds.clevr.question_text import lexicon
-from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, ClevrVocabulary
+from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, ClevrVocabulary, composed_words
 
 PACKAGE = "generation.engine.worlds.clevr"
 FAMILY_ORDER = (
@@ -62,7 +63,7 @@ MAX_WINDOW = 1000
 MOST_WAYS = 20_000  # limit on forms of programs, for all families together; the bundled families have 564
 
 Made = TypeVar("Made")
-Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Digest = Annotated[str, StringConstraints(pattern=DIGEST_PATTERN)]
 Positive = Annotated[float, Field(ge=0.0, le=10.0)]
 
 
@@ -466,12 +467,44 @@ PRESETS = PresetFiles(PACKAGE, order=lambda name: (name.removesuffix("-mini"), n
 
 def read_spec(data: Mapping[str, Any], *, files: Mapping[str, bytes]) -> ClevrSpec:
     """Return the validated spec; its JSON is merged over the preset that `base` names, and over the defaults."""
-    spec = read(ClevrSpec, over_preset(data, PRESETS, defaults=_defaults()))
+    spec = read(ClevrSpec, over_preset(_with_composed_words(data), PRESETS, defaults=_defaults()))
     check_references(spec)
     bind_files(spec, files)
     for name in spec.splits:
         spec.for_split(name)
     return spec
+
+
+PLACES_OF_WORDS = (
+    ("vocabulary",),
+    ("scene", "only"),
+    ("scene", "never"),
+    ("questions", "only"),
+    ("questions", "never"),
+)
+
+
+def _with_composed_words(data: Any, where: str = "") -> Any:
+    """Return a spec's JSON with the words of its vocabulary, rules and overrides in Unicode's composed form (NFC)."""
+    if not isinstance(data, Mapping):
+        return data
+    result = dict(data)
+    for group, *inner in PLACES_OF_WORDS:
+        part = result.get(group)
+        if not inner:
+            result |= {group: composed_words(part, where=f"{where}{group}")} if group in result else {}
+        elif isinstance(part, Mapping) and inner[0] in part:
+            place = f"{where}{group}.{inner[0]}"
+            result[group] = {**part, inner[0]: composed_words(part[inner[0]], where=place)}
+    splits = result.get("splits")
+    if isinstance(splits, Mapping):
+        result["splits"] = {
+            name: {**split, "overrides": _with_composed_words(split["overrides"], f"{where}splits.{name}.overrides.")}
+            if isinstance(split, Mapping) and "overrides" in split
+            else split
+            for name, split in splits.items()
+        }
+    return result
 
 
 def _defaults() -> dict[str, Any]:

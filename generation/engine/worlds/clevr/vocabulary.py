@@ -5,16 +5,51 @@ the spec's JSON does not matter.
 """
 
 import math
+import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, StringConstraints, field_validator, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, field_validator, model_validator
 
+from generation.engine.errors import BadSpec
+from generation.engine.language.names import character_name, is_invisible, quote
 from generation.engine.render.mesh import Mesh
+from generation.engine.replies.characters import plain_characters
 from generation.engine.spec import Frozen
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,29}$")]
-Words = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9 '-]{0,39}$")]
+LONGEST_NAME, LONGEST_WORDS = 30, 40  # characters
+SIGNS = " -_'"  # that words may have beside letters and digits
+
+
+def _check_words(words: str, *, most: int = LONGEST_WORDS) -> str:
+    if not words[:1].isalpha() or len(words) > most:
+        raise ValueError(f"Expected a word of at most {most} characters that begins with a letter, got {quote(words)}")
+    odd = next((sign for sign in words if not _is_of_words(sign)), None)
+    if odd is not None:
+        raise ValueError(
+            "Expected letters of any script, the digits 0 to 9, spaces, hyphens, underscores and apostrophes, got "
+            f"{quote(words)} with {character_name(odd)}"
+        )
+    plain = plain_characters(words)
+    if plain != words:
+        raise ValueError(f"Expected plain letters and signs, such as {quote(plain)}, got {quote(words)}")
+    return words
+
+
+def _is_of_words(sign: str) -> bool:
+    is_letter = sign.isalpha() or unicodedata.category(sign)[0] == "M"
+    return sign in SIGNS or (sign.isascii() and sign.isdecimal()) or (is_letter and not is_invisible(sign))
+
+
+def _check_name(name: str) -> str:
+    _check_words(name, most=LONGEST_NAME)
+    if name != name.lower():
+        raise ValueError(f"Expected a name in small letters, such as {quote(name.lower())}, got {quote(name)}")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_check_name)]
+Words = Annotated[str, AfterValidator(_check_words)]
 Byte = Annotated[int, Field(ge=0, le=255)]
 
 Relation = Literal["behind", "front", "left", "right"]
@@ -153,8 +188,30 @@ class ClevrVocabulary(Frozen):
         return self.shapes[shape].plural or regular_plural(shape)
 
 
+def composed_words(value: Any, *, where: str) -> Any:
+    """Return JSON with all texts and names in Unicode's composed form; raise `BadSpec` if two names become one."""
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", value)
+    if isinstance(value, list | tuple):
+        return [composed_words(one, where=where) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    found: dict[Any, Any] = {}
+    for key, inner in value.items():
+        name = composed_words(key, where=where)
+        if name in found:
+            raise BadSpec(f"Expected each name once, got {quote(name)} in two forms of Unicode.", where=where)
+        found[name] = composed_words(inner, where=f"{where}.{name}")
+    return found
+
+
 def regular_plural(noun: str) -> str:
-    """Return the regular English plural: bus to buses, box to boxes, berry to berries, cube to cubes."""
+    """Return the regular English plural: bus to buses, box to boxes, berry to berries, cube to cubes.
+
+    A noun that does not end with a Latin letter has no such ending: its plural is the same word.
+    """
+    if not unicodedata.name(noun[-1], "").startswith("LATIN"):
+        return noun if not noun[-1].isascii() else f"{noun}s"
     if noun.endswith(("s", "x", "z", "ch", "sh")):
         return f"{noun}es"
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":

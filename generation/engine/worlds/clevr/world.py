@@ -45,6 +45,7 @@ from generation.engine.worlds.clevr.scene_sampling import sample_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.spec_files import gather
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
+from generation.engine.worlds.clevr.word_rules import check_words
 
 
 class ClevrMaker(Maker):
@@ -128,6 +129,11 @@ class ClevrWorld(World):
     published = PUBLISHED
 
     def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> ClevrSpec:
+        spec = self.read_stored_spec(data, files=files)
+        check_words(spec)
+        return spec
+
+    def read_stored_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> ClevrSpec:
         spec = clevr_spec.read_spec(data, files=files)
         check_rules(spec)
         spec_files.check(spec)

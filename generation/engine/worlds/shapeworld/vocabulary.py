@@ -7,15 +7,23 @@ Kuhnle and Copestake 2017, ShapeWorld, section 3.2.
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from generation.engine.spec import Frozen
 from generation.engine.worlds.shapeworld.phrases import CLOSED
 from generation.engine.worlds.shapeworld.scene import SHAPES
 
 ShapeName = Literal["square", "rectangle", "triangle", "pentagon", "cross", "circle", "semicircle", "ellipse"]
-ColorName = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,20}$")]
-Words = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,20}$")]
+
+
+def _check_word(word: str) -> str:
+    if not (word.isascii() and word.isalpha() and word.islower() and 2 <= len(word) <= 20):
+        raise ValueError(f"Expected a word of 2 to 20 small letters a to z, which captions can have, got {word[:60]!r}")
+    return word
+
+
+ColorName = Annotated[str, AfterValidator(_check_word)]
+Words = Annotated[str, AfterValidator(_check_word)]
 Byte = Annotated[int, Field(ge=0, le=255)]
 
 
