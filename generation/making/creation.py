@@ -33,6 +33,7 @@ def create_dataset(
     visibility: str = Dataset.Visibility.PRIVATE,
     images: bool = True,
     secrets: Mapping[str, str] | None = None,
+    is_copy: bool = False,
 ) -> Dataset:
     """Create and return a dataset with its splits and chunks, without content; `dataset_jobs.plan` creates its jobs.
 
@@ -50,6 +51,8 @@ def create_dataset(
     secrets : mapping of str to str
         The secrets of splits, as hexadecimal digits. A split with withheld answers that is not named here gets a new
         secret.
+    is_copy : bool
+        Whether the spec is that of another dataset, so that rules that are newer than that dataset do not apply.
 
     Raises
     ------
@@ -59,7 +62,7 @@ def create_dataset(
     check_slug(slug)
     world = engine.get_world(str(data.get("world")))
     maker = engine.get_maker(world.name)
-    spec = world.read_spec(data, files=files)
+    spec = world.read_stored_spec(data, files=files) if is_copy else world.read_spec(data, files=files)
     if images:
         spec.check_here()
     keys = _secrets(spec, secrets or {})

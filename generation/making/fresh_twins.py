@@ -173,6 +173,7 @@ def _create(split: Split, data: Mapping[str, Any], *, number: int, owner: Any) -
         owner=owner,
         visibility=source.visibility,
         images=source.with_images,
+        is_copy=True,
     )
     Dataset.objects.filter(pk=dataset.pk).update(  # the spec does not name the split, so its owner can hide that
         title=f"Fresh twin {number} of {split}",

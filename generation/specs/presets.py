@@ -104,7 +104,7 @@ def make_thumbnail(name: str) -> Thumbnail:
     source = loading.load(name)
     split = next(iter(source.data["splits"]))
     number = get_maker(loading.world_of(source.data)).presets().index(name)
-    scene = previews.make(source.data, split=split, files=source.files, scenes=number + 1)[-1]
+    scene = previews.make(source.data, split=split, files=source.files, scenes=number + 1).scenes[-1]
     return Thumbnail(scene.image, scene.width, scene.height, scene.story[:LINES])
 
 

@@ -33,7 +33,8 @@ def preview(asked: Mapping[str, Any]) -> dict[str, Any]:
         shown = list(islice(maker.make(spec, split, chunk), count))
     else:
         shown = _varied(maker.make(spec, split, whole), count)
-    return {"scenes": [_scene(item, world, maker, spec, split) for item in shown]}
+    scenes = [_scene(item, world, maker, spec, split) for item in shown]
+    return {"scenes": scenes, "left_out": list(world.left_out(spec, split))}
 
 
 def _varied(items: Iterable[Item], count: int) -> list[Item]:

@@ -38,7 +38,12 @@ class ScenePreview(NamedTuple):
     questions: list[PreviewQuestion]
 
 
-def preview(user: Any, data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes]) -> list[ScenePreview]:
+class Preview(NamedTuple):
+    scenes: list[ScenePreview]  # the first of a split
+    left_out: list[str]  # a sentence for each kind of question that the split never asks
+
+
+def preview(user: Any, data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes]) -> Preview:
     """Return the first scenes of a split without storing them. Each account runs one preview at a time.
 
     Raises
@@ -57,9 +62,7 @@ def preview(user: Any, data: Mapping[str, Any], *, split: str, files: Mapping[st
         PreviewTurn.objects.give_back(token)
 
 
-def make(
-    data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes], scenes: int = SCENES
-) -> list[ScenePreview]:
+def make(data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes], scenes: int = SCENES) -> Preview:
     """Return the first scenes of a split, made in a child process with limits; raise `BadSpec` or `NoPreview`."""
     sent = {digest: base64.b64encode(content).decode() for digest, content in files.items()}
     asked = {"world": data["world"], "data": data, "files": sent, "split": split, "scenes": scenes}
@@ -83,7 +86,7 @@ def make(
         ) from error
     if "reason" in answer:
         raise BadSpec(answer["reason"], where=answer["where"])
-    return [_previewed(scene) for scene in answer["scenes"]]
+    return Preview([_previewed(scene) for scene in answer["scenes"]], answer["left_out"])
 
 
 def _previewed(scene: Mapping[str, Any]) -> ScenePreview:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from generation.access import What
 from generation.engine import ENGINE_VERSION
+from generation.engine.errors import BadSpec
 from generation.models import Dataset, Split
 from generation.program_version import PROGRAM
 from generation.splits.split_recipes import command, read_recipe
@@ -113,10 +114,26 @@ def spec_as_zip(dataset: Dataset, *, hidden: Collection[str] = ()) -> bytes:
 def _refused(dataset: Dataset) -> str:
     """Return why this program would make a different dataset; empty if it would not."""
     if dataset.engine_version == ENGINE_VERSION:
-        return ""
+        return _refused_spec(dataset)
     return (
         f"This program is {PROGRAM}; the dataset was made by {dataset.made_by}, so the same spec gives another dataset "
         f"here. Install a release with engine {dataset.engine_version} to make it again."
+    )
+
+
+def _refused_spec(dataset: Dataset) -> str:
+    """Return why this program refuses or changes the spec of a dataset of an earlier release; empty if it does not."""
+    files = {file.digest: bytes(file.content) for file in dataset.files.order_by("digest")}
+    try:
+        again = dataset.get_world().read_spec(dataset.spec_data, files=files)
+        if again.to_json() == dataset.read_spec().to_json():
+            return ""
+        reason = "families of questions with only one possible answer are left out now"
+    except BadSpec as error:
+        reason = str(error).rstrip(".")
+    return (
+        f"This program is {PROGRAM}; the dataset was made by {dataset.made_by}, and its spec gives another dataset "
+        f"here: {reason}. Install release {dataset.release} to make it again."
     )
 
 

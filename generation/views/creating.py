@@ -125,13 +125,13 @@ class SentPage:
         assert self.draft.spec is not None
         split = next(iter(self.draft.spec.splits))
         try:
-            scenes = previews.preview(
+            found = previews.preview(
                 self.request.user, self.draft.spec.to_json(), split=split, files=self._files(self.draft.data)
             )
         except (previews.NoPreview, BadSpec) as error:
             return self._page(status=BAD, no_preview=str(error))
         smooth = get_world(self.draft.spec.world).display.smooth
-        return self._page(preview=scenes, preview_split=split, is_crisp=not smooth)
+        return self._page(preview=found.scenes, left_out=found.left_out, preview_split=split, is_crisp=not smooth)
 
     def _create(self) -> HttpResponse:
         if not self.about.is_valid() or self.draft.refused is not None:

@@ -116,5 +116,5 @@ def test_invalid_rules_are_not_written_as_lines(rules: Any):
 
 
 def test_invalid_lines_are_passed_on_and_not_refused():
-    assert of_lines("cube, red") == [{"cube,": [""], "red": [""]}]
+    assert of_lines("cube, red") == [{"cube, red": [""]}]
     assert of_lines("[not json") == "[not json"

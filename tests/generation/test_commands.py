@@ -29,6 +29,17 @@ from tests.proof import size
 Begin = Callable[..., Dataset]
 
 
+def test_generate_names_the_families_that_a_vocabulary_leaves_out() -> None:
+    said = StringIO()
+    shapes = {"sphere": None, "cylinder": None}
+    for vocabulary in ({"shapes": shapes}, {}):
+        data = change({"base": "clevr-mini", "vocabulary": vocabulary})
+        Generate(stderr=said).say_what_is_left_out(data, {})
+    lines = said.getvalue().splitlines()
+    assert len(lines) == 13 and lines[0].startswith("Left out of train, val, test: Family 12, such as “Do the ")
+    assert all(line.endswith(("always yes.", "always cube.")) for line in lines)
+
+
 def run(*command: str, environment: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
     """Run a management command on this test's database in a new process; return the finished process."""
     return subprocess.run(

@@ -285,7 +285,7 @@ def entries_of(user: Any, split: Split, *, choose: str = BEST) -> list[Entry]:
 
 
 def distinguish(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries of one list, in which methods whose names look the same are shown with their numbers."""
+    # In one list, methods whose names look the same are shown with their numbers.
     found = list(entries)
     names = shown_names(entry.method for entry in found if entry.method is not None)
     return [one if one.method is None else one._replace(shown_name=names[one.method.pk]) for one in found]

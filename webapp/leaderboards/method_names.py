@@ -16,11 +16,9 @@ LONGEST = 100  # characters, as both tables store
 
 
 class BadMethodName(ValueError):
-    """A name that a new method of an account cannot have. `users` are the methods or trainings that look the same."""
-
     def __init__(self, message: str, *, users: Sequence[Method | Training] = ()) -> None:
         super().__init__(message)
-        self.users = users
+        self.users = users  # methods or trainings that look the same
 
 
 def read(text: str, *, owner: User, spared: str = "") -> str:
@@ -45,7 +43,7 @@ def read(text: str, *, owner: User, spared: str = "") -> str:
 
 
 def spellings(text: str) -> list[str]:
-    """Return the names that a text can mean: as it is, for methods of earlier releases, and in composed form."""
+    # An earlier release stored names as they came.
     found = dict.fromkeys((text, composed(text)))
     return [one for one in found if len(one) <= LONGEST and not any(map(_is_unstorable, one))]
 
@@ -64,7 +62,6 @@ def known_or_composed(text: str, *, owner: User) -> str:
 
 
 def find(owner: User, text: str) -> Method | None:
-    """Return the account's method with this name, or None."""
     rows = {method.name: method for method in Method.objects.filter(owner=owner.pk, name__in=spellings(text))}
     return next((rows[name] for name in spellings(text) if name in rows), None)
 
@@ -80,7 +77,7 @@ def find_or_create(owner: User, text: str, *, made: str) -> tuple[Method, bool]:
 
 @contextmanager
 def lock(owner: User) -> Iterator[None]:
-    """Let nobody else give a name to a method of this account meanwhile."""
+    # Meanwhile, no other process can name a method of this account.
     with transaction.atomic():
         list(User.objects.select_for_update().filter(pk=owner.pk).values_list("pk"))
         yield

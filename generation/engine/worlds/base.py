@@ -384,6 +384,10 @@ class World(ABC):
         """
         return self.read_spec(data, files=files)
 
+    def left_out(self, spec: Any, split: str) -> tuple[str, ...]:
+        """Return a sentence for each kind of question that a split never asks, because its answer could not differ."""
+        return ()
+
     def read_scene(self, data: Mapping[str, Any]) -> SceneData:
         """Return the scene that JSON describes; raise `BadScene`."""
         try:

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from generation.engine.errors import BadSpec
 from generation.engine.items import Media
+from generation.engine.worlds import get_world
 from generation.making import dataset_jobs
 from generation.making.creation import SlugTaken, check_secrets
 from generation.management.console import WatchingCommand, add_workers
@@ -65,6 +66,7 @@ class Command(WatchingCommand):
                 )
             _check_same(existing, data, secrets=secrets, images=not options["no_images"])
             return self._gone_on_with(existing)
+        self.say_what_is_left_out(data, source.files)
         return dataset_jobs.start(
             data,
             slug=slug,
@@ -73,6 +75,14 @@ class Command(WatchingCommand):
             images=not options["no_images"],
             secrets=secrets,
         )
+
+    def say_what_is_left_out(self, data: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
+        world = get_world(str(data["world"]))
+        spec = world.read_spec(data, files=files)
+        found = {name: world.left_out(spec, name) for name in spec.splits}
+        for sentence in dict.fromkeys(sentence for sentences in found.values() for sentence in sentences):
+            names = [name for name, sentences in found.items() if sentence in sentences]
+            self.stderr.write(f"Left out of {', '.join(names)}: {sentence}", str)
 
     def _gone_on_with(self, dataset: Dataset) -> Dataset:
         if dataset.state != Dataset.State.COMPLETE:

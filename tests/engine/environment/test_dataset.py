@@ -70,7 +70,7 @@ def test_the_first_items_are_those_that_generate_stores(name: str) -> None:
         one = dataset[index]
         assert question.answer is not None
         assert (one.question, one.answer, one.kind) == (question.text, question.answer.text, question.kind)
-        assert one.prompt == prompt_of(world, question, story_of(world, item.scene))
+        assert one.prompt == prompt_of(world, dataset.spec, question, story_of(world, item.scene))
         assert one.program == question.program
         assert one.answer in one.choices
         assert one.index == index

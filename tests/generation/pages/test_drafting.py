@@ -6,7 +6,7 @@ from django.test import Client
 
 from generation.durations import duration
 from generation.models import Dataset, PreviewTurn, Quota, Upload, from_now
-from generation.specs import estimates, previews
+from generation.specs import estimates, preview_process, previews
 from tests.generation import small
 from tests.generation.pages.drafting import NEW, TINY, json_on, sent, text, times_said
 from webapp.models import User
@@ -90,6 +90,17 @@ def test_a_preview_shows_four_scenes_and_stores_nothing(page: Client) -> None:
     assert text(response).count('src="data:image/webp;base64,') == 4
     assert all(len(scene.questions) == 4 for scene in response.context["preview"])
     assert not Dataset.objects.exists() and not PreviewTurn.objects.exists()
+
+
+def test_a_preview_names_the_families_that_are_left_out(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_shape = {**TINY, "vocabulary": {"shapes": {"sphere": None, "cylinder": None}}}
+    asked = {"world": "clevr", "data": one_shape, "files": {}, "split": next(iter(TINY["splits"])), "scenes": 1}
+    left_out = preview_process.preview(asked)["left_out"]
+    assert any(one.startswith("Family 12, such as “Do the ") for one in left_out)
+    monkeypatch.setattr(previews, "make", lambda *args, **more: previews.Preview([], left_out))
+    shown = text(page.post(NEW, sent(one_shape, action="preview")))
+    assert "13 families of questions are left out, because their answers cannot differ" in shown
+    assert left_out[0].replace("“", "“") in shown
 
 
 def test_a_preview_shows_the_questions_that_the_dataset_will_have(page: Client) -> None:

@@ -80,7 +80,7 @@ class Walk:
 
     def do_the_rest(self) -> None:
         """Do the steps that take more than a second."""
-        assert previews.preview(self.owner, small.SPEC, split="train", files={})
+        assert previews.preview(self.owner, small.SPEC, split="train", files={}).scenes
         dataset_jobs.work(dataset=self.order_import("theirs").dataset)
         call_command("shortcuts", "shapes", stdout=io.StringIO())
         self.run_finding()

@@ -11,7 +11,7 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.facets import SEEN_IN_SCENE, values_of
 from generation.engine.worlds.clevr.programs import ProgramTemplate, name_of, program_of, templates
-from generation.engine.worlds.clevr.question_rules import possible, question_rules
+from generation.engine.worlds.clevr.question_rules import left_out, possible, question_rules
 from generation.engine.worlds.clevr.question_text import lexicon
 from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
@@ -56,7 +56,11 @@ class Asker:
         self.wanted = question_rules(spec)
         self.has_rules = bool(self.wanted.names)
         values = spec.once("possible values", lambda: [possible(spec, family) for family in spec.families])
-        left = [self.wanted.may_allow(one) for one in values]
+        trivial = left_out(spec)
+        left = [
+            family.number not in trivial and self.wanted.may_allow(one)
+            for family, one in zip(spec.families, values, strict=True)
+        ]
         self.searcher = Searcher(
             spec.families, language=spec.language, rules=_rules(spec), generator=search.generator, left=left
         )

@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from generation.engine.errors import BadSpec
 from generation.engine.items import FacetKind, Needs
 from generation.engine.language.families import Family
+from generation.engine.language.possible_answers import Variety, possible_answers, reason_left_out
 from generation.engine.only_never_rules import RuleSet, RuleValues, read_rules
 from generation.engine.programs.question_demands import demands
-from generation.engine.worlds.clevr.allowed_objects import check_objects
+from generation.engine.worlds.clevr.allowed_objects import ORDER, check_objects, palette
 from generation.engine.worlds.clevr.facets import facets, group
 from generation.engine.worlds.clevr.programs import name_of, templates
-from generation.engine.worlds.clevr.spec import ClevrSpec
+from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
+from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 
 
 def question_rules(spec: ClevrSpec, *, where: str = "") -> RuleSet:
@@ -26,6 +28,37 @@ def question_rules(spec: ClevrSpec, *, where: str = "") -> RuleSet:
         only=read_rules(spec.questions.only, known=known, where=f"{where}questions.only"),
         never=read_rules(spec.questions.never, known=known, where=f"{where}questions.never"),
     )
+
+
+def trivial_families(spec: ClevrSpec) -> Mapping[int, str]:
+    """Return the numbers of the families that ask nothing with a spec's vocabulary and rules, with the reasons."""
+    return spec.once("trivial families", lambda: _trivial_families(spec))
+
+
+def _trivial_families(spec: ClevrSpec) -> dict[int, str]:
+    if spec.scenes_file is None:
+        objects = [dict(zip(ORDER, one, strict=True)) for one in palette(spec).allowed]
+        present = {name: tuple(dict.fromkeys(one[name] for one in objects)) for name in ATTRIBUTES}
+        variety = Variety(present, spec.scene.objects_min, spec.scene.objects_max)
+    else:
+        variety = Variety(dict(spec.language.attributes), 1, spec.scene.objects_max)
+    found = {family.number: possible_answers(family, spec.language, variety) for family in spec.families}
+    return {number: reason_left_out(answers) for number, answers in found.items() if len(answers) < 2}
+
+
+def left_out(spec: ClevrSpec) -> Mapping[int, str]:
+    """Return the families that a spec leaves out although they have several answers in its language, with reasons."""
+    return {} if spec.questions.trivial_families is None else trivial_families(spec)
+
+
+def with_trivial_families_left_out(spec: ClevrSpec) -> ClevrSpec:
+    """Return a new dataset's spec, which states that trivial families are left out if a split has any."""
+    own = [spec.for_split(name) for name in spec.splits]
+    if not any(family.askable and family.number in trivial_families(one) for one in own for family in one.families):
+        return spec
+    data = spec.to_json()
+    data["questions"]["trivial_families"] = "left-out"
+    return read_spec(data, files=spec.files)
 
 
 def possible(spec: ClevrSpec, family: Family) -> Mapping[str, frozenset[str]]:
@@ -58,10 +91,17 @@ def check_rules(spec: ClevrSpec) -> None:
 
 
 def _check_questions(spec: ClevrSpec, *, where: str) -> None:
-    wanted = question_rules(spec, where=where)
+    wanted, trivial = question_rules(spec, where=where), left_out(spec)
+    families = [family for family in spec.families if family.askable and family.number not in trivial]
+    if len(families) < spec.questions.per_scene:
+        raise BadSpec(
+            f"Expected at most {len(families)}, the number of families that can have two different answers with this "
+            f"vocabulary, got {spec.questions.per_scene}.",
+            where=f"{where}questions.per_scene",
+        )
     if not wanted.names:
         return
-    left = sum(family.askable and wanted.may_allow(possible(spec, family)) for family in spec.families)
+    left = sum(wanted.may_allow(possible(spec, family)) for family in families)
     if left < spec.questions.per_scene:
         raise BadSpec(
             f"Expected rules that leave {spec.questions.per_scene} families to ask, as many as questions.per_scene, "

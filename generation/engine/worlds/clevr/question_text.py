@@ -1,13 +1,14 @@
 """The words of questions: the list of all possible words, and a text for a program."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from generation.engine.language.families import RELATION, Family
 from generation.engine.language.token_vocabulary import split_words
-from generation.engine.language.wording import Forms, Lexicon, words_of, words_said
+from generation.engine.language.wording import Forms, Lexicon, Speaker, words_of, words_said
 from generation.engine.program import Program
-from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, ClevrVocabulary
+from generation.engine.seeding import Stage, stream
+from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, ClevrVocabulary
 
 NOUN = "Shape"
 
@@ -42,6 +43,22 @@ def all_words(families: Iterable[Family], vocabulary: ClevrVocabulary) -> tuple[
     said = {word for family in families for wording in family.wordings for word in words_said(wording)}
     said.update(words_of(lexicon(vocabulary)), ("a", "an"))
     return tuple(sorted({word for text in said for word in split_words(text)}))
+
+
+def families_in_words(
+    families: Iterable[Family], vocabulary: ClevrVocabulary, reasons: Mapping[int, str]
+) -> tuple[str, ...]:
+    """Return a sentence for each family with a reason: its number, a question of it, and the reason."""
+    speaker = Speaker(lexicon(vocabulary), optional_words=0.0)
+    words = stream(seed=0, split="", index=0, stage=Stage.WORDS)
+    found = []
+    for family in families:
+        if family.number in reasons:
+            types = tuple(param.type for param in family.params)
+            values = [RELATIONS[0] if kind == RELATION else None for kind in types]
+            text = speaker.say(family.wordings[0], types=types, values=values, alike=True, stream=words)
+            found.append(f"Family {family.number}, such as “{text}”: {reasons[family.number]}.")
+    return tuple(found)
 
 
 NOUN_ATTRIBUTE = "shape"  # the attribute that becomes a noun

@@ -67,13 +67,16 @@ Digest = Annotated[str, StringConstraints(pattern=DIGEST_PATTERN)]
 Positive = Annotated[float, Field(ge=0.0, le=10.0)]
 
 
+LEFT_OUT_IF_EMPTY = ("only", "never", "trivial_families")  # specs of earlier releases do not have these fields
+
+
 class Ruled(Frozen):
-    """Fields with rules. Empty rules are left out of the JSON, because specs of earlier releases have none."""
+    """Fields with rules. Empty rules are left out of the JSON."""
 
     @model_serializer(mode="wrap")
     def _without_empty_rules(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = plain(self)
-        return {name: value for name, value in data.items() if name not in ("only", "never") or value}
+        return {name: value for name, value in data.items() if name not in LEFT_OUT_IF_EMPTY or value}
 
 
 class SceneParameters(Ruled):
@@ -198,6 +201,9 @@ class QuestionParameters(Ruled):
     )
     window: int = Field(default=250, ge=1, le=MAX_WINDOW)
     families: Literal["clevr"] | dict[str, Digest] = "clevr"
+    trivial_families: Literal["left-out"] | None = Field(
+        default=None, description="the program writes it if the vocabulary leaves some families one possible answer"
+    )
     degeneracy: Literal["reference", "clevr"] = Field(
         default="reference",
         title="Idle relations",

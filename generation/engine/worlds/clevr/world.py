@@ -38,8 +38,12 @@ from generation.engine.worlds.clevr.programs import ABLATIONS, function_table, o
 from generation.engine.worlds.clevr.proofs import ClevrProver
 from generation.engine.worlds.clevr.question_demands import answer_without_looking, diagnose
 from generation.engine.worlds.clevr.question_generation import Asker
-from generation.engine.worlds.clevr.question_rules import check_rules
-from generation.engine.worlds.clevr.question_text import all_words, say
+from generation.engine.worlds.clevr.question_rules import (
+    check_rules,
+    trivial_families,
+    with_trivial_families_left_out,
+)
+from generation.engine.worlds.clevr.question_text import all_words, families_in_words, say
 from generation.engine.worlds.clevr.scene import ClevrScene, read_scene
 from generation.engine.worlds.clevr.scene_sampling import sample_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
@@ -131,7 +135,13 @@ class ClevrWorld(World):
     def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> ClevrSpec:
         spec = self.read_stored_spec(data, files=files)
         check_words(spec)
+        spec = with_trivial_families_left_out(spec)
+        check_rules(spec)
         return spec
+
+    def left_out(self, spec: ClevrSpec, split: str) -> tuple[str, ...]:
+        own = spec.for_split(split)
+        return families_in_words(own.families, own.vocabulary, trivial_families(own))
 
     def read_stored_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> ClevrSpec:
         spec = clevr_spec.read_spec(data, files=files)
