@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.core.management import call_command
+from django.test import Client
 from PIL import Image
 
 from generation.engine.spec import merge
@@ -77,3 +79,37 @@ def test_a_split_with_its_own_colours_is_sealed_with_them(db: None) -> None:
     answers = set(Question.objects.filter(kind="query_color").values_list("answer", flat=True))
     assert answers == {"pink", "yellow"}
     assert "pink" in SplitIndex.open(dataset.splits.get()).answer_values
+
+
+def test_names_of_several_words_and_of_any_script_work_from_end_to_end(
+    db: None, client: Client, tmp_path: Path
+) -> None:
+    gone = dict.fromkeys(("red", "blue", "green", "gray", "brown", "purple", "cyan"))
+    looks = {"rgb": [20, 30, 120]}
+    colors = {**gone, "dark blue": looks, "أحمر": looks, "größer": looks}
+    spec = {"world": "clevr", "base": "clevr-mini", "splits": {"train": None, "val": None, "test": {"scenes": 6}}}
+    rules = {"scene": {"only": [{"color": ["dark blue", "أحمر", "größer"]}]}}
+    finish(
+        dataset_jobs.start(
+            {**spec, **rules, "vocabulary": {"colors": colors}}, slug="words", images=False, visibility="public"
+        )
+    )
+    for value in ("dark blue", "أحمر", "größer"):
+        found = client.get("/datasets/words/test/", {"answer": value})
+        assert found.status_code == 200 and value in found.content.decode()
+    answers = set(Question.objects.filter(kind="query_color").values_list("answer", flat=True))
+    assert answers and answers <= {"dark blue", "أحمر", "größer"}
+    asked = next(Question.objects.filter(kind="query_color").order_by("position").iterator())
+    shown = client.get(f"/api/v1/datasets/words/splits/test/questions/{asked.position}/").json()
+    assert "Answer with one of these: dark blue, größer, yellow, أحمر." in str(shown)
+    for name in ("clevr", "clevr-generator", "jsonl"):
+        call_command("export", "words", "--format", name, "--output", str(tmp_path / name))
+    lines = [
+        {"question_id": one.position, "answer": f"The answer is {one.answer}."}
+        for one in Question.objects.order_by("position")
+    ]
+    (tmp_path / "replies.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    said = io.StringIO()
+    call_command("score", str(tmp_path / "replies.jsonl"), "--split", "words/test", "--json", stdout=said)
+    scored = json.loads(said.getvalue())
+    assert scored["accuracy_read"] == 1.0
