@@ -37,7 +37,7 @@ REASONS = {
     "generation/engine/learners/training_process.py": CHILD,
     "generation/engine/predictions/packed_predictions.py": OURS,
     "generation/engine/predictions/packed_replies.py": OURS,
-    "generation/engine/predictions/reading.py": PREDICTIONS,
+    "generation/engine/predictions/forms/json_files.py": PREDICTIONS,
     "generation/engine/predictions/reply_records.py": PREDICTIONS,
     "generation/engine/program.py": OURS,
     "generation/engine/reading/bounded_json.py": "it is the reader",

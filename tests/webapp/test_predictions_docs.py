@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from generation.engine.predictions import decompression, read_predictions, reading
+from generation.engine.predictions import decompression, read_predictions
+from generation.engine.predictions.forms import columns, rows
 from generation.engine.predictions.matching import EXTRA, LARGEST_NUMBER
 from generation.engine.predictions.predicted_boxes import MOST_BOXES, MOST_IN_FILE
 from generation.engine.replies.vocabulary import NUMBERS
@@ -87,11 +88,11 @@ def test_texts_in_the_table_of_free_text_are_read_as_it_says() -> None:
 
 def test_names_and_limits_are_those_of_the_code() -> None:
     text = " ".join(documentation.source("predictions").split())
-    ids = [f"`{name}`" for name in reading.IDS]
+    ids = [f"`{name}`" for name in columns.IDS]
     assert (
         f"The id is in the field {', '.join(ids[:-1])} or {ids[-1]}, and the answer in `answer` or `prediction`" in text
     )
-    assert f"A row has at most {reading.LONGEST:,} characters" in text
+    assert f"A row has at most {rows.LONGEST:,} characters" in text
     assert (
         f"{decompression.LEAST_ROOM >> 20} MB of text, plus {decompression.EACH_ROOM:,} bytes for each question" in text
     )

@@ -23,9 +23,10 @@ from generation.engine.predictions.decompression import (
     unpack,
 )
 from generation.engine.predictions.findings import DOCS, Findings
+from generation.engine.predictions.forms.rows import PredictionRows
 from generation.engine.predictions.matching import PUBLISHED, ExpectedAnswers, PredictionChecker
 from generation.engine.predictions.predicted_boxes import PredictedBoxes
-from generation.engine.predictions.reading import PredictionRows, rows_of
+from generation.engine.predictions.reading import rows_of
 from generation.engine.predictions.template import template
 
 __all__ = [

@@ -13,9 +13,9 @@ from generation.engine.items import AnswerForm
 from generation.engine.predictions.answer_values import NoAnswer, quote, text_of
 from generation.engine.predictions.decompression import UnreadableFile
 from generation.engine.predictions.findings import Findings, RepeatedAnswer
+from generation.engine.predictions.forms.rows import PredictionRowBatch
 from generation.engine.predictions.packed_predictions import TextBuffer
 from generation.engine.predictions.predicted_boxes import MOST_IN_FILE, BadBoxes, BoxBuffer, describe_outside
-from generation.engine.predictions.reading import PredictionRowBatch
 from generation.engine.predictions.unanswered import is_failure
 from generation.engine.replies.reply_reader import ReplyReader
 from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary

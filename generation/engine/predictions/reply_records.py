@@ -18,8 +18,9 @@ import numpy as np
 from generation.engine.errors import BadReplies
 from generation.engine.predictions.answer_values import quote
 from generation.engine.predictions.decompression import LARGEST, RATIO, UnreadableFile, unpack
+from generation.engine.predictions.forms.json_files import json_trouble, once
+from generation.engine.predictions.forms.rows import lines_of
 from generation.engine.predictions.packed_replies import ANSWERED, STATES, ReplyWriter, StoredRecord
-from generation.engine.predictions.reading import json_trouble, lines_of, once
 
 LONGEST_LINE = 32 << 20  # characters of a record
 LEAST_ROOM = 128 << 20  # bytes of text that every file may have

@@ -17,10 +17,10 @@ from generation.engine.predictions import (
     members,
     packed_predictions,
     read_predictions,
-    reading,
     template,
 )
 from generation.engine.predictions.findings import Findings
+from generation.engine.predictions.forms import rows
 from generation.engine.predictions.matching import ExpectedAnswers
 from generation.engine.predictions.packed_predictions import TextBuffer
 from generation.engine.scoring.score import OUTSIDE
@@ -99,8 +99,8 @@ def test_the_size_of_the_pieces_of_a_file_does_not_matter(
     said = ["a wörd", *right(30)[1:]]
     content = FORMATS[name].write(range(30), said).encode()
     monkeypatch.setattr(decompression, "PIECE", size)
-    monkeypatch.setattr(reading, "PIECE", size)
-    monkeypatch.setattr(reading, "MANY", 1 + size // 8)
+    monkeypatch.setattr(rows, "PIECE", size)
+    monkeypatch.setattr(rows, "MANY", 1 + size // 8)
     for pack in PACKINGS.values():
         assert answers(read(pack(content), 30)) == said
 
