@@ -214,7 +214,18 @@ def questions(site: Site, options: argparse.Namespace) -> int:
 
 
 def fields_of(options: argparse.Namespace) -> dict[str, str]:
-    names = ("split", "suite", "method", "run", "trained_on", "train_size", "examples_seen", "fingerprint", "note")
+    names = (
+        "split",
+        "suite",
+        "method",
+        "run",
+        "trained_on",
+        "train_size",
+        "examples_seen",
+        "column",
+        "fingerprint",
+        "note",
+    )
     return {name: str(value) for name in names if (value := getattr(options, name)) is not None}
 
 
@@ -388,6 +399,7 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument(
             "--examples-seen", type=int, metavar="N", help="number of training examples seen, with repetitions"
         )
+        one.add_argument("--column", metavar="NAME", help="the column of answers, if several may have them")
         one.add_argument("--fingerprint", metavar="HASH", help="refuse the file if the split has another content hash")
         one.add_argument("--note", metavar="TEXT")
     one.add_argument("--again", action="store_true", help="make a new submission, even of the same file")

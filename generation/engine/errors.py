@@ -148,11 +148,22 @@ class BadRecord(EngineError):
 
 
 class BadPredictions(EngineError):
-    """A file of predictions cannot be scored. `findings` has the reason for each line, if known."""
+    """A file of predictions cannot be scored.
 
-    def __init__(self, message: str, *, where: str = "", findings: PredictionFindings | None = None) -> None:
+    `findings` has the reason for each line, if known. `columns` has the columns of which one must be named.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        where: str = "",
+        findings: PredictionFindings | None = None,
+        columns: Sequence[str] = (),
+    ) -> None:
         super().__init__(message, where=where)
         self.findings = findings
+        self.columns = tuple(columns)
 
 
 class BadReplies(BadPredictions):

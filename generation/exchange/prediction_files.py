@@ -4,7 +4,7 @@ import json
 import logging
 import pickle
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import BinaryIO, NamedTuple
 from generation.engine.errors import BadPredictions, EngineError
 from generation.engine.predictions import ExpectedAnswers
 from generation.engine.predictions.decompression import GZIP, ZIP
+from generation.engine.predictions.file_marks import PARQUET
 from generation.exchange.predictions_process import CheckRequest, answer
 from generation.queue import sandbox
 from generation.storage import files
@@ -53,13 +54,15 @@ class ReadFile(NamedTuple):
     format: str
 
 
-def read_file(path: Path, expected: ExpectedAnswers, *, wait: float | None = None) -> ReadFile:
+def read_file(path: Path, expected: ExpectedAnswers, *, column: str = "", wait: float | None = None) -> ReadFile:
     """Return the predictions in a file.
 
     Parameters
     ----------
     path : Path
     expected : ExpectedAnswers
+    column : str
+        The column of answers; empty to recognise it.
     wait : float or None
         Seconds after which the caller no longer waits; by default 1.5 times the limit of processor time.
 
@@ -73,10 +76,11 @@ def read_file(path: Path, expected: ExpectedAnswers, *, wait: float | None = Non
         If it was not read within `wait`.
     """
     size = path.stat().st_size
-    if size <= SMALL and not _is_packed(path):
-        return _result(*answer(CheckRequest(path, expected)))
+    request = CheckRequest(path, expected, column)
+    if size <= SMALL and not _needs_limits(path):
+        return _result(*answer(request))
     seconds = SECONDS + size // BYTES_A_SECOND + expected.n // QUESTIONS_A_SECOND
-    given = pickle.dumps(tuple(CheckRequest(path, expected)))
+    given = pickle.dumps(tuple(request))
     try:
         said = sandbox.run(CHILD, given, seconds=seconds, memory=MEMORY + EACH_MEMORY * expected.n, wait=wait)
     except sandbox.TooLong as error:
@@ -101,13 +105,16 @@ def _result(head: Mapping[str, object], content: bytes) -> ReadFile:
         counts = head["counts"]
         assert isinstance(counts, Mapping)
         findings = RefusedLines(counts, content.decode())
-        raise BadPredictions(str(head["refused"]), where=str(head["where"]), findings=findings)
+        columns = head["columns"]
+        assert isinstance(columns, Sequence)
+        raise BadPredictions(str(head["refused"]), where=str(head["where"]), findings=findings, columns=columns)
     return ReadFile(content, str(head["format"]))
 
 
-def _is_packed(path: Path) -> bool:
+def _needs_limits(path: Path) -> bool:
+    # A small file may need much memory or time if it is packed, or read by pyarrow.
     with path.open("rb") as file:
-        return file.read(len(ZIP[0])).startswith((GZIP, *ZIP))
+        return file.read(len(ZIP[0])).startswith((GZIP, PARQUET, *ZIP))
 
 
 @contextmanager

@@ -18,19 +18,27 @@ from generation.engine.predictions.packed_predictions import pack
 class CheckRequest(NamedTuple):
     path: Path
     expected: ExpectedAnswers
+    column: str = ""
 
 
 def answer(request: CheckRequest) -> tuple[dict[str, object], bytes]:
     """Return the head of the answer, and the packed predictions or the findings."""
     try:
         with request.path.open("rb") as file:
-            found = read_predictions(file, request.expected)
+            found = read_predictions(file, request.expected, column=request.column)
     except BadPredictions as error:
         lines = list(error.findings.lines()) if error.findings is not None else []
         counts = error.findings.counts if error.findings is not None else {}
-        return {"refused": error.reason, "where": error.where, "counts": counts}, "\n".join([*lines, ""]).encode()
-    said: dict[str, object] = {"format": found.format, "packing": found.packing}
-    return said, pack(found.codes, found.read, found.outside, numbers=found.numbers, boxes=found.boxes)
+        said: dict[str, object] = {
+            "refused": error.reason,
+            "where": error.where,
+            "counts": counts,
+            "columns": error.columns,
+        }
+        return said, "\n".join([*lines, ""]).encode()
+    return {"format": found.format, "packing": found.packing}, pack(
+        found.codes, found.read, found.outside, numbers=found.numbers, boxes=found.boxes
+    )
 
 
 def main() -> None:

@@ -12,7 +12,9 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.access import is_withheld
 from generation.engine.errors import BadPredictions
+from generation.engine.formats.huggingface.rows import column_of
 from generation.engine.items import AnswerForm, AnswerKind, FacetKind
 from generation.engine.items import Question as Asked
 from generation.engine.predictions import ExpectedAnswers, Predictions, read_predictions
@@ -35,7 +37,8 @@ def expected_of(split: Split) -> ExpectedAnswers:
     sizes = None if most_counted is None else _picture_sizes(split, index)
     return ExpectedAnswers(
         str(split), index.n, index.answer_values, _names(index), kinds, admitted, forms, most_counted, sizes,
-        world.synonyms(spec),
+        world.synonyms(spec), None if is_withheld(split) else truth_of(index),
+        frozenset(column_of(name) for name in index.facets),
     )  # fmt: skip
 
 
@@ -115,8 +118,10 @@ class ScoredSplit:
         return {value: {"n": n[code], "correct": right[code]} for code, value in enumerate(facet.values) if n[code]}
 
 
-def score_file(file: BinaryIO, split: Split) -> ScoredSplit:
+def score_file(file: BinaryIO, split: Split, *, column: str = "") -> ScoredSplit:
     """Return the scores of the predictions in a file, on a complete split whose answers are known.
+
+    `column` is the column of answers; empty to recognise it.
 
     Raises
     ------
@@ -127,7 +132,7 @@ def score_file(file: BinaryIO, split: Split) -> ScoredSplit:
     truth = truth_of(index)
     if not (truth >= 0).any():
         raise BadPredictions("Expected a split whose answers are known, got one without any.", where=str(split))
-    found = read_predictions(file, expected_of(split))
+    found = read_predictions(file, expected_of(split), column=column)
     strict, read = score(found.codes, truth, slicings_of(index)), score(found.read, truth, {})
     return ScoredSplit(found, strict, read, index)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from generation.engine.predictions import decompression, read_predictions
-from generation.engine.predictions.forms import columns, rows
+from generation.engine.predictions import BadPredictions, decompression, read_predictions
+from generation.engine.predictions.forms import column_names, rows
 from generation.engine.predictions.matching import EXTRA, LARGEST_NUMBER
 from generation.engine.predictions.predicted_boxes import MOST_BOXES, MOST_IN_FILE
 from generation.engine.replies.vocabulary import NUMBERS
@@ -32,6 +32,8 @@ FORMATS = {
     "samples.jsonl": "lmms-eval",
     "kit.tsv": "vlmevalkit-tsv",
     "kit.json": "vlmevalkit-json",
+    "llava.jsonl": "jsonl",
+    "batch.jsonl": "openai-batch",
 }
 
 
@@ -53,6 +55,22 @@ def test_the_example_of_a_format_is_read_in_this_format(example: Block) -> None:
         found = read_predictions(io.BytesIO(file), expected(4))
         assert found.format == FORMATS[str(example.file)]
         assert [VOCABULARY[code] for code in found.codes] == ["yes", "red", "cube", "3"]
+
+
+def test_files_in_the_table_of_refusals_are_read_or_refused_as_it_says() -> None:
+    section = documentation.source("predictions").partition("\n## What is refused\n")[2].partition("\n## ")[0]
+    told = re.findall(r"^\| [^|]+ \| `(.+)` \| (.+) \|$", section.replace("\\|", "¦"), re.MULTILINE)
+    assert len(told) == 19
+    for text, says in told:
+        content = text.strip().replace("⏎", "\n").replace("¦", "|").encode()
+        if says == "is read":
+            assert [VOCABULARY[code] for code in read_predictions(io.BytesIO(content), expected(2)).codes] == [
+                "yes",
+                "red",
+            ]
+        else:
+            with pytest.raises(BadPredictions, match=re.escape(says)):
+                read_predictions(io.BytesIO(content), expected(2))
 
 
 def test_the_example_with_numbers_and_boxes_is_read() -> None:
@@ -88,10 +106,13 @@ def test_texts_in_the_table_of_free_text_are_read_as_it_says() -> None:
 
 def test_names_and_limits_are_those_of_the_code() -> None:
     text = " ".join(documentation.source("predictions").split())
-    ids = [f"`{name}`" for name in columns.IDS]
-    assert (
-        f"The id is in the field {', '.join(ids[:-1])} or {ids[-1]}, and the answer in `answer` or `prediction`" in text
-    )
+    ids = [f"`{name}`" for name in column_names.IDS]
+    assert f"The id is in the column {', '.join(ids[:-1])} or {ids[-1]}." in text
+    listed = text.partition("one that looks like the reply of a model: ")[2].partition(", and names with")[0]
+    for name in [*re.findall("`(.+?)`", listed), "qwen_output"]:
+        assert column_names.is_reply(name)
+    for name in ("target", "ground_truth", "gt", "label"):
+        assert f"`{name}`" in text and not column_names.is_reply(name) and not column_names.is_answer(name)
     assert f"A row has at most {rows.LONGEST:,} characters" in text
     assert (
         f"{decompression.LEAST_ROOM >> 20} MB of text, plus {decompression.EACH_ROOM:,} bytes for each question" in text

@@ -153,7 +153,10 @@ def _order(request: HttpRequest, said: shapes.NewSubmission, *, key: str) -> Ord
         target=_target(request.user, said),
         trained_on=_split(request.user, said.trained_on, where="trained_on") if said.trained_on else None,
         key=key,
-        **{name: getattr(said, name) for name in ("run", "train_size", "examples_seen", "fingerprint", "note")},
+        **{
+            name: getattr(said, name)
+            for name in ("run", "train_size", "examples_seen", "column", "fingerprint", "note")
+        },
     )
 
 

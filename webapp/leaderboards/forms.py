@@ -19,6 +19,7 @@ from webapp.leaderboards.method_names import BadMethodName
 from webapp.leaderboards.models import BoardSettings, Method, SavedView, Suite
 from webapp.leaderboards.models.saved_views import LONGEST_NAME, LONGEST_QUERY
 from webapp.leaderboards.ranking.slice_weights import FACET
+from webapp.leaderboards.uploads import LONGEST_COLUMN
 
 if TYPE_CHECKING:
     MethodBase = forms.ModelForm[Method]
@@ -30,6 +31,9 @@ LONGEST_TEXT = 20_000  # characters of a description or a prompt
 MOST_OF_BOARD, MOST_OF_ACCOUNT = 50, 1000  # views of an account
 MOST_MEMBERS = 30
 MOST_GAPS = 30
+USUAL_COLUMNS = (
+    "answer", "prediction", "pred", "response", "output", "model_answer", "generated_text", "text", "filtered_resps",
+)  # fmt: skip
 NUMBER = re.compile(r"[0-9]{1,9}([.][0-9]{1,6})?")
 
 
@@ -115,8 +119,9 @@ class SubmissionForm(forms.Form):
 
     file = forms.FileField(
         label="Predictions",
-        help_text="A file with one answer for each question, at most 100 MB: JSON, JSONL, CSV, or one line for each "
-        'question in order. It may be compressed with gzip or zip. <a href="/docs/predictions/">All formats</a>',
+        help_text="A file with one answer for each question, at most 100 MB: JSON, JSONL, CSV, Excel, Parquet, or one "
+        "line for each question in order. It may be compressed with gzip or zip. "
+        '<a href="/docs/predictions/">All formats</a>',
         error_messages={
             "required": "Expected a file of predictions, got none.",
             "empty": "Expected predictions, got an empty file.",
@@ -126,6 +131,14 @@ class SubmissionForm(forms.Form):
         Method.objects.none(),
         empty_label=None,
         error_messages={"invalid_choice": "Expected one of your methods, got another."},
+    )
+    column = forms.CharField(
+        required=False,
+        label="Column of answers",
+        max_length=LONGEST_COLUMN,
+        widget=forms.Select,
+        help_text="Only if several columns of the file may have the answers of the model. <i>Check only</i> lists the "
+        "columns of your file here.",
     )
     replies = forms.FileField(
         required=False,
@@ -162,6 +175,15 @@ class SubmissionForm(forms.Form):
         method.queryset = Method.objects.of(user)
         names = method_names.shown_names(method.queryset)
         method.label_from_instance = lambda one: names[one.pk]  # type: ignore[assignment]
+        self.offer_columns(USUAL_COLUMNS)
+
+    def offer_columns(self, names: Sequence[str]) -> None:
+        """Let people choose one of these columns, or the one that they chose before."""
+        chosen = str(self.data.get("column") or "")
+        widget = self.fields["column"].widget
+        assert isinstance(widget, forms.Select)
+        offered = dict.fromkeys([*names, *([chosen] if chosen else [])])
+        widget.choices = [("", "recognise it"), *((name, name) for name in offered)]
 
     def clean_trained_on(self) -> Split | None:
         text = str(self.cleaned_data["trained_on"]).strip()

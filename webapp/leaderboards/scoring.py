@@ -120,7 +120,7 @@ def _predictions(submission: Submission, lease: leases.Lease) -> prediction_file
         found = baselines.predictions(submission.method.baseline, submission.split, check=check)
         return prediction_files.ReadFile(pack_all(found), found.format)
     with files.on_disk(submission.file) as path:
-        return prediction_files.read_file(path, expected_of(submission.split))
+        return prediction_files.read_file(path, expected_of(submission.split), column=submission.column)
 
 
 def _let_others_go_first(submission: Submission, lease: leases.Lease) -> None:

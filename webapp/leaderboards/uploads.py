@@ -42,7 +42,7 @@ LARGEST = 100_000_000  # bytes of an upload
 PIECE = 1024**2
 LONGEST_SHOWN = 80  # characters of an answer that a page shows
 NAMED = 5  # files that a message names
-LONGEST_KEY = 200  # characters
+LONGEST_KEY = LONGEST_COLUMN = 200  # characters
 SMALL = 1 << 16  # bytes
 LARGEST_NUMBER = 10**15
 LONGEST_CHECK = 20.0  # seconds that a page waits for a file to be checked
@@ -83,6 +83,7 @@ class Order(NamedTuple):
     fingerprint: str = ""
     key: str = ""
     note: str = ""
+    column: str = ""
     training: Training | None = None
 
 
@@ -204,24 +205,29 @@ def check_upload(
         raise UploadRefused(503, "busy", message, retry_after=RETRY)
     try:
         until = time.monotonic() + LONGEST_CHECK
-        return [_checked(user, part, replies, until=until) for part in parts]
+        return [_checked(user, part, replies, column=order.column, until=until) for part in parts]
     finally:
         _CHECKS.release()
 
 
-def _checked(user: Any, part: UploadedFile, replies: BinaryIO | None, *, until: float) -> CheckedUpload:
+def _checked(user: Any, part: UploadedFile, replies: BinaryIO | None, *, column: str, until: float) -> CheckedUpload:
     """Return the result of checking one file, and its replies, with the limits of a submission."""
     limits.note_attempt(user, part.split)
     try:
         with prediction_files.copy_on_disk(part.file) as path:
             wait = _left(until)
-            content, written_as = prediction_files.read_file(path, expected_of(part.split), wait=wait)
+            expected = expected_of(part.split)
+            content, written_as = prediction_files.read_file(path, expected, column=column, wait=wait)
         found = PackedPredictions(content, has_boxes=False)
         with _draft_of(replies, part.split, until=until) as draft:
             packed = None if draft is None else draft.packed
             states = coverage.answer_states(found, packed, where=str(part.split))
         coverage.check_coverage(states, part.split, coverage.least_coverage(part.split))
     except BadPredictions as error:
+        if error.columns:
+            raise UploadRefused(
+                422, "unclear_column", str(error), field="column", columns=error.columns, findings=error.findings
+            ) from error
         field = "replies" if isinstance(error, BadReplies) else "file"
         raise UploadRefused(422, f"bad_{NAMES[field]}", str(error), field=field, findings=error.findings) from error
     except prediction_files.TooSlow as error:
@@ -318,7 +324,7 @@ def _check_fingerprint(order: Order) -> None:
 
 
 def _check_words(order: Order) -> None:
-    longest = {"run": 60, "note": 500, "key": LONGEST_KEY}
+    longest = {"run": 60, "note": 500, "key": LONGEST_KEY, "column": LONGEST_COLUMN}
     for name, most in longest.items():
         text = getattr(order, name)
         if len(text) > most or not text.isprintable():
@@ -471,6 +477,7 @@ def _insert(user: Any, order: Order, parts: Sequence[UploadedFile], kept: Sequen
                 examples_seen=order.examples_seen,
                 key=order.key,
                 note=order.note,
+                column=order.column,
                 training=order.training,
                 batch=batch,
                 file=file.name,

@@ -19,12 +19,12 @@ from generation.engine.predictions.decompression import (
     UnreadableFile,
     open_member,
     packed_files,
-    room,
-    unpack,
 )
+from generation.engine.predictions.expected_answers import ExpectedAnswers
 from generation.engine.predictions.findings import DOCS, Findings
+from generation.engine.predictions.forms.columns import UnclearColumn, unclear
 from generation.engine.predictions.forms.rows import PredictionRows
-from generation.engine.predictions.matching import PUBLISHED, ExpectedAnswers, PredictionChecker
+from generation.engine.predictions.matching import PUBLISHED, PredictionChecker
 from generation.engine.predictions.predicted_boxes import PredictedBoxes
 from generation.engine.predictions.reading import rows_of
 from generation.engine.predictions.template import template
@@ -82,7 +82,7 @@ class UploadedMember(NamedTuple):
     packed: int = 0
 
 
-def read_predictions(file: BinaryIO, expected: ExpectedAnswers) -> Predictions:
+def read_predictions(file: BinaryIO, expected: ExpectedAnswers, *, column: str = "") -> Predictions:
     """Return the predictions in a file.
 
     Parameters
@@ -90,6 +90,8 @@ def read_predictions(file: BinaryIO, expected: ExpectedAnswers) -> Predictions:
     file : binary file
         Read from its current position; a zip must be seekable.
     expected : ExpectedAnswers
+    column : str
+        The column of answers; empty to recognise it.
 
     Returns
     -------
@@ -98,14 +100,15 @@ def read_predictions(file: BinaryIO, expected: ExpectedAnswers) -> Predictions:
     Raises
     ------
     BadPredictions
-        If the file can't be read, or doesn't have one answer for each question.
+        If the file can't be read, doesn't have one answer for each question, or has several columns that may have the
+        answers, which the error then names.
     """
     checker = PredictionChecker(expected)
     try:
-        most = partial(room, expected.n, has_boxes=expected.has_boxes)
-        text, packing = unpack(file, most=most)
-        rows = rows_of(text, checker.bad, n=expected.n, has_boxes=expected.has_boxes)
+        rows, packing = rows_of(file, checker.bad, expected, is_answer=checker.is_answer, column=column)
         checker.unit = rows.unit
+        if rows.id == "custom_id":
+            checker.allow_prefix()
         for batch in rows.batches:
             checker.add(batch)
     except UnreadableFile as error:
@@ -126,6 +129,8 @@ def _settled(checker: PredictionChecker, rows: PredictionRows, packing: str) -> 
     positions = np.array(checker.positions[meant], np.int32)
     codes, read = np.empty(expected.n, np.int32), np.empty(expected.n, np.int32)
     codes[positions], read[positions] = checker.codes, checker.read[meant]
+    if rows.others and expected.truth is not None and np.array_equal(codes, expected.truth):
+        raise _refusal(unclear([rows.answer, *rows.others]), where=expected.name)
     numbers = None
     if expected.most_counted is not None:
         numbers = np.empty(expected.n)
@@ -138,7 +143,8 @@ def _refusal(error: UnreadableFile, *, where: str = "") -> BadPredictions:
     found = Findings(unit=error.unit, malformed=[] if error.line is None else [(error.line, error.reason)])
     place = "" if error.line is None else f"{error.unit} {error.line:,}: "
     message = f"{place}{error.reason}. Format: {DOCS}"
-    return BadPredictions(message[:1].upper() + message[1:], where=where, findings=found)
+    columns = error.columns if isinstance(error, UnclearColumn) else ()
+    return BadPredictions(message[:1].upper() + message[1:], where=where, findings=found, columns=columns)
 
 
 def members(file: BinaryIO) -> list[UploadedMember]:

@@ -9,12 +9,13 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import SEEK_END
+from io import SEEK_END, BytesIO
 from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipExtFile, ZipFile, ZipInfo
 
 from generation.engine.errors import in_words
+from generation.engine.predictions.file_marks import AS_TABLE, NUMPY, PARQUET, PICKLE, UTF_16, UTF_32, describe_other
 
 LARGEST = 1 << 30  # bytes of text in one file
 LEAST_ROOM = 8 << 20  # bytes of text that every file may have
@@ -24,33 +25,19 @@ RATIO = 20  # further bytes for each packed byte
 PIECE = 1 << 18  # bytes read at a time
 PACKED_PIECE = 1 << 14  # bytes of gzip read at a time: few, because the end of each gzip member copies the rest of them
 HEAD = 1 << 16  # bytes from which the format of a file is recognised
+WIDE = 8  # characters that show that a text is UTF-16
 MOST_FILES = 1000  # files in a zip
 DIRECTORY = 1 << 20  # bytes of a zip's list of files
 END = struct.Struct("<4s4H2LH")  # the record at the end of a zip
+LARGEST_TABLE = 1 << 27  # bytes of a packed workbook or Parquet file
 GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
-PICKLE = (
-    "a pickle: pickles are never opened, because they can run programs. Write JSON with Python instead: import json, "
-    'pathlib; pathlib.Path("predictions.json").write_text(json.dumps([{"question_id": 0, "answer": 3}]))'
-)
-MARKS = (
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a program"),
-    (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"),
-    (b"GIF8", "a picture"),
-    (b"%PDF", "a PDF document"),
-    (b"PAR1", "a Parquet file"),
-    *((bytes([0x80, protocol]), PICKLE) for protocol in range(2, 6)),
-    (b"BZh", "bzip2: pack it with gzip or zip"),
-    (b"\xfd7zXZ", "xz: pack it with gzip or zip"),
-    (b"\x28\xb5\x2f\xfd", "zstd: pack it with gzip or zip"),
-    (b"7z\xbc\xaf", "a 7z archive: pack it with gzip or zip"),
-    (b"PK\x03\x04", "an archive within an archive: pack it once"),
-    (b"\x1f\x8b", "an archive within an archive: pack it once"),
-    (b"\xff\xfe", "UTF-16 text: save it as UTF-8"),
-    (b"\xfe\xff", "UTF-16 text: save it as UTF-8"),
-)
-UTF_8 = codecs.BOM_UTF8
+WORKBOOK = "xl/workbook.xml"
+CONTENTS = {
+    "[Content_Types].xml": f"an Office document: {AS_TABLE}",
+    "META-INF/manifest.xml": f"a document of LibreOffice: {AS_TABLE}",
+    "data.pkl": PICKLE,
+    ".npy": NUMPY,
+}  # ends of names in a zip that show what it is
 
 
 class UnreadableFile(Exception):
@@ -130,7 +117,9 @@ class GzipReader:
 
 
 class TextReader:
-    """A reader of UTF-8 text. It refuses other encodings, NUL bytes and too many bytes, and names the line.
+    """A reader of text as UTF-8. Text of UTF-16 has to begin with the mark of this encoding.
+
+    It refuses other encodings, NUL bytes and too many bytes, and names the line.
 
     Parameters
     ----------
@@ -148,6 +137,7 @@ class TextReader:
     ) -> None:
         self.file, self.most, self.what, self.packed = file, most, what, packed
         self.decoder = codecs.getincrementaldecoder("utf-8")()
+        self.from_utf_16: codecs.IncrementalDecoder | None = None
         self.size, self.line = 0, 1
         self.head = self.rest = b""
         while len(self.head) < HEAD and (piece := self.read(HEAD)):
@@ -161,10 +151,31 @@ class TextReader:
             return piece
         piece = self.file.read(min(size, PIECE) if size > 0 else PIECE)
         if not self.size:
-            check_mark(piece, self.what)
+            self._begin(piece)
         self.size += len(piece)
+        if self.from_utf_16 is not None:
+            piece = self._as_utf_8(piece, min(size, PIECE) if size > 0 else PIECE)
         self._check(piece)
         return piece
+
+    def _begin(self, piece: bytes) -> None:
+        """Check the first bytes: a mark of UTF-16 decides the encoding, and marks of other files are refused."""
+        if piece.startswith(UTF_16) and not piece.startswith(UTF_32):
+            self.from_utf_16 = codecs.getincrementaldecoder("utf-16")()
+        else:
+            check_mark(piece, self.what)
+
+    def _as_utf_8(self, piece: bytes, size: int) -> bytes:
+        """Return UTF-16 as UTF-8; read more if the bytes end within a character."""
+        assert self.from_utf_16 is not None
+        try:
+            while not (text := self.from_utf_16.decode(piece, final=not piece)) and piece:
+                piece = self.file.read(size)
+                self.size += len(piece)
+            return text.encode()
+        except UnicodeError as error:
+            reason = "expected text, got a broken file of UTF-16: save the file as UTF-8"
+            raise UnreadableFile(reason, line=self.line) from error
 
     def _check(self, piece: bytes) -> None:
         taken = self.file.taken if self.packed is None else self.packed
@@ -176,7 +187,8 @@ class TextReader:
             raise UnreadableFile(reason, line=self.line)
         if b"\0" in piece:
             line = self.line + piece.count(b"\n", 0, piece.index(b"\0"))
-            raise UnreadableFile("expected text, got a NUL byte: save the file as UTF-8", line=line)
+            what = "UTF-16 text without its mark" if is_wide(piece) else "a NUL byte"
+            raise UnreadableFile(f"expected text, got {what}: save the file as UTF-8", line=line)
         try:
             self.decoder.decode(piece, final=not piece)
         except UnicodeDecodeError as error:
@@ -186,16 +198,18 @@ class TextReader:
         self.line += piece.count(b"\n")
 
 
+def is_wide(head: bytes) -> bool:
+    """Return whether a text looks like UTF-16: each second byte of its beginning is zero, and no other one."""
+    halves = [head[at : 2 * WIDE : 2] for at in (0, 1)]
+    return sorted(half.count(0) for half in halves) == [0, WIDE]
+
+
 def check_mark(head: bytes, what: str) -> None:
-    """Raise `UnreadableFile` if the first bytes of a file show another format; the message names the format."""
-    for mark, other in MARKS:
-        if head.startswith(mark):
-            raise UnreadableFile(f"expected {what}, got {other}")
-    start = head.removeprefix(UTF_8).lstrip()[:1]
-    if start == b"<":
-        raise UnreadableFile(f"expected {what}, got HTML or XML", line=1)
-    if head[257:262] == b"ustar":
-        raise UnreadableFile(f"expected {what}, got a tar archive: pack the one file with gzip or zip")
+    """Raise `UnreadableFile` if the first bytes of a file show that it is something else; the message names it."""
+    found = describe_other(head)
+    if found is not None:
+        other, line = found
+        raise UnreadableFile(f"expected {what}, got {other}", line=line)
 
 
 @contextmanager
@@ -243,18 +257,81 @@ def unpack(file: BinaryIO, *, most: Callable[[int], int], what: str = "predictio
 
 def packed_files(file: BinaryIO) -> tuple[ZipFile, list[PackedFile]]:
     """Return a zip and its files, without hidden files and those that macOS adds; raise `UnreadableFile`."""
-    _check_directory(file)
-    with readable():
-        archive = ZipFile(file)
+    archive = open_archive(file)
     infos = [info for info in archive.infolist() if not _is_folder(info) and not _is_hidden(info.filename)]
-    if any(info.filename == "[Content_Types].xml" for info in infos):
-        raise UnreadableFile("expected predictions, got an Office document: save the table as TSV or CSV")
+    names = {info.filename for info in infos}
+    for end, other in CONTENTS.items():
+        if any(name.endswith(end) for name in names):
+            raise UnreadableFile(f"expected predictions, got {other}")
     for info in infos:
-        _check_entry(info)
+        check_entry(info)
     paths = [PurePosixPath(info.filename).parts for info in infos]
     folders = {parts[:1] for parts in paths}
     skipped = 1 if len(folders) == 1 and all(len(parts) > 1 for parts in paths) else 0
     return archive, [PackedFile("/".join(parts[skipped:]), info) for parts, info in zip(paths, infos, strict=True)]
+
+
+def open_archive(file: BinaryIO) -> ZipFile:
+    """Open a zip whose list of files is not too long; raise `UnreadableFile`."""
+    _check_directory(file)
+    with readable():
+        return ZipFile(file)
+
+
+def open_table(file: BinaryIO, *, most: Callable[[int], int]) -> tuple[BinaryIO, str] | None:
+    """Return the workbook or Parquet file that a file is or contains, and its packing; None for other files.
+
+    The position of `file` does not change. A packed one is read into memory, at most `most` bytes of it.
+    """
+    at = file.tell()
+    try:
+        with readable():
+            return _table_in(file, file.read(len(PARQUET)), most)
+    finally:
+        file.seek(at)
+
+
+def _table_in(file: BinaryIO, head: bytes, most: Callable[[int], int]) -> tuple[BinaryIO, str] | None:
+    if head == PARQUET:
+        return file, ""
+    if head.startswith(GZIP):
+        inner = GzipReader(Pieces(file, head))
+        return _in_memory(inner, inner.read(len(PARQUET)), most, "gzip")
+    if not head.startswith(ZIP):
+        return None
+    if isinstance(file, ZipExtFile):
+        return _in_memory(Pieces(file, b""), head, most, "")
+    if is_workbook(file):
+        return file, ""
+    archive, found = packed_files(file)
+    if len(found) != 1:
+        return None
+    with open_member(archive, found[0].info) as member:
+        return _in_memory(Pieces(member, b""), member.read(len(PARQUET)), most, "zip")
+
+
+def _in_memory(
+    source: "Pieces | GzipReader", head: bytes, most: Callable[[int], int], packing: str
+) -> tuple[BinaryIO, str] | None:
+    """Return a packed workbook or Parquet file that begins with `head`; None for other files."""
+    if head != PARQUET and not head.startswith(ZIP):
+        return None
+    content = BytesIO(head)
+    content.seek(0, SEEK_END)
+    while piece := source.read(PIECE):
+        content.write(piece)
+        if content.tell() > min(most(source.taken), LARGEST_TABLE):
+            raise UnreadableFile("expected a smaller file, got one that unpacks to too many bytes")
+    content.seek(0)
+    return (content, packing) if head == PARQUET or is_workbook(content) else None
+
+
+def is_workbook(file: BinaryIO) -> bool:
+    """Return whether a zip is a workbook of Excel."""
+    try:
+        return WORKBOOK in open_archive(file).namelist()
+    except UnreadableFile:
+        return False
 
 
 def open_member(archive: ZipFile, info: ZipInfo) -> BinaryIO:
@@ -273,7 +350,8 @@ def _is_hidden(name: str) -> bool:
     return any(part == "__MACOSX" or (part.startswith(".") and part != "..") for part in parts)
 
 
-def _check_entry(info: ZipInfo) -> None:
+def check_entry(info: ZipInfo) -> None:
+    """Raise `UnreadableFile` if a file of a zip is a link, has an odd name or a password, or is too large."""
     name = info.filename[:60]
     if stat.S_ISLNK(info.external_attr >> 16):
         raise UnreadableFile(f"expected files in the zip, got a link: {name!r}")

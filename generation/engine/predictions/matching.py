@@ -1,88 +1,32 @@
 """Matching the rows of a prediction file with the questions, each of which needs one answer."""
 
 import math
+import re
 from array import array
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.items import AnswerForm
 from generation.engine.predictions.answer_values import NoAnswer, quote, text_of
 from generation.engine.predictions.decompression import UnreadableFile
+from generation.engine.predictions.expected_answers import ExpectedAnswers
 from generation.engine.predictions.findings import Findings, RepeatedAnswer
 from generation.engine.predictions.forms.rows import PredictionRowBatch
 from generation.engine.predictions.packed_predictions import TextBuffer
 from generation.engine.predictions.predicted_boxes import MOST_IN_FILE, BadBoxes, BoxBuffer, describe_outside
 from generation.engine.predictions.unanswered import is_failure
-from generation.engine.replies.reply_reader import ReplyReader
-from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary
+from generation.engine.replies.vocabulary import OUTSIDE
 
 EXTRA = 100_000  # rows that a file may have in addition to one row for each question
 REMEMBERED = 10_000  # cached spellings of answers
 UNSEEN = OUTSIDE - 1
 LARGEST_NUMBER = 1_000_000  # of the numbers that are answers, with either sign
 AROUND_LETTERS = " \t()[].:"
+ENDS_IN_NUMBER = re.compile(r"(.*?)(\d{1,9})", re.ASCII | re.DOTALL)
+WHOLE = re.compile(r"\.0+$")
 PUBLISHED = ("question_index", "questionId")  # names of the field with the ids in published files
-
-
-@dataclass(frozen=True, eq=False)
-class ExpectedAnswers:
-    """The questions that a prediction file must answer, and their possible answers.
-
-    Attributes
-    ----------
-    name : str
-        Used in messages.
-    n : int
-        The number of questions.
-    vocabulary : tuple of str
-        All answers; code `i` means `vocabulary[i]`.
-    sources : array (n,) of bytes, or None
-        The published ids of the questions; empty for a question without one.
-    kinds : array (n,) of integers
-        The kind of each question, as a position in `admitted`.
-    admitted : tuple of tuples of int
-        For each kind of question, the codes of its possible answers.
-    forms : tuple of AnswerForm
-        The answer form of each kind of question, in the order of `admitted`; empty if the forms are not known.
-    most_counted : int or None
-        The largest count, if the answers of the world are counts. Then any number may be an answer, which is rounded
-        to the nearest count from 0 to this one, and predictions may have boxes. None for other worlds.
-    sizes : array (n, 2) of integers, or None
-        Width and height of each question's picture in pixels, within which boxes must be; 0 if they are not known.
-    synonyms : mapping of str to str
-        Other words for answers and for their parts, as `World.synonyms` gives them.
-    """
-
-    name: str
-    n: int
-    vocabulary: tuple[str, ...]
-    sources: NDArray[np.bytes_] | None
-    kinds: NDArray[np.integer]
-    admitted: tuple[tuple[int, ...], ...]
-    forms: tuple[AnswerForm, ...] = ()
-    most_counted: int | None = None
-    sizes: NDArray[np.integer] | None = None
-    synonyms: Mapping[str, str] = field(default_factory=dict)
-
-    @cached_property
-    def reader(self) -> ReplyReader:
-        """Return the reader of free-text replies to these questions."""
-        vocabulary = AnswerVocabulary(
-            self.vocabulary,
-            [form.composed for form in self.forms],
-            most_counted=self.most_counted,
-            synonyms=self.synonyms,
-        )
-        return ReplyReader(vocabulary, self.admitted)
-
-    @property
-    def has_boxes(self) -> bool:
-        """Return whether predictions may have boxes."""
-        return self.most_counted is not None
 
 
 class Naming:
@@ -105,8 +49,24 @@ class Naming:
         return found.astype(np.int32)
 
 
+class PrefixNaming(Naming):
+    """Positions with the same text before each of them, such as `request-7`. The first id decides the text."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self.prefix: str | None = None
+
+    def positions(self, ids: Sequence[int | str]) -> NDArray[np.int32]:
+        """Return the position of the question that each id names, shape (ids,); -1 if it names none."""
+        parts = [ENDS_IN_NUMBER.fullmatch(str(one)) for one in ids]
+        if self.prefix is None and parts and parts[0] is not None:
+            self.prefix = parts[0][1]
+        return super().positions([part[2] if part is not None and part[1] == self.prefix else "" for part in parts])
+
+
 def _number(name: int | str) -> int:
-    digits = name.strip() if isinstance(name, str) else ""
+    """Return the number of an id such as `7` or `7.0`, which pandas writes; -1 for other texts."""
+    digits = WHOLE.sub("", name.strip()) if isinstance(name, str) else ""
     return int(digits) if len(digits) < 12 and digits.isascii() and digits.isdecimal() else -1
 
 
@@ -144,6 +104,16 @@ class PredictionChecker:
     def got(self) -> int:
         """Return the number of rows so far."""
         return len(self.codes) + self.unread
+
+    def allow_prefix(self) -> None:
+        """Let ids also be positions with the same text before each of them; only before the first row."""
+        self.namings.append(PrefixNaming(self.expected.n))
+        self.positions.append(array("i"))
+        self.read.append(array("i"))
+
+    def is_answer(self, text: str) -> bool:
+        """Return whether a text is an answer of the vocabulary, or the text of a failure."""
+        return text in self.known or self.reader.vocabulary.code(text) != OUTSIDE or is_failure(text)
 
     def bad(self, line: int, reason: str) -> None:
         """Add a row that can't be read; raise `UnreadableFile` if there are too many rows."""

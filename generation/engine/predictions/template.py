@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from generation.engine.errors import BadPredictions
-from generation.engine.predictions.matching import ExpectedAnswers
+from generation.engine.predictions.expected_answers import ExpectedAnswers
 
 FORMATS = ("json", "jsonl", "csv")
 

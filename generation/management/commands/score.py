@@ -19,6 +19,9 @@ class Command(PlainCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE", help="predictions in any format that /docs/predictions/ tells")
         parser.add_argument("--split", metavar="DATASET/SPLIT", required=True, help="what they are for")
+        parser.add_argument(
+            "--column", default="", metavar="NAME", help="the column of answers, if several may have them"
+        )
         parser.add_argument("--json", action="store_true", help="one JSON document")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -29,7 +32,7 @@ class Command(PlainCommand):
             )
         try:
             with Path(options["file"]).open("rb") as file:
-                scored = score_file(file, split)
+                scored = score_file(file, split, column=options["column"])
         except OSError as error:
             raise CommandError(
                 f"Expected a file of predictions, got none ({error.strerror}): {options['file']}", returncode=BAD_INPUT

@@ -100,21 +100,26 @@ PACKED: dict[str, Hostile] = {
     "two files": Hostile(lambda: archive(("a", GOOD), ("b", GOOD)), "Expected one file in the zip, got 2 (a, b)"),
     "no file": Hostile(lambda: archive((".DS_Store", b"x")), "Expected one file in the zip, got 0 (none)"),
     "many files": Hostile(lambda: archive(*((f"{n}", b"") for n in range(1001))), "at most 1,000 files in the zip"),
-    "a workbook": Hostile(lambda: archive(("[Content_Types].xml", b""), ("a.xml", b"")), "table as TSV or CSV"),
+    "a workbook": Hostile(
+        lambda: archive(("[Content_Types].xml", b""), ("a.xml", b"")), "save the table as CSV or as an Excel workbook"
+    ),
     "a zip in a zip": Hostile(lambda: zipped(zipped(GOOD)), "Expected predictions, got an archive within an archive"),
     "gzip in gzip": Hostile(lambda: gzip.compress(gzip.compress(GOOD)), "got an archive within an archive"),
 }
 TEXTS: dict[str, Hostile] = {
     "empty": Hostile(lambda: b"", "Expected predictions, got an empty file"),
     "blank": Hostile(lambda: b" \n\t\r\n" * 10, "Expected predictions, got an empty file"),
-    "UTF-16": Hostile(lambda: GOOD.decode().encode("utf-16"), "got UTF-16 text: save it as UTF-8"),
-    "bare UTF-16": Hostile(lambda: GOOD.decode().encode("utf-16-le"), "Line 1: expected text, got a NUL byte"),
+    "UTF-32": Hostile(lambda: GOOD.decode().encode("utf-32"), "got UTF-32 text: save it as UTF-8"),
+    "broken UTF-16": Hostile(lambda: b"\xff\xfe[\0\0\xd8[\0", "got a broken file of UTF-16: save the file as UTF-8"),
+    "bare UTF-16": Hostile(
+        lambda: GOOD.decode().encode("utf-16-le"), "Line 1: expected text, got UTF-16 text without its"
+    ),
     "Latin-1": Hostile(lambda: GOOD.replace(b"cube", b"\xe9"), "Line 3: expected UTF-8 text, got the byte 0xe9"),
     "NUL": Hostile(lambda: GOOD.replace(b"cube", b"cu\0be"), "Line 3: expected text, got a NUL byte"),
-    "HTML": Hostile(lambda: b"\n<!DOCTYPE html><html>404</html>", "Line 1: expected predictions, got HTML or XML"),
+    "HTML": Hostile(lambda: b"\n<!DOCTYPE html><html>404</html>", "Line 2: expected predictions, got an HTML page"),
     "a program": Hostile(lambda: b"\x7fELF\2\1\1" + bytes(100), "Expected predictions, got a program"),
     "a program for Windows": Hostile(lambda: b"MZ\x90\0\3" + bytes(100), "Expected predictions, got a program"),
-    "a script": Hostile(lambda: b"#!/bin/sh\nrm -rf /\n", "Expected 4 answers, got 2"),
+    "a script": Hostile(lambda: b"#!/bin/sh\nrm -rf /\n", "Expected predictions, got a script"),
     "a pickle": Hostile(lambda: b"\x80\x04\x95\x10" + bytes(20), "Expected predictions, got a pickle"),
     "a picture": Hostile(lambda: b"\x89PNG\r\n\x1a\n" + bytes(20), "Expected predictions, got a picture"),
     "a tar archive": Hostile(lambda: b"a" * 257 + b"ustar" + bytes(300), "got a tar archive"),
@@ -155,7 +160,7 @@ JSON: dict[str, Hostile] = {
 }
 TABLES: dict[str, Hostile] = {
     "a formula as id": Hostile(lambda: b"index,answer\n=1+1,yes\n", "Line 2: no question has the id '=1+1'"),
-    "other columns": Hostile(lambda: b"id,answer\n0,yes\n", "Line 1: expected the columns question_id and answer, got"),
+    "other columns": Hostile(lambda: b"id,label\n0,yes\n", 'Line 1: expected "question_id" and "answer", got \'id\''),
     "a column twice": Hostile(lambda: b"index,answer,answer\n0,yes,no\n", "Line 1: expected every column once"),
     "a cell too many": Hostile(lambda: b"index,answer\n0,yes\n1,no,no\n", "Line 3: expected 2 columns, got 3"),
     "an open quote": Hostile(lambda: b'index,answer\n0,"yes\n1,no\n', "Line 2: expected a table, got a row that can't"),

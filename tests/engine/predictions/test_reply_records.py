@@ -90,7 +90,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "expected replies, got an empty file"),
     "only spaces": (b" \n\n", "expected replies, got an empty file"),
     "a program": (b"\x7fELF" + bytes(300), "expected replies, got a program"),
-    "HTML": (b"<html>", "expected replies, got HTML or XML"),
+    "HTML": (b"<html>", "expected replies, got an HTML page"),
     "no JSON": (b"{question: 0}\n", "Line 1 of the replies: expected JSON"),
     "a list": (b"[1]\n", "expected a record such as"),
     "NUL": (b'{"question": 0,\0}\n', "a NUL byte"),

@@ -81,7 +81,7 @@ FORMATS = {
         lambda text: [(name, as_text(value)) for name, value in json.loads(text).items()],
     ),
     "jsonl": lined(("question_index", "answer")),
-    "jsonl with answers": lined(("question_id", "prediction"), answer="red", image_index=3),
+    "jsonl with targets": lined(("question_id", "prediction"), target="red", image_index=3),
     "csv": table(("question_id", "answer"), lineterminator="\n"),
     "csv crlf": table(("question_index", "prediction"), delimiter=";", quoting=csv.QUOTE_ALL),
     "csv tab": table(("question_id", "answer"), delimiter="\t"),

@@ -196,6 +196,7 @@ class NewSubmission(Schema):
     trained_on: str = Field("", description="A split of this site: dataset/split.")
     train_size: int | None = Field(None, ge=1, description="How many different examples it was trained on.")
     examples_seen: int | None = Field(None, ge=1, description="How many in all, repeats included.")
+    column: str = Field("", description="The column of answers, if several columns may have them.")
     fingerprint: str = Field("", description="The split's content hash; another one is refused.")
     note: str = ""
     dry_run: bool = Field(False, description="Check the file and keep nothing.")

@@ -110,6 +110,7 @@ class Submission(AbstractJob):
     batch = models.UUIDField(null=True, blank=True, help_text="Of what came in one upload to a suite.")
     findings = models.CharField(max_length=200, blank=True, help_text="File of everything that is wrong with it.")
     note = models.CharField(max_length=500, blank=True, help_text="For yourself and readers of the board.")
+    column = models.CharField(max_length=200, blank=True, help_text="The column of answers, if the sender named it.")
     training = models.ForeignKey(
         Training, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="submissions"
     )

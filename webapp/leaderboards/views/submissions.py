@@ -103,6 +103,8 @@ def submission_new(request: HttpRequest) -> HttpResponse:
                 scoring.RUNNER.wake()
                 return redirect(received.submissions[0] if len(received.submissions) == 1 else "submissions")
         except UploadRefused as error:
+            if "columns" in error.details:
+                form.offer_columns(error.details["columns"])
             form.add_error(
                 None if error.details.get("field") not in form.fields else error.details["field"], str(error)
             )

@@ -3,8 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from generation.engine.predictions.answer_values import NoAnswer, quote
 from generation.engine.predictions.decompression import UnreadableFile
-from generation.engine.predictions.forms.columns import Columns, choose, describe_missing, listed
+from generation.engine.predictions.forms.column_names import COUNTERS, find_ids, is_answer, plain_name
+from generation.engine.predictions.forms.columns import (
+    Columns,
+    UnclearColumn,
+    choose,
+    describe_missing,
+    may_compete,
+    unclear,
+    unknown_columns,
+)
 from generation.engine.predictions.forms.rows import (
     Bad,
     FileRecords,
@@ -19,36 +29,86 @@ BOXES = ("boxes", "scores")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def predictions_in(records: FileRecords, bad: Bad, *, has_boxes: bool) -> PredictionRows:
+def predictions_in(
+    records: FileRecords, bad: Bad, *, has_boxes: bool, column: str = "", exported: frozenset[str] = frozenset()
+) -> PredictionRows:
     """Return the predictions of records. The first record with known columns decides the columns of all.
 
-    `has_boxes` says whether boxes are read; a table must not have any then. Raises `UnreadableFile`.
+    Parameters
+    ----------
+    records : FileRecords
+    bad : callable
+    has_boxes : bool
+        Whether boxes are read. A table must not have any then.
+    column : str
+        The column of answers that the user named; empty to recognise it.
+    exported : frozenset of str
+        Columns of the split's exports, which never have answers of a model.
+
+    Raises
+    ------
+    UnreadableFile
+        If the columns are missing; `UnclearColumn` if several may have the answers.
     """
-    if records.names is not None:
-        _check_table(records.names, records.form, has_boxes=has_boxes)
     first = taken(records.rows)
     samples = [row.value for row in first] if records.names is None else [dict.fromkeys(records.names, "")]
-    columns = next((found for one in samples if (found := choose(one, records.form)) is not None), None)
-    if columns is None:
-        for row in first:
-            bad(row.line, describe_missing(row.value))
-        return PredictionRows(records.form, records.unit, "", iter(()))
-    reader = _RecordReader(columns, bad, has_boxes=has_boxes and records.names is None)
-    return PredictionRows(columns.format, records.unit, columns.id, reader.batches(first, records.rows))
+    sample = next((one for one in samples if choose(one, records.form, column=column) is not None), None)
+    if sample is None:
+        if not samples:
+            return PredictionRows(records.form, records.unit, "", iter(()))
+        raise _missing(samples[0], column, first[0].line if records.names is None else records.head_line, records.unit)
+    columns = choose(sample, records.form, column=column)
+    assert columns is not None
+    if has_boxes and records.names is not None:
+        _refuse_boxes(records)
+    _check_ids(sample, first, columns)
+    reader = _RecordReader(sample, columns, bad, has_boxes=has_boxes)
+    others = [] if column or not is_answer(columns.answer) else unknown_columns(sample, columns, exported)
+    found = reader.batches(first, records.rows)
+    return PredictionRows(columns.format, records.unit, columns.id, found, columns.answer, tuple(others))
 
 
-def _check_table(names: Sequence[str], form: str, *, has_boxes: bool) -> None:
-    if has_boxes and (boxes := [name for name in BOXES if name in names]):
-        raise UnreadableFile(f"expected {' and '.join(boxes)} in JSON lines, got a table with them", line=1)
-    if choose(dict.fromkeys(names, ""), form) is None:
-        raise UnreadableFile(f"expected the columns question_id and answer, got {listed(names)}", line=1)
+def _missing(sample: Any, column: str, line: int, unit: str) -> UnreadableFile:
+    """Return the error for a file without a column of ids or of answers; it offers the columns that there are."""
+    reason = describe_missing(sample, column)
+    ids = find_ids(sample) if isinstance(sample, dict) else []
+    if others := [name for name in sample if name not in ids] if ids else []:
+        return UnclearColumn(reason, others, line=line, unit=unit)
+    return UnreadableFile(reason, line=line, unit=unit)
+
+
+def _refuse_boxes(records: FileRecords) -> None:
+    if boxes := [name for name in BOXES if name in (records.names or ())]:
+        raise UnreadableFile(
+            f"expected {' and '.join(boxes)} in JSON lines, got a table with them", line=records.head_line
+        )
+
+
+def _check_ids(sample: Mapping[str, Any], rows: Sequence[PredictionRow], columns: Columns) -> None:
+    """Raise `UnreadableFile` if two columns of the same name or rank, such as `index` and `id`, have other numbers."""
+    if columns.own:
+        return
+    same = {plain_name(columns.id), *(COUNTERS if columns.id in COUNTERS else ())}
+    for name in [name for name in find_ids(sample) if name != columns.id and plain_name(name) in same]:
+        for row in rows:
+            record = row.value if isinstance(row.value, dict) else {}
+            if _differ(record.get(columns.id), record.get(name)):
+                reason = f"expected one column of ids, got {quote(columns.id)} and {quote(name)} with different numbers"
+                raise UnreadableFile(f"{reason}: leave one of them out")
+
+
+def _differ(one: Any, other: Any) -> bool:
+    numbers = [str(value) for value in (one, other) if isinstance(value, int | str) and str(value).isdecimal()]
+    return len(numbers) == 2 and int(numbers[0]) != int(numbers[1])
 
 
 class _RecordReader:
-    """Reads records with these columns."""
+    """Reads records with these columns. `sample` is the record for which they were chosen."""
 
-    def __init__(self, columns: Columns, bad: Bad, *, has_boxes: bool) -> None:
+    def __init__(self, sample: Mapping[str, Any], columns: Columns, bad: Bad, *, has_boxes: bool) -> None:
         self.columns, self.bad, self.has_boxes = columns, bad, has_boxes
+        self.names = set(sample)
+        self.has_letters = not is_answer(columns.answer)
 
     def batches(self, first: list[PredictionRow], rows: Iterator[PredictionRow]) -> Iterator[PredictionRowBatch]:
         yield self._batch(first)
@@ -57,45 +117,52 @@ class _RecordReader:
             yield self._batch(batch)
 
     def _batch(self, batch: list[PredictionRow]) -> PredictionRowBatch:
-        id, answer = self.columns.id, self.columns.answer
-        kept = [row for row in batch if isinstance(row.value, dict) and id in row.value and answer in row.value]
-        if len(kept) != len(batch):
-            self._tell(batch)
+        kept, ids, said = list[PredictionRow](), list[Any](), list[Any]()
+        id, take = self.columns.id, self.columns.take
+        for row in batch:
+            record = row.value
+            try:
+                if not isinstance(record, dict):
+                    raise NoAnswer(describe_missing(record))
+                answer = take(record)
+                ids.append(record[id])
+            except LookupError:
+                self.bad(row.line, self._lack(record))
+            except NoAnswer as error:
+                self.bad(row.line, str(error))
+            else:
+                said.append(answer)
+                kept.append(row)
+                if not record.keys() <= self.names:
+                    self._check_names(record)
         records = [row.value for row in kept]
-        said = [record[answer] for record in records]
-        if self.columns.format == "lmms-eval":
-            said = list(map(_first_reply, said))
-        has_letters = answer == "prediction" and any("A" in record for record in records)
+        has_letters = self.has_letters and any("A" in record and "B" in record for record in records)
         return PredictionRowBatch(
             [row.line for row in kept],
-            [record[id] for record in records],
+            ids,
             said,
             list(map(_choices, records)) if has_letters else None,
             list(map(_boxes_of, records)) if self.has_boxes else None,
         )
 
-    def _tell(self, batch: list[PredictionRow]) -> None:
-        """Note what is wrong with each record that lacks a column."""
+    def _lack(self, record: Mapping[str, Any]) -> str:
+        """Return which column a record lacks that those before it have."""
         names = self.columns.id, self.columns.answer
-        for line, record, _ in batch:
-            if not isinstance(record, dict):
-                self.bad(line, describe_missing(record))
-            elif missing := [name for name in names if name not in record]:
-                self.bad(
-                    line, f'expected "{names[0]}" and "{names[1]}" as in the records before, got no "{missing[0]}"'
-                )
+        missing = names[0] if names[0] not in record else names[1]
+        return f'expected "{names[0]}" and "{names[1]}" as in the records before, got no "{missing}"'
+
+    def _check_names(self, record: Mapping[str, Any]) -> None:
+        """Raise `UnclearColumn` if a record has a further column that looks like a reply."""
+        new = record.keys() - self.names
+        self.names |= new
+        if several := sorted(name for name in new if may_compete(name, self.columns)):
+            raise unclear([self.columns.answer, *several])
 
 
 def _boxes_of(record: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return a record's boxes and scores; None for those that it doesn't have."""
     boxes, scores = (record.get(name) for name in BOXES)
     return boxes, scores
-
-
-def _first_reply(value: Any) -> Any:
-    while isinstance(value, list):
-        value = value[0] if value else None  # an empty list is no reply, while as an answer it is the empty set
-    return value
 
 
 def _choices(record: Mapping[str, Any]) -> dict[str, str]:

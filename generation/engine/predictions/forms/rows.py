@@ -58,12 +58,15 @@ class FileRecords(NamedTuple):
         The value of each row is a mapping by the names of columns, if the row is right.
     names : sequence of str, or None
         The columns of a table; None for a form in which each record has its own.
+    head_line : int
+        The line of these names.
     """
 
     form: str
     unit: str
     rows: Iterator[PredictionRow]
     names: Sequence[str] | None = None
+    head_line: int = 1
 
 
 class PredictionRows(NamedTuple):
@@ -77,12 +80,18 @@ class PredictionRows(NamedTuple):
     id : str
         The name of the column of ids; empty if ids have no name.
     batches : iterator of PredictionRowBatch
+    answer : str
+        The column of answers; empty if answers have no name.
+    others : tuple of str
+        Columns of texts whose meaning is not known, if the column of answers may also have the right answers.
     """
 
     format: str
     unit: str
     id: str
     batches: Iterator[PredictionRowBatch]
+    answer: str = ""
+    others: tuple[str, ...] = ()
 
 
 def batched(rows: Iterator[PredictionRow]) -> Iterator[list[PredictionRow]]:
@@ -102,12 +111,20 @@ def taken(rows: Iterator[PredictionRow]) -> list[PredictionRow]:
     return batch
 
 
+def has_old_ends(text: TextReader) -> bool:
+    """Return whether the lines of a text end with carriage returns alone, as in files of old Macintosh programs."""
+    return b"\r" in text.head and b"\n" not in text.head
+
+
 def lines_of(text: TextReader, *, longest: int = LONGEST) -> Iterator[str]:
     """Yield the lines of a text without newlines; raise `UnreadableFile` if one has more than `longest` characters."""
+    end, other = ("\r", "\n") if has_old_ends(text) else ("\n", "")
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     parts, length, number, blank = list[str](), 0, 0, 0  # the parts of a line whose end is not read yet, and its length
     while piece := text.read(PIECE):
-        *whole, last = decoder.decode(piece).split("\n")
+        *whole, last = (content := decoder.decode(piece)).split(end)
+        if other and other in content:
+            raise UnreadableFile("expected one kind of line ends, got carriage returns alone and newlines")
         if whole:
             whole[0] = "".join([*parts, whole[0]])
             parts, length = [], 0

@@ -34,6 +34,9 @@ class Command(PlainCommand):
         parser.add_argument(
             "--replies", metavar="FILE", help="the model's replies, as JSON lines; see /docs/predictions/#replies"
         )
+        parser.add_argument(
+            "--column", default="", metavar="NAME", help="the column of answers, if several may have them"
+        )
         target = parser.add_mutually_exclusive_group(required=True)
         target.add_argument("--split", metavar="DATASET/SPLIT", help="what they are for")
         target.add_argument(
@@ -65,7 +68,9 @@ class Command(PlainCommand):
             raise CommandError(f"--method: {error}", returncode=BAD_INPUT) from error
         numbers = {name: options[name] for name in NUMBERS}
         try:
-            order = Order(method, target, run=options["run"], trained_on=trained_on, **numbers)
+            order = Order(
+                method, target, run=options["run"], trained_on=trained_on, column=options["column"], **numbers
+            )
             submissions = _received(order, path, replies)
         except UploadRefused as refusal:
             if is_new:
