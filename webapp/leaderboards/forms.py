@@ -183,7 +183,7 @@ class SubmissionForm(forms.Form):
         widget = self.fields["column"].widget
         assert isinstance(widget, forms.Select)
         offered = dict.fromkeys([*names, *([chosen] if chosen else [])])
-        widget.choices = [("", "recognise it"), *((name, name) for name in offered)]
+        widget.choices = [("", "Recognise it"), *((name, name) for name in offered)]
 
     def clean_trained_on(self) -> Split | None:
         text = str(self.cleaned_data["trained_on"]).strip()

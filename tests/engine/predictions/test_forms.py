@@ -139,6 +139,8 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "answer and output in an object": (json.dumps({"0": {"answer": "yes", "output": "no"}}), ASKS),
     "a nested reply": (jsonl(rows(model={"response": "no"})), f"{ASKS} 'answer' and 'model.response'"),
     "a reply in the second line": (jsonl([rows()[0], rows(output="no")[1]]), f"{ASKS} 'answer' and 'output'"),
+    "several replies": (jsonl([{"id": 0, "choices": [{"content": "a"}, {"content": "b"}]}]),
+                        'Line 1: expected "question_id" and "answer", got \'id\', \'choices\''),
     "only the truth": (jsonl(rows(said="label")), "Line 1: expected \"question_id\" and \"answer\", got 'question_id'"),
     "questions of LLaVA": (jsonl(rows(said="text", image="a.png")), 'Line 1: expected "question_id" and "answer"'),
     "two columns of ids": (jsonl([{"index": 1 - at, "id": at, "answer": "no"} for at in (0, 1)]),

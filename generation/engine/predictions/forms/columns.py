@@ -135,7 +135,7 @@ def _nested(record: Record, path: str = "", depth: int = DEEPEST) -> Iterator[st
     for name, value in record.items():
         if name in WITHOUT_REPLIES or not depth:
             continue
-        if isinstance(value, list) and value and isinstance(value[0], dict):
+        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
             name, value = f"{name}.0", value[0]
         if isinstance(value, dict):
             yield from _nested(value, f"{path}{name}.", depth - 1)
