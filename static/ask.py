@@ -595,66 +595,133 @@ NO_SUBJECT = re.compile(
     r"output|score|"
     r"first guess|description|example|sample|template|bill for|edge|radius|faces|flagged|content|mentioned|\w*_\w*)\b"
 )
-STATED = re.compile(
-    rf"(?P<subject>(?:it|this|that|he|she|they|these|those|the|its|an?|both|all|each|his|her|their|what|on|"
-    rf"\w[\w'’.-]{{0,30}})\b[^,;:]{{0,160}}?)"
-    rf"(?:(?<=it)|(?<=that)|(?<=he)|(?<=she)|(?<=this)|\b|(?<=\w)) ?\b{COPULA} (?P<phrase>[^,;:]{{1,80}})"
+
+
+class Assertion(NamedTuple):
+    """A whole statement that asserts the answer in its group `phrase`; an example, and the phrase of the example."""
+
+    example: str
+    phrase: str
+    pattern: re.Pattern[str]
+
+
+STATED = Assertion(
+    "the small ball is red",
+    "red",
+    re.compile(
+        rf"(?P<subject>(?:it|this|that|he|she|they|these|those|the|its|an?|both|all|each|his|her|their|what|on|"
+        rf"\w[\w'’.-]{{0,30}})\b[^,;:]{{0,160}}?)"
+        rf"(?:(?<=it)|(?<=that)|(?<=he)|(?<=she)|(?<=this)|\b|(?<=\w)) ?\b{COPULA} (?P<phrase>[^,;:]{{1,80}})"
+    ),
 )
-STATED_LAST = re.compile(STATED.pattern.replace("{0,160}?)", "{0,160})", 1))
-HAS = re.compile(
-    r"(?:it|this|that|the [^,;:]{1,80}?|each|both) (?:has|have|had|shows?|gives?) (?:a|an|the|its)? "
-    r"?(?P<phrase>[^,;:]{1,60})"
+STATED_LAST = Assertion(
+    "the thing that looks small is a red ball",
+    "a red ball",
+    re.compile(STATED.pattern.pattern.replace("{0,160}?)", "{0,160})", 1)),
 )
-SEEN = re.compile(
-    r"(?:there(?: is| are| was| were|'s|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
-    r")?(?:see|count|counted|spot|find|observe|"
-    r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
-    r"contains|has|depicts)|"
-    r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?|the (?:total|number|count|sum)(?: "
-    r"[^,;:]{0,80}?)? (?:is|are|equals)|(?:in )?total|"
-    r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
-    r")*(?P<phrase>[^,;:]{1,80})"
+HAS = Assertion(
+    "it has a red surface",
+    "red surface",
+    re.compile(
+        r"(?:it|this|that|the [^,;:]{1,80}?|each|both) (?:has|have|had|shows?|gives?) (?:a|an|the|its)? "
+        r"?(?P<phrase>[^,;:]{1,60})"
+    ),
 )
-MOVED = re.compile(
-    r"(?:(?:the )?[\w']{1,20}(?: [\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|are|'s)(?: now| still| currently| "
-    r"again)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
-    r"returned|came|moves|travels|walks|headed|go)(?: back| over)?)(?: (?:in|at|to|inside|into|back to))(?: the)? "
-    r"(?P<phrase>[\w -]{1,30})"
+SEEN = Assertion(
+    "i can see exactly 3 cubes",
+    "3 cubes",
+    re.compile(
+        r"(?:there(?: is| are| was| were|'s|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
+        r")?(?:see|count|counted|spot|find|observe|"
+        r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
+        r"contains|has|depicts)|"
+        r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?|the (?:total|number|count|sum)(?: "
+        r"[^,;:]{0,80}?)? (?:is|are|equals)|(?:in )?total|"
+        r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
+        r")*(?P<phrase>[^,;:]{1,80})"
+    ),
+)
+MOVED = Assertion(
+    "mary went back to the kitchen",
+    "kitchen",
+    re.compile(
+        r"(?:(?:the )?[\w']{1,20}(?: [\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|are|'s)(?: now| still| currently| "
+        r"again)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
+        r"returned|came|moves|travels|walks|headed|go)(?: back| over)?)(?: (?:in|at|to|inside|into|back to))(?: the)? "
+        r"(?P<phrase>[\w -]{1,30})"
+    ),
+)
+FELT = Assertion(
+    "because he was very tired",
+    "tired",
+    re.compile(
+        r"(?:because )?(?:he|she|they|[\w']{2,20}) (?:is|was|felt|feels|got|are|were)(?: very| so| just)? "
+        r"(?P<phrase>\w+)"
+    ),
+)
+CARRIED = Assertion(
+    "john is still carrying the milk and the apple",
+    "the milk and the apple",
+    re.compile(
+        r"(?:he|she|they|[\w']{2,20}) (?:is |are |was |still |now |currently |only |just |has |have )*(?:carrying|"
+        r"holding|carries|carry|holds|hold|has|have|got|owns|"
+        r"with)(?: still| now| only| just| exactly)* (?P<phrase>[^;:]{1,120})"
+    ),
+)
+WALKED = Assertion(
+    "you should go south and then west",
+    "south and then west",
+    re.compile(
+        r"(?:first |to get there |you |we |she |he |one |should |must |can |could |have to |need to |just |simply |"
+        r"then |the (?:path|way|route|directions?) (?:is|are)|"
+        r"it is|take|turn|move|walk|go|head|travel|step|to the |from there )*(?P<phrase>(?:(?:to|from|into|through|"
+        r"towards?) the \w+|north|south|east|west|[\W→]| |and|then|to|the|go|again|twice|walk|head|move|once|more|n|s|"
+        r"e|w|turn|finally|after that|next)+)"
+    ),
+)
+ACTED = Assertion(
+    "it was jeff",
+    "jeff",
+    re.compile(
+        r"(?:it was |that was |it is |that is |it's |the (?:person|thing|object|item)[^,;:]{0,60} (?:is|was) )?(?:the "
+        r")?(?P<phrase>\w+)(?: did| does| was| is| has it| did it| got it| received it)?"
+    ),
+)
+WHICH = Assertion(
+    "it is the object on the left, which is red",
+    "red",
+    re.compile(r"(?:it is |that is )?the [^,;:]{1,80}, which (?:is|are|looks) (?P<phrase>[^,;:]{1,60})"),
+)
+COLON = Assertion(
+    "the number of cubes: 3",
+    "3",
+    re.compile(
+        r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|thus|"
+        r"hence|is|are|it|answer|"
+        r"conclusion|namely|carries|holds|has|place|location|paths?|way|route|directions?|induction|reason))(?: is| "
+        r"are)? ?: ?(?P<phrase>[^,;:]{1,60})"
+    ),
+)
+INVERSE = Assertion(
+    "a red ball is the object behind it",
+    "a red ball",
+    re.compile(r"(?P<phrase>(?:an?|the) [^,;:]{1,60}) is the (?:object|thing|one|item|answer)(?: [^,;:]{0,40})?"),
+)
+RECEIVED = Assertion(
+    "he got it from jeff",
+    "jeff",
+    re.compile(r"(?:(?:he|she|they|it|\w+) [\w' ]{1,40} )?(?:from|to|by) (?P<phrase>\w+)"),
+)
+COUNTED = Assertion(
+    "exactly 3 of them match",
+    "3 of them",
+    re.compile(
+        r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
+        r"shares?|remains?|qualify|qualifies|(?:is|are) (?:visible|present|there|shown|left|seen|found|in (?:the|this|"
+        r"it)))\b.*"
+    ),
 )
 OUT_OF = re.compile(r"\b(?:out|outside|way|heading|near|left|leaving)\b")
-FELT = re.compile(
-    r"(?:because )?(?:he|she|they|[\w']{2,20}) (?:is|was|felt|feels|got|are|were)(?: very| so| just)? (?P<phrase>\w+)"
-)
-CARRIED = re.compile(
-    r"(?:he|she|they|[\w']{2,20}) (?:is |are |was |still |now |currently |only |just |has |have )*(?:carrying|"
-    r"holding|carries|carry|holds|hold|has|have|got|owns|"
-    r"with)(?: still| now| only| just| exactly)* (?P<phrase>[^;:]{1,120})"
-)
-WALKED = re.compile(
-    r"(?:first |to get there |you |we |she |he |one |should |must |can |could |have to |need to |just |simply |"
-    r"then |the (?:path|way|route|directions?) (?:is|are)|"
-    r"it is|take|turn|move|walk|go|head|travel|step|to the |from there )*(?P<phrase>(?:(?:to|from|into|through|"
-    r"towards?) the \w+|north|south|east|west|[\W→]| |and|then|to|the|go|again|twice|walk|head|move|once|more|n|s|"
-    r"e|w|turn|finally|after that|next)+)"
-)
-ACTED = re.compile(
-    r"(?:it was |that was |it is |that is |it's |the (?:person|thing|object|item)[^,;:]{0,60} (?:is|was) )?(?:the "
-    r")?(?P<phrase>\w+)(?: did| does| was| is| has it| did it| got it| received it)?"
-)
-WHICH = re.compile(r"(?:it is |that is )?the [^,;:]{1,80}, which (?:is|are|looks) (?P<phrase>[^,;:]{1,60})")
-COLON = re.compile(
-    r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|thus|"
-    r"hence|is|are|it|answer|"
-    r"conclusion|namely|carries|holds|has|place|location|paths?|way|route|directions?|induction|reason))(?: is| "
-    r"are)? ?: ?(?P<phrase>[^,;:]{1,60})"
-)
-INVERSE = re.compile(r"(?P<phrase>(?:an?|the) [^,;:]{1,60}) is the (?:object|thing|one|item|answer)(?: [^,;:]{0,40})?")
-RECEIVED = re.compile(r"(?:(?:he|she|they|it|\w+) [\w' ]{1,40} )?(?:from|to|by) (?P<phrase>\w+)")
-COUNTED = re.compile(
-    r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
-    r"shares?|remains?|qualify|qualifies|(?:is|are) (?:visible|present|there|shown|left|seen|found|in (?:the|this|"
-    r"it)))\b.*"
-)
 PATTERNS = (STATED, STATED_LAST, HAS, SEEN, MOVED, FELT, WHICH, COLON, ACTED, CARRIED, INVERSE, RECEIVED, COUNTED)
 NEGATION_WORD = re.compile(r"\b(?:not|no|never|nor|neither|cannot|nobody|hardly)\b|n't\b")
 NEGATIVE = re.compile(
@@ -704,14 +771,14 @@ class Phrase(NamedTuple):
 
     text: str
     rest: str
-    pattern: re.Pattern[str] | None
+    pattern: Assertion | None
 
 
-def phrases_of(core: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[Phrase]:
+def phrases_of(core: str, patterns: Iterable[Assertion]) -> Iterator[Phrase]:
     """Yield the phrase in which each pattern that fits a whole statement has the answer."""
     yield Phrase(core, "", None)
     for pattern in patterns:
-        found = pattern.fullmatch(core)
+        found = pattern.pattern.fullmatch(core)
         if found is None:
             continue
         rest = f"{core[: found.start('phrase')]} {core[found.end('phrase') :]}"
@@ -1116,6 +1183,113 @@ def is_unfinished(text: str) -> bool:
         return False
     rest = text[marks[-1].end() :]
     return ANSWER_ENDS.search(rest) is None if marks[-1]["tag"] else braced(rest) == rest
+
+
+# Options with letters: lists such as `A. red`, and the letter that a reply chooses.
+
+
+LETTERED = re.compile(r"^[ \t>*_-]*\(?([A-Z])[).:][ \t*_]+(\S[^\n]{0,80})$", re.MULTILINE)
+LETTER_LABEL = re.compile(r"\(?([A-Z])[).:]\s+(?=\w)")
+LETTER = re.compile(
+    r"[(\[\"']{0,2}(?:(?i:(?:it's |it is )?(?:the )?(?:correct |right |best )?(?:option|choice|letter|answer)(?: "
+    r"is)?:? ?))?[(\[\"'*]{0,3}"
+    r"([A-Z])(?![\w'])"
+)
+CAPITAL = re.compile(r"(?<![\w'])([A-Z])(?![\w'])")
+SENTENCE_STOP = re.compile(r"[.;](?:\s|$)")
+NOT_BEFORE = re.compile(r"\b(?:not|isn't|n't|nor|neither)\b[^.]{0,20}$")
+OR_LETTER = re.compile(r" ?(?:or|and|/|,) ?[(\"']?[A-Z]\b")
+CHOSEN = re.compile(
+    r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ll]etter)|\bI(?:'d| would|'ll| will| have| must)? (?:choose|select|pick|go with|"
+    r"chose|selected|"
+    r"picked)(?: option)?) [(\[\"'*]{0,3}([A-Z])(?![\w'])"
+)
+WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
+
+
+class StatedLetter(NamedTuple):
+    """The letter that a text states, empty if the text contradicts itself, and the text after it."""
+
+    letter: str
+    after: str
+
+
+def stated_letter(text: str, choices: Mapping[str, str], *, is_marked: bool) -> StatedLetter | None:
+    """Return the letter that a text states as its choice; None if it states none."""
+    line = next((one for one in text.split("\n") if one.strip(DRESS)), "").lstrip(" \t*_`#>-")
+    found = LETTER.match(line)
+    if found is not None and not is_marked and WORD_AFTER.match(line, found.start(1)):
+        found = None
+    found = found or CHOSEN.search(line)
+    if found is None or found[1] not in choices:
+        return None
+    rest = line[found.end() :]
+    others = set(CAPITAL.findall(SENTENCE_STOP.split(rest)[0])) & choices.keys() - {"A", "I"}
+    is_denied = NOT_BEFORE.search(line[: found.start(1)])
+    is_clear = not (is_denied or others or OR_LETTER.match(rest)) and is_asserted(plain_sentence(line))
+    return StatedLetter(found[1] if is_clear else "", text[text.index(line) + found.end() :])
+
+
+def without_options(text: str, choices: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """Return a reply without a list of options with letters, such as `A) red`, and the options by their letters."""
+    options = LETTERED.findall(text)
+    if len(options) < 2 or [letter for letter, _ in options[:2]] != ["A", "B"]:
+        return text, choices
+    own = {
+        letter: option.strip(DRESS)
+        for letter, option in options[
+            : next((at for at, one in enumerate(options) if at and one[0] == "A"), len(options))
+        ]
+    }
+    kept = LETTERED.sub(lambda found: "" if own.pop(found[1], None) is not None else found[0], text)
+    own = {letter: option.strip(DRESS) for letter, option in reversed(options)}
+    return kept, choices or own
+
+
+# The frame of a reply around its answer: greetings, offers, further questions, lists, an end that breaks off.
+
+
+ROLE = re.compile(r"\A\s*(?:assistant|model|ai|bot|gpt|reply)[*_]{0,2} ?: ?", re.IGNORECASE)
+STORY = re.compile(r"[\s#*_]*(?:story|context|passage|text|input)\b", re.IGNORECASE)
+NEXT_QUESTION = re.compile(
+    r"\n[ \t#>*_-]*(?:(?:next |new )?(?:question|q|human|user|instruction|problem|exercise|example)[ "
+    r"\t]?\d*[*_]{0,2} ?[:.\n])",
+    re.IGNORECASE,
+)
+OPENER = re.compile(
+    r"^(?:thanks|thank you|sure|good question|great question|got it|certainly|of course|okay|ok|alright|hello|hi|"
+    r"great|absolutely|"
+    r"let me (?:check|look|see|think)|you're welcome)\b[^,:]{0,60}[.!]?$"
+)
+CLOSER = re.compile(
+    r"\b(?:anything else|would you like me to|do you want me to|shall i|let me know if|feel free|hope (?:this|that|"
+    r"it) helps|just ask)\b"
+)
+THOUGHT_LABEL = re.compile(
+    r"^[\W_]*(?:thoughts?|reasoning|thinking|analysis|my thoughts)\b[\W_]*(?::|\n)", re.IGNORECASE
+)
+UNREAD_JSON = re.compile(r"\W*(?:json\s*)?\{\s*[\"']\w")
+LIST_IN_LINE = re.compile(r"\b1[.)] [^\n]{1,60} 2[.)] ")
+LISTED = re.compile(
+    r"\s*(?:[-*•+|–—]\s?\S|\(?\d{1,3}[.)]\s|(?:[\w()]+ ){0,3}[\w()]+: ?\S{1,12}$|[^\n]{1,40} [–-] [^\n]{1,40}$)"
+)
+
+
+def breaks_off(text: str, sentences: Sequence[str]) -> bool:
+    """Return whether a text of several sentences breaks off, or ends with a sign after which more is expected."""
+    end = text.rstrip(" \t\n*_`")
+    is_unfinished = len(sentences) > 1 and end[-1:].isalnum() and not is_listed(end.split("\n")[-1])
+    return end.endswith((",", ":")) or is_unfinished
+
+
+def is_question(sentence: str) -> bool:
+    """Return whether a sentence ends with a question mark."""
+    return sentence.rstrip("\"') ").endswith("?")
+
+
+def is_listed(line: str) -> bool:
+    """Return whether a line is part of a list or a table."""
+    return LISTED.match(line) is not None
 
 
 # The possible answers of a split, and every spelling of them.
@@ -1571,53 +1745,14 @@ def _is_number(word: str) -> bool:
 
 LONGEST = 200_000  # characters without the thoughts; a longer reply is unreadable
 SHORT = 200  # the most characters of a cached reply
-LISTED = re.compile(
-    r"\s*(?:[-*•+|–—]\s?\S|\(?\d{1,3}[.)]\s|(?:[\w()]+ ){0,3}[\w()]+: ?\S{1,12}$|[^\n]{1,40} [–-] [^\n]{1,40}$)"
-)
 LIST_GOES_ON = re.compile(r",? ?(?:and )?(?:an? |the )?\w+[.!]?$")
 DROPPED = re.compile(
     r"\b(?:drop\w*|left|leaves?|gave|gives|put|no longer|before|earlier|discard\w*|pass\w*|hand(?:ed|s)|previously|"
     r"used to|gone|"
     r"first|then)\b"
 )
-LETTER = re.compile(
-    r"[(\[\"']{0,2}(?:(?i:(?:it's |it is )?(?:the )?(?:correct |right |best )?(?:option|choice|letter|answer)(?: "
-    r"is)?:? ?))?[(\[\"'*]{0,3}"
-    r"([A-Z])(?![\w'])"
-)
-CAPITAL = re.compile(r"(?<![\w'])([A-Z])(?![\w'])")
-SENTENCE_STOP = re.compile(r"[.;](?:\s|$)")
-NOT_BEFORE = re.compile(r"\b(?:not|isn't|n't|nor|neither)\b[^.]{0,20}$")
-OR_LETTER = re.compile(r" ?(?:or|and|/|,) ?[(\"']?[A-Z]\b")
-CHOSEN = re.compile(
-    r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ll]etter)|\bI(?:'d| would|'ll| will| have| must)? (?:choose|select|pick|go with|"
-    r"chose|selected|"
-    r"picked)(?: option)?) [(\[\"'*]{0,3}([A-Z])(?![\w'])"
-)
 WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed)\b|n't\b")
 WHOLE_CLAIM = {"correct": "yes", "incorrect": "no", "not true": "no", "not correct": "no", "untrue": "no"}
-UNREAD_JSON = re.compile(r"\W*(?:json\s*)?\{\s*[\"']\w")
-LETTERED = re.compile(r"^[ \t>*_-]*\(?([A-Z])[).:][ \t*_]+(\S[^\n]{0,80})$", re.MULTILINE)
-NEXT_QUESTION = re.compile(
-    r"\n[ \t#>*_-]*(?:(?:next |new )?(?:question|q|human|user|instruction|problem|exercise|example)[ "
-    r"\t]?\d*[*_]{0,2} ?[:.\n])",
-    re.IGNORECASE,
-)
-ROLE = re.compile(r"\A\s*(?:assistant|model|ai|bot|gpt|reply)[*_]{0,2} ?: ?", re.IGNORECASE)
-STORY = re.compile(r"[\s#*_]*(?:story|context|passage|text|input)\b", re.IGNORECASE)
-OPENER = re.compile(
-    r"^(?:thanks|thank you|sure|good question|great question|got it|certainly|of course|okay|ok|alright|hello|hi|"
-    r"great|absolutely|"
-    r"let me (?:check|look|see|think)|you're welcome)\b[^,:]{0,60}[.!]?$"
-)
-CLOSER = re.compile(
-    r"\b(?:anything else|would you like me to|do you want me to|shall i|let me know if|feel free|hope (?:this|that|"
-    r"it) helps|just ask)\b"
-)
-LIST_IN_LINE = re.compile(r"\b1[.)] [^\n]{1,60} 2[.)] ")
-THOUGHT_LABEL = re.compile(
-    r"^[\W_]*(?:thoughts?|reasoning|thinking|analysis|my thoughts)\b[\W_]*(?::|\n)", re.IGNORECASE
-)
 GOES_ON = re.compile(
     r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
     r"they're|both|the|an?|all|no|none|only|one|two|three|four|\d+|because|since|as|"
@@ -1630,11 +1765,9 @@ GOES_ON = re.compile(
     r"journeyed|travelled|isn't|wasn't|aren't|moved|did|does)|"
     r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
 )
-LETTER_LABEL = re.compile(r"\(?([A-Z])[).:]\s+(?=\w)")
 ADDED = re.compile(r"[\s$*_)\].,;]{0,6}(?:or|and|/|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
 ALTERNATIVE = re.compile(r"\b(?:or|and|maybe|either|also)\b", re.IGNORECASE)
 HAS_WORDS = re.compile(r"[^\W_]")
-WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
 
 
 class ReplyReader(SentenceReader):
@@ -1664,7 +1797,7 @@ class ReplyReader(SentenceReader):
         if unknown_mark or len(said) > LONGEST:
             return OUTSIDE
         said = self._own_part(with_marked_values(plain_characters(said)), kind)
-        said, choices = _without_options(said, choices)
+        said, choices = without_options(said, choices)
         whole = self._exact(said, kind, choices)
         if whole != OUTSIDE:
             return whole
@@ -1832,7 +1965,7 @@ class ReplyReader(SentenceReader):
         exact = {self._answer(bare(line), kind) for line in lines if not line.endswith("?")} - {OUTSIDE}
         if len(exact) > 1:
             return self._listed(lines, exact, kind)
-        begin = next((at for at, one in enumerate(sentences) if not _is_question(one) and not OPENER.match(one)), None)
+        begin = next((at for at, one in enumerate(sentences) if not is_question(one) and not OPENER.match(one)), None)
         if begin is None:
             return OUTSIDE
         return self._told(text, sentences[begin:], exact, kind, choices)
@@ -1856,7 +1989,7 @@ class ReplyReader(SentenceReader):
     def _told(self, text: str, sentences: Sequence[str], exact: set[int], kind: int, choices: Mapping[str, str]) -> int:
         """Return the code of the answer that sentences assert: the first one, a conclusion, the last one, or any."""
         first = self._leading(sentences, kind, choices)
-        is_open = _is_open(text, sentences) and self._given(sentences[-1], kind) is None
+        is_open = breaks_off(text, sentences) and self._given(sentences[-1], kind) is None
         if is_open and (first is None or len(sentences) > 1):
             return OUTSIDE
         conclusion = None if is_open else self._conclusion(sentences, kind)
@@ -1906,7 +2039,7 @@ class ReplyReader(SentenceReader):
         said = [one for one in sentences if not INSTRUCTION.search(one)]
         return (
             not said
-            or _is_question(said[-1])
+            or is_question(said[-1])
             or any(map(STRONG_RETRACTION.search, sentences[given + self.truths[kind] :]))
         )
 
@@ -1934,7 +2067,11 @@ class ReplyReader(SentenceReader):
             return OUTSIDE
         if composed is not None and composed.is_set and any(map(DROPPED.search, sentences)):
             return OUTSIDE
-        if composed is not None and not composed.is_set and all(WALKED.fullmatch(bare(one)) for one in sentences):
+        if (
+            composed is not None
+            and not composed.is_set
+            and all(WALKED.pattern.fullmatch(bare(one)) for one in sentences)
+        ):
             code = composed.in_order(" then ".join(sentences))
             if code != OUTSIDE:
                 return code
@@ -1961,57 +2098,13 @@ class ReplyReader(SentenceReader):
 
     def _letter(self, text: str, choices: Mapping[str, str], *, is_marked: bool) -> int | None:
         """Return the code of the answer whose letter a text states, `OUTSIDE` for a contradiction, or None."""
-        if not choices:
-            return None
-        line = next((one for one in text.split("\n") if one.strip(DRESS)), "").lstrip(" \t*_`#>-")
-        found = LETTER.match(line)
-        if found is not None and not is_marked and WORD_AFTER.match(line, found.start(1)):
-            found = None
-        found = found or CHOSEN.search(line)
-        if found is None or found[1] not in choices:
-            return None
-        rest = line[found.end() :]
-        others = set(CAPITAL.findall(SENTENCE_STOP.split(rest)[0])) & choices.keys() - {"A", "I"}
-        is_denied = NOT_BEFORE.search(line[: found.start(1)])
-        if is_denied or others or OR_LETTER.match(rest) or not is_asserted(plain_sentence(line)):
-            return OUTSIDE
-        code = self.vocabulary.code(choices[found[1]])
-        lettered = frozenset(self.vocabulary.code(choice) for choice in choices.values())
-        words = self.named(plain_sentence(text[text.index(line) + found.end() :]))
-        named = (words.codes - words.denied) & lettered
+        found = stated_letter(text, choices, is_marked=is_marked) if choices else None
+        if found is None or not found.letter:
+            return None if found is None else OUTSIDE
+        code = self.vocabulary.code(choices[found.letter])
+        words = self.named(plain_sentence(found.after))
+        named = (words.codes - words.denied) & {self.vocabulary.code(choice) for choice in choices.values()}
         return OUTSIDE if named and code not in named else code
-
-
-def _without_options(text: str, choices: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """Return a reply without a list of options with letters, such as `A) red`, and the options by their letters."""
-    options = LETTERED.findall(text)
-    if len(options) < 2 or [letter for letter, _ in options[:2]] != ["A", "B"]:
-        return text, choices
-    own = {
-        letter: option.strip(DRESS)
-        for letter, option in options[
-            : next((at for at, one in enumerate(options) if at and one[0] == "A"), len(options))
-        ]
-    }
-    kept = LETTERED.sub(lambda found: "" if own.pop(found[1], None) is not None else found[0], text)
-    own = {letter: option.strip(DRESS) for letter, option in reversed(options)}
-    return kept, choices or own
-
-
-def _is_open(text: str, sentences: Sequence[str]) -> bool:
-    """Return whether a text of several sentences breaks off, or ends with a sign after which more is expected."""
-    end = text.rstrip(" \t\n*_`")
-    is_unfinished = len(sentences) > 1 and end[-1:].isalnum() and not is_listed(end.split("\n")[-1])
-    return end.endswith((",", ":")) or is_unfinished
-
-
-def _is_question(sentence: str) -> bool:
-    return sentence.rstrip("\"') ").endswith("?")
-
-
-def is_listed(line: str) -> bool:
-    """Return whether a line is part of a list or a table."""
-    return LISTED.match(line) is not None
 
 
 def is_cut_off(text: str) -> bool:

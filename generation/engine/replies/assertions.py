@@ -64,66 +64,133 @@ NO_SUBJECT = re.compile(
     r"output|score|"
     r"first guess|description|example|sample|template|bill for|edge|radius|faces|flagged|content|mentioned|\w*_\w*)\b"
 )
-STATED = re.compile(
-    rf"(?P<subject>(?:it|this|that|he|she|they|these|those|the|its|an?|both|all|each|his|her|their|what|on|"
-    rf"\w[\w'’.-]{{0,30}})\b[^,;:]{{0,160}}?)"
-    rf"(?:(?<=it)|(?<=that)|(?<=he)|(?<=she)|(?<=this)|\b|(?<=\w)) ?\b{COPULA} (?P<phrase>[^,;:]{{1,80}})"
+
+
+class Assertion(NamedTuple):
+    """A whole statement that asserts the answer in its group `phrase`; an example, and the phrase of the example."""
+
+    example: str
+    phrase: str
+    pattern: re.Pattern[str]
+
+
+STATED = Assertion(
+    "the small ball is red",
+    "red",
+    re.compile(
+        rf"(?P<subject>(?:it|this|that|he|she|they|these|those|the|its|an?|both|all|each|his|her|their|what|on|"
+        rf"\w[\w'’.-]{{0,30}})\b[^,;:]{{0,160}}?)"
+        rf"(?:(?<=it)|(?<=that)|(?<=he)|(?<=she)|(?<=this)|\b|(?<=\w)) ?\b{COPULA} (?P<phrase>[^,;:]{{1,80}})"
+    ),
 )
-STATED_LAST = re.compile(STATED.pattern.replace("{0,160}?)", "{0,160})", 1))
-HAS = re.compile(
-    r"(?:it|this|that|the [^,;:]{1,80}?|each|both) (?:has|have|had|shows?|gives?) (?:a|an|the|its)? "
-    r"?(?P<phrase>[^,;:]{1,60})"
+STATED_LAST = Assertion(
+    "the thing that looks small is a red ball",
+    "a red ball",
+    re.compile(STATED.pattern.pattern.replace("{0,160}?)", "{0,160})", 1)),
 )
-SEEN = re.compile(
-    r"(?:there(?: is| are| was| were|'s|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
-    r")?(?:see|count|counted|spot|find|observe|"
-    r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
-    r"contains|has|depicts)|"
-    r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?|the (?:total|number|count|sum)(?: "
-    r"[^,;:]{0,80}?)? (?:is|are|equals)|(?:in )?total|"
-    r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
-    r")*(?P<phrase>[^,;:]{1,80})"
+HAS = Assertion(
+    "it has a red surface",
+    "red surface",
+    re.compile(
+        r"(?:it|this|that|the [^,;:]{1,80}?|each|both) (?:has|have|had|shows?|gives?) (?:a|an|the|its)? "
+        r"?(?P<phrase>[^,;:]{1,60})"
+    ),
 )
-MOVED = re.compile(
-    r"(?:(?:the )?[\w']{1,20}(?: [\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|are|'s)(?: now| still| currently| "
-    r"again)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
-    r"returned|came|moves|travels|walks|headed|go)(?: back| over)?)(?: (?:in|at|to|inside|into|back to))(?: the)? "
-    r"(?P<phrase>[\w -]{1,30})"
+SEEN = Assertion(
+    "i can see exactly 3 cubes",
+    "3 cubes",
+    re.compile(
+        r"(?:there(?: is| are| was| were|'s|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
+        r")?(?:see|count|counted|spot|find|observe|"
+        r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
+        r"contains|has|depicts)|"
+        r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?|the (?:total|number|count|sum)(?: "
+        r"[^,;:]{0,80}?)? (?:is|are|equals)|(?:in )?total|"
+        r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
+        r")*(?P<phrase>[^,;:]{1,80})"
+    ),
+)
+MOVED = Assertion(
+    "mary went back to the kitchen",
+    "kitchen",
+    re.compile(
+        r"(?:(?:the )?[\w']{1,20}(?: [\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|are|'s)(?: now| still| currently| "
+        r"again)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
+        r"returned|came|moves|travels|walks|headed|go)(?: back| over)?)(?: (?:in|at|to|inside|into|back to))(?: the)? "
+        r"(?P<phrase>[\w -]{1,30})"
+    ),
+)
+FELT = Assertion(
+    "because he was very tired",
+    "tired",
+    re.compile(
+        r"(?:because )?(?:he|she|they|[\w']{2,20}) (?:is|was|felt|feels|got|are|were)(?: very| so| just)? "
+        r"(?P<phrase>\w+)"
+    ),
+)
+CARRIED = Assertion(
+    "john is still carrying the milk and the apple",
+    "the milk and the apple",
+    re.compile(
+        r"(?:he|she|they|[\w']{2,20}) (?:is |are |was |still |now |currently |only |just |has |have )*(?:carrying|"
+        r"holding|carries|carry|holds|hold|has|have|got|owns|"
+        r"with)(?: still| now| only| just| exactly)* (?P<phrase>[^;:]{1,120})"
+    ),
+)
+WALKED = Assertion(
+    "you should go south and then west",
+    "south and then west",
+    re.compile(
+        r"(?:first |to get there |you |we |she |he |one |should |must |can |could |have to |need to |just |simply |"
+        r"then |the (?:path|way|route|directions?) (?:is|are)|"
+        r"it is|take|turn|move|walk|go|head|travel|step|to the |from there )*(?P<phrase>(?:(?:to|from|into|through|"
+        r"towards?) the \w+|north|south|east|west|[\W→]| |and|then|to|the|go|again|twice|walk|head|move|once|more|n|s|"
+        r"e|w|turn|finally|after that|next)+)"
+    ),
+)
+ACTED = Assertion(
+    "it was jeff",
+    "jeff",
+    re.compile(
+        r"(?:it was |that was |it is |that is |it's |the (?:person|thing|object|item)[^,;:]{0,60} (?:is|was) )?(?:the "
+        r")?(?P<phrase>\w+)(?: did| does| was| is| has it| did it| got it| received it)?"
+    ),
+)
+WHICH = Assertion(
+    "it is the object on the left, which is red",
+    "red",
+    re.compile(r"(?:it is |that is )?the [^,;:]{1,80}, which (?:is|are|looks) (?P<phrase>[^,;:]{1,60})"),
+)
+COLON = Assertion(
+    "the number of cubes: 3",
+    "3",
+    re.compile(
+        r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|thus|"
+        r"hence|is|are|it|answer|"
+        r"conclusion|namely|carries|holds|has|place|location|paths?|way|route|directions?|induction|reason))(?: is| "
+        r"are)? ?: ?(?P<phrase>[^,;:]{1,60})"
+    ),
+)
+INVERSE = Assertion(
+    "a red ball is the object behind it",
+    "a red ball",
+    re.compile(r"(?P<phrase>(?:an?|the) [^,;:]{1,60}) is the (?:object|thing|one|item|answer)(?: [^,;:]{0,40})?"),
+)
+RECEIVED = Assertion(
+    "he got it from jeff",
+    "jeff",
+    re.compile(r"(?:(?:he|she|they|it|\w+) [\w' ]{1,40} )?(?:from|to|by) (?P<phrase>\w+)"),
+)
+COUNTED = Assertion(
+    "exactly 3 of them match",
+    "3 of them",
+    re.compile(
+        r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
+        r"shares?|remains?|qualify|qualifies|(?:is|are) (?:visible|present|there|shown|left|seen|found|in (?:the|this|"
+        r"it)))\b.*"
+    ),
 )
 OUT_OF = re.compile(r"\b(?:out|outside|way|heading|near|left|leaving)\b")
-FELT = re.compile(
-    r"(?:because )?(?:he|she|they|[\w']{2,20}) (?:is|was|felt|feels|got|are|were)(?: very| so| just)? (?P<phrase>\w+)"
-)
-CARRIED = re.compile(
-    r"(?:he|she|they|[\w']{2,20}) (?:is |are |was |still |now |currently |only |just |has |have )*(?:carrying|"
-    r"holding|carries|carry|holds|hold|has|have|got|owns|"
-    r"with)(?: still| now| only| just| exactly)* (?P<phrase>[^;:]{1,120})"
-)
-WALKED = re.compile(
-    r"(?:first |to get there |you |we |she |he |one |should |must |can |could |have to |need to |just |simply |"
-    r"then |the (?:path|way|route|directions?) (?:is|are)|"
-    r"it is|take|turn|move|walk|go|head|travel|step|to the |from there )*(?P<phrase>(?:(?:to|from|into|through|"
-    r"towards?) the \w+|north|south|east|west|[\W→]| |and|then|to|the|go|again|twice|walk|head|move|once|more|n|s|"
-    r"e|w|turn|finally|after that|next)+)"
-)
-ACTED = re.compile(
-    r"(?:it was |that was |it is |that is |it's |the (?:person|thing|object|item)[^,;:]{0,60} (?:is|was) )?(?:the "
-    r")?(?P<phrase>\w+)(?: did| does| was| is| has it| did it| got it| received it)?"
-)
-WHICH = re.compile(r"(?:it is |that is )?the [^,;:]{1,80}, which (?:is|are|looks) (?P<phrase>[^,;:]{1,60})")
-COLON = re.compile(
-    r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|thus|"
-    r"hence|is|are|it|answer|"
-    r"conclusion|namely|carries|holds|has|place|location|paths?|way|route|directions?|induction|reason))(?: is| "
-    r"are)? ?: ?(?P<phrase>[^,;:]{1,60})"
-)
-INVERSE = re.compile(r"(?P<phrase>(?:an?|the) [^,;:]{1,60}) is the (?:object|thing|one|item|answer)(?: [^,;:]{0,40})?")
-RECEIVED = re.compile(r"(?:(?:he|she|they|it|\w+) [\w' ]{1,40} )?(?:from|to|by) (?P<phrase>\w+)")
-COUNTED = re.compile(
-    r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
-    r"shares?|remains?|qualify|qualifies|(?:is|are) (?:visible|present|there|shown|left|seen|found|in (?:the|this|"
-    r"it)))\b.*"
-)
 PATTERNS = (STATED, STATED_LAST, HAS, SEEN, MOVED, FELT, WHICH, COLON, ACTED, CARRIED, INVERSE, RECEIVED, COUNTED)
 NEGATION_WORD = re.compile(r"\b(?:not|no|never|nor|neither|cannot|nobody|hardly)\b|n't\b")
 NEGATIVE = re.compile(
@@ -173,14 +240,14 @@ class Phrase(NamedTuple):
 
     text: str
     rest: str
-    pattern: re.Pattern[str] | None
+    pattern: Assertion | None
 
 
-def phrases_of(core: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[Phrase]:
+def phrases_of(core: str, patterns: Iterable[Assertion]) -> Iterator[Phrase]:
     """Yield the phrase in which each pattern that fits a whole statement has the answer."""
     yield Phrase(core, "", None)
     for pattern in patterns:
-        found = pattern.fullmatch(core)
+        found = pattern.pattern.fullmatch(core)
         if found is None:
             continue
         rest = f"{core[: found.start('phrase')]} {core[found.end('phrase') :]}"

@@ -9,6 +9,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from generation.engine.replies.assertions import WALKED
 from generation.engine.replies.characters import plain_characters
 from generation.engine.replies.marked_answers import MarkedAnswer, is_unfinished, marked_answers, with_marked_values
+from generation.engine.replies.options import LETTER_LABEL, stated_letter, without_options
+from generation.engine.replies.reply_frame import (
+    CLOSER,
+    LIST_IN_LINE,
+    NEXT_QUESTION,
+    OPENER,
+    ROLE,
+    STORY,
+    THOUGHT_LABEL,
+    UNREAD_JSON,
+    breaks_off,
+    is_listed,
+    is_question,
+)
 from generation.engine.replies.sentence_reader import REMEMBERED, WITHOUT, SentenceReader
 from generation.engine.replies.statements import (
     CHAT,
@@ -40,53 +54,14 @@ from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary, Comp
 
 LONGEST = 200_000  # characters without the thoughts; a longer reply is unreadable
 SHORT = 200  # the most characters of a cached reply
-LISTED = re.compile(
-    r"\s*(?:[-*•+|–—]\s?\S|\(?\d{1,3}[.)]\s|(?:[\w()]+ ){0,3}[\w()]+: ?\S{1,12}$|[^\n]{1,40} [–-] [^\n]{1,40}$)"
-)
 LIST_GOES_ON = re.compile(r",? ?(?:and )?(?:an? |the )?\w+[.!]?$")
 DROPPED = re.compile(
     r"\b(?:drop\w*|left|leaves?|gave|gives|put|no longer|before|earlier|discard\w*|pass\w*|hand(?:ed|s)|previously|"
     r"used to|gone|"
     r"first|then)\b"
 )
-LETTER = re.compile(
-    r"[(\[\"']{0,2}(?:(?i:(?:it's |it is )?(?:the )?(?:correct |right |best )?(?:option|choice|letter|answer)(?: "
-    r"is)?:? ?))?[(\[\"'*]{0,3}"
-    r"([A-Z])(?![\w'])"
-)
-CAPITAL = re.compile(r"(?<![\w'])([A-Z])(?![\w'])")
-SENTENCE_STOP = re.compile(r"[.;](?:\s|$)")
-NOT_BEFORE = re.compile(r"\b(?:not|isn't|n't|nor|neither)\b[^.]{0,20}$")
-OR_LETTER = re.compile(r" ?(?:or|and|/|,) ?[(\"']?[A-Z]\b")
-CHOSEN = re.compile(
-    r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ll]etter)|\bI(?:'d| would|'ll| will| have| must)? (?:choose|select|pick|go with|"
-    r"chose|selected|"
-    r"picked)(?: option)?) [(\[\"'*]{0,3}([A-Z])(?![\w'])"
-)
 WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed)\b|n't\b")
 WHOLE_CLAIM = {"correct": "yes", "incorrect": "no", "not true": "no", "not correct": "no", "untrue": "no"}
-UNREAD_JSON = re.compile(r"\W*(?:json\s*)?\{\s*[\"']\w")
-LETTERED = re.compile(r"^[ \t>*_-]*\(?([A-Z])[).:][ \t*_]+(\S[^\n]{0,80})$", re.MULTILINE)
-NEXT_QUESTION = re.compile(
-    r"\n[ \t#>*_-]*(?:(?:next |new )?(?:question|q|human|user|instruction|problem|exercise|example)[ "
-    r"\t]?\d*[*_]{0,2} ?[:.\n])",
-    re.IGNORECASE,
-)
-ROLE = re.compile(r"\A\s*(?:assistant|model|ai|bot|gpt|reply)[*_]{0,2} ?: ?", re.IGNORECASE)
-STORY = re.compile(r"[\s#*_]*(?:story|context|passage|text|input)\b", re.IGNORECASE)
-OPENER = re.compile(
-    r"^(?:thanks|thank you|sure|good question|great question|got it|certainly|of course|okay|ok|alright|hello|hi|"
-    r"great|absolutely|"
-    r"let me (?:check|look|see|think)|you're welcome)\b[^,:]{0,60}[.!]?$"
-)
-CLOSER = re.compile(
-    r"\b(?:anything else|would you like me to|do you want me to|shall i|let me know if|feel free|hope (?:this|that|"
-    r"it) helps|just ask)\b"
-)
-LIST_IN_LINE = re.compile(r"\b1[.)] [^\n]{1,60} 2[.)] ")
-THOUGHT_LABEL = re.compile(
-    r"^[\W_]*(?:thoughts?|reasoning|thinking|analysis|my thoughts)\b[\W_]*(?::|\n)", re.IGNORECASE
-)
 GOES_ON = re.compile(
     r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
     r"they're|both|the|an?|all|no|none|only|one|two|three|four|\d+|because|since|as|"
@@ -99,11 +74,9 @@ GOES_ON = re.compile(
     r"journeyed|travelled|isn't|wasn't|aren't|moved|did|does)|"
     r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
 )
-LETTER_LABEL = re.compile(r"\(?([A-Z])[).:]\s+(?=\w)")
 ADDED = re.compile(r"[\s$*_)\].,;]{0,6}(?:or|and|/|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
 ALTERNATIVE = re.compile(r"\b(?:or|and|maybe|either|also)\b", re.IGNORECASE)
 HAS_WORDS = re.compile(r"[^\W_]")
-WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
 
 
 class ReplyReader(SentenceReader):
@@ -133,7 +106,7 @@ class ReplyReader(SentenceReader):
         if unknown_mark or len(said) > LONGEST:
             return OUTSIDE
         said = self._own_part(with_marked_values(plain_characters(said)), kind)
-        said, choices = _without_options(said, choices)
+        said, choices = without_options(said, choices)
         whole = self._exact(said, kind, choices)
         if whole != OUTSIDE:
             return whole
@@ -301,7 +274,7 @@ class ReplyReader(SentenceReader):
         exact = {self._answer(bare(line), kind) for line in lines if not line.endswith("?")} - {OUTSIDE}
         if len(exact) > 1:
             return self._listed(lines, exact, kind)
-        begin = next((at for at, one in enumerate(sentences) if not _is_question(one) and not OPENER.match(one)), None)
+        begin = next((at for at, one in enumerate(sentences) if not is_question(one) and not OPENER.match(one)), None)
         if begin is None:
             return OUTSIDE
         return self._told(text, sentences[begin:], exact, kind, choices)
@@ -325,7 +298,7 @@ class ReplyReader(SentenceReader):
     def _told(self, text: str, sentences: Sequence[str], exact: set[int], kind: int, choices: Mapping[str, str]) -> int:
         """Return the code of the answer that sentences assert: the first one, a conclusion, the last one, or any."""
         first = self._leading(sentences, kind, choices)
-        is_open = _is_open(text, sentences) and self._given(sentences[-1], kind) is None
+        is_open = breaks_off(text, sentences) and self._given(sentences[-1], kind) is None
         if is_open and (first is None or len(sentences) > 1):
             return OUTSIDE
         conclusion = None if is_open else self._conclusion(sentences, kind)
@@ -375,7 +348,7 @@ class ReplyReader(SentenceReader):
         said = [one for one in sentences if not INSTRUCTION.search(one)]
         return (
             not said
-            or _is_question(said[-1])
+            or is_question(said[-1])
             or any(map(STRONG_RETRACTION.search, sentences[given + self.truths[kind] :]))
         )
 
@@ -403,7 +376,11 @@ class ReplyReader(SentenceReader):
             return OUTSIDE
         if composed is not None and composed.is_set and any(map(DROPPED.search, sentences)):
             return OUTSIDE
-        if composed is not None and not composed.is_set and all(WALKED.fullmatch(bare(one)) for one in sentences):
+        if (
+            composed is not None
+            and not composed.is_set
+            and all(WALKED.pattern.fullmatch(bare(one)) for one in sentences)
+        ):
             code = composed.in_order(" then ".join(sentences))
             if code != OUTSIDE:
                 return code
@@ -430,57 +407,13 @@ class ReplyReader(SentenceReader):
 
     def _letter(self, text: str, choices: Mapping[str, str], *, is_marked: bool) -> int | None:
         """Return the code of the answer whose letter a text states, `OUTSIDE` for a contradiction, or None."""
-        if not choices:
-            return None
-        line = next((one for one in text.split("\n") if one.strip(DRESS)), "").lstrip(" \t*_`#>-")
-        found = LETTER.match(line)
-        if found is not None and not is_marked and WORD_AFTER.match(line, found.start(1)):
-            found = None
-        found = found or CHOSEN.search(line)
-        if found is None or found[1] not in choices:
-            return None
-        rest = line[found.end() :]
-        others = set(CAPITAL.findall(SENTENCE_STOP.split(rest)[0])) & choices.keys() - {"A", "I"}
-        is_denied = NOT_BEFORE.search(line[: found.start(1)])
-        if is_denied or others or OR_LETTER.match(rest) or not is_asserted(plain_sentence(line)):
-            return OUTSIDE
-        code = self.vocabulary.code(choices[found[1]])
-        lettered = frozenset(self.vocabulary.code(choice) for choice in choices.values())
-        words = self.named(plain_sentence(text[text.index(line) + found.end() :]))
-        named = (words.codes - words.denied) & lettered
+        found = stated_letter(text, choices, is_marked=is_marked) if choices else None
+        if found is None or not found.letter:
+            return None if found is None else OUTSIDE
+        code = self.vocabulary.code(choices[found.letter])
+        words = self.named(plain_sentence(found.after))
+        named = (words.codes - words.denied) & {self.vocabulary.code(choice) for choice in choices.values()}
         return OUTSIDE if named and code not in named else code
-
-
-def _without_options(text: str, choices: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """Return a reply without a list of options with letters, such as `A) red`, and the options by their letters."""
-    options = LETTERED.findall(text)
-    if len(options) < 2 or [letter for letter, _ in options[:2]] != ["A", "B"]:
-        return text, choices
-    own = {
-        letter: option.strip(DRESS)
-        for letter, option in options[
-            : next((at for at, one in enumerate(options) if at and one[0] == "A"), len(options))
-        ]
-    }
-    kept = LETTERED.sub(lambda found: "" if own.pop(found[1], None) is not None else found[0], text)
-    own = {letter: option.strip(DRESS) for letter, option in reversed(options)}
-    return kept, choices or own
-
-
-def _is_open(text: str, sentences: Sequence[str]) -> bool:
-    """Return whether a text of several sentences breaks off, or ends with a sign after which more is expected."""
-    end = text.rstrip(" \t\n*_`")
-    is_unfinished = len(sentences) > 1 and end[-1:].isalnum() and not is_listed(end.split("\n")[-1])
-    return end.endswith((",", ":")) or is_unfinished
-
-
-def _is_question(sentence: str) -> bool:
-    return sentence.rstrip("\"') ").endswith("?")
-
-
-def is_listed(line: str) -> bool:
-    """Return whether a line is part of a list or a table."""
-    return LISTED.match(line) is not None
 
 
 def is_cut_off(text: str) -> bool:

@@ -1,0 +1,46 @@
+"""The frame of a reply around its answer: greetings, offers, further questions, lists, an end that breaks off."""
+
+import re
+from collections.abc import Sequence
+
+ROLE = re.compile(r"\A\s*(?:assistant|model|ai|bot|gpt|reply)[*_]{0,2} ?: ?", re.IGNORECASE)
+STORY = re.compile(r"[\s#*_]*(?:story|context|passage|text|input)\b", re.IGNORECASE)
+NEXT_QUESTION = re.compile(
+    r"\n[ \t#>*_-]*(?:(?:next |new )?(?:question|q|human|user|instruction|problem|exercise|example)[ "
+    r"\t]?\d*[*_]{0,2} ?[:.\n])",
+    re.IGNORECASE,
+)
+OPENER = re.compile(
+    r"^(?:thanks|thank you|sure|good question|great question|got it|certainly|of course|okay|ok|alright|hello|hi|"
+    r"great|absolutely|"
+    r"let me (?:check|look|see|think)|you're welcome)\b[^,:]{0,60}[.!]?$"
+)
+CLOSER = re.compile(
+    r"\b(?:anything else|would you like me to|do you want me to|shall i|let me know if|feel free|hope (?:this|that|"
+    r"it) helps|just ask)\b"
+)
+THOUGHT_LABEL = re.compile(
+    r"^[\W_]*(?:thoughts?|reasoning|thinking|analysis|my thoughts)\b[\W_]*(?::|\n)", re.IGNORECASE
+)
+UNREAD_JSON = re.compile(r"\W*(?:json\s*)?\{\s*[\"']\w")
+LIST_IN_LINE = re.compile(r"\b1[.)] [^\n]{1,60} 2[.)] ")
+LISTED = re.compile(
+    r"\s*(?:[-*•+|–—]\s?\S|\(?\d{1,3}[.)]\s|(?:[\w()]+ ){0,3}[\w()]+: ?\S{1,12}$|[^\n]{1,40} [–-] [^\n]{1,40}$)"
+)
+
+
+def breaks_off(text: str, sentences: Sequence[str]) -> bool:
+    """Return whether a text of several sentences breaks off, or ends with a sign after which more is expected."""
+    end = text.rstrip(" \t\n*_`")
+    is_unfinished = len(sentences) > 1 and end[-1:].isalnum() and not is_listed(end.split("\n")[-1])
+    return end.endswith((",", ":")) or is_unfinished
+
+
+def is_question(sentence: str) -> bool:
+    """Return whether a sentence ends with a question mark."""
+    return sentence.rstrip("\"') ").endswith("?")
+
+
+def is_listed(line: str) -> bool:
+    """Return whether a line is part of a list or a table."""
+    return LISTED.match(line) is not None
