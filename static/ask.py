@@ -240,11 +240,13 @@ def words_of(text: str) -> frozenset[str]:
 
 DRESS = " \t\r\n….,:;!?\"'*_`$()[]{}<>|#=~“”‘’"
 DRESS_OF_NUMBERS = "".join(set(DRESS) - set(".<>$"))
-SIGNED_NUMBER = re.compile(r"\$\d+[^$]*$|[-−.] ?(?=\d)|[<>≤≥] ?(?=\d)")
+SIGNED_NUMBER = re.compile(r"\$\d+[^$]*$|[-−.] ?(?=\d)|[<>≤≥]=? ?(?=\d)")
 MACRO = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|bf|rm|displaystyle|boxed)\b\s?\{?|\\[()\[\],;! ]")
 EMPHASIS = re.compile(r"[*`#~|]+|(?<![^\W_])_+|_+(?![^\W_])")
-BULLET = re.compile(r"^(?:[-•+>–—] +)*(?:\(?\d{1,3}[.)] +(?=\S))?")
+BULLET = re.compile(r"^(?:(?:[-•+–—]|>(?! ?\d)) +)*(?:\(?\d{1,3}[.)] +(?=\S))?")
 SENTENCE_END = re.compile(r"(?<=\.\.\.)(?=\w)|(?<=[.!?;])[\"')\]]* +(?=\S)")
+ABBREVIATION = re.compile(r"\b(e\.g|i\.e|fig|nr|vs|approx|ca)\. ")
+NUMBER_RANGE = re.compile(r"(?<=\d)[–—](?=\d)")
 PARENTHESES = re.compile(r"\([^()]{0,400}\)|\[[^\[\]]{0,400}\]")
 
 IMAGE = (
@@ -273,7 +275,7 @@ REFUSAL = re.compile(
             r"blurry|blurred|"
             r"unclear|unreadable|unavailable|dark|compressed|distorted|pixelated|noisy|cropped|overexposed|"
             r"corrupt\w*|broken|empty|blank|black|fail\w*|load|come|attached|provided|"
-            r"uploaded|included|be)\b(?! (?:a|an|the|there)\b)",
+            r"uploaded|included|be)\b(?! (?:a|an|the|there|show|contain|match|depict|support)\b)",
             # please upload one
             r"\b(?:please|kindly|could you|can you|would you|you can|you could|you need to|you may|if you|once you|"
             r"when you|feel free to|try|make sure to) (?:\w+ ){0,3}?(?:upload\w*|attach\w*|shar(?:e|ing)|re-?upload\w*|"
@@ -320,15 +322,16 @@ DOUBT = re.compile(
     r"\b(?:(?<!no )(?<!without )(?<!without a )(?<!beyond )(?<!beyond any )doubt\w*|not (?:\w+ )?(?:sure|certain|"
     r"clear|confident|convinced)|n't (?:sure|certain|think|believe|say)|unsure|"
     r"uncertain|unlikely|unclear|might|maybe|perhaps|possibly|could (?:also |well |either )?be|may (?:also |well )?be|"
-    r"may or may not|whether|not think|not believe|wonder|hesitat\w*|suspect|either way|depend\w*|ambiguous|partly|"
-    r"partially|rumou?r|wouldn't|"
+    r"may or may not|whether|not think|not believe|wonder|hesitat\w*|suspect|either way|depend\w*|ambiguous|"
+    r"(?:partly|partially)(?! (?:hidden|occluded|covered|obscured|visible|behind|by|in|cut)\b)|rumou?r|wouldn't|"
     r"would not|some (?:people )?would|others would|"
     r"supposed(?:ly)?|allegedly|pretend|imagine|guessing)\b"
 )
 """Doubts. Weaker words, such as `probably`, `I think` and `looks`, still assert."""
 
 EARLIER = re.compile(
-    r"\b(?:before (?:that|this|then)|^before|earlier|previously|at first|originally|initially|used to|formerly|in "
+    r"\b(?:before (?:that|this|then)|^before (?!(?:\w+ ){0,4}the \w+,)|earlier|previously|at first|originally|"
+    r"initially|used to|formerly|in "
     r"the beginning)\b"
 )
 """What was before: `at first she was in the garden`."""
@@ -345,13 +348,14 @@ INSTRUCTION = re.compile(
     r"\b(?:options|choices|possible answers)\b ?:|\bpossible \w+ (?:are|were)\b|^(?:question|q|caption|statement|"
     r"prompt) ?:|"
     r"\b(?:need|have|want|going|try|trying|asked|task is|question is|goal is|question asks|asks?) (?:me |us |you |"
-    r"is )?(?:to|if|whether|"
+    r"is )?(?:to(?! (?:the|go|walk|head|move|travel|turn)\b)|if|whether|"
     r"about|how|what|which)\b"
 )
 CONCLUSION = re.compile(
     r"(?:^|[,;:] |\band |\bis that | (?=so (?:yes|no)\b))(?:so(?! (?:is|are|was|were|does|do|did|has|have|much|"
     r"many|far)\b)|therefore|thus|hence|in total|overall|in conclusion|in summary|to conclude|"
-    r"altogether|all in all|consequently|accordingly|finally|total|the total|that's|that (?:gives|makes|means|leaves)|"
+    r"altogether|all in all|consequently|accordingly|finally|total|sum(?= ?:)|the total|that's|that (?:gives|makes|"
+    r"means|leaves)|"
     r"this (?:gives|makes|means|leaves)|which (?:gives|makes|means|leaves)|giving|making|leaving|conclusion|"
     r"ergo)\b|\b(?:asked for|in question|a total of|the (?:count|total|number|sum|result) is)\b"
 )
@@ -412,20 +416,51 @@ DENIAL = re.compile(
 STRONG_RETRACTION = re.compile(
     r"\b(?:wait|scratch that|on second thought|i was (?:wrong|mistaken)|my mistake|i made (?:a|an) (?:mistake|"
     r"error)|oops|sorry|"
-    r"take (?:that|it) back|made (?:that|this|it) up|ignore|misread|edit ?:|hold on|let me (?:re|check|look|"
-    r"correct|verify|count|think|see|double)\w*|"
-    r"that(?:'s| is| was) (?:wrong|not right|incorrect)|not sure|hmm|now (?:line|to)|could (?:just as well|also|"
+    r"take (?:that|it) back|made (?:that|this|it) up|ignore|disregard|forget (?:that|this|it|what|my)|never ?mind|"
+    r"(?:scrap|strike) (?:that|this|it)|redo|on reflection|correct (?:myself|that|this)|misread|edit(?=\W)|hold on|"
+    r"let me (?:re|check|look|correct|verify|count|think|see|double)\w*|"
+    r"(?:that|which|this|but (?:it|that|this))(?:'s| is| was| would be) (?:\w+ )?(?:wrong|incorrect|mistaken|false|"
+    r"an? (?:mistake|"
+    r"error)|not (?:right|correct|true))|that (?:can't|cannot) be (?:right|correct|true)|not sure|hmm|now (?:line|"
+    r"to)|could (?:just as well|also|"
     r"equally)|may be wrong|might be wrong|i give up)\b"
 )
 """The text takes back what it said before, or goes on searching."""
+RETREAT = re.compile(
+    r"^(?:well|at least|or rather|or not|but then|then again)\b|\b(?:s?he|they|it) (?:\w+ )?left(?: it| again|"
+    r" there)?[.!]?$"
+)
+"""A later sentence takes an answer back, or says that it does not hold any more: `She then left.`"""
 MISSING = re.compile(
     r"\b(?:isn't|is not|aren't|are not|wasn't|was not|doesn't|does not|don't|never|not|no longer) (?:\w+ "
-    r"){0,2}(?:mention\w*|given|stat(?:e|ed)|"
-    r"specified|sa(?:y|id)|known|shown|describe\w*|listed|told|tell|visible)\b|\bhidden\b|\bnobody\b"
+    r"){0,2}(?:mention\w*|give|given|named|reveal\w*|stat(?:e|ed)|"
+    r"specified|sa(?:y|id)|known|shown|describe\w*|listed|told|tell|visible)\b|\b(?:is|are) hidden\b|\bnobody\b|"
+    r"\bno \w+ (?:is|was|are) (?:given|stated|mentioned|named|provided|shown)\b"
 )
 """The text says that what was asked for is not there."""
+UNCOUNTED = re.compile(
+    r"\b(?:(?:is|are|be) (?:\w+ )?(?:hidden|occluded)|hidden ones?|out of (?:view|frame)|not counting|more may|"
+    r"may be more|"
+    r"others? (?:may|might|could)|as far as i can (?:see|tell))\b"
+)
+"""There may be more than the text counts: `There are 3, but others are hidden.`"""
+ELSEWHERE = re.compile(
+    r"\b(?:usual(?:ly)?|typical(?:ly)?|normally|generally|often|sometimes|by default|in general|as a rule|"
+    r"(?:other|another|previous|last|earlier|next|different|most|many|some|all|similar|such) (?:\w+ )?"
+    rf"(?:{IMAGE}|question|example|case|dataset|puzzle|problem|version|task|stor(?:y|ies))s?)\b|"
+    r"\baccording to (?:the|an?|some|my|your|its|most) (?!(?:\w+ )?(?:image|picture|photo|scene|story|text|passage|"
+    r"context|"
+    r"line|lines|given|facts?|statements?|sentences?|information|trace|clues?|rules?)\b)\w+|"
+    r"\b(?:people|they|someone|somebody|others|who|caption|title|label|legend|name|user|student|annotator|teacher|"
+    r"colleague|"
+    r"friend|assistant|model) (?:\w+ ){0,2}?(?:says?|said|claim(?:s|ed)?|suggests?|states?|heard|told|wrote|writes|"
+    r"answers|answered|reported|reports)\b|"
+    r"\bi (?:heard|read|was told)\b"
+)
+"""What somebody else says, what holds in general, and what is so in another picture."""
 CHAT = re.compile(
-    r"\b(?:question|help|ready|understand|please|thank\w*|error|an? (?:\w+ )?(?:image|picture|photo)|let me|let's|"
+    r"\b(?:question|help|ready|understand|please|thank\w*|error|an? (?:\w+ )?(?:image|picture|photo)|problem|issue|"
+    r"let me|let's|"
     r"go ahead|happy|glad|given an?|"
     r"been given|our side|"
     r"went wrong|i'm here|sir|misunderst\w+|another time|moment|image (?:has|is|was|hasn't|isn't)|good one|tough "
@@ -473,7 +508,8 @@ PLACE = re.compile(
     r"under|between|clos(?:e|er|est) to|adjacent to|opposite|the same (?:\w+ )?as|(?:bigg|small|larg|tall|dark|"
     r"light|bright|wid|thick)er than|compared (?:to|with))"
     r"(?: (?!(?:is|are|was|were|has|looks?|appears?|seems?|it (?:is|was|has|looks)|it's|there|so|but|because|the "
-    r"(?:answer|object))\b)[\w'-]+){1,6}(?: (?:that|which) (?:is|are) (?:\w+ ){0,2}\w+)?"
+    r"(?:answer|object)|and (?:in front|behind|next|near|close|beside|above|below|under|to the (?:left|right)|left|"
+    r"right|(?:it|the \w+|the \w+ \w+) (?:is|are)))\b)[\w'-]+){1,6}(?: (?:that|which) (?:is|are) (?:\w+ ){0,2}\w+)?"
 )
 """A phrase about another object: `behind the red cube`."""
 DETERMINER = re.compile(
@@ -493,7 +529,8 @@ def plain_sentence(text: str) -> str:
     """Return a text in small letters with single spaces, and without marks of font."""
     if text.count("$") > 1:
         text = text.replace("$", "")
-    return " ".join(EMPHASIS.sub("", without_macros(text)).split()).casefold().replace("e.g. ", "e.g.")
+    said = " ".join(EMPHASIS.sub("", without_macros(text)).split()).casefold()
+    return ABBREVIATION.sub(r"\1.", NUMBER_RANGE.sub("-", said))
 
 
 def plain_lines(text: str) -> list[str]:
@@ -531,6 +568,7 @@ def is_asserted(sentence: str, *, doubts: bool = True) -> bool:
         or INSTRUCTION.search(sentence)
         or OFFER.search(sentence)
         or EARLIER.search(sentence)
+        or ELSEWHERE.search(sentence)
         or (doubts and DOUBT.search(sentence))
     )
 
@@ -546,7 +584,7 @@ def denied_parts(sentence: str) -> str:
 
 FILLERS = words_of(
     "a an the its of such very quite rather bright dark deep light solid single only exactly other visible different "
-    "colored coloured shaped sized color colour shape size material kind made out them those these "
+    "colored coloured shaped sized color colour shape size material kind made them those these "
     "matching distinct separate total surface finish texture look looking object's object"
 )
 LEAD = re.compile(
@@ -574,18 +612,22 @@ TAIL = re.compile(
     r"in (?:the|this) (?:image|picture|scene|photo|story|text|room)|(?:in|on|at|to|from|with|for) (?:the|its) "
     r"(?:left|right|back|front|middle|center|"
     r"centre|top|bottom|foreground|edge|corner|side|end)\b.*|from (?:left|right)|now|at the moment|right now|in "
-    r"total|altogether|all together|as well|after all|in colou?r|compared (?:to|with)|"
+    r"total|altogether|all together|as well|after all|in (?:colou?r|size|shape)|compared (?:to|with)|"
     r"visible|present|though)\b.*$| (?:here|there|now|then|again|too|either|so|overall|indeed|though)$"
 )
 REASON_TAIL = re.compile(
     r"(?:[,;:–—]| -|\()? ?\b(?:because|since|as|so that|given|due to|based on|considering|which means)\b"
 )
+ADVERBS = (
+    r"(?:clearly|definitely|probably|presumably|likely|most likely|almost certainly|certainly|simply|obviously|"
+    r"exactly|only|"
+    r"actually|really|truly|completely|entirely|mostly|mainly|primarily|fairly|relatively|slightly|apparently|"
+    r"evidently|undoubtedly|undeniably|distinctly|visibly|noticeably|currently|presently|finally|indeed|also|still|"
+    r"now|just|therefore|thus|again|in fact|both|all)"
+)
 COPULA = (
-    r"(?:is|are|was|were|looks?|appears?|seems?|must be|should be|has to be|can only be|will be|remains?|'s)"
-    r"(?: (?:to be|like|clearly|definitely|probably|most likely|likely|indeed|simply|also|still|now|currently|"
-    r"obviously|"
-    r"just|exactly|only|therefore|thus|again|certainly|in fact|actually|both|described as|called|(?:made|built)(?: "
-    r"out)? of|of|colored|coloured|\w+ly))*"
+    r"(?:is|are|was|were|looks?|appears?|seems?|must be|should be|has to be|can only be|will be|remains?|equals?|'s)"
+    rf"(?: (?:to be|like|{ADVERBS}|described as|called|(?:made|built)(?: out)? of|of|colored|coloured))*"
 )
 NO_SUBJECT = re.compile(
     r"\b(?:backgrounds?|floor|ground|wall|surface|screen|image|picture|photo|light|lighting|lamp|text|shadow|"
@@ -595,6 +637,24 @@ NO_SUBJECT = re.compile(
     r"output|score|"
     r"first guess|description|example|sample|template|bill for|edge|radius|faces|flagged|content|mentioned|\w*_\w*)\b"
 )
+
+
+SUBJECT_WORDS = words_of(
+    "it this that he she they these those the its a an both all each his her their them itself what which who whose on "
+    "in of at to with by for from front behind left right back top middle center centre above below near next beside "
+    "between closest nearest first second third last leftmost rightmost remaining same only is are was being and or "
+    "asked about question described mentioned number count total sum result overall person giver receiver recipient "
+    "place location current motivation reason feeling partly partially mostly hidden you're we're you we i i'm "
+    "facing using made there here having has have most as than gave given received got took handed over passed "
+    "carrying "
+    "holding"
+)
+"""Words that a subject may have besides words for things and answers, which the reader knows."""
+VERB = re.compile(
+    r"(?<!that )(?<!which )(?<!who )(?<!what )\b(?:is|are|was|were|has|have|looks?|seems?|appears?)\b(?! (?:carrying|"
+    r"holding)\b)"
+)
+AMOUNT = re.compile(r"\b(?:it|that|this|they|these|those|number|count|total|sum|result|all)\b")
 
 
 class Assertion(NamedTuple):
@@ -635,8 +695,7 @@ SEEN = Assertion(
         r")?(?:see|count|counted|spot|find|observe|"
         r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
         r"contains|has|depicts)|"
-        r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?|the (?:total|number|count|sum)(?: "
-        r"[^,;:]{0,80}?)? (?:is|are|equals)|(?:in )?total|"
+        r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?|(?:in )?total|"
         r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
         r")*(?P<phrase>[^,;:]{1,80})"
     ),
@@ -645,8 +704,8 @@ MOVED = Assertion(
     "mary went back to the kitchen",
     "kitchen",
     re.compile(
-        r"(?:(?:the )?[\w']{1,20}(?: [\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|are|'s)(?: now| still| currently| "
-        r"again)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
+        r"(?:(?:the )?[\w']{1,20}(?: (?:and )?[\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|were|are|'s)(?: now| still| "
+        r"currently| again| both)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
         r"returned|came|moves|travels|walks|headed|go)(?: back| over)?)(?: (?:in|at|to|inside|into|back to))(?: the)? "
         r"(?P<phrase>[\w -]{1,30})"
     ),
@@ -655,7 +714,7 @@ FELT = Assertion(
     "because he was very tired",
     "tired",
     re.compile(
-        r"(?:because )?(?:he|she|they|[\w']{2,20}) (?:is|was|felt|feels|got|are|were)(?: very| so| just)? "
+        r"(?:because )?(?:they (?:are|were|felt|feel|got)|[\w']{2,20} (?:is|was|felt|feels|got))(?: very| so| just)? "
         r"(?P<phrase>\w+)"
     ),
 )
@@ -675,7 +734,8 @@ WALKED = Assertion(
         r"(?:first |to get there |you |we |she |he |one |should |must |can |could |have to |need to |just |simply |"
         r"then |the (?:path|way|route|directions?) (?:is|are)|"
         r"it is|take|turn|move|walk|go|head|travel|step|to the |from there )*(?P<phrase>(?:(?:to|from|into|through|"
-        r"towards?) the \w+|north|south|east|west|[\W→]| |and|then|to|the|go|again|twice|walk|head|move|once|more|n|s|"
+        r"towards?) the \w+|north|south|east|west|[\W→]| |and|then|to|the|go|again|twice|two times|walk|head|move|"
+        r"once|more|n|s|"
         r"e|w|turn|finally|after that|next)+)"
     ),
 )
@@ -696,9 +756,11 @@ COLON = Assertion(
     "the number of cubes: 3",
     "3",
     re.compile(
-        r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|thus|"
+        r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|sum|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|"
+        r"thus|"
         r"hence|is|are|it|answer|"
-        r"conclusion|namely|carries|holds|has|place|location|paths?|way|route|directions?|induction|reason))(?: is| "
+        r"conclusion|namely|carries|holds|carrying|holding|has|place|location|paths?|way|route|directions?|induction|"
+        r"reason))(?: is| "
         r"are)? ?: ?(?P<phrase>[^,;:]{1,60})"
     ),
 )
@@ -710,24 +772,69 @@ INVERSE = Assertion(
 RECEIVED = Assertion(
     "he got it from jeff",
     "jeff",
-    re.compile(r"(?:(?:he|she|they|it|\w+) [\w' ]{1,40} )?(?:from|to|by) (?P<phrase>\w+)"),
+    re.compile(
+        r"(?:(?:(?P<subject>[\w' ]{1,40}?) )?(?:(?:was|were) )?(?:given|handed|passed|received|got|gotten|gave|took|"
+        r"taken|bought|brought)(?: [\w' ]{1,30})? )?(?:from|to|by) (?P<phrase>\w+)"
+    ),
+)
+GAVE = Assertion(
+    "bill gave it",
+    "bill",
+    re.compile(r"(?P<phrase>\w+) (?:gave|received|got|handed|passed|took|has|had) (?:it|that|this)(?: over)?"),
+)
+FEARED = Assertion(
+    "gertrude is afraid of the wolf",
+    "wolf",
+    re.compile(
+        r"(?:(?:\w+ )?(?:is |was )?(?:most )?(?:afraid|scared|frightened) of|\w+ fears|\w+ feared) "
+        r"(?:the |an? )?(?P<phrase>\w+)"
+    ),
+)
+REASONED = Assertion(
+    "sumit went to the kitchen because he was hungry",
+    "hungry",
+    re.compile(
+        r"[^,;:]{0,120}\b(?:because|since|as) (?:he|she|they|[a-z]+) (?:is|was|felt|feels|got|are|were)(?: very| so|"
+        r" just| now)? "
+        r"(?P<phrase>\w+)"
+    ),
 )
 COUNTED = Assertion(
     "exactly 3 of them match",
     "3 of them",
     re.compile(
         r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
-        r"shares?|remains?|qualify|qualifies|(?:is|are) (?:visible|present|there|shown|left|seen|found|in (?:the|this|"
-        r"it)))\b.*"
+        r"shares?|remains?|qualify|qualifies|(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
+        r"in (?:the|this|"
+        r"it))))\b.*"
     ),
 )
 OUT_OF = re.compile(r"\b(?:out|outside|way|heading|near|left|leaving)\b")
-PATTERNS = (STATED, STATED_LAST, HAS, SEEN, MOVED, FELT, WHICH, COLON, ACTED, CARRIED, INVERSE, RECEIVED, COUNTED)
+PATTERNS = (
+    REASONED,
+    FEARED,
+    STATED,
+    STATED_LAST,
+    HAS,
+    SEEN,
+    MOVED,
+    FELT,
+    WHICH,
+    COLON,
+    ACTED,
+    CARRIED,
+    INVERSE,
+    GAVE,
+    RECEIVED,
+)
 NEGATION_WORD = re.compile(r"\b(?:not|no|never|nor|neither|cannot|nobody|hardly)\b|n't\b")
 NEGATIVE = re.compile(
     r"\b(?:not|no|never|nor|neither|none|cannot|without|nobody|hardly|fewer|less|more|than|either|or|between|over|"
     r"under)\b|n't\b"
 )
+
+
+APPOSITION = re.compile(r"^(\w+), an? \w+, (?=is\b|was\b)")
 
 
 def stripped_sentence(sentence: str) -> str:
@@ -738,12 +845,15 @@ def stripped_sentence(sentence: str) -> str:
         if lead is None or lead.end() >= len(said):
             break
         said = said[lead.end() :].lstrip()
-    return said
+    return APPOSITION.sub(r"\1 ", said)
 
 
 SAID = re.compile(
     r"\b(?:say|says|said|wrote|writes|answer\w*|reads?|line|question|example|quote\w*|caption|label|step|\w*\d)\b"
 )
+
+
+NO_WORDS = re.compile(r" ?, ?, ?")
 
 
 class Statement(NamedTuple):
@@ -756,12 +866,14 @@ class Statement(NamedTuple):
 
 def statements_in(sentence: str) -> Iterator[Statement]:
     """Yield a stripped sentence whole, without its tail, and without what follows a colon."""
-    said = bare(" ".join(PLACE.sub(" ", sentence).split()))
+    said = bare(NO_WORDS.sub(" ", " ".join(PLACE.sub(" ", sentence).split())))
     yield Statement(said, "")
     tail = TAIL.search(said)
     if tail is not None and tail.start() > 0:
         yield Statement(bare(said[: tail.start()]), tail[0])
     before, _, after = said.partition(": ")
+    if after:
+        yield Statement(bare(before), f": {after}")
     if after and SAID.search(before) is None:
         yield Statement(bare(after), "", is_after_colon=True)
 
@@ -772,6 +884,7 @@ class Phrase(NamedTuple):
     text: str
     rest: str
     pattern: Assertion | None
+    subject: str = ""
 
 
 def phrases_of(core: str, patterns: Iterable[Assertion]) -> Iterator[Phrase]:
@@ -785,7 +898,7 @@ def phrases_of(core: str, patterns: Iterable[Assertion]) -> Iterator[Phrase]:
         subject = found.groupdict().get("subject")
         if NEGATION_WORD.search(rest) or (subject is not None and NO_SUBJECT.search(subject)):
             continue
-        yield Phrase(found["phrase"], rest, pattern)
+        yield Phrase(found["phrase"], rest, pattern, subject or "")
 
 
 # Thoughts of models: the parts of a reply between marks such as `<think>` and `</think>`, which are no answer.
@@ -1011,6 +1124,14 @@ KEYS = words_of(
     "answer finalanswer final answers ans theanswer shortanswer correctanswer predictedanswer prediction response "
     "result output"
 )
+ANSWER_FIELDS = words_of("count number total sum color colour shape size material location place path")
+ERROR_FIELDS = words_of("error errors exception failure refusal")
+SUCCESS_FIELDS = words_of("success ok succeeded")
+STATE_FIELDS = words_of("status state code")
+GOOD_STATES = words_of(
+    "ok okay success succeeded successful complete completed done finished answered final 0 200 true"
+)
+"""Names of fields with an answer if an object has no other field, names of fields about a failure, and good states."""
 MOST_MARKS = 20  # marks of a reply that are looked at, from the last one on
 LARGEST_JSON = 100_000  # characters of a JSON object that is read
 LABEL = re.compile(
@@ -1042,26 +1163,41 @@ VALUE = re.compile(
 )
 ANSWER_ENDS = re.compile(re.escape(ANSWER_END), re.IGNORECASE)
 LONGEST_LEAD = 300  # characters before a mark in which the beginning of its sentence is looked for
+OWN = re.compile(
+    r"(?:^|[^\w' ]\W*|\b(?:the|my|our|your|this|an?|so|thus|therefore|hence|and|but|then|is|here|here's|in|as|for|that|"
+    r"its|short|ok|okay|sure|final) )"
+    r"(?:(?:final|short|best|correct|corrected|right|overall|updated|revised|direct|concise|brief|detailed|full|"
+    r"complete|"
+    r"proper|actual|true|single|only|single-word|one-word|exact|numerical|numeric|most likely|likely|true|false) )*"
+    r"(?:answer|ans)\b"
+)
+"""The model's own answer: `my final answer`, not `the student's answer`, `my previous answer` or `a typical answer`."""
 NOT_SAID = re.compile(
     r"(?:\b(?:can't|cannot|not|deny|denies|wrong|false|claim(?:s|ed)?|says|said|thought|thinks|at first|initially)|"
     r"n't)\b"
 )
 FORMAT = re.compile(
-    r"\b(?:format|template|example|sample|instance|syntax|expected (?:output|answer|reply))\b", re.IGNORECASE
+    r"\b(?:format|template|example|sample|instance|syntax|expected (?:output|answer|reply)|looks? like|"
+    r"(?:respond|reply|answer) (?:in|with) (?:this|the following|exactly))\b",
+    re.IGNORECASE,
 )
+HAS_WORDS = re.compile(r"[^\W_]")
 LABEL_CLAUSE_END = re.compile(r"[,;](?= )|\b(?:so|but|therefore|hence|thus|then)\b")
+PIECE_END = re.compile(r"[.,;!?\n](?:\s|$)|\n")
 SENTENCE = re.compile(r"[.!?\n](?:\s|$)|\n")
 
 
 class MarkedAnswer(NamedTuple):
     """A marked text, the text after it, and whether the mark says where it ends.
 
-    `text` is None if a doubt, a condition or a question is about the mark. `between` is the text up to the next mark.
+    `text` is None if a doubt, a condition or a question is about the mark. `value` is its first piece without commas,
+    and `between` the text up to the next mark.
     """
 
     text: str | None
     after: str
     is_delimited: bool
+    value: str = ""
     between: str = ""
 
 
@@ -1071,16 +1207,17 @@ def marked_answers(text: str) -> Iterator[MarkedAnswer]:
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     for mark, end in zip(reversed(marks), reversed(ends)):  # noqa: B905 - Python 3.9
         found = _marked(text, mark)
-        between = (
-            found.after[: max(0, len(found.after) - len(text) + end)] if found.is_delimited else text[mark.end() : end]
-        )
-        yield found._replace(between=between if found.is_delimited else " ".join(SENTENCE.split(between.strip())[1:]))
+        if found.is_delimited:
+            yield found._replace(between=found.after[: max(0, len(found.after) - len(text) + end)])
+        else:
+            value, between = (*PIECE_END.split(text[mark.end() : end].strip(), 1), "")[:2]
+            yield found._replace(value=value, between=between)
 
 
 def _marked(text: str, mark: re.Match[str]) -> MarkedAnswer:
     rest = text[mark.end() :]
     before = SENTENCE.split(text[max(0, mark.start() - LONGEST_LEAD) : mark.start()])[-1]
-    if FORMAT.search(before):
+    if FORMAT.search(before) or _is_announced(text[max(0, mark.start() - LONGEST_LEAD) : mark.start()]):
         return MarkedAnswer(None, rest, is_delimited=True)
     if mark["box"]:
         inside = braced(rest)
@@ -1091,15 +1228,23 @@ def _marked(text: str, mark: re.Match[str]) -> MarkedAnswer:
     return _labelled(plain_sentence(f"{before}{mark[0]}"), rest)
 
 
+def _is_announced(before: str) -> bool:
+    """Return whether the line before a mark announces an example or a format: `Respond in this format:`."""
+    line = before.rstrip(" \t\n*_`#>").rpartition("\n")[2].removesuffix("json").rstrip()
+    return line.endswith(":") and FORMAT.search(line) is not None
+
+
 def _labelled(label: str, rest: str) -> MarkedAnswer:
     """Return the first line with words after a label; `label` is the beginning of its sentence."""
     end = 0
     for whole in rest.split("\n"):
         line = ANSWER_ENDS.split(whole)[0]
         end += len(whole) + 1
-        if line.strip(DRESS):
+        if HAS_WORDS.search(line):
             is_said = not (
-                DOUBT.search(label)
+                ("answer" in label and not OWN.search(LABEL_CLAUSE_END.split(label)[-1]))
+                or DOUBT.search(label)
+                or ELSEWHERE.search(label)
                 or CONDITION.search(label.replace("would be", ""))
                 or NOT_SAID.search(LABEL_CLAUSE_END.split(label)[-1])
             )
@@ -1150,8 +1295,26 @@ def _value_in(text: str) -> str | None:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    if _is_failure(found):
+        return f"{ANSWER}{ANSWER_END}"
     values = set(_values(found))
-    return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}" if values else "\n"
+    if values:
+        return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}"
+    named = [(key, _text(value)) for key, value in found.items() if key.lower() in ANSWER_FIELDS]
+    return f"\n{named[0][0]}: {named[0][1]}\n" if len(named) == len(found) == 1 else "\n"
+
+
+def _is_failure(found: dict[str, Any]) -> bool:
+    """Return whether a JSON object reports an error: `{"status": "failed", "result": 0}`."""
+    for key, value in found.items():
+        name = key.lower()
+        if name in ERROR_FIELDS and value not in (None, False, "", 0, [], {}):
+            return True
+        if (name in SUCCESS_FIELDS and value is False) or (
+            name in STATE_FIELDS and _text(value).lower() not in GOOD_STATES
+        ):
+            return True
+    return False
 
 
 def _values(found: dict[str, Any]) -> Iterator[str]:
@@ -1269,15 +1432,34 @@ THOUGHT_LABEL = re.compile(
     r"^[\W_]*(?:thoughts?|reasoning|thinking|analysis|my thoughts)\b[\W_]*(?::|\n)", re.IGNORECASE
 )
 UNREAD_JSON = re.compile(r"\W*(?:json\s*)?\{\s*[\"']\w")
-LIST_IN_LINE = re.compile(r"\b1[.)] [^\n]{1,60} 2[.)] ")
+LIST_IN_LINE = re.compile(
+    r"(?:^|[\n:])\s{0,9}(?:\(?1[.)]|\(?[aA][.):]) ?\S[^\n]{0,60}? \(?(?:2[.)]|[bB][.):]) ?\S[^\n]*"
+)
+EMPTY_LABEL = re.compile(
+    r"\n[^\w\n]*(?:output|a|answer|assistant|response|reply)[*_]{0,2} ?:[\s*_]*\Z|\byour turn\b", re.IGNORECASE
+)
+ITEM = re.compile(r"\d{1,3}[.)] ")
+EMPTY_ITEM = re.compile(r"\d{1,3}[.)]")
+EXAMPLE = re.compile(r"[\W_]*(?:example|sample|demo|shot) ?\d*[*_]{0,2} ?:", re.IGNORECASE)
 LISTED = re.compile(
     r"\s*(?:[-*•+|–—]\s?\S|\(?\d{1,3}[.)]\s|(?:[\w()]+ ){0,3}[\w()]+: ?\S{1,12}$|[^\n]{1,40} [–-] [^\n]{1,40}$)"
 )
 
 
+def is_unanswered(text: str) -> bool:
+    """Return whether a reply has examples of a prompt, or ends with an empty label or item: `A:`, `3)`."""
+    rows = text.rstrip().split("\n")
+    last = rows[-1].strip()
+    is_item = EMPTY_ITEM.fullmatch(last) and (ITEM.match(rows[-2].strip()) if len(rows) > 1 else last.endswith(")"))
+    return bool(is_item) or EXAMPLE.match(text) is not None or EMPTY_LABEL.search(text) is not None
+
+
 def breaks_off(text: str, sentences: Sequence[str]) -> bool:
     """Return whether a text of several sentences breaks off, or ends with a sign after which more is expected."""
     end = text.rstrip(" \t\n*_`")
+    rows = end.split("\n")
+    if len(rows) > 1 and rows[-1].startswith("|") and rows[-1].count("|") < rows[-2].count("|"):
+        return True
     is_unfinished = len(sentences) > 1 and end[-1:].isalnum() and not is_listed(end.split("\n")[-1])
     return end.endswith((",", ":")) or is_unfinished
 
@@ -1313,6 +1495,7 @@ SPELLINGS = (
 )
 BITS = {"1": "yes", "0": "no"}
 WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
+TWICE = re.compile(r"(\w+) (?:twice|two times)\b")
 NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.ASCII | re.IGNORECASE)
 ROOM = 100  # characters that a text may have beyond the longest answer, for extra spaces
 
@@ -1406,6 +1589,7 @@ class ComposedAnswers:
         """
         if self.is_set:
             return OUTSIDE
+        said = TWICE.sub(r"\1 \1", said)
         found = [
             part
             for part in self.word.finditer(said)
@@ -1521,7 +1705,7 @@ LONGEST_SENTENCE = 600  # characters of a sentence that may assert an answer
 REMEMBERED = 10_000  # the most cached replies, and the most cached sentences
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
 NUMERIC = re.compile(r"\d[\d.,'-]*")
-NO_NUMBER_ALONE = re.compile(r"(?<![\w.])[-−.](?=\d)|[<>≤≥] ?(?=\d)|\d ?%|\d\+(?! ?\d)")
+NO_NUMBER_ALONE = re.compile(r"(?<![\w.])[-−.](?=\d)|[<>≤≥]=? ?(?=\d)|\d ?%|\d\+(?! ?\d)")
 TENS = "thirty forty fifty sixty seventy eighty ninety dozen hundred thousand million billion"
 NUMBER_WORDS = frozenset(f"{NUMBERS} {TENS}".split())
 BEFORE_ONE = words_of(
@@ -1534,11 +1718,20 @@ PRONOUN = re.compile(
 )
 """The word one that is no number: `the red one`, `upload one`."""
 ARITHMETIC = re.compile(
-    r"(?:[\d\s+*×x().,-]{2,80}|(?:\d{1,4}(?: \w{1,20}){0,3} ?\+ ?){1,20}\d{1,4}(?: \w{1,20}){0,3} ?)= ?(\d{1,6})"
+    r"(?:[\d\s+*×x().,-]{2,80}|(?:\d{1,4}(?: \w{1,20}){0,3} ?\+ ?){1,20}\d{1,4}(?: \w{1,20}){0,3} ?)"
+    rf"(?:=|gives|makes|equals) ?(\d{{1,6}})(?: (?:{'|'.join(sorted(THINGS))}))*(?: (?:altogether|in total|in all))?"
 )
+BEFORE = re.compile(r"^before (?:\w+ ){0,4}the (\w+), (?=\w)|(?<=\w) before (?:\w+ ){0,4}the (\w+)$")
+"""What came after the answer: `before the office, it was in the kitchen`."""
 TRUTHS = ("yes", "no", "maybe")
 PHRASE = re.compile(r"[\w\s'\".,&/-]+")
 RELATIVE = re.compile(r" (?:that|which|who|of (?:them|those|these)|matching|meeting|with|in|on|either)\b")
+NUMBERED = re.compile(r"^(?!\w+$)[a-z][a-z -]* #?\d+$|\b(?:colou?rs|sizes|kinds|materials|textures|surfaces)\b")
+"""The number of a thing, as in `figure 2`, and numbers of what nobody counts: `8 colors`."""
+OWNER = re.compile(r"^\w+'s (?=\w)|\b\w+(?= (?:is|was) (?:carrying|holding)\b)")
+KIND_OF = re.compile(r" are\b| an? ")
+"""What tells the kind of a name, or is about a kind: `Lily is a swan`, `swans are white`."""
+ATTRIBUTE = re.compile(r"\b(?:colou?r|shape|size|material|texture|place|location|path)\b")
 WITHOUT = re.compile(r"(?:none|nothing|maybe|no|yes)$")
 TRUTH_OF = re.compile(
     r"\s*(?:it|this|that|(?:the|this|that|your) (?:\w+ )?(?:caption|statement|claim|sentence|description|assertion|"
@@ -1578,6 +1771,7 @@ class SentenceReader:
         self.truths = tuple(
             codes <= {self.vocabulary.ways.get(one, OUTSIDE) for one in TRUTHS} for codes in self.admitted
         )
+        self.counts = tuple(bool(codes & self.numbers) for codes in self.admitted)
         self.has_truths_alone = set(vocabulary.answers) <= set(TRUTHS)
         self.zero = vocabulary.exact.get("0", OUTSIDE)
         self.no = vocabulary.ways.get("no", OUTSIDE)
@@ -1610,7 +1804,7 @@ class SentenceReader:
         if not is_asserted(sentence, doubts=not self._has_maybe(kind)):
             return None
         composed = self._composed(kind)
-        said = stripped_sentence(sentence)
+        said = stripped_sentence(self._without_next_place(sentence, kind))
         found: set[int] = set()
         is_single = composed is not None or self.truths[kind]
         for clause in (said,) if is_single else CLAUSES.split(said):
@@ -1618,6 +1812,13 @@ class SentenceReader:
             if code is not None:
                 found.add(code)
         return None if not found else found.pop() if len(found) == 1 else OUTSIDE
+
+    def _without_next_place(self, sentence: str, kind: int) -> str:
+        """Return a sentence without the place that somebody went to next: `before the office`."""
+        said = bare(sentence)
+        found = BEFORE.search(said)
+        is_place = found is not None and self._answer(found[1] or found[2], kind) != OUTSIDE
+        return BEFORE.sub("", said) if is_place else sentence
 
     def _clause(self, clause: str, kind: int, sentence: str) -> int | None:
         """Return the code of the answer that a clause of a sentence asserts."""
@@ -1628,9 +1829,12 @@ class SentenceReader:
         if self.zero in self.admitted[kind] and EXISTENCE.match(clause):
             return self.zero
         composed = self._composed(kind)
-        patterns = PATTERNS if composed is None else (CARRIED, COLON) if composed.is_set else (WALKED, COLON)
+        counts = (*PATTERNS, COUNTED) if self.counts[kind] else PATTERNS
+        patterns = counts if composed is None else (CARRIED, COLON) if composed.is_set else (WALKED, COLON)
         for core, tail, is_after_colon in statements_in(clause):
             for phrase in phrases_of(core, patterns):
+                if phrase.subject and not self._is_subject(phrase, kind):
+                    continue
                 if is_after_colon and not phrase.rest.strip() and composed is None:
                     continue  # a bare answer after an unknown label, such as `Score: 3`
                 code = self._phrase(phrase.text, kind)
@@ -1639,6 +1843,16 @@ class SentenceReader:
                 if code != OUTSIDE:
                     return code if self._is_whole(code, phrase, core, tail, kind, sentence) else OUTSIDE
         return None
+
+    def _is_subject(self, phrase: Phrase, kind: int) -> bool:
+        """Return whether a subject is a phrase of known words for things, or a name; a name is of no kind."""
+        subject = phrase.subject
+        if VERB.search(subject) or (self.counts[kind] and not AMOUNT.search(subject)):
+            return False
+        words = WORD.findall(OWNER.sub(" ", subject).replace("-", " ").replace("'s", ""))
+        strange = [word for word in words if word not in SUBJECT_WORDS and not self._is_noun(word)]
+        is_name = len(words) == 1 and strange == words
+        return not strange or (is_name and not KIND_OF.search(f"{phrase.rest} {phrase.text}"))
 
     def _claim(self, clause: str) -> int:
         """Return the code of yes or no for a clause about existence or a caption: `there is no such object`."""
@@ -1649,7 +1863,8 @@ class SentenceReader:
 
     def _is_whole(self, code: int, phrase: Phrase, core: str, tail: str, kind: int, sentence: str) -> bool:
         """Return whether the rest of a sentence leaves an answer as it is."""
-        if phrase.pattern is COUNTED and not self.numbers & self.admitted[kind]:
+        is_number = code in self.numbers
+        if is_number and phrase.pattern is COLON and ATTRIBUTE.search(phrase.rest):
             return False
         if phrase.pattern is MOVED and OUT_OF.search(core):
             return False
@@ -1658,14 +1873,21 @@ class SentenceReader:
         if self.truths[kind] and phrase.pattern is not None and not TRUTH_OF.match(phrase.rest):
             return False
         others = self.admitted[kind] - {code}
-        if phrase.pattern not in (STATED, STATED_LAST) and self.named(phrase.rest).codes & others:
+        if phrase.pattern not in (STATED, STATED_LAST, REASONED) and self.named(phrase.rest).codes & others:
             return False
+        if is_number and tail.startswith(":") and self._sum_of(tail) == self.vocabulary.answers[code]:
+            return True
         reason = REASON_TAIL.match(tail)
         if phrase.pattern is None and tail and reason is None and WITHOUT.match(core):
             return False
         if reason is not None:
             return self._clause(tail[reason.end() :].strip(), kind, sentence) in (None, code)
         return not self.named(tail).codes & others
+
+    def _sum_of(self, text: str) -> str:
+        """Return the sum of the numbers in a text: `one red, one blue and 2 green ones`."""
+        found = (self.vocabulary.code(word) for word in WORD.findall(PRONOUN.sub(" ", text)))
+        return str(sum(int(self.vocabulary.answers[code]) for code in found if code in self.numbers))
 
     def _phrase(self, phrase: str, kind: int) -> int:
         """Return the code of the only answer in a phrase of words for things; `OUTSIDE` for other phrases."""
@@ -1674,8 +1896,10 @@ class SentenceReader:
         code = OUTSIDE if said in self.vocabulary.bits else self._answer(" ".join(ARTICLES.sub("", said).split()), kind)
         if code != OUTSIDE or composed is not None or self.truths[kind]:
             return code
-        if self.numbers & self.admitted[kind]:
+        if self.counts[kind]:
             said = RELATIVE.split(said)[0]
+            if NUMBERED.search(said):
+                return OUTSIDE
         if PHRASE.fullmatch(said) is None or NEGATIVE.search(said):
             return OUTSIDE
         if not all(self._is_noun(word) for word in WORD.findall(said.replace("-", " ").replace("'s", ""))):
@@ -1684,6 +1908,13 @@ class SentenceReader:
         codes = named.codes & self.admitted[kind]
         is_unclear = len(codes) != 1 or (named.has_other_number and codes & self.numbers)
         return OUTSIDE if is_unclear else next(iter(codes))
+
+    def _without_lead(self, said: str, kind: int) -> str:
+        """Return a text without words such as `it is`, and without `color` or `size` unless it is about a number."""
+        lead = LEAD_IN.match(said)
+        if lead is None or (self.counts[kind] and ATTRIBUTE.search(lead[0])):
+            return said
+        return bare(said[lead.end() :])
 
     def _is_noun(self, word: str) -> bool:
         return word in self.nouns or word.rstrip("s") in self.nouns or plain(word) in self.nouns
@@ -1745,13 +1976,27 @@ def _is_number(word: str) -> bool:
 
 LONGEST = 200_000  # characters without the thoughts; a longer reply is unreadable
 SHORT = 200  # the most characters of a cached reply
+TALK = re.compile(r"\b(?:i|me|my|you|your|we|it load|image|picture|photo|question|answer)\b")
+BARE_TRUTH = re.compile(
+    r"^(yes|no) (?=(?:there|it|they|he|she|that|we|i|both|all)(?:'s| (?:is|are|was|were|does|do|did|has|have|can|"
+    r"isn't|aren't|"
+    r"wasn't|doesn't|don't|didn't|hasn't|haven't|fits?))\b)"
+)
+TRUTH_LEAD = re.compile(
+    r"^(?:based on|from|according to|looking at|judging by|in|given) [^,.;:]{1,80}, (?=(?:yes|no|true|false|maybe)\b)"
+)
+PIECES = re.compile(r"[–—;]| -+ ")
 LIST_GOES_ON = re.compile(r",? ?(?:and )?(?:an? |the )?\w+[.!]?$")
 DROPPED = re.compile(
     r"\b(?:drop\w*|left|leaves?|gave|gives|put|no longer|before|earlier|discard\w*|pass\w*|hand(?:ed|s)|previously|"
     r"used to|gone|"
     r"first|then)\b"
 )
-WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed)\b|n't\b")
+REMARK = re.compile(
+    r"(?:\w+ly |also |so |indeed )?(?:correct|right|clear|obvious|based|supported|straightforward|found|simple|"
+    r"consistent)\b"
+)
+WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed|overlooked|confus\w+|mixed up)\b|n't\b")
 WHOLE_CLAIM = {"correct": "yes", "incorrect": "no", "not true": "no", "not correct": "no", "untrue": "no"}
 GOES_ON = re.compile(
     r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
@@ -1766,8 +2011,6 @@ GOES_ON = re.compile(
     r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
 )
 ADDED = re.compile(r"[\s$*_)\].,;]{0,6}(?:or|and|/|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
-ALTERNATIVE = re.compile(r"\b(?:or|and|maybe|either|also)\b", re.IGNORECASE)
-HAS_WORDS = re.compile(r"[^\W_]")
 
 
 class ReplyReader(SentenceReader):
@@ -1794,10 +2037,10 @@ class ReplyReader(SentenceReader):
     def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
         said, unknown_mark = with_plain_marks(split_thoughts(text).said)
         said = said.strip()
-        if unknown_mark or len(said) > LONGEST:
+        if unknown_mark or len(said) > LONGEST or is_unanswered(said):
             return OUTSIDE
         said = self._own_part(with_marked_values(plain_characters(said)), kind)
-        said, choices = without_options(said, choices)
+        said, choices = without_options(self._without_list(said, kind), choices)
         whole = self._exact(said, kind, choices)
         if whole != OUTSIDE:
             return whole
@@ -1805,11 +2048,19 @@ class ReplyReader(SentenceReader):
         for marked in marks:
             if marked.text is None:
                 return OUTSIDE
-            if marked.is_delimited or self._is_about_answers(marked.text, kind, choices):
-                code = self._marked(marked, kind, choices)
-                earlier = self._other_marked(next(marks, None), kind, choices)
-                return code if earlier in (code, OUTSIDE) else OUTSIDE
+            if not marked.is_delimited and REMARK.match(plain_sentence(marked.text)):
+                continue
+            code = self._marked(marked, kind, choices)
+            earlier = self._other_marked(next(marks, None), kind, choices)
+            return code if earlier in (code, OUTSIDE) else OUTSIDE
         return self._unmarked(said, kind, choices)
+
+    def _without_list(self, text: str, kind: int) -> str:
+        """Return a text without a list of several answers in a line: `A. red B. blue`."""
+        found = LIST_IN_LINE.search(text) if self._composed(kind) is None else None
+        if found is None or len(self.named(plain_sentence(found[0])).codes & self.admitted[kind]) < 2:
+            return text
+        return f"{text[: found.start()]} {text[found.end() :]}"
 
     def _own_part(self, text: str, kind: int) -> str:
         """Return a reply without further questions that the model asks and answers itself."""
@@ -1826,22 +2077,13 @@ class ReplyReader(SentenceReader):
         return text
 
     def _other_marked(self, before: MarkedAnswer | None, kind: int, choices: Mapping[str, str]) -> int:
-        """Return the code of the answer that is marked directly before another one, without words between them."""
-        if before is None or before.text is None or HAS_WORDS.search(ALTERNATIVE.sub(" ", before.between)):
+        """Return the code of the answer that is marked before another one, unless the text between them corrects it."""
+        if before is None or before.text is None:
             return OUTSIDE
-        return self._exact(before.text, kind, choices)
-
-    def _is_about_answers(self, text: str, kind: int, choices: Mapping[str, str]) -> bool:
-        """Return whether a labelled line names an answer, or says that there is none; `correct` does neither."""
-        sentence, composed = plain_sentence(text), self._composed(kind)
-        return bool(
-            self._exact(text, kind, choices) != OUTSIDE
-            or choices
-            or self.named(sentence).codes & self.admitted[kind]
-            or (composed is not None and composed.word.search(sentence))
-            or is_refusal(sentence)
-            or not is_asserted(sentence)
-        )
+        between = plain_sentence(before.between)
+        if RETRACTION.search(between) or STRONG_RETRACTION.search(between) or WRONG.search(between):
+            return OUTSIDE
+        return self._exact(before.text if before.is_delimited else before.value, kind, choices)
 
     def _marked(self, marked: MarkedAnswer, kind: int, choices: Mapping[str, str]) -> int:
         """Return the code of the answer in a marked text."""
@@ -1898,7 +2140,7 @@ class ReplyReader(SentenceReader):
             return letter
         sentence = CONTRAST.sub("", sentence)
         whole = bare(PARENTHESES.sub(" ", sentence))
-        inner = bare(LEAD_IN.sub("", bare(sentence)))
+        inner = self._without_lead(bare(sentence), kind)
         for said in (bare(sentence), inner, whole):
             code = OUTSIDE if said in self.vocabulary.bits and said != bare(sentence) else self._answer(said, kind)
             if code != OUTSIDE:
@@ -1906,7 +2148,7 @@ class ReplyReader(SentenceReader):
         composed = self._composed(kind)
         end = HEAD_END.search(sentence)
         head, tail = (sentence[: end.start()], sentence[end.start() :]) if end else (sentence, "")
-        inner = bare(LEAD_IN.sub("", bare(head)))
+        inner = self._without_lead(bare(head), kind)
         code = OUTSIDE if inner in self.vocabulary.bits and inner != bare(head) else self._answer(inner, kind)
         if code == OUTSIDE or (WITHOUT.match(bare(head)) and tail.strip()[:1] not in ("", *",.;:!(–—-")):
             if not is_marked:
@@ -1915,7 +2157,9 @@ class ReplyReader(SentenceReader):
             if given is None and composed is not None:
                 given = self._set_or_sequence(sentence, composed, kind)
             return (
-                self._phrase(bare(LEAD_IN.sub("", bare(head))), kind) if given is None and composed is None else given
+                self._phrase(self._without_lead(bare(head), kind), kind)
+                if given is None and composed is None
+                else given
             )
         if code == OUTSIDE or not is_asserted(sentence, doubts=code != self.maybe):
             return OUTSIDE
@@ -1965,6 +2209,8 @@ class ReplyReader(SentenceReader):
         exact = {self._answer(bare(line), kind) for line in lines if not line.endswith("?")} - {OUTSIDE}
         if len(exact) > 1:
             return self._listed(lines, exact, kind)
+        if self.truths[kind] and any(map(self._is_about_talk, sentences)):
+            return OUTSIDE
         begin = next((at for at, one in enumerate(sentences) if not is_question(one) and not OPENER.match(one)), None)
         if begin is None:
             return OUTSIDE
@@ -1978,6 +2224,7 @@ class ReplyReader(SentenceReader):
             or UNREAD_JSON.match(text) is not None
             or THOUGHT_LABEL.match(text) is not None
             or (self._composed(kind) is not None and LIST_IN_LINE.search(text) is not None)
+            or (self.counts[kind] and any(map(UNCOUNTED.search, sentences)))
         )
 
     def _listed(self, lines: Sequence[str], codes: set[int], kind: int) -> int:
@@ -1986,8 +2233,19 @@ class ReplyReader(SentenceReader):
         is_list = all(self._answer(bare(line), kind) != OUTSIDE or line.endswith(":") for line in lines)
         return composed.together(codes) if composed is not None and is_list else OUTSIDE
 
+    def _is_about_talk(self, sentence: str) -> bool:
+        """Return whether a sentence is a question that is not about a thing: `Image loaded?`, `Are you sure?`."""
+        if not is_question(sentence):
+            return False
+        words = WORD.findall(sentence)
+        is_about_thing = any(self._is_noun(word) and word not in FILLERS for word in words)
+        return not is_about_thing and (len(words) < 3 or TALK.search(sentence) is not None)
+
     def _told(self, text: str, sentences: Sequence[str], exact: set[int], kind: int, choices: Mapping[str, str]) -> int:
         """Return the code of the answer that sentences assert: the first one, a conclusion, the last one, or any."""
+        exact = exact | self._alone(sentences, kind)
+        if self._is_torn(text, sentences, exact, kind):
+            return OUTSIDE
         first = self._leading(sentences, kind, choices)
         is_open = breaks_off(text, sentences) and self._given(sentences[-1], kind) is None
         if is_open and (first is None or len(sentences) > 1):
@@ -1997,24 +2255,51 @@ class ReplyReader(SentenceReader):
             return conclusion
         if first is not None:
             return first if exact <= {first} and conclusion in (None, first) else OUTSIDE
-        final = self._answer(bare(sentences[-1]), kind)
+        final = OUTSIDE if is_question(sentences[-1]) else self._answer(bare(sentences[-1]), kind)
         if final != OUTSIDE:
             before = sentences[-2] if len(sentences) > 1 else ""
-            return (
-                OUTSIDE if before.endswith(":") and (CONDITION.search(before) or INSTRUCTION.search(before)) else final
-            )
+            is_format = before.endswith(":") and (CONDITION.search(before) or INSTRUCTION.search(before))
+            is_doubted = DOUBT.search(before) and not self._has_maybe(kind)
+            return OUTSIDE if is_format or is_doubted or not exact <= {final} else final
         if self._goes_on(sentences, kind):
             return OUTSIDE
         rows = text.rstrip().split("\n")
-        if sum(map(is_listed, rows)) > 1 and not is_listed(rows[-1]):
+        if self.truths[kind] and len(rows) > 1:
+            row = sentences_of(plain_lines(rows[-1]))
+            last = self._leading(row, kind, choices) if row else None
+            if last is not None:
+                return last if exact <= {last} else OUTSIDE
+        if sum(map(is_listed, rows[:-1])) > 1 and (not rows[-2].strip() or not is_listed(rows[-1])):
             found = self._given_by(sentences_of(plain_lines(rows[-1])), kind)
             if found != OUTSIDE:
                 return found
         return OUTSIDE if any(map(MISSING.search, sentences)) else self._given_by(sentences, kind)
 
+    def _is_torn(self, text: str, sentences: Sequence[str], exact: set[int], kind: int) -> bool:
+        """Return whether a list has parts that are no answers beside those that are, or a text has two sequences."""
+        composed = self._composed(kind)
+        if composed is None:
+            return False
+        if not composed.is_set:
+            walks = (one.removeprefix("no, ") for one in sentences)
+            return len({composed.in_order(one) for one in walks if WALKED.pattern.fullmatch(bare(one))} - {OUTSIDE}) > 1
+        rows = [row for row in text.split("\n") if is_listed(row)]
+        return bool(exact) and any(
+            self._answer(bare(plain_lines(row)[0]), kind) == OUTSIDE for row in rows if plain_lines(row)
+        )
+
+    def _alone(self, sentences: Sequence[str], kind: int) -> set[int]:
+        """Return the codes of the answers that stand alone in a sentence, or between its dashes."""
+        if self._composed(kind) is not None:
+            return set()
+        pieces = (piece for one in sentences if not is_question(one) for piece in PIECES.split(one))
+        return {self._answer(self._without_lead(bare(piece), kind), kind) for piece in pieces} - {OUTSIDE}
+
     def _leading(self, sentences: Sequence[str], kind: int, choices: Mapping[str, str]) -> int | None:
         """Return the code of the answer with which a text begins, `OUTSIDE` if it is taken back, None without one."""
         is_caption = self.truths[kind] and TRUE_THAT.match(sentences[0])
+        if self.truths[kind]:
+            sentences = [BARE_TRUTH.sub(r"\1, ", TRUTH_LEAD.sub("", sentences[0])), *sentences[1:]]
         first = None if is_caption else self._stated(sentences[0], kind, choices, is_marked=False)
         if first is None or first == OUTSIDE:
             return first
@@ -2041,6 +2326,7 @@ class ReplyReader(SentenceReader):
             not said
             or is_question(said[-1])
             or any(map(STRONG_RETRACTION.search, sentences[given + self.truths[kind] :]))
+            or any(map(RETREAT.search, sentences[given + 1 :]))
         )
 
     def _conclusion(self, sentences: Sequence[str], kind: int) -> int | None:
@@ -2052,7 +2338,9 @@ class ReplyReader(SentenceReader):
             if not marks or not is_asserted(sentence, doubts=not self._has_maybe(kind)):
                 continue
             for said in (sentence[marks[-1].end() :], sentence[marks[-1].start() :].lstrip(" ,;:"), sentence):
-                code = self._answer(bare(LEAD_IN.sub("", bare(said))), kind)
+                code = self._answer(self._without_lead(bare(said), kind), kind)
+                if code == OUTSIDE and self.truths[kind]:
+                    code = self._answer(bare(said.rpartition(": ")[2]), kind)
                 given = self._given(said, kind) if code == OUTSIDE else code
                 if given is None and self.truths[kind] and said.strip(DRESS):
                     given = self._leading([said.lstrip(" ,;:")], kind, {})
@@ -2092,6 +2380,7 @@ class ReplyReader(SentenceReader):
         """Return whether the text after an answer takes it back."""
         return any(
             STRONG_RETRACTION.search(one)
+            or RETREAT.search(one)
             or (RETRACTION.search(one) and (self.named(one).codes & self.admitted[kind] or WRONG.search(one)))
             for one in sentences_of(plain_lines(after))
         )

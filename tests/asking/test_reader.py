@@ -19,6 +19,7 @@ from generation.engine.worlds import find_preset, get_world
 from tests import proof
 from tests.engine.predictions import asked
 from tests.engine.replies import test_composed, test_reply_reader
+from tests.engine.replies.test_corpus import CORPORA
 from tests.engine.replies.worlds import PRESETS, WorldReader, read_corpus, reader_of
 
 CHOICES = ("yes", "no", "light blue", "3")
@@ -119,7 +120,7 @@ def test_the_script_the_site_and_rewards_read_each_reply_of_the_corpus_the_same(
     world: tuple[str, WorldReader], script: ModuleType
 ) -> None:
     name, own = world
-    corpus = [one for some in ("replies", "more_replies", "hostile_replies") for one in read_corpus(some)]
+    corpus = [one for some in CORPORA for one in read_corpus(some)]
     ours = script.AnswerReader(own.answers, [form.choices for form in own.forms], own.synonyms)
     rows = [one for one in corpus if one.set == name]
     kinds = [own.types.index(one.type) for one in rows]

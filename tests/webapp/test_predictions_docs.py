@@ -96,7 +96,7 @@ def test_the_example_that_writes_json_writes_predictions(tmp_path: Path, monkeyp
 
 def test_texts_in_the_table_of_free_text_are_read_as_it_says() -> None:
     told = re.findall(r"^\| `(.+)` \| (?:`(\w+)`|nothing) \|$", documentation.source("predictions"), re.MULTILINE)
-    assert len(told) == 14
+    assert len(told) == 21
     asked = expected(4)
     for text, answer in told:
         content = json.dumps({"0": "yes", "1": text, "2": "cube", "3": "3"}).encode()

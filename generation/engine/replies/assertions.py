@@ -15,7 +15,7 @@ from generation.engine.replies.statements import CONTRAST, PARENTHESES, PLACE, b
 
 FILLERS = words_of(
     "a an the its of such very quite rather bright dark deep light solid single only exactly other visible different "
-    "colored coloured shaped sized color colour shape size material kind made out them those these "
+    "colored coloured shaped sized color colour shape size material kind made them those these "
     "matching distinct separate total surface finish texture look looking object's object"
 )
 LEAD = re.compile(
@@ -43,18 +43,22 @@ TAIL = re.compile(
     r"in (?:the|this) (?:image|picture|scene|photo|story|text|room)|(?:in|on|at|to|from|with|for) (?:the|its) "
     r"(?:left|right|back|front|middle|center|"
     r"centre|top|bottom|foreground|edge|corner|side|end)\b.*|from (?:left|right)|now|at the moment|right now|in "
-    r"total|altogether|all together|as well|after all|in colou?r|compared (?:to|with)|"
+    r"total|altogether|all together|as well|after all|in (?:colou?r|size|shape)|compared (?:to|with)|"
     r"visible|present|though)\b.*$| (?:here|there|now|then|again|too|either|so|overall|indeed|though)$"
 )
 REASON_TAIL = re.compile(
     r"(?:[,;:–—]| -|\()? ?\b(?:because|since|as|so that|given|due to|based on|considering|which means)\b"
 )
+ADVERBS = (
+    r"(?:clearly|definitely|probably|presumably|likely|most likely|almost certainly|certainly|simply|obviously|"
+    r"exactly|only|"
+    r"actually|really|truly|completely|entirely|mostly|mainly|primarily|fairly|relatively|slightly|apparently|"
+    r"evidently|undoubtedly|undeniably|distinctly|visibly|noticeably|currently|presently|finally|indeed|also|still|"
+    r"now|just|therefore|thus|again|in fact|both|all)"
+)
 COPULA = (
-    r"(?:is|are|was|were|looks?|appears?|seems?|must be|should be|has to be|can only be|will be|remains?|'s)"
-    r"(?: (?:to be|like|clearly|definitely|probably|most likely|likely|indeed|simply|also|still|now|currently|"
-    r"obviously|"
-    r"just|exactly|only|therefore|thus|again|certainly|in fact|actually|both|described as|called|(?:made|built)(?: "
-    r"out)? of|of|colored|coloured|\w+ly))*"
+    r"(?:is|are|was|were|looks?|appears?|seems?|must be|should be|has to be|can only be|will be|remains?|equals?|'s)"
+    rf"(?: (?:to be|like|{ADVERBS}|described as|called|(?:made|built)(?: out)? of|of|colored|coloured))*"
 )
 NO_SUBJECT = re.compile(
     r"\b(?:backgrounds?|floor|ground|wall|surface|screen|image|picture|photo|light|lighting|lamp|text|shadow|"
@@ -64,6 +68,24 @@ NO_SUBJECT = re.compile(
     r"output|score|"
     r"first guess|description|example|sample|template|bill for|edge|radius|faces|flagged|content|mentioned|\w*_\w*)\b"
 )
+
+
+SUBJECT_WORDS = words_of(
+    "it this that he she they these those the its a an both all each his her their them itself what which who whose on "
+    "in of at to with by for from front behind left right back top middle center centre above below near next beside "
+    "between closest nearest first second third last leftmost rightmost remaining same only is are was being and or "
+    "asked about question described mentioned number count total sum result overall person giver receiver recipient "
+    "place location current motivation reason feeling partly partially mostly hidden you're we're you we i i'm "
+    "facing using made there here having has have most as than gave given received got took handed over passed "
+    "carrying "
+    "holding"
+)
+"""Words that a subject may have besides words for things and answers, which the reader knows."""
+VERB = re.compile(
+    r"(?<!that )(?<!which )(?<!who )(?<!what )\b(?:is|are|was|were|has|have|looks?|seems?|appears?)\b(?! (?:carrying|"
+    r"holding)\b)"
+)
+AMOUNT = re.compile(r"\b(?:it|that|this|they|these|those|number|count|total|sum|result|all)\b")
 
 
 class Assertion(NamedTuple):
@@ -104,8 +126,7 @@ SEEN = Assertion(
         r")?(?:see|count|counted|spot|find|observe|"
         r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
         r"contains|has|depicts)|"
-        r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?|the (?:total|number|count|sum)(?: "
-        r"[^,;:]{0,80}?)? (?:is|are|equals)|(?:in )?total|"
+        r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?|(?:in )?total|"
         r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
         r")*(?P<phrase>[^,;:]{1,80})"
     ),
@@ -114,8 +135,8 @@ MOVED = Assertion(
     "mary went back to the kitchen",
     "kitchen",
     re.compile(
-        r"(?:(?:the )?[\w']{1,20}(?: [\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|are|'s)(?: now| still| currently| "
-        r"again)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
+        r"(?:(?:the )?[\w']{1,20}(?: (?:and )?[\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|were|are|'s)(?: now| still| "
+        r"currently| again| both)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
         r"returned|came|moves|travels|walks|headed|go)(?: back| over)?)(?: (?:in|at|to|inside|into|back to))(?: the)? "
         r"(?P<phrase>[\w -]{1,30})"
     ),
@@ -124,7 +145,7 @@ FELT = Assertion(
     "because he was very tired",
     "tired",
     re.compile(
-        r"(?:because )?(?:he|she|they|[\w']{2,20}) (?:is|was|felt|feels|got|are|were)(?: very| so| just)? "
+        r"(?:because )?(?:they (?:are|were|felt|feel|got)|[\w']{2,20} (?:is|was|felt|feels|got))(?: very| so| just)? "
         r"(?P<phrase>\w+)"
     ),
 )
@@ -144,7 +165,8 @@ WALKED = Assertion(
         r"(?:first |to get there |you |we |she |he |one |should |must |can |could |have to |need to |just |simply |"
         r"then |the (?:path|way|route|directions?) (?:is|are)|"
         r"it is|take|turn|move|walk|go|head|travel|step|to the |from there )*(?P<phrase>(?:(?:to|from|into|through|"
-        r"towards?) the \w+|north|south|east|west|[\W→]| |and|then|to|the|go|again|twice|walk|head|move|once|more|n|s|"
+        r"towards?) the \w+|north|south|east|west|[\W→]| |and|then|to|the|go|again|twice|two times|walk|head|move|"
+        r"once|more|n|s|"
         r"e|w|turn|finally|after that|next)+)"
     ),
 )
@@ -165,9 +187,11 @@ COLON = Assertion(
     "the number of cubes: 3",
     "3",
     re.compile(
-        r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|thus|"
+        r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|sum|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|"
+        r"thus|"
         r"hence|is|are|it|answer|"
-        r"conclusion|namely|carries|holds|has|place|location|paths?|way|route|directions?|induction|reason))(?: is| "
+        r"conclusion|namely|carries|holds|carrying|holding|has|place|location|paths?|way|route|directions?|induction|"
+        r"reason))(?: is| "
         r"are)? ?: ?(?P<phrase>[^,;:]{1,60})"
     ),
 )
@@ -179,24 +203,69 @@ INVERSE = Assertion(
 RECEIVED = Assertion(
     "he got it from jeff",
     "jeff",
-    re.compile(r"(?:(?:he|she|they|it|\w+) [\w' ]{1,40} )?(?:from|to|by) (?P<phrase>\w+)"),
+    re.compile(
+        r"(?:(?:(?P<subject>[\w' ]{1,40}?) )?(?:(?:was|were) )?(?:given|handed|passed|received|got|gotten|gave|took|"
+        r"taken|bought|brought)(?: [\w' ]{1,30})? )?(?:from|to|by) (?P<phrase>\w+)"
+    ),
+)
+GAVE = Assertion(
+    "bill gave it",
+    "bill",
+    re.compile(r"(?P<phrase>\w+) (?:gave|received|got|handed|passed|took|has|had) (?:it|that|this)(?: over)?"),
+)
+FEARED = Assertion(
+    "gertrude is afraid of the wolf",
+    "wolf",
+    re.compile(
+        r"(?:(?:\w+ )?(?:is |was )?(?:most )?(?:afraid|scared|frightened) of|\w+ fears|\w+ feared) "
+        r"(?:the |an? )?(?P<phrase>\w+)"
+    ),
+)
+REASONED = Assertion(
+    "sumit went to the kitchen because he was hungry",
+    "hungry",
+    re.compile(
+        r"[^,;:]{0,120}\b(?:because|since|as) (?:he|she|they|[a-z]+) (?:is|was|felt|feels|got|are|were)(?: very| so|"
+        r" just| now)? "
+        r"(?P<phrase>\w+)"
+    ),
 )
 COUNTED = Assertion(
     "exactly 3 of them match",
     "3 of them",
     re.compile(
         r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
-        r"shares?|remains?|qualify|qualifies|(?:is|are) (?:visible|present|there|shown|left|seen|found|in (?:the|this|"
-        r"it)))\b.*"
+        r"shares?|remains?|qualify|qualifies|(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
+        r"in (?:the|this|"
+        r"it))))\b.*"
     ),
 )
 OUT_OF = re.compile(r"\b(?:out|outside|way|heading|near|left|leaving)\b")
-PATTERNS = (STATED, STATED_LAST, HAS, SEEN, MOVED, FELT, WHICH, COLON, ACTED, CARRIED, INVERSE, RECEIVED, COUNTED)
+PATTERNS = (
+    REASONED,
+    FEARED,
+    STATED,
+    STATED_LAST,
+    HAS,
+    SEEN,
+    MOVED,
+    FELT,
+    WHICH,
+    COLON,
+    ACTED,
+    CARRIED,
+    INVERSE,
+    GAVE,
+    RECEIVED,
+)
 NEGATION_WORD = re.compile(r"\b(?:not|no|never|nor|neither|cannot|nobody|hardly)\b|n't\b")
 NEGATIVE = re.compile(
     r"\b(?:not|no|never|nor|neither|none|cannot|without|nobody|hardly|fewer|less|more|than|either|or|between|over|"
     r"under)\b|n't\b"
 )
+
+
+APPOSITION = re.compile(r"^(\w+), an? \w+, (?=is\b|was\b)")
 
 
 def stripped_sentence(sentence: str) -> str:
@@ -207,12 +276,15 @@ def stripped_sentence(sentence: str) -> str:
         if lead is None or lead.end() >= len(said):
             break
         said = said[lead.end() :].lstrip()
-    return said
+    return APPOSITION.sub(r"\1 ", said)
 
 
 SAID = re.compile(
     r"\b(?:say|says|said|wrote|writes|answer\w*|reads?|line|question|example|quote\w*|caption|label|step|\w*\d)\b"
 )
+
+
+NO_WORDS = re.compile(r" ?, ?, ?")
 
 
 class Statement(NamedTuple):
@@ -225,12 +297,14 @@ class Statement(NamedTuple):
 
 def statements_in(sentence: str) -> Iterator[Statement]:
     """Yield a stripped sentence whole, without its tail, and without what follows a colon."""
-    said = bare(" ".join(PLACE.sub(" ", sentence).split()))
+    said = bare(NO_WORDS.sub(" ", " ".join(PLACE.sub(" ", sentence).split())))
     yield Statement(said, "")
     tail = TAIL.search(said)
     if tail is not None and tail.start() > 0:
         yield Statement(bare(said[: tail.start()]), tail[0])
     before, _, after = said.partition(": ")
+    if after:
+        yield Statement(bare(before), f": {after}")
     if after and SAID.search(before) is None:
         yield Statement(bare(after), "", is_after_colon=True)
 
@@ -241,6 +315,7 @@ class Phrase(NamedTuple):
     text: str
     rest: str
     pattern: Assertion | None
+    subject: str = ""
 
 
 def phrases_of(core: str, patterns: Iterable[Assertion]) -> Iterator[Phrase]:
@@ -254,4 +329,4 @@ def phrases_of(core: str, patterns: Iterable[Assertion]) -> Iterator[Phrase]:
         subject = found.groupdict().get("subject")
         if NEGATION_WORD.search(rest) or (subject is not None and NO_SUBJECT.search(subject)):
             continue
-        yield Phrase(found["phrase"], rest, pattern)
+        yield Phrase(found["phrase"], rest, pattern, subject or "")

@@ -9,13 +9,21 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from generation.engine.replies.characters import words_of
-from generation.engine.replies.statements import CONDITION, DOUBT, DRESS, plain_sentence, without_macros
+from generation.engine.replies.statements import CONDITION, DOUBT, ELSEWHERE, plain_sentence, without_macros
 from generation.engine.replies.thoughts import ANSWER, ANSWER_END
 
 KEYS = words_of(
     "answer finalanswer final answers ans theanswer shortanswer correctanswer predictedanswer prediction response "
     "result output"
 )
+ANSWER_FIELDS = words_of("count number total sum color colour shape size material location place path")
+ERROR_FIELDS = words_of("error errors exception failure refusal")
+SUCCESS_FIELDS = words_of("success ok succeeded")
+STATE_FIELDS = words_of("status state code")
+GOOD_STATES = words_of(
+    "ok okay success succeeded successful complete completed done finished answered final 0 200 true"
+)
+"""Names of fields with an answer if an object has no other field, names of fields about a failure, and good states."""
 MOST_MARKS = 20  # marks of a reply that are looked at, from the last one on
 LARGEST_JSON = 100_000  # characters of a JSON object that is read
 LABEL = re.compile(
@@ -47,26 +55,41 @@ VALUE = re.compile(
 )
 ANSWER_ENDS = re.compile(re.escape(ANSWER_END), re.IGNORECASE)
 LONGEST_LEAD = 300  # characters before a mark in which the beginning of its sentence is looked for
+OWN = re.compile(
+    r"(?:^|[^\w' ]\W*|\b(?:the|my|our|your|this|an?|so|thus|therefore|hence|and|but|then|is|here|here's|in|as|for|that|"
+    r"its|short|ok|okay|sure|final) )"
+    r"(?:(?:final|short|best|correct|corrected|right|overall|updated|revised|direct|concise|brief|detailed|full|"
+    r"complete|"
+    r"proper|actual|true|single|only|single-word|one-word|exact|numerical|numeric|most likely|likely|true|false) )*"
+    r"(?:answer|ans)\b"
+)
+"""The model's own answer: `my final answer`, not `the student's answer`, `my previous answer` or `a typical answer`."""
 NOT_SAID = re.compile(
     r"(?:\b(?:can't|cannot|not|deny|denies|wrong|false|claim(?:s|ed)?|says|said|thought|thinks|at first|initially)|"
     r"n't)\b"
 )
 FORMAT = re.compile(
-    r"\b(?:format|template|example|sample|instance|syntax|expected (?:output|answer|reply))\b", re.IGNORECASE
+    r"\b(?:format|template|example|sample|instance|syntax|expected (?:output|answer|reply)|looks? like|"
+    r"(?:respond|reply|answer) (?:in|with) (?:this|the following|exactly))\b",
+    re.IGNORECASE,
 )
+HAS_WORDS = re.compile(r"[^\W_]")
 LABEL_CLAUSE_END = re.compile(r"[,;](?= )|\b(?:so|but|therefore|hence|thus|then)\b")
+PIECE_END = re.compile(r"[.,;!?\n](?:\s|$)|\n")
 SENTENCE = re.compile(r"[.!?\n](?:\s|$)|\n")
 
 
 class MarkedAnswer(NamedTuple):
     """A marked text, the text after it, and whether the mark says where it ends.
 
-    `text` is None if a doubt, a condition or a question is about the mark. `between` is the text up to the next mark.
+    `text` is None if a doubt, a condition or a question is about the mark. `value` is its first piece without commas,
+    and `between` the text up to the next mark.
     """
 
     text: str | None
     after: str
     is_delimited: bool
+    value: str = ""
     between: str = ""
 
 
@@ -76,16 +99,17 @@ def marked_answers(text: str) -> Iterator[MarkedAnswer]:
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     for mark, end in zip(reversed(marks), reversed(ends)):  # noqa: B905 - Python 3.9
         found = _marked(text, mark)
-        between = (
-            found.after[: max(0, len(found.after) - len(text) + end)] if found.is_delimited else text[mark.end() : end]
-        )
-        yield found._replace(between=between if found.is_delimited else " ".join(SENTENCE.split(between.strip())[1:]))
+        if found.is_delimited:
+            yield found._replace(between=found.after[: max(0, len(found.after) - len(text) + end)])
+        else:
+            value, between = (*PIECE_END.split(text[mark.end() : end].strip(), 1), "")[:2]
+            yield found._replace(value=value, between=between)
 
 
 def _marked(text: str, mark: re.Match[str]) -> MarkedAnswer:
     rest = text[mark.end() :]
     before = SENTENCE.split(text[max(0, mark.start() - LONGEST_LEAD) : mark.start()])[-1]
-    if FORMAT.search(before):
+    if FORMAT.search(before) or _is_announced(text[max(0, mark.start() - LONGEST_LEAD) : mark.start()]):
         return MarkedAnswer(None, rest, is_delimited=True)
     if mark["box"]:
         inside = braced(rest)
@@ -96,15 +120,23 @@ def _marked(text: str, mark: re.Match[str]) -> MarkedAnswer:
     return _labelled(plain_sentence(f"{before}{mark[0]}"), rest)
 
 
+def _is_announced(before: str) -> bool:
+    """Return whether the line before a mark announces an example or a format: `Respond in this format:`."""
+    line = before.rstrip(" \t\n*_`#>").rpartition("\n")[2].removesuffix("json").rstrip()
+    return line.endswith(":") and FORMAT.search(line) is not None
+
+
 def _labelled(label: str, rest: str) -> MarkedAnswer:
     """Return the first line with words after a label; `label` is the beginning of its sentence."""
     end = 0
     for whole in rest.split("\n"):
         line = ANSWER_ENDS.split(whole)[0]
         end += len(whole) + 1
-        if line.strip(DRESS):
+        if HAS_WORDS.search(line):
             is_said = not (
-                DOUBT.search(label)
+                ("answer" in label and not OWN.search(LABEL_CLAUSE_END.split(label)[-1]))
+                or DOUBT.search(label)
+                or ELSEWHERE.search(label)
                 or CONDITION.search(label.replace("would be", ""))
                 or NOT_SAID.search(LABEL_CLAUSE_END.split(label)[-1])
             )
@@ -155,8 +187,26 @@ def _value_in(text: str) -> str | None:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    if _is_failure(found):
+        return f"{ANSWER}{ANSWER_END}"
     values = set(_values(found))
-    return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}" if values else "\n"
+    if values:
+        return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}"
+    named = [(key, _text(value)) for key, value in found.items() if key.lower() in ANSWER_FIELDS]
+    return f"\n{named[0][0]}: {named[0][1]}\n" if len(named) == len(found) == 1 else "\n"
+
+
+def _is_failure(found: dict[str, Any]) -> bool:
+    """Return whether a JSON object reports an error: `{"status": "failed", "result": 0}`."""
+    for key, value in found.items():
+        name = key.lower()
+        if name in ERROR_FIELDS and value not in (None, False, "", 0, [], {}):
+            return True
+        if (name in SUCCESS_FIELDS and value is False) or (
+            name in STATE_FIELDS and _text(value).lower() not in GOOD_STATES
+        ):
+            return True
+    return False
 
 
 def _values(found: dict[str, Any]) -> Iterator[str]:

@@ -23,15 +23,34 @@ THOUGHT_LABEL = re.compile(
     r"^[\W_]*(?:thoughts?|reasoning|thinking|analysis|my thoughts)\b[\W_]*(?::|\n)", re.IGNORECASE
 )
 UNREAD_JSON = re.compile(r"\W*(?:json\s*)?\{\s*[\"']\w")
-LIST_IN_LINE = re.compile(r"\b1[.)] [^\n]{1,60} 2[.)] ")
+LIST_IN_LINE = re.compile(
+    r"(?:^|[\n:])\s{0,9}(?:\(?1[.)]|\(?[aA][.):]) ?\S[^\n]{0,60}? \(?(?:2[.)]|[bB][.):]) ?\S[^\n]*"
+)
+EMPTY_LABEL = re.compile(
+    r"\n[^\w\n]*(?:output|a|answer|assistant|response|reply)[*_]{0,2} ?:[\s*_]*\Z|\byour turn\b", re.IGNORECASE
+)
+ITEM = re.compile(r"\d{1,3}[.)] ")
+EMPTY_ITEM = re.compile(r"\d{1,3}[.)]")
+EXAMPLE = re.compile(r"[\W_]*(?:example|sample|demo|shot) ?\d*[*_]{0,2} ?:", re.IGNORECASE)
 LISTED = re.compile(
     r"\s*(?:[-*•+|–—]\s?\S|\(?\d{1,3}[.)]\s|(?:[\w()]+ ){0,3}[\w()]+: ?\S{1,12}$|[^\n]{1,40} [–-] [^\n]{1,40}$)"
 )
 
 
+def is_unanswered(text: str) -> bool:
+    """Return whether a reply has examples of a prompt, or ends with an empty label or item: `A:`, `3)`."""
+    rows = text.rstrip().split("\n")
+    last = rows[-1].strip()
+    is_item = EMPTY_ITEM.fullmatch(last) and (ITEM.match(rows[-2].strip()) if len(rows) > 1 else last.endswith(")"))
+    return bool(is_item) or EXAMPLE.match(text) is not None or EMPTY_LABEL.search(text) is not None
+
+
 def breaks_off(text: str, sentences: Sequence[str]) -> bool:
     """Return whether a text of several sentences breaks off, or ends with a sign after which more is expected."""
     end = text.rstrip(" \t\n*_`")
+    rows = end.split("\n")
+    if len(rows) > 1 and rows[-1].startswith("|") and rows[-1].count("|") < rows[-2].count("|"):
+        return True
     is_unfinished = len(sentences) > 1 and end[-1:].isalnum() and not is_listed(end.split("\n")[-1])
     return end.endswith((",", ":")) or is_unfinished
 

@@ -6,9 +6,15 @@ No answer is guessed: a reply that asserts none of the possible answers, or two 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from generation.engine.replies.assertions import WALKED
+from generation.engine.replies.assertions import FILLERS, WALKED
 from generation.engine.replies.characters import plain_characters
-from generation.engine.replies.marked_answers import MarkedAnswer, is_unfinished, marked_answers, with_marked_values
+from generation.engine.replies.marked_answers import (
+    HAS_WORDS,
+    MarkedAnswer,
+    is_unfinished,
+    marked_answers,
+    with_marked_values,
+)
 from generation.engine.replies.options import LETTER_LABEL, stated_letter, without_options
 from generation.engine.replies.reply_frame import (
     CLOSER,
@@ -22,13 +28,15 @@ from generation.engine.replies.reply_frame import (
     breaks_off,
     is_listed,
     is_question,
+    is_unanswered,
 )
-from generation.engine.replies.sentence_reader import REMEMBERED, WITHOUT, SentenceReader
+from generation.engine.replies.sentence_reader import REMEMBERED, WITHOUT, WORD, SentenceReader
 from generation.engine.replies.statements import (
     CHAT,
     CONCLUSION,
     CONDITION,
     CONTRAST,
+    DOUBT,
     DRESS,
     EARLIER,
     HEAD_END,
@@ -39,8 +47,10 @@ from generation.engine.replies.statements import (
     PARENTHESES,
     REASON,
     RETRACTION,
+    RETREAT,
     STRONG_RETRACTION,
     TRUE_THAT,
+    UNCOUNTED,
     bare,
     denied_parts,
     is_asserted,
@@ -54,13 +64,27 @@ from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary, Comp
 
 LONGEST = 200_000  # characters without the thoughts; a longer reply is unreadable
 SHORT = 200  # the most characters of a cached reply
+TALK = re.compile(r"\b(?:i|me|my|you|your|we|it load|image|picture|photo|question|answer)\b")
+BARE_TRUTH = re.compile(
+    r"^(yes|no) (?=(?:there|it|they|he|she|that|we|i|both|all)(?:'s| (?:is|are|was|were|does|do|did|has|have|can|"
+    r"isn't|aren't|"
+    r"wasn't|doesn't|don't|didn't|hasn't|haven't|fits?))\b)"
+)
+TRUTH_LEAD = re.compile(
+    r"^(?:based on|from|according to|looking at|judging by|in|given) [^,.;:]{1,80}, (?=(?:yes|no|true|false|maybe)\b)"
+)
+PIECES = re.compile(r"[–—;]| -+ ")
 LIST_GOES_ON = re.compile(r",? ?(?:and )?(?:an? |the )?\w+[.!]?$")
 DROPPED = re.compile(
     r"\b(?:drop\w*|left|leaves?|gave|gives|put|no longer|before|earlier|discard\w*|pass\w*|hand(?:ed|s)|previously|"
     r"used to|gone|"
     r"first|then)\b"
 )
-WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed)\b|n't\b")
+REMARK = re.compile(
+    r"(?:\w+ly |also |so |indeed )?(?:correct|right|clear|obvious|based|supported|straightforward|found|simple|"
+    r"consistent)\b"
+)
+WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed|overlooked|confus\w+|mixed up)\b|n't\b")
 WHOLE_CLAIM = {"correct": "yes", "incorrect": "no", "not true": "no", "not correct": "no", "untrue": "no"}
 GOES_ON = re.compile(
     r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
@@ -75,8 +99,6 @@ GOES_ON = re.compile(
     r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
 )
 ADDED = re.compile(r"[\s$*_)\].,;]{0,6}(?:or|and|/|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
-ALTERNATIVE = re.compile(r"\b(?:or|and|maybe|either|also)\b", re.IGNORECASE)
-HAS_WORDS = re.compile(r"[^\W_]")
 
 
 class ReplyReader(SentenceReader):
@@ -103,10 +125,10 @@ class ReplyReader(SentenceReader):
     def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
         said, unknown_mark = with_plain_marks(split_thoughts(text).said)
         said = said.strip()
-        if unknown_mark or len(said) > LONGEST:
+        if unknown_mark or len(said) > LONGEST or is_unanswered(said):
             return OUTSIDE
         said = self._own_part(with_marked_values(plain_characters(said)), kind)
-        said, choices = without_options(said, choices)
+        said, choices = without_options(self._without_list(said, kind), choices)
         whole = self._exact(said, kind, choices)
         if whole != OUTSIDE:
             return whole
@@ -114,11 +136,19 @@ class ReplyReader(SentenceReader):
         for marked in marks:
             if marked.text is None:
                 return OUTSIDE
-            if marked.is_delimited or self._is_about_answers(marked.text, kind, choices):
-                code = self._marked(marked, kind, choices)
-                earlier = self._other_marked(next(marks, None), kind, choices)
-                return code if earlier in (code, OUTSIDE) else OUTSIDE
+            if not marked.is_delimited and REMARK.match(plain_sentence(marked.text)):
+                continue
+            code = self._marked(marked, kind, choices)
+            earlier = self._other_marked(next(marks, None), kind, choices)
+            return code if earlier in (code, OUTSIDE) else OUTSIDE
         return self._unmarked(said, kind, choices)
+
+    def _without_list(self, text: str, kind: int) -> str:
+        """Return a text without a list of several answers in a line: `A. red B. blue`."""
+        found = LIST_IN_LINE.search(text) if self._composed(kind) is None else None
+        if found is None or len(self.named(plain_sentence(found[0])).codes & self.admitted[kind]) < 2:
+            return text
+        return f"{text[: found.start()]} {text[found.end() :]}"
 
     def _own_part(self, text: str, kind: int) -> str:
         """Return a reply without further questions that the model asks and answers itself."""
@@ -135,22 +165,13 @@ class ReplyReader(SentenceReader):
         return text
 
     def _other_marked(self, before: MarkedAnswer | None, kind: int, choices: Mapping[str, str]) -> int:
-        """Return the code of the answer that is marked directly before another one, without words between them."""
-        if before is None or before.text is None or HAS_WORDS.search(ALTERNATIVE.sub(" ", before.between)):
+        """Return the code of the answer that is marked before another one, unless the text between them corrects it."""
+        if before is None or before.text is None:
             return OUTSIDE
-        return self._exact(before.text, kind, choices)
-
-    def _is_about_answers(self, text: str, kind: int, choices: Mapping[str, str]) -> bool:
-        """Return whether a labelled line names an answer, or says that there is none; `correct` does neither."""
-        sentence, composed = plain_sentence(text), self._composed(kind)
-        return bool(
-            self._exact(text, kind, choices) != OUTSIDE
-            or choices
-            or self.named(sentence).codes & self.admitted[kind]
-            or (composed is not None and composed.word.search(sentence))
-            or is_refusal(sentence)
-            or not is_asserted(sentence)
-        )
+        between = plain_sentence(before.between)
+        if RETRACTION.search(between) or STRONG_RETRACTION.search(between) or WRONG.search(between):
+            return OUTSIDE
+        return self._exact(before.text if before.is_delimited else before.value, kind, choices)
 
     def _marked(self, marked: MarkedAnswer, kind: int, choices: Mapping[str, str]) -> int:
         """Return the code of the answer in a marked text."""
@@ -207,7 +228,7 @@ class ReplyReader(SentenceReader):
             return letter
         sentence = CONTRAST.sub("", sentence)
         whole = bare(PARENTHESES.sub(" ", sentence))
-        inner = bare(LEAD_IN.sub("", bare(sentence)))
+        inner = self._without_lead(bare(sentence), kind)
         for said in (bare(sentence), inner, whole):
             code = OUTSIDE if said in self.vocabulary.bits and said != bare(sentence) else self._answer(said, kind)
             if code != OUTSIDE:
@@ -215,7 +236,7 @@ class ReplyReader(SentenceReader):
         composed = self._composed(kind)
         end = HEAD_END.search(sentence)
         head, tail = (sentence[: end.start()], sentence[end.start() :]) if end else (sentence, "")
-        inner = bare(LEAD_IN.sub("", bare(head)))
+        inner = self._without_lead(bare(head), kind)
         code = OUTSIDE if inner in self.vocabulary.bits and inner != bare(head) else self._answer(inner, kind)
         if code == OUTSIDE or (WITHOUT.match(bare(head)) and tail.strip()[:1] not in ("", *",.;:!(–—-")):
             if not is_marked:
@@ -224,7 +245,9 @@ class ReplyReader(SentenceReader):
             if given is None and composed is not None:
                 given = self._set_or_sequence(sentence, composed, kind)
             return (
-                self._phrase(bare(LEAD_IN.sub("", bare(head))), kind) if given is None and composed is None else given
+                self._phrase(self._without_lead(bare(head), kind), kind)
+                if given is None and composed is None
+                else given
             )
         if code == OUTSIDE or not is_asserted(sentence, doubts=code != self.maybe):
             return OUTSIDE
@@ -274,6 +297,8 @@ class ReplyReader(SentenceReader):
         exact = {self._answer(bare(line), kind) for line in lines if not line.endswith("?")} - {OUTSIDE}
         if len(exact) > 1:
             return self._listed(lines, exact, kind)
+        if self.truths[kind] and any(map(self._is_about_talk, sentences)):
+            return OUTSIDE
         begin = next((at for at, one in enumerate(sentences) if not is_question(one) and not OPENER.match(one)), None)
         if begin is None:
             return OUTSIDE
@@ -287,6 +312,7 @@ class ReplyReader(SentenceReader):
             or UNREAD_JSON.match(text) is not None
             or THOUGHT_LABEL.match(text) is not None
             or (self._composed(kind) is not None and LIST_IN_LINE.search(text) is not None)
+            or (self.counts[kind] and any(map(UNCOUNTED.search, sentences)))
         )
 
     def _listed(self, lines: Sequence[str], codes: set[int], kind: int) -> int:
@@ -295,8 +321,19 @@ class ReplyReader(SentenceReader):
         is_list = all(self._answer(bare(line), kind) != OUTSIDE or line.endswith(":") for line in lines)
         return composed.together(codes) if composed is not None and is_list else OUTSIDE
 
+    def _is_about_talk(self, sentence: str) -> bool:
+        """Return whether a sentence is a question that is not about a thing: `Image loaded?`, `Are you sure?`."""
+        if not is_question(sentence):
+            return False
+        words = WORD.findall(sentence)
+        is_about_thing = any(self._is_noun(word) and word not in FILLERS for word in words)
+        return not is_about_thing and (len(words) < 3 or TALK.search(sentence) is not None)
+
     def _told(self, text: str, sentences: Sequence[str], exact: set[int], kind: int, choices: Mapping[str, str]) -> int:
         """Return the code of the answer that sentences assert: the first one, a conclusion, the last one, or any."""
+        exact = exact | self._alone(sentences, kind)
+        if self._is_torn(text, sentences, exact, kind):
+            return OUTSIDE
         first = self._leading(sentences, kind, choices)
         is_open = breaks_off(text, sentences) and self._given(sentences[-1], kind) is None
         if is_open and (first is None or len(sentences) > 1):
@@ -306,24 +343,51 @@ class ReplyReader(SentenceReader):
             return conclusion
         if first is not None:
             return first if exact <= {first} and conclusion in (None, first) else OUTSIDE
-        final = self._answer(bare(sentences[-1]), kind)
+        final = OUTSIDE if is_question(sentences[-1]) else self._answer(bare(sentences[-1]), kind)
         if final != OUTSIDE:
             before = sentences[-2] if len(sentences) > 1 else ""
-            return (
-                OUTSIDE if before.endswith(":") and (CONDITION.search(before) or INSTRUCTION.search(before)) else final
-            )
+            is_format = before.endswith(":") and (CONDITION.search(before) or INSTRUCTION.search(before))
+            is_doubted = DOUBT.search(before) and not self._has_maybe(kind)
+            return OUTSIDE if is_format or is_doubted or not exact <= {final} else final
         if self._goes_on(sentences, kind):
             return OUTSIDE
         rows = text.rstrip().split("\n")
-        if sum(map(is_listed, rows)) > 1 and not is_listed(rows[-1]):
+        if self.truths[kind] and len(rows) > 1:
+            row = sentences_of(plain_lines(rows[-1]))
+            last = self._leading(row, kind, choices) if row else None
+            if last is not None:
+                return last if exact <= {last} else OUTSIDE
+        if sum(map(is_listed, rows[:-1])) > 1 and (not rows[-2].strip() or not is_listed(rows[-1])):
             found = self._given_by(sentences_of(plain_lines(rows[-1])), kind)
             if found != OUTSIDE:
                 return found
         return OUTSIDE if any(map(MISSING.search, sentences)) else self._given_by(sentences, kind)
 
+    def _is_torn(self, text: str, sentences: Sequence[str], exact: set[int], kind: int) -> bool:
+        """Return whether a list has parts that are no answers beside those that are, or a text has two sequences."""
+        composed = self._composed(kind)
+        if composed is None:
+            return False
+        if not composed.is_set:
+            walks = (one.removeprefix("no, ") for one in sentences)
+            return len({composed.in_order(one) for one in walks if WALKED.pattern.fullmatch(bare(one))} - {OUTSIDE}) > 1
+        rows = [row for row in text.split("\n") if is_listed(row)]
+        return bool(exact) and any(
+            self._answer(bare(plain_lines(row)[0]), kind) == OUTSIDE for row in rows if plain_lines(row)
+        )
+
+    def _alone(self, sentences: Sequence[str], kind: int) -> set[int]:
+        """Return the codes of the answers that stand alone in a sentence, or between its dashes."""
+        if self._composed(kind) is not None:
+            return set()
+        pieces = (piece for one in sentences if not is_question(one) for piece in PIECES.split(one))
+        return {self._answer(self._without_lead(bare(piece), kind), kind) for piece in pieces} - {OUTSIDE}
+
     def _leading(self, sentences: Sequence[str], kind: int, choices: Mapping[str, str]) -> int | None:
         """Return the code of the answer with which a text begins, `OUTSIDE` if it is taken back, None without one."""
         is_caption = self.truths[kind] and TRUE_THAT.match(sentences[0])
+        if self.truths[kind]:
+            sentences = [BARE_TRUTH.sub(r"\1, ", TRUTH_LEAD.sub("", sentences[0])), *sentences[1:]]
         first = None if is_caption else self._stated(sentences[0], kind, choices, is_marked=False)
         if first is None or first == OUTSIDE:
             return first
@@ -350,6 +414,7 @@ class ReplyReader(SentenceReader):
             not said
             or is_question(said[-1])
             or any(map(STRONG_RETRACTION.search, sentences[given + self.truths[kind] :]))
+            or any(map(RETREAT.search, sentences[given + 1 :]))
         )
 
     def _conclusion(self, sentences: Sequence[str], kind: int) -> int | None:
@@ -361,7 +426,9 @@ class ReplyReader(SentenceReader):
             if not marks or not is_asserted(sentence, doubts=not self._has_maybe(kind)):
                 continue
             for said in (sentence[marks[-1].end() :], sentence[marks[-1].start() :].lstrip(" ,;:"), sentence):
-                code = self._answer(bare(LEAD_IN.sub("", bare(said))), kind)
+                code = self._answer(self._without_lead(bare(said), kind), kind)
+                if code == OUTSIDE and self.truths[kind]:
+                    code = self._answer(bare(said.rpartition(": ")[2]), kind)
                 given = self._given(said, kind) if code == OUTSIDE else code
                 if given is None and self.truths[kind] and said.strip(DRESS):
                     given = self._leading([said.lstrip(" ,;:")], kind, {})
@@ -401,6 +468,7 @@ class ReplyReader(SentenceReader):
         """Return whether the text after an answer takes it back."""
         return any(
             STRONG_RETRACTION.search(one)
+            or RETREAT.search(one)
             or (RETRACTION.search(one) and (self.named(one).codes & self.admitted[kind] or WRONG.search(one)))
             for one in sentences_of(plain_lines(after))
         )

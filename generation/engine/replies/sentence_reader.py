@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from generation.engine.replies.assertions import (
+    AMOUNT,
     CARRIED,
     COLON,
     COUNTED,
@@ -15,9 +16,12 @@ from generation.engine.replies.assertions import (
     OUT_OF,
     PATTERNS,
     REASON_TAIL,
+    REASONED,
     SEEN,
     STATED,
     STATED_LAST,
+    SUBJECT_WORDS,
+    VERB,
     WALKED,
     Phrase,
     phrases_of,
@@ -28,6 +32,7 @@ from generation.engine.replies.characters import words_of
 from generation.engine.replies.statements import (
     DETERMINER,
     EXISTENCE,
+    LEAD_IN,
     OPEN_DENIAL,
     THINGS,
     TRUE,
@@ -43,7 +48,7 @@ LONGEST_SENTENCE = 600  # characters of a sentence that may assert an answer
 REMEMBERED = 10_000  # the most cached replies, and the most cached sentences
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
 NUMERIC = re.compile(r"\d[\d.,'-]*")
-NO_NUMBER_ALONE = re.compile(r"(?<![\w.])[-−.](?=\d)|[<>≤≥] ?(?=\d)|\d ?%|\d\+(?! ?\d)")
+NO_NUMBER_ALONE = re.compile(r"(?<![\w.])[-−.](?=\d)|[<>≤≥]=? ?(?=\d)|\d ?%|\d\+(?! ?\d)")
 TENS = "thirty forty fifty sixty seventy eighty ninety dozen hundred thousand million billion"
 NUMBER_WORDS = frozenset(f"{NUMBERS} {TENS}".split())
 BEFORE_ONE = words_of(
@@ -56,11 +61,20 @@ PRONOUN = re.compile(
 )
 """The word one that is no number: `the red one`, `upload one`."""
 ARITHMETIC = re.compile(
-    r"(?:[\d\s+*×x().,-]{2,80}|(?:\d{1,4}(?: \w{1,20}){0,3} ?\+ ?){1,20}\d{1,4}(?: \w{1,20}){0,3} ?)= ?(\d{1,6})"
+    r"(?:[\d\s+*×x().,-]{2,80}|(?:\d{1,4}(?: \w{1,20}){0,3} ?\+ ?){1,20}\d{1,4}(?: \w{1,20}){0,3} ?)"
+    rf"(?:=|gives|makes|equals) ?(\d{{1,6}})(?: (?:{'|'.join(sorted(THINGS))}))*(?: (?:altogether|in total|in all))?"
 )
+BEFORE = re.compile(r"^before (?:\w+ ){0,4}the (\w+), (?=\w)|(?<=\w) before (?:\w+ ){0,4}the (\w+)$")
+"""What came after the answer: `before the office, it was in the kitchen`."""
 TRUTHS = ("yes", "no", "maybe")
 PHRASE = re.compile(r"[\w\s'\".,&/-]+")
 RELATIVE = re.compile(r" (?:that|which|who|of (?:them|those|these)|matching|meeting|with|in|on|either)\b")
+NUMBERED = re.compile(r"^(?!\w+$)[a-z][a-z -]* #?\d+$|\b(?:colou?rs|sizes|kinds|materials|textures|surfaces)\b")
+"""The number of a thing, as in `figure 2`, and numbers of what nobody counts: `8 colors`."""
+OWNER = re.compile(r"^\w+'s (?=\w)|\b\w+(?= (?:is|was) (?:carrying|holding)\b)")
+KIND_OF = re.compile(r" are\b| an? ")
+"""What tells the kind of a name, or is about a kind: `Lily is a swan`, `swans are white`."""
+ATTRIBUTE = re.compile(r"\b(?:colou?r|shape|size|material|texture|place|location|path)\b")
 WITHOUT = re.compile(r"(?:none|nothing|maybe|no|yes)$")
 TRUTH_OF = re.compile(
     r"\s*(?:it|this|that|(?:the|this|that|your) (?:\w+ )?(?:caption|statement|claim|sentence|description|assertion|"
@@ -100,6 +114,7 @@ class SentenceReader:
         self.truths = tuple(
             codes <= {self.vocabulary.ways.get(one, OUTSIDE) for one in TRUTHS} for codes in self.admitted
         )
+        self.counts = tuple(bool(codes & self.numbers) for codes in self.admitted)
         self.has_truths_alone = set(vocabulary.answers) <= set(TRUTHS)
         self.zero = vocabulary.exact.get("0", OUTSIDE)
         self.no = vocabulary.ways.get("no", OUTSIDE)
@@ -132,7 +147,7 @@ class SentenceReader:
         if not is_asserted(sentence, doubts=not self._has_maybe(kind)):
             return None
         composed = self._composed(kind)
-        said = stripped_sentence(sentence)
+        said = stripped_sentence(self._without_next_place(sentence, kind))
         found: set[int] = set()
         is_single = composed is not None or self.truths[kind]
         for clause in (said,) if is_single else CLAUSES.split(said):
@@ -140,6 +155,13 @@ class SentenceReader:
             if code is not None:
                 found.add(code)
         return None if not found else found.pop() if len(found) == 1 else OUTSIDE
+
+    def _without_next_place(self, sentence: str, kind: int) -> str:
+        """Return a sentence without the place that somebody went to next: `before the office`."""
+        said = bare(sentence)
+        found = BEFORE.search(said)
+        is_place = found is not None and self._answer(found[1] or found[2], kind) != OUTSIDE
+        return BEFORE.sub("", said) if is_place else sentence
 
     def _clause(self, clause: str, kind: int, sentence: str) -> int | None:
         """Return the code of the answer that a clause of a sentence asserts."""
@@ -150,9 +172,12 @@ class SentenceReader:
         if self.zero in self.admitted[kind] and EXISTENCE.match(clause):
             return self.zero
         composed = self._composed(kind)
-        patterns = PATTERNS if composed is None else (CARRIED, COLON) if composed.is_set else (WALKED, COLON)
+        counts = (*PATTERNS, COUNTED) if self.counts[kind] else PATTERNS
+        patterns = counts if composed is None else (CARRIED, COLON) if composed.is_set else (WALKED, COLON)
         for core, tail, is_after_colon in statements_in(clause):
             for phrase in phrases_of(core, patterns):
+                if phrase.subject and not self._is_subject(phrase, kind):
+                    continue
                 if is_after_colon and not phrase.rest.strip() and composed is None:
                     continue  # a bare answer after an unknown label, such as `Score: 3`
                 code = self._phrase(phrase.text, kind)
@@ -161,6 +186,16 @@ class SentenceReader:
                 if code != OUTSIDE:
                     return code if self._is_whole(code, phrase, core, tail, kind, sentence) else OUTSIDE
         return None
+
+    def _is_subject(self, phrase: Phrase, kind: int) -> bool:
+        """Return whether a subject is a phrase of known words for things, or a name; a name is of no kind."""
+        subject = phrase.subject
+        if VERB.search(subject) or (self.counts[kind] and not AMOUNT.search(subject)):
+            return False
+        words = WORD.findall(OWNER.sub(" ", subject).replace("-", " ").replace("'s", ""))
+        strange = [word for word in words if word not in SUBJECT_WORDS and not self._is_noun(word)]
+        is_name = len(words) == 1 and strange == words
+        return not strange or (is_name and not KIND_OF.search(f"{phrase.rest} {phrase.text}"))
 
     def _claim(self, clause: str) -> int:
         """Return the code of yes or no for a clause about existence or a caption: `there is no such object`."""
@@ -171,7 +206,8 @@ class SentenceReader:
 
     def _is_whole(self, code: int, phrase: Phrase, core: str, tail: str, kind: int, sentence: str) -> bool:
         """Return whether the rest of a sentence leaves an answer as it is."""
-        if phrase.pattern is COUNTED and not self.numbers & self.admitted[kind]:
+        is_number = code in self.numbers
+        if is_number and phrase.pattern is COLON and ATTRIBUTE.search(phrase.rest):
             return False
         if phrase.pattern is MOVED and OUT_OF.search(core):
             return False
@@ -180,14 +216,21 @@ class SentenceReader:
         if self.truths[kind] and phrase.pattern is not None and not TRUTH_OF.match(phrase.rest):
             return False
         others = self.admitted[kind] - {code}
-        if phrase.pattern not in (STATED, STATED_LAST) and self.named(phrase.rest).codes & others:
+        if phrase.pattern not in (STATED, STATED_LAST, REASONED) and self.named(phrase.rest).codes & others:
             return False
+        if is_number and tail.startswith(":") and self._sum_of(tail) == self.vocabulary.answers[code]:
+            return True
         reason = REASON_TAIL.match(tail)
         if phrase.pattern is None and tail and reason is None and WITHOUT.match(core):
             return False
         if reason is not None:
             return self._clause(tail[reason.end() :].strip(), kind, sentence) in (None, code)
         return not self.named(tail).codes & others
+
+    def _sum_of(self, text: str) -> str:
+        """Return the sum of the numbers in a text: `one red, one blue and 2 green ones`."""
+        found = (self.vocabulary.code(word) for word in WORD.findall(PRONOUN.sub(" ", text)))
+        return str(sum(int(self.vocabulary.answers[code]) for code in found if code in self.numbers))
 
     def _phrase(self, phrase: str, kind: int) -> int:
         """Return the code of the only answer in a phrase of words for things; `OUTSIDE` for other phrases."""
@@ -196,8 +239,10 @@ class SentenceReader:
         code = OUTSIDE if said in self.vocabulary.bits else self._answer(" ".join(ARTICLES.sub("", said).split()), kind)
         if code != OUTSIDE or composed is not None or self.truths[kind]:
             return code
-        if self.numbers & self.admitted[kind]:
+        if self.counts[kind]:
             said = RELATIVE.split(said)[0]
+            if NUMBERED.search(said):
+                return OUTSIDE
         if PHRASE.fullmatch(said) is None or NEGATIVE.search(said):
             return OUTSIDE
         if not all(self._is_noun(word) for word in WORD.findall(said.replace("-", " ").replace("'s", ""))):
@@ -206,6 +251,13 @@ class SentenceReader:
         codes = named.codes & self.admitted[kind]
         is_unclear = len(codes) != 1 or (named.has_other_number and codes & self.numbers)
         return OUTSIDE if is_unclear else next(iter(codes))
+
+    def _without_lead(self, said: str, kind: int) -> str:
+        """Return a text without words such as `it is`, and without `color` or `size` unless it is about a number."""
+        lead = LEAD_IN.match(said)
+        if lead is None or (self.counts[kind] and ATTRIBUTE.search(lead[0])):
+            return said
+        return bare(said[lead.end() :])
 
     def _is_noun(self, word: str) -> bool:
         return word in self.nouns or word.rstrip("s") in self.nouns or plain(word) in self.nouns

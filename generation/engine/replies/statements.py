@@ -12,11 +12,13 @@ from generation.engine.replies.characters import words_of
 
 DRESS = " \t\r\n….,:;!?\"'*_`$()[]{}<>|#=~“”‘’"
 DRESS_OF_NUMBERS = "".join(set(DRESS) - set(".<>$"))
-SIGNED_NUMBER = re.compile(r"\$\d+[^$]*$|[-−.] ?(?=\d)|[<>≤≥] ?(?=\d)")
+SIGNED_NUMBER = re.compile(r"\$\d+[^$]*$|[-−.] ?(?=\d)|[<>≤≥]=? ?(?=\d)")
 MACRO = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|bf|rm|displaystyle|boxed)\b\s?\{?|\\[()\[\],;! ]")
 EMPHASIS = re.compile(r"[*`#~|]+|(?<![^\W_])_+|_+(?![^\W_])")
-BULLET = re.compile(r"^(?:[-•+>–—] +)*(?:\(?\d{1,3}[.)] +(?=\S))?")
+BULLET = re.compile(r"^(?:(?:[-•+–—]|>(?! ?\d)) +)*(?:\(?\d{1,3}[.)] +(?=\S))?")
 SENTENCE_END = re.compile(r"(?<=\.\.\.)(?=\w)|(?<=[.!?;])[\"')\]]* +(?=\S)")
+ABBREVIATION = re.compile(r"\b(e\.g|i\.e|fig|nr|vs|approx|ca)\. ")
+NUMBER_RANGE = re.compile(r"(?<=\d)[–—](?=\d)")
 PARENTHESES = re.compile(r"\([^()]{0,400}\)|\[[^\[\]]{0,400}\]")
 
 IMAGE = (
@@ -45,7 +47,7 @@ REFUSAL = re.compile(
             r"blurry|blurred|"
             r"unclear|unreadable|unavailable|dark|compressed|distorted|pixelated|noisy|cropped|overexposed|"
             r"corrupt\w*|broken|empty|blank|black|fail\w*|load|come|attached|provided|"
-            r"uploaded|included|be)\b(?! (?:a|an|the|there)\b)",
+            r"uploaded|included|be)\b(?! (?:a|an|the|there|show|contain|match|depict|support)\b)",
             # please upload one
             r"\b(?:please|kindly|could you|can you|would you|you can|you could|you need to|you may|if you|once you|"
             r"when you|feel free to|try|make sure to) (?:\w+ ){0,3}?(?:upload\w*|attach\w*|shar(?:e|ing)|re-?upload\w*|"
@@ -92,15 +94,16 @@ DOUBT = re.compile(
     r"\b(?:(?<!no )(?<!without )(?<!without a )(?<!beyond )(?<!beyond any )doubt\w*|not (?:\w+ )?(?:sure|certain|"
     r"clear|confident|convinced)|n't (?:sure|certain|think|believe|say)|unsure|"
     r"uncertain|unlikely|unclear|might|maybe|perhaps|possibly|could (?:also |well |either )?be|may (?:also |well )?be|"
-    r"may or may not|whether|not think|not believe|wonder|hesitat\w*|suspect|either way|depend\w*|ambiguous|partly|"
-    r"partially|rumou?r|wouldn't|"
+    r"may or may not|whether|not think|not believe|wonder|hesitat\w*|suspect|either way|depend\w*|ambiguous|"
+    r"(?:partly|partially)(?! (?:hidden|occluded|covered|obscured|visible|behind|by|in|cut)\b)|rumou?r|wouldn't|"
     r"would not|some (?:people )?would|others would|"
     r"supposed(?:ly)?|allegedly|pretend|imagine|guessing)\b"
 )
 """Doubts. Weaker words, such as `probably`, `I think` and `looks`, still assert."""
 
 EARLIER = re.compile(
-    r"\b(?:before (?:that|this|then)|^before|earlier|previously|at first|originally|initially|used to|formerly|in "
+    r"\b(?:before (?:that|this|then)|^before (?!(?:\w+ ){0,4}the \w+,)|earlier|previously|at first|originally|"
+    r"initially|used to|formerly|in "
     r"the beginning)\b"
 )
 """What was before: `at first she was in the garden`."""
@@ -117,13 +120,14 @@ INSTRUCTION = re.compile(
     r"\b(?:options|choices|possible answers)\b ?:|\bpossible \w+ (?:are|were)\b|^(?:question|q|caption|statement|"
     r"prompt) ?:|"
     r"\b(?:need|have|want|going|try|trying|asked|task is|question is|goal is|question asks|asks?) (?:me |us |you |"
-    r"is )?(?:to|if|whether|"
+    r"is )?(?:to(?! (?:the|go|walk|head|move|travel|turn)\b)|if|whether|"
     r"about|how|what|which)\b"
 )
 CONCLUSION = re.compile(
     r"(?:^|[,;:] |\band |\bis that | (?=so (?:yes|no)\b))(?:so(?! (?:is|are|was|were|does|do|did|has|have|much|"
     r"many|far)\b)|therefore|thus|hence|in total|overall|in conclusion|in summary|to conclude|"
-    r"altogether|all in all|consequently|accordingly|finally|total|the total|that's|that (?:gives|makes|means|leaves)|"
+    r"altogether|all in all|consequently|accordingly|finally|total|sum(?= ?:)|the total|that's|that (?:gives|makes|"
+    r"means|leaves)|"
     r"this (?:gives|makes|means|leaves)|which (?:gives|makes|means|leaves)|giving|making|leaving|conclusion|"
     r"ergo)\b|\b(?:asked for|in question|a total of|the (?:count|total|number|sum|result) is)\b"
 )
@@ -184,20 +188,51 @@ DENIAL = re.compile(
 STRONG_RETRACTION = re.compile(
     r"\b(?:wait|scratch that|on second thought|i was (?:wrong|mistaken)|my mistake|i made (?:a|an) (?:mistake|"
     r"error)|oops|sorry|"
-    r"take (?:that|it) back|made (?:that|this|it) up|ignore|misread|edit ?:|hold on|let me (?:re|check|look|"
-    r"correct|verify|count|think|see|double)\w*|"
-    r"that(?:'s| is| was) (?:wrong|not right|incorrect)|not sure|hmm|now (?:line|to)|could (?:just as well|also|"
+    r"take (?:that|it) back|made (?:that|this|it) up|ignore|disregard|forget (?:that|this|it|what|my)|never ?mind|"
+    r"(?:scrap|strike) (?:that|this|it)|redo|on reflection|correct (?:myself|that|this)|misread|edit(?=\W)|hold on|"
+    r"let me (?:re|check|look|correct|verify|count|think|see|double)\w*|"
+    r"(?:that|which|this|but (?:it|that|this))(?:'s| is| was| would be) (?:\w+ )?(?:wrong|incorrect|mistaken|false|"
+    r"an? (?:mistake|"
+    r"error)|not (?:right|correct|true))|that (?:can't|cannot) be (?:right|correct|true)|not sure|hmm|now (?:line|"
+    r"to)|could (?:just as well|also|"
     r"equally)|may be wrong|might be wrong|i give up)\b"
 )
 """The text takes back what it said before, or goes on searching."""
+RETREAT = re.compile(
+    r"^(?:well|at least|or rather|or not|but then|then again)\b|\b(?:s?he|they|it) (?:\w+ )?left(?: it| again|"
+    r" there)?[.!]?$"
+)
+"""A later sentence takes an answer back, or says that it does not hold any more: `She then left.`"""
 MISSING = re.compile(
     r"\b(?:isn't|is not|aren't|are not|wasn't|was not|doesn't|does not|don't|never|not|no longer) (?:\w+ "
-    r"){0,2}(?:mention\w*|given|stat(?:e|ed)|"
-    r"specified|sa(?:y|id)|known|shown|describe\w*|listed|told|tell|visible)\b|\bhidden\b|\bnobody\b"
+    r"){0,2}(?:mention\w*|give|given|named|reveal\w*|stat(?:e|ed)|"
+    r"specified|sa(?:y|id)|known|shown|describe\w*|listed|told|tell|visible)\b|\b(?:is|are) hidden\b|\bnobody\b|"
+    r"\bno \w+ (?:is|was|are) (?:given|stated|mentioned|named|provided|shown)\b"
 )
 """The text says that what was asked for is not there."""
+UNCOUNTED = re.compile(
+    r"\b(?:(?:is|are|be) (?:\w+ )?(?:hidden|occluded)|hidden ones?|out of (?:view|frame)|not counting|more may|"
+    r"may be more|"
+    r"others? (?:may|might|could)|as far as i can (?:see|tell))\b"
+)
+"""There may be more than the text counts: `There are 3, but others are hidden.`"""
+ELSEWHERE = re.compile(
+    r"\b(?:usual(?:ly)?|typical(?:ly)?|normally|generally|often|sometimes|by default|in general|as a rule|"
+    r"(?:other|another|previous|last|earlier|next|different|most|many|some|all|similar|such) (?:\w+ )?"
+    rf"(?:{IMAGE}|question|example|case|dataset|puzzle|problem|version|task|stor(?:y|ies))s?)\b|"
+    r"\baccording to (?:the|an?|some|my|your|its|most) (?!(?:\w+ )?(?:image|picture|photo|scene|story|text|passage|"
+    r"context|"
+    r"line|lines|given|facts?|statements?|sentences?|information|trace|clues?|rules?)\b)\w+|"
+    r"\b(?:people|they|someone|somebody|others|who|caption|title|label|legend|name|user|student|annotator|teacher|"
+    r"colleague|"
+    r"friend|assistant|model) (?:\w+ ){0,2}?(?:says?|said|claim(?:s|ed)?|suggests?|states?|heard|told|wrote|writes|"
+    r"answers|answered|reported|reports)\b|"
+    r"\bi (?:heard|read|was told)\b"
+)
+"""What somebody else says, what holds in general, and what is so in another picture."""
 CHAT = re.compile(
-    r"\b(?:question|help|ready|understand|please|thank\w*|error|an? (?:\w+ )?(?:image|picture|photo)|let me|let's|"
+    r"\b(?:question|help|ready|understand|please|thank\w*|error|an? (?:\w+ )?(?:image|picture|photo)|problem|issue|"
+    r"let me|let's|"
     r"go ahead|happy|glad|given an?|"
     r"been given|our side|"
     r"went wrong|i'm here|sir|misunderst\w+|another time|moment|image (?:has|is|was|hasn't|isn't)|good one|tough "
@@ -245,7 +280,8 @@ PLACE = re.compile(
     r"under|between|clos(?:e|er|est) to|adjacent to|opposite|the same (?:\w+ )?as|(?:bigg|small|larg|tall|dark|"
     r"light|bright|wid|thick)er than|compared (?:to|with))"
     r"(?: (?!(?:is|are|was|were|has|looks?|appears?|seems?|it (?:is|was|has|looks)|it's|there|so|but|because|the "
-    r"(?:answer|object))\b)[\w'-]+){1,6}(?: (?:that|which) (?:is|are) (?:\w+ ){0,2}\w+)?"
+    r"(?:answer|object)|and (?:in front|behind|next|near|close|beside|above|below|under|to the (?:left|right)|left|"
+    r"right|(?:it|the \w+|the \w+ \w+) (?:is|are)))\b)[\w'-]+){1,6}(?: (?:that|which) (?:is|are) (?:\w+ ){0,2}\w+)?"
 )
 """A phrase about another object: `behind the red cube`."""
 DETERMINER = re.compile(
@@ -265,7 +301,8 @@ def plain_sentence(text: str) -> str:
     """Return a text in small letters with single spaces, and without marks of font."""
     if text.count("$") > 1:
         text = text.replace("$", "")
-    return " ".join(EMPHASIS.sub("", without_macros(text)).split()).casefold().replace("e.g. ", "e.g.")
+    said = " ".join(EMPHASIS.sub("", without_macros(text)).split()).casefold()
+    return ABBREVIATION.sub(r"\1.", NUMBER_RANGE.sub("-", said))
 
 
 def plain_lines(text: str) -> list[str]:
@@ -303,6 +340,7 @@ def is_asserted(sentence: str, *, doubts: bool = True) -> bool:
         or INSTRUCTION.search(sentence)
         or OFFER.search(sentence)
         or EARLIER.search(sentence)
+        or ELSEWHERE.search(sentence)
         or (doubts and DOUBT.search(sentence))
     )
 

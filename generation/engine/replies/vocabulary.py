@@ -31,6 +31,7 @@ SPELLINGS = (
 )
 BITS = {"1": "yes", "0": "no"}
 WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
+TWICE = re.compile(r"(\w+) (?:twice|two times)\b")
 NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.ASCII | re.IGNORECASE)
 ROOM = 100  # characters that a text may have beyond the longest answer, for extra spaces
 
@@ -124,6 +125,7 @@ class ComposedAnswers:
         """
         if self.is_set:
             return OUTSIDE
+        said = TWICE.sub(r"\1 \1", said)
         found = [
             part
             for part in self.word.finditer(said)

@@ -1,16 +1,20 @@
 """Replies that people have labelled: none is read wrongly, and few clear ones are lost.
 
 `replies` has 40 forms of replies, `more_replies` other wordings of the same forms, and `hostile_replies` were written
-to mislead the reader; most of these assert no answer. The rules were mended after each part, so no part is a test of
-replies that the rules have never met.
+to mislead the reader; most of these assert no answer. `fresh_replies` were written and labelled without a look at the
+rules. When the rules first met them, 47 of 882 were read wrongly, and 27 of 278 clear ones were unreadable; 13 that
+have no certain label were left out later. `variant_replies` has other replies of the kinds that were read wrongly then.
+The rules were mended after each part, so no part is a test of replies that the rules have never met.
 """
+
+from time import process_time
 
 import pytest
 
 from generation.engine.replies.thoughts import split_thoughts, with_plain_marks
 from tests.engine.replies.worlds import PRESETS, LabelledReply, read_corpus, reader_of
 
-CORPORA = ("replies", "more_replies", "hostile_replies")
+CORPORA = ("replies", "more_replies", "hostile_replies", "fresh_replies", "variant_replies")
 
 
 def read(one: LabelledReply) -> str | None:
@@ -23,7 +27,16 @@ def test_no_reply_is_read_wrongly(name: str) -> None:
     assert wrong == {}
 
 
-@pytest.mark.parametrize(("name", "share"), [("replies", 0.02), ("more_replies", 0.1), ("hostile_replies", 0.16)])
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        ("replies", 0.02),
+        ("more_replies", 0.1),
+        ("hostile_replies", 0.16),
+        ("fresh_replies", 0.02),
+        ("variant_replies", 0.02),
+    ],
+)
 def test_few_clear_replies_are_unreadable(name: str, share: float) -> None:
     clear = [one for one in read_corpus(name) if one.clear]
     lost = [one.reply for one in clear if read(one) is None]
@@ -36,6 +49,27 @@ def test_the_corpus_has_many_forms_and_labels_of_each_kind() -> None:
     assert len({one.form for one in corpus}) >= 30
     assert sum(one.clear for one in corpus) > 600 and sum(one.answer is None for one in corpus) > 300
     assert all(one.answer is not None for one in corpus if one.clear)
+
+
+PIECES = (
+    "the red ",
+    "red – ",
+    "3–",
+    "1)\n",
+    "because he is ",
+    "according to the ",
+    "a. red b. ",
+    "before the x ",
+    "A: ",
+)
+
+
+def test_the_time_for_replies_grows_with_their_length() -> None:
+    own = reader_of("clevr")
+    for piece in PIECES:
+        begun = process_time()
+        own.read(piece * (20_000 // len(piece)), "query_color")
+        assert process_time() - begun < 2, piece
 
 
 ISSUES = [

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from generation.engine.items import JOINT, AnswerForm, AnswerKind, Question
 from generation.engine.worlds.answer_prompts import answer_prompt
+from generation.engine.worlds.babi.entities import PLURALS
 from generation.engine.worlds.babi.languages import localised_answer
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.tasks import BY_NAME
@@ -33,9 +34,10 @@ def prompt(spec: BabiSpec, question: Question) -> str:
 
 
 def synonyms(spec: BabiSpec) -> dict[str, str]:
-    """Return other words for answers: `north` for the letter n, and zero for none."""
+    """Return other words for answers: `north` for the letter n, zero for none, and `wolves` for wolf."""
     answer = spec.language.answer
-    return {**{word: answer(word[0]) for word in COMPASS}, "0": answer(NONE), "zero": answer(NONE)}
+    plurals = {plural: one for one, plural in PLURALS.items() if one in answers(spec) and one != plural}
+    return {**{word: answer(word[0]) for word in COMPASS}, "0": answer(NONE), "zero": answer(NONE), **plurals}
 
 
 def answers(spec: BabiSpec) -> tuple[str, ...]:
