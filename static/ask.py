@@ -1367,6 +1367,16 @@ CHOSEN = re.compile(
     r"chose|selected|"
     r"picked)(?: option)?) [(\[\"'*]{0,3}([A-Z])(?![\w'])"
 )
+LETTER_PIECE = re.compile(r"[.\n;]")
+DENIED = re.compile(
+    r"[^a-z,]{0,3}(?:(?:is|was|seems|looks|would be|can be|must be) )?(?:\w+ly )?(?:wrong|incorrect|ruled|"
+    r"excluded|eliminated|"
+    r"impossible|not\b|isn't|can't|cannot|doesn't)"
+)
+"""What rejects a letter after it: `is wrong`, `is not the answer`."""
+OPTION_ALONE = re.compile(
+    r"(?:the )?(?:(?:correct|right|best) )?(?:option|choice|letter|answer)(?: is)? \(?([a-z])\)?", re.IGNORECASE
+)
 WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
 
 
@@ -1386,11 +1396,13 @@ def stated_letter(text: str, choices: Mapping[str, str], *, is_marked: bool) -> 
     found = found or CHOSEN.search(line)
     if found is None or found[1] not in choices:
         return None
-    rest = line[found.end() :]
+    rest, after = line[found.end() :], text[text.index(line) + found.end() :]
     others = set(CAPITAL.findall(SENTENCE_STOP.split(rest)[0])) & choices.keys() - {"A", "I"}
-    is_denied = NOT_BEFORE.search(line[: found.start(1)])
-    is_clear = not (is_denied or others or OR_LETTER.match(rest)) and is_asserted(plain_sentence(line))
-    return StatedLetter(found[1] if is_clear else "", text[text.index(line) + found.end() :])
+    alone = {bare(piece).upper() for piece in LETTER_PIECE.split(after)} & choices.keys() - {found[1]}
+    is_denied = NOT_BEFORE.search(line[: found.start(1)]) or DENIED.match(plain_sentence(rest))
+    is_retracted = any(map(STRONG_RETRACTION.search, plain_lines(after))) or RETRACTION.search(plain_sentence(rest))
+    is_unclear = is_denied or is_retracted or others or alone or OR_LETTER.match(rest)
+    return StatedLetter("" if is_unclear or not is_asserted(plain_sentence(line)) else found[1], after)
 
 
 def without_options(text: str, choices: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
@@ -2111,7 +2123,9 @@ class ReplyReader(SentenceReader):
         if text.rstrip(" \t\n\"'*_`)").endswith("?"):
             return OUTSIDE
         inner = bare(text)
-        letter = choices.get(inner.upper()) if len(inner) == 1 else None
+        option = OPTION_ALONE.fullmatch(inner) if choices else None
+        small = option[1] if option is not None else inner
+        letter = choices.get(small.upper()) if len(small) == 1 else None
         if letter is not None:
             return self.vocabulary.code(letter)
         lettered = LETTER_LABEL.match(inner)

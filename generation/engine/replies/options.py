@@ -4,7 +4,15 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from generation.engine.replies.statements import DRESS, is_asserted, plain_sentence
+from generation.engine.replies.statements import (
+    DRESS,
+    RETRACTION,
+    STRONG_RETRACTION,
+    bare,
+    is_asserted,
+    plain_lines,
+    plain_sentence,
+)
 
 LETTERED = re.compile(r"^[ \t>*_-]*\(?([A-Z])[).:][ \t*_]+(\S[^\n]{0,80})$", re.MULTILINE)
 LETTER_LABEL = re.compile(r"\(?([A-Z])[).:]\s+(?=\w)")
@@ -21,6 +29,16 @@ CHOSEN = re.compile(
     r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ll]etter)|\bI(?:'d| would|'ll| will| have| must)? (?:choose|select|pick|go with|"
     r"chose|selected|"
     r"picked)(?: option)?) [(\[\"'*]{0,3}([A-Z])(?![\w'])"
+)
+LETTER_PIECE = re.compile(r"[.\n;]")
+DENIED = re.compile(
+    r"[^a-z,]{0,3}(?:(?:is|was|seems|looks|would be|can be|must be) )?(?:\w+ly )?(?:wrong|incorrect|ruled|"
+    r"excluded|eliminated|"
+    r"impossible|not\b|isn't|can't|cannot|doesn't)"
+)
+"""What rejects a letter after it: `is wrong`, `is not the answer`."""
+OPTION_ALONE = re.compile(
+    r"(?:the )?(?:(?:correct|right|best) )?(?:option|choice|letter|answer)(?: is)? \(?([a-z])\)?", re.IGNORECASE
 )
 WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
 
@@ -41,11 +59,13 @@ def stated_letter(text: str, choices: Mapping[str, str], *, is_marked: bool) -> 
     found = found or CHOSEN.search(line)
     if found is None or found[1] not in choices:
         return None
-    rest = line[found.end() :]
+    rest, after = line[found.end() :], text[text.index(line) + found.end() :]
     others = set(CAPITAL.findall(SENTENCE_STOP.split(rest)[0])) & choices.keys() - {"A", "I"}
-    is_denied = NOT_BEFORE.search(line[: found.start(1)])
-    is_clear = not (is_denied or others or OR_LETTER.match(rest)) and is_asserted(plain_sentence(line))
-    return StatedLetter(found[1] if is_clear else "", text[text.index(line) + found.end() :])
+    alone = {bare(piece).upper() for piece in LETTER_PIECE.split(after)} & choices.keys() - {found[1]}
+    is_denied = NOT_BEFORE.search(line[: found.start(1)]) or DENIED.match(plain_sentence(rest))
+    is_retracted = any(map(STRONG_RETRACTION.search, plain_lines(after))) or RETRACTION.search(plain_sentence(rest))
+    is_unclear = is_denied or is_retracted or others or alone or OR_LETTER.match(rest)
+    return StatedLetter("" if is_unclear or not is_asserted(plain_sentence(line)) else found[1], after)
 
 
 def without_options(text: str, choices: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:

@@ -15,7 +15,7 @@ from generation.engine.replies.marked_answers import (
     marked_answers,
     with_marked_values,
 )
-from generation.engine.replies.options import LETTER_LABEL, stated_letter, without_options
+from generation.engine.replies.options import LETTER_LABEL, OPTION_ALONE, stated_letter, without_options
 from generation.engine.replies.reply_frame import (
     CLOSER,
     LIST_IN_LINE,
@@ -199,7 +199,9 @@ class ReplyReader(SentenceReader):
         if text.rstrip(" \t\n\"'*_`)").endswith("?"):
             return OUTSIDE
         inner = bare(text)
-        letter = choices.get(inner.upper()) if len(inner) == 1 else None
+        option = OPTION_ALONE.fullmatch(inner) if choices else None
+        small = option[1] if option is not None else inner
+        letter = choices.get(small.upper()) if len(small) == 1 else None
         if letter is not None:
             return self.vocabulary.code(letter)
         lettered = LETTER_LABEL.match(inner)
