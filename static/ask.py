@@ -245,7 +245,7 @@ MACRO = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|bf|rm|displays
 EMPHASIS = re.compile(r"[*`#~|]+|(?<![^\W_])_+|_+(?![^\W_])")
 BULLET = re.compile(r"^(?:(?:[-•+–—]|>(?! ?\d)) +)*(?:\(?\d{1,3}[.)] +(?=\S))?")
 SENTENCE_END = re.compile(r"(?<=\.\.\.)(?=\w)|(?<=[.!?;])[\"')\]]* +(?=\S)")
-ABBREVIATION = re.compile(r"\b(e\.g|i\.e|fig|nr|vs|approx|ca)\. ")
+ABBREVIATION = re.compile(r"\b(e\.g|fig|nr|vs|approx|ca)\. ")
 NUMBER_RANGE = re.compile(r"(?<=\d)[–—](?=\d)")
 PARENTHESES = re.compile(r"\([^()]{0,400}\)|\[[^\[\]]{0,400}\]")
 
@@ -458,7 +458,14 @@ ELSEWHERE = re.compile(
     r"\bi (?:heard|read|was told)\b"
 )
 """What somebody else says, what holds in general, and what is so in another picture."""
+REJECTED = re.compile(
+    r"[^a-z,]{0,3}(?:(?:is|was|seems|looks|would be|can be|must be) )?(?:\w+ly )?(?:wrong|incorrect|ruled|excluded|"
+    r"eliminated|"
+    r"impossible|not\b|isn't|wasn't|can't|cannot|doesn't)"
+)
+"""What rejects an answer or a letter before it: `is wrong`, `is not my answer`."""
 CHAT = re.compile(
+    r"\b(?:attach\w*|upload\w*|loaded|you (?:did|didn't|have|haven't|sent|asked|gave))\b|"
     r"\b(?:question|help|ready|understand|please|thank\w*|error|an? (?:\w+ )?(?:image|picture|photo)|problem|issue|"
     r"let me|let's|"
     r"go ahead|happy|glad|given an?|"
@@ -530,7 +537,7 @@ def plain_sentence(text: str) -> str:
     if text.count("$") > 1:
         text = text.replace("$", "")
     said = " ".join(EMPHASIS.sub("", without_macros(text)).split()).casefold()
-    return ABBREVIATION.sub(r"\1.", NUMBER_RANGE.sub("-", said))
+    return ABBREVIATION.sub(r"\1.", NUMBER_RANGE.sub("-", said)).replace("i.e. ", "")
 
 
 def plain_lines(text: str) -> list[str]:
@@ -577,328 +584,6 @@ def denied_parts(sentence: str) -> str:
     """Return the parts of a plain sentence that a negation, a comparison or a denial is about."""
     pairs = [part for pair in NEGATED_PAIR.findall(sentence) for part in pair]
     return " . ".join([*NEGATION.findall(sentence), *DENIAL.findall(sentence), *pairs])
-
-
-# Sentences that assert an answer: a small grammar of whole sentences.
-
-
-FILLERS = words_of(
-    "a an the its of such very quite rather bright dark deep light solid single only exactly other visible different "
-    "colored coloured shaped sized color colour shape size material kind made them those these "
-    "matching distinct separate total surface finish texture look looking object's object"
-)
-LEAD = re.compile(
-    r"(?:(?:no doubt(?: about it)?|without (?:a |any )?doubt|so yes|sure thing|sure|ok|okay|well|hmm|so|thus|hence|"
-    r"therefore|of course|certainly|absolutely|indeed|overall|finally|clearly|"
-    r"obviously|in (?:conclusion|summary|short)|to conclude|consequently|accordingly|then|now|and|but|also|"
-    r"probably|likely|"
-    r"most likely|apparently|here|great|alright|all right|answer|result|"
-    r"(?:i|we) (?:(?:can|do|also|would|'d|could) )?(?:think|believe|say|guess|conclude|suppose|see|know|find)(?: "
-    r"that)?(?= (?:it|the|there|that|this|he|she|they|its|both|all)\b)|"
-    r"i(?:'m| am) (?:\w+ )?(?:sure|confident|certain)(?: that)?|i(?:'d| would) say(?: that)?|i (?:think|believe|"
-    r"guess)(?: it's| it is)?|"
-    r"my (?:best )?guess (?:is|would be)|"
-    r"it (?:seems|appears|follows|is clear)(?: that)?(?= (?:it|the|there|he|she|they|its)\b)|(?:this|that) "
-    r"means(?: that)?|"
-    r"(?:based on|from|according to|in|looking at|judging by|judging from|going by|although|though|while|after|"
-    r"since|because|as|given|considering|"
-    r"despite|when|with|on|at|by|excluding|including|for) [^,.;:]{1,160},)[,:!]? )",
-)
-TAIL = re.compile(
-    r"(?:,|;| -|–|—|:)? ?\b(?:because|since|as (?=it|the|there|he|she|they|we|i|can|you)|which(?= (?:is|are|was|"
-    r"were|has|have|can|means))|though|although|based on|given (?:that|the|how)|due to|"
-    r"considering|according to|even though|thanks to|judging|for (?:the|this) (?:image|picture|scene)|i (?:think|"
-    r"believe|guess|suppose|would say)|to me|for sure|for certain|"
-    r"in (?:the|this) (?:image|picture|scene|photo|story|text|room)|(?:in|on|at|to|from|with|for) (?:the|its) "
-    r"(?:left|right|back|front|middle|center|"
-    r"centre|top|bottom|foreground|edge|corner|side|end)\b.*|from (?:left|right)|now|at the moment|right now|in "
-    r"total|altogether|all together|as well|after all|in (?:colou?r|size|shape)|compared (?:to|with)|"
-    r"visible|present|though)\b.*$| (?:here|there|now|then|again|too|either|so|overall|indeed|though)$"
-)
-REASON_TAIL = re.compile(
-    r"(?:[,;:–—]| -|\()? ?\b(?:because|since|as|so that|given|due to|based on|considering|which means)\b"
-)
-ADVERBS = (
-    r"(?:clearly|definitely|probably|presumably|likely|most likely|almost certainly|certainly|simply|obviously|"
-    r"exactly|only|"
-    r"actually|really|truly|completely|entirely|mostly|mainly|primarily|fairly|relatively|slightly|apparently|"
-    r"evidently|undoubtedly|undeniably|distinctly|visibly|noticeably|currently|presently|finally|indeed|also|still|"
-    r"now|just|therefore|thus|again|in fact|both|all)"
-)
-COPULA = (
-    r"(?:is|are|was|were|looks?|appears?|seems?|must be|should be|has to be|can only be|will be|remains?|equals?|'s)"
-    rf"(?: (?:to be|like|{ADVERBS}|described as|called|(?:made|built)(?: out)? of|of|colored|coloured))*"
-)
-NO_SUBJECT = re.compile(
-    r"\b(?:backgrounds?|floor|ground|wall|surface|screen|image|picture|photo|light|lighting|lamp|text|shadow|"
-    r"reflection|scene|"
-    r"sky|table|tint|answers?|confidence|i|you|we|version|model|file|error|code|status|server|request|label|nothing|"
-    r"nobody|none|everything|everybody|somebody|someone|chance|resolution|difference|game|opposite|reverse|format|"
-    r"output|score|"
-    r"first guess|description|example|sample|template|bill for|edge|radius|faces|flagged|content|mentioned|\w*_\w*)\b"
-)
-
-
-SUBJECT_WORDS = words_of(
-    "it this that he she they these those the its a an both all each his her their them itself what which who whose on "
-    "in of at to with by for from front behind left right back top middle center centre above below near next beside "
-    "between closest nearest first second third last leftmost rightmost remaining same only is are was being and or "
-    "asked about question described mentioned number count total sum result overall person giver receiver recipient "
-    "place location current motivation reason feeling partly partially mostly hidden you're we're you we i i'm "
-    "facing using made there here having has have most as than gave given received got took handed over passed "
-    "carrying "
-    "holding"
-)
-"""Words that a subject may have besides words for things and answers, which the reader knows."""
-VERB = re.compile(
-    r"(?<!that )(?<!which )(?<!who )(?<!what )\b(?:is|are|was|were|has|have|looks?|seems?|appears?)\b(?! (?:carrying|"
-    r"holding)\b)"
-)
-AMOUNT = re.compile(r"\b(?:it|that|this|they|these|those|number|count|total|sum|result|all)\b")
-
-
-class Assertion(NamedTuple):
-    """A whole statement that asserts the answer in its group `phrase`; an example, and the phrase of the example."""
-
-    example: str
-    phrase: str
-    pattern: re.Pattern[str]
-
-
-STATED = Assertion(
-    "the small ball is red",
-    "red",
-    re.compile(
-        rf"(?P<subject>(?:it|this|that|he|she|they|these|those|the|its|an?|both|all|each|his|her|their|what|on|"
-        rf"\w[\w'’.-]{{0,30}})\b[^,;:]{{0,160}}?)"
-        rf"(?:(?<=it)|(?<=that)|(?<=he)|(?<=she)|(?<=this)|\b|(?<=\w)) ?\b{COPULA} (?P<phrase>[^,;:]{{1,80}})"
-    ),
-)
-STATED_LAST = Assertion(
-    "the thing that looks small is a red ball",
-    "a red ball",
-    re.compile(STATED.pattern.pattern.replace("{0,160}?)", "{0,160})", 1)),
-)
-HAS = Assertion(
-    "it has a red surface",
-    "red surface",
-    re.compile(
-        r"(?:it|this|that|the [^,;:]{1,80}?|each|both) (?:has|have|had|shows?|gives?) (?:a|an|the|its)? "
-        r"?(?P<phrase>[^,;:]{1,60})"
-    ),
-)
-SEEN = Assertion(
-    "i can see exactly 3 cubes",
-    "3 cubes",
-    re.compile(
-        r"(?:there(?: is| are| was| were|'s|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
-        r")?(?:see|count|counted|spot|find|observe|"
-        r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
-        r"contains|has|depicts)|"
-        r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?|(?:in )?total|"
-        r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
-        r")*(?P<phrase>[^,;:]{1,80})"
-    ),
-)
-MOVED = Assertion(
-    "mary went back to the kitchen",
-    "kitchen",
-    re.compile(
-        r"(?:(?:the )?[\w']{1,20}(?: (?:and )?[\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|were|are|'s)(?: now| still| "
-        r"currently| again| both)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
-        r"returned|came|moves|travels|walks|headed|go)(?: back| over)?)(?: (?:in|at|to|inside|into|back to))(?: the)? "
-        r"(?P<phrase>[\w -]{1,30})"
-    ),
-)
-FELT = Assertion(
-    "because he was very tired",
-    "tired",
-    re.compile(
-        r"(?:because )?(?:they (?:are|were|felt|feel|got)|[\w']{2,20} (?:is|was|felt|feels|got))(?: very| so| just)? "
-        r"(?P<phrase>\w+)"
-    ),
-)
-CARRIED = Assertion(
-    "john is still carrying the milk and the apple",
-    "the milk and the apple",
-    re.compile(
-        r"(?:he|she|they|[\w']{2,20}) (?:is |are |was |still |now |currently |only |just |has |have )*(?:carrying|"
-        r"holding|carries|carry|holds|hold|has|have|got|owns|"
-        r"with)(?: still| now| only| just| exactly)* (?P<phrase>[^;:]{1,120})"
-    ),
-)
-WALKED = Assertion(
-    "you should go south and then west",
-    "south and then west",
-    re.compile(
-        r"(?:first |to get there |you |we |she |he |one |should |must |can |could |have to |need to |just |simply |"
-        r"then |the (?:path|way|route|directions?) (?:is|are)|"
-        r"it is|take|turn|move|walk|go|head|travel|step|to the |from there )*(?P<phrase>(?:(?:to|from|into|through|"
-        r"towards?) the \w+|north|south|east|west|[\W→]| |and|then|to|the|go|again|twice|two times|walk|head|move|"
-        r"once|more|n|s|"
-        r"e|w|turn|finally|after that|next)+)"
-    ),
-)
-ACTED = Assertion(
-    "it was jeff",
-    "jeff",
-    re.compile(
-        r"(?:it was |that was |it is |that is |it's |the (?:person|thing|object|item)[^,;:]{0,60} (?:is|was) )?(?:the "
-        r")?(?P<phrase>\w+)(?: did| does| was| is| has it| did it| got it| received it)?"
-    ),
-)
-WHICH = Assertion(
-    "it is the object on the left, which is red",
-    "red",
-    re.compile(r"(?:it is |that is )?the [^,;:]{1,80}, which (?:is|are|looks) (?P<phrase>[^,;:]{1,60})"),
-)
-COLON = Assertion(
-    "the number of cubes: 3",
-    "3",
-    re.compile(
-        r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|sum|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|"
-        r"thus|"
-        r"hence|is|are|it|answer|"
-        r"conclusion|namely|carries|holds|carrying|holding|has|place|location|paths?|way|route|directions?|induction|"
-        r"reason))(?: is| "
-        r"are)? ?: ?(?P<phrase>[^,;:]{1,60})"
-    ),
-)
-INVERSE = Assertion(
-    "a red ball is the object behind it",
-    "a red ball",
-    re.compile(r"(?P<phrase>(?:an?|the) [^,;:]{1,60}) is the (?:object|thing|one|item|answer)(?: [^,;:]{0,40})?"),
-)
-RECEIVED = Assertion(
-    "he got it from jeff",
-    "jeff",
-    re.compile(
-        r"(?:(?:(?P<subject>[\w' ]{1,40}?) )?(?:(?:was|were) )?(?:given|handed|passed|received|got|gotten|gave|took|"
-        r"taken|bought|brought)(?: [\w' ]{1,30})? )?(?:from|to|by) (?P<phrase>\w+)"
-    ),
-)
-GAVE = Assertion(
-    "bill gave it",
-    "bill",
-    re.compile(r"(?P<phrase>\w+) (?:gave|received|got|handed|passed|took|has|had) (?:it|that|this)(?: over)?"),
-)
-FEARED = Assertion(
-    "gertrude is afraid of the wolf",
-    "wolf",
-    re.compile(
-        r"(?:(?:\w+ )?(?:is |was )?(?:most )?(?:afraid|scared|frightened) of|\w+ fears|\w+ feared) "
-        r"(?:the |an? )?(?P<phrase>\w+)"
-    ),
-)
-REASONED = Assertion(
-    "sumit went to the kitchen because he was hungry",
-    "hungry",
-    re.compile(
-        r"[^,;:]{0,120}\b(?:because|since|as) (?:he|she|they|[a-z]+) (?:is|was|felt|feels|got|are|were)(?: very| so|"
-        r" just| now)? "
-        r"(?P<phrase>\w+)"
-    ),
-)
-COUNTED = Assertion(
-    "exactly 3 of them match",
-    "3 of them",
-    re.compile(
-        r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
-        r"shares?|remains?|qualify|qualifies|(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
-        r"in (?:the|this|"
-        r"it))))\b.*"
-    ),
-)
-OUT_OF = re.compile(r"\b(?:out|outside|way|heading|near|left|leaving)\b")
-PATTERNS = (
-    REASONED,
-    FEARED,
-    STATED,
-    STATED_LAST,
-    HAS,
-    SEEN,
-    MOVED,
-    FELT,
-    WHICH,
-    COLON,
-    ACTED,
-    CARRIED,
-    INVERSE,
-    GAVE,
-    RECEIVED,
-)
-NEGATION_WORD = re.compile(r"\b(?:not|no|never|nor|neither|cannot|nobody|hardly)\b|n't\b")
-NEGATIVE = re.compile(
-    r"\b(?:not|no|never|nor|neither|none|cannot|without|nobody|hardly|fewer|less|more|than|either|or|between|over|"
-    r"under)\b|n't\b"
-)
-
-
-APPOSITION = re.compile(r"^(\w+), an? \w+, (?=is\b|was\b)")
-
-
-def stripped_sentence(sentence: str) -> str:
-    """Return a plain sentence without parentheses, phrases such as `, not blue`, and words such as `so`."""
-    said = bare(PARENTHESES.sub(" ", CONTRAST.sub(" ", sentence)))
-    for _ in range(6):
-        lead = LEAD.match(f"{said} ")
-        if lead is None or lead.end() >= len(said):
-            break
-        said = said[lead.end() :].lstrip()
-    return APPOSITION.sub(r"\1 ", said)
-
-
-SAID = re.compile(
-    r"\b(?:say|says|said|wrote|writes|answer\w*|reads?|line|question|example|quote\w*|caption|label|step|\w*\d)\b"
-)
-
-
-NO_WORDS = re.compile(r" ?, ?, ?")
-
-
-class Statement(NamedTuple):
-    """A sentence without places, and the end that was left out: a reason, or where something is seen."""
-
-    core: str
-    tail: str
-    is_after_colon: bool = False
-
-
-def statements_in(sentence: str) -> Iterator[Statement]:
-    """Yield a stripped sentence whole, without its tail, and without what follows a colon."""
-    said = bare(NO_WORDS.sub(" ", " ".join(PLACE.sub(" ", sentence).split())))
-    yield Statement(said, "")
-    tail = TAIL.search(said)
-    if tail is not None and tail.start() > 0:
-        yield Statement(bare(said[: tail.start()]), tail[0])
-    before, _, after = said.partition(": ")
-    if after:
-        yield Statement(bare(before), f": {after}")
-    if after and SAID.search(before) is None:
-        yield Statement(bare(after), "", is_after_colon=True)
-
-
-class Phrase(NamedTuple):
-    """A phrase of a statement that may be the answer, the rest of the statement, and the pattern that fits."""
-
-    text: str
-    rest: str
-    pattern: Assertion | None
-    subject: str = ""
-
-
-def phrases_of(core: str, patterns: Iterable[Assertion]) -> Iterator[Phrase]:
-    """Yield the phrase in which each pattern that fits a whole statement has the answer."""
-    yield Phrase(core, "", None)
-    for pattern in patterns:
-        found = pattern.pattern.fullmatch(core)
-        if found is None:
-            continue
-        rest = f"{core[: found.start('phrase')]} {core[found.end('phrase') :]}"
-        subject = found.groupdict().get("subject")
-        if NEGATION_WORD.search(rest) or (subject is not None and NO_SUBJECT.search(subject)):
-            continue
-        yield Phrase(found["phrase"], rest, pattern, subject or "")
 
 
 # Thoughts of models: the parts of a reply between marks such as `<think>` and `</think>`, which are no answer.
@@ -1321,7 +1006,7 @@ def _values(found: dict[str, Any]) -> Iterator[str]:
     if "step" in found:
         return  # the result of a step is no answer
     for key, value in found.items():
-        if re.sub(r"[\W_]", "", key).lower() in KEYS:
+        if re.sub(r"[\W_\d]", "", key).lower() in KEYS:
             if isinstance(value, list):
                 yield ",".join(map(_text, value)) or "[]"
             elif isinstance(value, dict):
@@ -1368,12 +1053,6 @@ CHOSEN = re.compile(
     r"picked)(?: option)?) [(\[\"'*]{0,3}([A-Z])(?![\w'])"
 )
 LETTER_PIECE = re.compile(r"[.\n;]")
-DENIED = re.compile(
-    r"[^a-z,]{0,3}(?:(?:is|was|seems|looks|would be|can be|must be) )?(?:\w+ly )?(?:wrong|incorrect|ruled|"
-    r"excluded|eliminated|"
-    r"impossible|not\b|isn't|can't|cannot|doesn't)"
-)
-"""What rejects a letter after it: `is wrong`, `is not the answer`."""
 OPTION_ALONE = re.compile(
     r"(?:the )?(?:(?:correct|right|best) )?(?:option|choice|letter|answer)(?: is)? \(?([a-z])\)?", re.IGNORECASE
 )
@@ -1399,7 +1078,7 @@ def stated_letter(text: str, choices: Mapping[str, str], *, is_marked: bool) -> 
     rest, after = line[found.end() :], text[text.index(line) + found.end() :]
     others = set(CAPITAL.findall(SENTENCE_STOP.split(rest)[0])) & choices.keys() - {"A", "I"}
     alone = {bare(piece).upper() for piece in LETTER_PIECE.split(after)} & choices.keys() - {found[1]}
-    is_denied = NOT_BEFORE.search(line[: found.start(1)]) or DENIED.match(plain_sentence(rest))
+    is_denied = NOT_BEFORE.search(line[: found.start(1)]) or REJECTED.match(plain_sentence(rest))
     is_retracted = any(map(STRONG_RETRACTION.search, plain_lines(after))) or RETRACTION.search(plain_sentence(rest))
     is_unclear = is_denied or is_retracted or others or alone or OR_LETTER.match(rest)
     return StatedLetter("" if is_unclear or not is_asserted(plain_sentence(line)) else found[1], after)
@@ -1484,6 +1163,331 @@ def is_question(sentence: str) -> bool:
 def is_listed(line: str) -> bool:
     """Return whether a line is part of a list or a table."""
     return LISTED.match(line) is not None
+
+
+# Sentences that assert an answer: a small grammar of whole sentences.
+
+
+FILLERS = words_of(
+    "a an the its of such very quite rather bright dark deep light solid single only exactly other visible different "
+    "colored coloured shaped sized color colour shape size material kind made them those these "
+    "matching distinct separate total surface finish texture look looking object's object"
+)
+LEAD = re.compile(
+    r"(?:(?:no doubt(?: about it)?|without (?:a |any )?doubt|so yes|sure thing|sure|ok|okay|well|hmm|so|thus|hence|"
+    r"therefore|of course|certainly|absolutely|indeed|overall|finally|clearly|"
+    r"obviously|in (?:conclusion|summary|short)|to conclude|consequently|accordingly|then|now|and|but|also|"
+    r"probably|likely|"
+    r"most likely|apparently|here|great|alright|all right|answer|result|"
+    r"(?:i|we) (?:(?:can|do|also|would|'d|could) )?(?:think|believe|say|guess|conclude|suppose|see|know|find)(?: "
+    r"that)?(?= (?:it|the|there|that|this|he|she|they|its|both|all)\b)|"
+    r"i(?:'m| am) (?:\w+ )?(?:sure|confident|certain)(?: that)?|i(?:'d| would) say(?: that)?|i (?:think|believe|"
+    r"guess)(?: it's| it is)?|"
+    r"my (?:best )?guess (?:is|would be)|"
+    r"it (?:seems|appears|follows|is clear)(?: that)?(?= (?:it|the|there|he|she|they|its)\b)|(?:this|that) "
+    r"means(?: that)?|"
+    r"(?:based on|from|according to|in|looking at|judging by|judging from|going by|although|though|while|after|"
+    r"since|because|as|given|considering|"
+    r"despite|when|with|on|at|by|excluding|including|for) [^,.;:]{1,160},)[,:!]? )",
+)
+TAIL = re.compile(
+    r"(?:,|;| -|–|—|:)? ?\b(?:because|since|as (?=it|the|there|he|she|they|we|i|can|you)|which(?= (?:is|are|was|"
+    r"were|has|have|can|means))|though|although|based on|given (?:that|the|how)|due to|"
+    r"considering|according to|even though|thanks to|judging|for (?:the|this) (?:image|picture|scene)|i (?:think|"
+    r"believe|guess|suppose|would say)|to me|for sure|for certain|"
+    r"in (?:the|this) (?:image|picture|scene|photo|story|text|room)|(?:in|on|at|to|from|with|for) (?:the|its) "
+    r"(?:left|right|back|front|middle|center|"
+    r"centre|top|bottom|foreground|edge|corner|side|end)\b.*|from (?:left|right)|now|at the moment|right now|in "
+    r"total|altogether|all together|as well|after all|in (?:colou?r|size|shape)|compared (?:to|with)|"
+    r"visible|present|though)\b.*$| (?:here|there|now|then|again|too|either|so|overall|indeed|though)$"
+)
+REASON_TAIL = re.compile(
+    r"(?:[,;:–—]| -|\()? ?\b(?:because|since|as|so that|given|due to|based on|considering|which means)\b"
+)
+ADVERBS = (
+    r"(?:clearly|definitely|probably|presumably|likely|most likely|almost certainly|certainly|simply|obviously|"
+    r"exactly|only|"
+    r"actually|really|truly|completely|entirely|mostly|mainly|primarily|fairly|relatively|slightly|apparently|"
+    r"evidently|undoubtedly|undeniably|distinctly|visibly|noticeably|currently|presently|finally|indeed|also|still|"
+    r"now|just|therefore|thus|again|in fact|both|all)"
+)
+COPULA = (
+    r"(?:is|are|was|were|looks?|appears?|seems?|must be|should be|has to be|can only be|will be|remains?|equals?|'s)"
+    rf"(?: (?:to be|like|{ADVERBS}|described as|called|(?:made|built)(?: out)? of|of|colored|coloured))*"
+)
+NO_SUBJECT = re.compile(
+    r"\b(?:backgrounds?|floor|ground|wall|surface|screen|image|picture|photo|light|lighting|lamp|text|shadow|"
+    r"reflection|scene|"
+    r"sky|table|tint|answers?|confidence|i|you|we|version|model|file|error|code|status|server|request|label|nothing|"
+    r"nobody|none|everything|everybody|somebody|someone|chance|resolution|difference|game|opposite|reverse|format|"
+    r"output|score|"
+    r"first guess|description|example|sample|template|bill for|edge|radius|faces|flagged|content|mentioned|\w*_\w*)\b"
+)
+
+
+SUBJECT_WORDS = words_of(
+    "it this that he she they these those the its a an both all each his her their them itself what which who whose on "
+    "in of at to with by for from front behind left right back top middle center centre above below near next beside "
+    "between closest nearest first second third last leftmost rightmost remaining same only is are was being and or "
+    "asked about question described mentioned number count total sum result overall person giver receiver recipient "
+    "place location current motivation reason feeling partly partially mostly hidden you're we're you we i i'm "
+    "facing using made there here having has have most as than gave given received got took handed over passed "
+    "carrying "
+    "holding foreground corner edge side group row"
+)
+"""Words that a subject may have besides words for things and answers, which the reader knows."""
+VERB = re.compile(
+    r"(?<!that )(?<!which )(?<!who )(?<!what )\b(?:is|are|was|were|has|have|looks?|seems?|appears?)\b(?! (?:carrying|"
+    r"holding)\b)"
+)
+AMOUNT = re.compile(r"\b(?:it|that|this|they|these|those|number|count|total|sum|result|all)\b")
+
+
+class Assertion(NamedTuple):
+    """A whole statement that asserts the answer in its group `phrase`; an example, and the phrase of the example."""
+
+    example: str
+    phrase: str
+    pattern: re.Pattern[str]
+
+
+STATED = Assertion(
+    "the small ball is red",
+    "red",
+    re.compile(
+        rf"(?P<subject>(?:it|this|that|he|she|they|these|those|the|its|an?|both|all|each|his|her|their|what|on|"
+        rf"\w[\w'’.-]{{0,30}})\b[^,;:]{{0,160}}?)"
+        rf"(?:(?<=it)|(?<=that)|(?<=he)|(?<=she)|(?<=this)|\b|(?<=\w)) ?\b{COPULA} (?P<phrase>[^,;:]{{1,80}})"
+    ),
+)
+STATED_LAST = Assertion(
+    "the thing that looks small is a red ball",
+    "a red ball",
+    re.compile(STATED.pattern.pattern.replace("{0,160}?)", "{0,160})", 1)),
+)
+HAS = Assertion(
+    "it has a red surface",
+    "red surface",
+    re.compile(
+        r"(?:it|this|that|the [^,;:]{1,80}?|each|both) (?:has|have|had|shows?|gives?) (?:a|an|the|its)? "
+        r"?(?P<phrase>[^,;:]{1,60})"
+    ),
+)
+SEEN = Assertion(
+    "i can see exactly 3 cubes",
+    "3 cubes",
+    re.compile(
+        r"(?:there(?: is| are| was| were|'s|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
+        r")?(?:see|count|counted|spot|find|observe|"
+        r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
+        r"contains|has|depicts)|"
+        r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?(?: us| me)?|(?:in )?total|"
+        r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
+        r")*(?P<phrase>[^,;:]{1,80})"
+    ),
+)
+MOVED = Assertion(
+    "mary went back to the kitchen",
+    "kitchen",
+    re.compile(
+        r"(?:(?:the )?[\w']{1,20}(?: (?:and )?[\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|were|are|'s)(?: now| still| "
+        r"currently| again| both)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
+        r"returned|came|moves|travels|walks|headed|go)(?: back| over)?)(?: (?:in|at|to|inside|into|back to))(?: the)? "
+        r"(?P<phrase>[\w -]{1,30})"
+    ),
+)
+FELT = Assertion(
+    "because he was very tired",
+    "tired",
+    re.compile(
+        r"(?:because )?(?:they (?:are|were|felt|feel|got)|[\w']{2,20} (?:is|was|felt|feels|got))(?: very| so| just)? "
+        r"(?P<phrase>\w+)"
+    ),
+)
+CARRIED = Assertion(
+    "john is still carrying the milk and the apple",
+    "the milk and the apple",
+    re.compile(
+        r"(?:he|she|they|[\w']{2,20}) (?:is |are |was |still |now |currently |only |just |has |have )*(?:carrying|"
+        r"holding|carries|carry|holds|hold|has|have|got|owns|"
+        r"with)(?: still| now| only| just| exactly)* (?P<phrase>[^;:]{1,120})"
+    ),
+)
+WALKED = Assertion(
+    "you should go south and then west",
+    "south and then west",
+    re.compile(
+        r"(?:first |to get there |you |we |she |he |one |should |must |can |could |have to |need to |just |simply |"
+        r"then |the (?:path|way|route|directions?) (?:is|are)|"
+        r"it is|take|turn|move|walk|go|head|travel|step|to the |from there )*(?P<phrase>(?:(?:to|from|into|through|"
+        r"towards?) the \w+|north|south|east|west|[\W→]| |and|then|to|the|go|again|twice|two times|walk|head|move|"
+        r"once|more|n|s|"
+        r"e|w|turn|finally|after that|next)+)"
+    ),
+)
+ACTED = Assertion(
+    "it was jeff",
+    "jeff",
+    re.compile(
+        r"(?:it was |that was |it is |that is |it's |the (?:person|thing|object|item)[^,;:]{0,60} (?:is|was) )?(?:the "
+        r")?(?P<phrase>\w+)(?: did| does| was| is| has it| did it| got it| received it)?"
+    ),
+)
+WHICH = Assertion(
+    "it is the object on the left, which is red",
+    "red",
+    re.compile(
+        r"(?:(?:it is |that is )?the [^,;:]{1,80}, which (?:is|are|looks)|(?:it|the) [^,;:]{1,120}, which (?:indicates|"
+        r"suggests|means)(?: that)?(?: it is| it's)?) (?P<phrase>[^,;:]{1,60})"
+    ),
+)
+COLON = Assertion(
+    "the number of cubes: 3",
+    "3",
+    re.compile(
+        r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|sum|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|"
+        r"thus|"
+        r"hence|is|are|it|answer|"
+        r"conclusion|namely|carries|holds|carrying|holding|has|place|location|paths?|way|route|directions?|induction|"
+        r"reason))(?: is| "
+        r"are)? ?: ?(?P<phrase>[^,;:]{1,60})"
+    ),
+)
+INVERSE = Assertion(
+    "a red ball is the object behind it",
+    "a red ball",
+    re.compile(r"(?P<phrase>(?:an?|the) [^,;:]{1,60}) is the (?:object|thing|one|item|answer)(?: [^,;:]{0,40})?"),
+)
+RECEIVED = Assertion(
+    "he got it from jeff",
+    "jeff",
+    re.compile(
+        r"(?:(?:(?P<subject>[\w' ]{1,40}?) )?(?:(?:was|were) )?(?:given|handed|passed|received|got|gotten|gave|took|"
+        r"taken|bought|brought)(?: [\w' ]{1,30})? )?(?:from|to|by) (?P<phrase>\w+)"
+    ),
+)
+GAVE = Assertion(
+    "bill gave it",
+    "bill",
+    re.compile(r"(?P<phrase>\w+) (?:gave|received|got|handed|passed|took|has|had) (?:it|that|this)(?: over)?"),
+)
+FEARED = Assertion(
+    "gertrude is afraid of the wolf",
+    "wolf",
+    re.compile(
+        r"(?:(?:\w+ )?(?:is |was )?(?:most )?(?:afraid|scared|frightened) of|\w+ fears|\w+ feared) "
+        r"(?:the |an? )?(?P<phrase>\w+)"
+    ),
+)
+REASONED = Assertion(
+    "sumit went to the kitchen because he was hungry",
+    "hungry",
+    re.compile(
+        r"[^,;:]{0,120}\b(?:because|since|as) (?:he|she|they|[a-z]+) (?:is|was|felt|feels|got|are|were)(?: very| so|"
+        r" just| now)? "
+        r"(?P<phrase>\w+)"
+    ),
+)
+COUNTED = Assertion(
+    "exactly 3 of them match",
+    "3 of them",
+    re.compile(
+        r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
+        r"shares?|remains?|qualify|qualifies|(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
+        r"in (?:the|this|"
+        r"it))))\b.*"
+    ),
+)
+OUT_OF = re.compile(r"\b(?:out|outside|way|heading|near|left|leaving)\b")
+PATTERNS = (
+    REASONED,
+    FEARED,
+    STATED,
+    STATED_LAST,
+    HAS,
+    SEEN,
+    MOVED,
+    FELT,
+    WHICH,
+    COLON,
+    ACTED,
+    CARRIED,
+    INVERSE,
+    GAVE,
+    RECEIVED,
+)
+NEGATION_WORD = re.compile(r"\b(?:not|no|never|nor|neither|cannot|nobody|hardly)\b|n't\b")
+NEGATIVE = re.compile(
+    r"\b(?:not|no|never|nor|neither|none|cannot|without|nobody|hardly|fewer|less|more|than|either|or|between|over|"
+    r"under)\b|n't\b"
+)
+
+
+APPOSITION = re.compile(r"^(\w+), an? \w+, (?=is\b|was\b)")
+
+
+def stripped_sentence(sentence: str) -> str:
+    """Return a plain sentence without parentheses, phrases such as `, not blue`, and words such as `so`."""
+    said = bare(PARENTHESES.sub(" ", CONTRAST.sub(" ", sentence)))
+    for _ in range(6):
+        lead = LEAD.match(f"{said} ")
+        if lead is None or lead.end() >= len(said):
+            break
+        said = said[lead.end() :].lstrip()
+    return APPOSITION.sub(r"\1 ", said)
+
+
+SAID = re.compile(
+    r"\b(?:say|says|said|wrote|writes|answer\w*|reads?|line|question|example|quote\w*|caption|label|step|\w*\d)\b"
+)
+
+
+NO_WORDS = re.compile(r" ?, ?, ?")
+
+
+class Statement(NamedTuple):
+    """A sentence without places, and the end that was left out: a reason, or where something is seen."""
+
+    core: str
+    tail: str
+    is_after_colon: bool = False
+
+
+def statements_in(sentence: str) -> Iterator[Statement]:
+    """Yield a stripped sentence whole, without its tail, and without what follows a colon."""
+    said = bare(NO_WORDS.sub(" ", " ".join(PLACE.sub(" ", sentence).split())))
+    yield Statement(said, "")
+    tail = TAIL.search(said)
+    if tail is not None and tail.start() > 0:
+        yield Statement(bare(said[: tail.start()]), tail[0])
+    before, _, after = said.partition(": ")
+    if after:
+        yield Statement(bare(before), f": {after}")
+    if after and SAID.search(before) is None:
+        yield Statement(bare(after), "", is_after_colon=True)
+
+
+class Phrase(NamedTuple):
+    """A phrase of a statement that may be the answer, the rest of the statement, and the pattern that fits."""
+
+    text: str
+    rest: str
+    pattern: Assertion | None
+    subject: str = ""
+
+
+def phrases_of(core: str, patterns: Iterable[Assertion]) -> Iterator[Phrase]:
+    """Yield the phrase in which each pattern that fits a whole statement has the answer."""
+    yield Phrase(core, "", None)
+    for pattern in patterns:
+        found = pattern.pattern.fullmatch(core)
+        if found is None:
+            continue
+        rest = f"{core[: found.start('phrase')]} {core[found.end('phrase') :]}"
+        subject = found.groupdict().get("subject")
+        if NEGATION_WORD.search(rest) or (subject is not None and NO_SUBJECT.search(subject)):
+            continue
+        yield Phrase(found["phrase"], rest, pattern, subject or "")
 
 
 # The possible answers of a split, and every spelling of them.
@@ -1738,7 +1742,7 @@ BEFORE = re.compile(r"^before (?:\w+ ){0,4}the (\w+), (?=\w)|(?<=\w) before (?:\
 TRUTHS = ("yes", "no", "maybe")
 PHRASE = re.compile(r"[\w\s'\".,&/-]+")
 RELATIVE = re.compile(r" (?:that|which|who|of (?:them|those|these)|matching|meeting|with|in|on|either)\b")
-NUMBERED = re.compile(r"^(?!\w+$)[a-z][a-z -]* #?\d+$|\b(?:colou?rs|sizes|kinds|materials|textures|surfaces)\b")
+NUMBERED = re.compile(r"^(?!\w+$)[a-z][a-z -]* #?\d+$|\b(?:colou?rs|sizes|kinds|materials|textures|surfaces|lights)\b")
 """The number of a thing, as in `figure 2`, and numbers of what nobody counts: `8 colors`."""
 OWNER = re.compile(r"^\w+'s (?=\w)|\b\w+(?= (?:is|was) (?:carrying|holding)\b)")
 KIND_OF = re.compile(r" are\b| an? ")
@@ -1983,11 +1987,10 @@ def _is_number(word: str) -> bool:
     return word in NUMBER_WORDS or NUMERIC.fullmatch(word) is not None
 
 
-# The reader of replies: which of the possible answers a reply asserts, by rules that are the same for every model.
+# The reader of texts without marks: the answer that a text begins with, concludes, ends with, or asserts at all.
 
 
-LONGEST = 200_000  # characters without the thoughts; a longer reply is unreadable
-SHORT = 200  # the most characters of a cached reply
+ALTERNATIVE = re.compile(r"\((?:or|either|could|might|also|maybe|perhaps|possibly)\b")
 TALK = re.compile(r"\b(?:i|me|my|you|your|we|it load|image|picture|photo|question|answer)\b")
 BARE_TRUTH = re.compile(
     r"^(yes|no) (?=(?:there|it|they|he|she|that|we|i|both|all)(?:'s| (?:is|are|was|were|does|do|did|has|have|can|"
@@ -1995,7 +1998,8 @@ BARE_TRUTH = re.compile(
     r"wasn't|doesn't|don't|didn't|hasn't|haven't|fits?))\b)"
 )
 TRUTH_LEAD = re.compile(
-    r"^(?:based on|from|according to|looking at|judging by|in|given) [^,.;:]{1,80}, (?=(?:yes|no|true|false|maybe)\b)"
+    r"^(?:based on|from|according to|looking at|judging by|in|given|after|upon|having) [^,.;:]{1,80}[,:] (?=(?:yes|"
+    r"no|true|false|maybe)\b)"
 )
 PIECES = re.compile(r"[–—;]| -+ ")
 LIST_GOES_ON = re.compile(r",? ?(?:and )?(?:an? |the )?\w+[.!]?$")
@@ -2003,10 +2007,6 @@ DROPPED = re.compile(
     r"\b(?:drop\w*|left|leaves?|gave|gives|put|no longer|before|earlier|discard\w*|pass\w*|hand(?:ed|s)|previously|"
     r"used to|gone|"
     r"first|then)\b"
-)
-REMARK = re.compile(
-    r"(?:\w+ly |also |so |indeed )?(?:correct|right|clear|obvious|based|supported|straightforward|found|simple|"
-    r"consistent)\b"
 )
 WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed|overlooked|confus\w+|mixed up)\b|n't\b")
 WHOLE_CLAIM = {"correct": "yes", "incorrect": "no", "not true": "no", "not correct": "no", "untrue": "no"}
@@ -2022,101 +2022,10 @@ GOES_ON = re.compile(
     r"journeyed|travelled|isn't|wasn't|aren't|moved|did|does)|"
     r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
 )
-ADDED = re.compile(r"[\s$*_)\].,;]{0,6}(?:or|and|/|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
 
 
-class ReplyReader(SentenceReader):
-    """Finds answers in replies; `admitted` has the codes of the possible answers to each kind of question."""
-
-    def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
-        super().__init__(vocabulary, admitted)
-        self.known: dict[tuple[str, int], int] = {}
-
-    def code(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> int:
-        """Return the code of the answer that a reply gives to a question of a kind; `OUTSIDE` if it gives none.
-
-        `choices` has the answers that letters stand for, if the question has letters.
-        """
-        if choices:
-            return self._read(text, kind, choices)
-        found = self.known.get((text, kind))
-        if found is None:
-            found = self._read(text, kind, {})
-            if len(text) <= SHORT and len(self.known) < REMEMBERED:
-                self.known[text, kind] = found
-        return found
-
-    def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
-        said, unknown_mark = with_plain_marks(split_thoughts(text).said)
-        said = said.strip()
-        if unknown_mark or len(said) > LONGEST or is_unanswered(said):
-            return OUTSIDE
-        said = self._own_part(with_marked_values(plain_characters(said)), kind)
-        said, choices = without_options(self._without_list(said, kind), choices)
-        whole = self._exact(said, kind, choices)
-        if whole != OUTSIDE:
-            return whole
-        marks = marked_answers(said)
-        for marked in marks:
-            if marked.text is None:
-                return OUTSIDE
-            if not marked.is_delimited and REMARK.match(plain_sentence(marked.text)):
-                continue
-            code = self._marked(marked, kind, choices)
-            earlier = self._other_marked(next(marks, None), kind, choices)
-            return code if earlier in (code, OUTSIDE) else OUTSIDE
-        return self._unmarked(said, kind, choices)
-
-    def _without_list(self, text: str, kind: int) -> str:
-        """Return a text without a list of several answers in a line: `A. red B. blue`."""
-        found = LIST_IN_LINE.search(text) if self._composed(kind) is None else None
-        if found is None or len(self.named(plain_sentence(found[0])).codes & self.admitted[kind]) < 2:
-            return text
-        return f"{text[: found.start()]} {text[found.end() :]}"
-
-    def _own_part(self, text: str, kind: int) -> str:
-        """Return a reply without further questions that the model asks and answers itself."""
-        text = ROLE.sub("", text)
-        questions = list(NEXT_QUESTION.finditer(f"\n{text}"))
-        own = questions[1:] if questions and not questions[0].start() else questions
-        own = own[1:] if STORY.match(text) and len(own) == len(questions) else own
-        if own and HAS_WORDS.search(text[: own[0].start()]):
-            return text[: own[0].start()]
-        lines = text.split("\n")
-        if len(lines) > 2 and self._answer(bare(plain_sentence(lines[0])), kind) != OUTSIDE:
-            asked = next((at for at, line in enumerate(lines) if at and line.rstrip().endswith("?")), None)
-            return text if asked is None else "\n".join(lines[:asked])
-        return text
-
-    def _other_marked(self, before: MarkedAnswer | None, kind: int, choices: Mapping[str, str]) -> int:
-        """Return the code of the answer that is marked before another one, unless the text between them corrects it."""
-        if before is None or before.text is None:
-            return OUTSIDE
-        between = plain_sentence(before.between)
-        if RETRACTION.search(between) or STRONG_RETRACTION.search(between) or WRONG.search(between):
-            return OUTSIDE
-        return self._exact(before.text if before.is_delimited else before.value, kind, choices)
-
-    def _marked(self, marked: MarkedAnswer, kind: int, choices: Mapping[str, str]) -> int:
-        """Return the code of the answer in a marked text."""
-        text, after = marked.text or "", marked.after
-        line = [] if marked.is_delimited else sentences_of([plain_sentence(text)])[1:]
-        if self._is_retracted("\n".join([*line, after]), kind):
-            return OUTSIDE
-        if (
-            marked.is_delimited
-            and ADDED.match(after)
-            and self.named(plain_sentence(after.split("\n")[0])).codes & self.admitted[kind]
-        ):
-            return OUTSIDE
-        code = self._exact(text, kind, choices)
-        if code == OUTSIDE and marked.is_delimited and len(plain_lines(text)) > 1:
-            code = self._unmarked(text, kind, choices)
-        elif code == OUTSIDE:
-            stated = self._stated(text, kind, choices, is_marked=True, after=after)
-            code = OUTSIDE if stated is None else stated
-        later = {self.vocabulary.code(bare(line)) for line in plain_lines(after)} - {OUTSIDE, code}
-        return OUTSIDE if later & self.admitted[kind] else code
+class TextReader(SentenceReader):
+    """Reads texts; `admitted` has the codes of the possible answers to each kind of question."""
 
     def _exact(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
         """Return the code of a text that is an answer, or the letter of one, apart from signs around it."""
@@ -2149,6 +2058,8 @@ class ReplyReader(SentenceReader):
         sentence = (sentences_of([plain_sentence(line)]) or [""])[0]
         if is_refusal(sentence) or not is_asserted(sentence, doubts=False):
             return None
+        if ALTERNATIVE.search(sentence):
+            return OUTSIDE
         letter = self._letter(f"{text}\n{after}", choices, is_marked=is_marked)
         if letter is not None:
             return letter
@@ -2159,6 +2070,10 @@ class ReplyReader(SentenceReader):
             code = OUTSIDE if said in self.vocabulary.bits and said != bare(sentence) else self._answer(said, kind)
             if code != OUTSIDE:
                 return code
+        return self._stated_head(sentence, kind, is_marked=is_marked)
+
+    def _stated_head(self, sentence: str, kind: int, *, is_marked: bool) -> int | None:
+        """Return what `_stated` does for a sentence that has more words than its answer."""
         composed = self._composed(kind)
         end = HEAD_END.search(sentence)
         head, tail = (sentence[: end.start()], sentence[end.start() :]) if end else (sentence, "")
@@ -2170,11 +2085,10 @@ class ReplyReader(SentenceReader):
             given = self._given(sentence, kind)
             if given is None and composed is not None:
                 given = self._set_or_sequence(sentence, composed, kind)
-            return (
-                self._phrase(self._without_lead(bare(head), kind), kind)
-                if given is None and composed is None
-                else given
-            )
+            if given is None and composed is None:
+                code = self._phrase(self._without_lead(bare(head), kind), kind)
+                return OUTSIDE if self._others(tail, kind) - {code} else code
+            return given
         if code == OUTSIDE or not is_asserted(sentence, doubts=code != self.maybe):
             return OUTSIDE
         if STRONG_RETRACTION.search(tail) or (
@@ -2408,6 +2322,111 @@ class ReplyReader(SentenceReader):
         words = self.named(plain_sentence(found.after))
         named = (words.codes - words.denied) & {self.vocabulary.code(choice) for choice in choices.values()}
         return OUTSIDE if named and code not in named else code
+
+
+# The reader of replies: which of the possible answers a reply asserts, by rules that are the same for every model.
+
+
+LONGEST = 200_000  # characters without the thoughts; a longer reply is unreadable
+SHORT = 200  # the most characters of a cached reply
+REMARK = re.compile(
+    r"(?:\w+ly |also |so |indeed )?(?:correct|right|clear|obvious|based|supported|straightforward|found|simple|"
+    r"consistent)\b"
+)
+ADDED = re.compile(r"[\s$*_)\].,;]{0,6}(?:or|and|/|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
+
+
+class ReplyReader(TextReader):
+    """Finds answers in replies; `admitted` has the codes of the possible answers to each kind of question."""
+
+    def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
+        super().__init__(vocabulary, admitted)
+        self.known: dict[tuple[str, int], int] = {}
+
+    def code(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> int:
+        """Return the code of the answer that a reply gives to a question of a kind; `OUTSIDE` if it gives none.
+
+        `choices` has the answers that letters stand for, if the question has letters.
+        """
+        if choices:
+            return self._read(text, kind, choices)
+        found = self.known.get((text, kind))
+        if found is None:
+            found = self._read(text, kind, {})
+            if len(text) <= SHORT and len(self.known) < REMEMBERED:
+                self.known[text, kind] = found
+        return found
+
+    def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
+        said, unknown_mark = with_plain_marks(split_thoughts(text).said)
+        said = said.strip()
+        if unknown_mark or len(said) > LONGEST or is_unanswered(said):
+            return OUTSIDE
+        said = self._own_part(with_marked_values(plain_characters(said)), kind)
+        said, choices = without_options(self._without_list(said, kind), choices)
+        whole = self._exact(said, kind, choices)
+        if whole != OUTSIDE:
+            return whole
+        marks = marked_answers(said)
+        for marked in marks:
+            if marked.text is None:
+                return OUTSIDE
+            if not marked.is_delimited and REMARK.match(plain_sentence(marked.text)):
+                continue
+            code = self._marked(marked, kind, choices)
+            earlier = self._other_marked(next(marks, None), kind, choices)
+            return code if earlier in (code, OUTSIDE) else OUTSIDE
+        return self._unmarked(said, kind, choices)
+
+    def _without_list(self, text: str, kind: int) -> str:
+        """Return a text without a list of several answers in a line: `A. red B. blue`."""
+        found = LIST_IN_LINE.search(text) if self._composed(kind) is None else None
+        if found is None or len(self.named(plain_sentence(found[0])).codes & self.admitted[kind]) < 2:
+            return text
+        return f"{text[: found.start()]} {text[found.end() :]}"
+
+    def _own_part(self, text: str, kind: int) -> str:
+        """Return a reply without further questions that the model asks and answers itself."""
+        text = ROLE.sub("", text)
+        questions = list(NEXT_QUESTION.finditer(f"\n{text}"))
+        own = questions[1:] if questions and not questions[0].start() else questions
+        own = own[1:] if STORY.match(text) and len(own) == len(questions) else own
+        if own and HAS_WORDS.search(text[: own[0].start()]):
+            return text[: own[0].start()]
+        lines = text.split("\n")
+        if len(lines) > 2 and self._answer(bare(plain_sentence(lines[0])), kind) != OUTSIDE:
+            asked = next((at for at, line in enumerate(lines) if at and line.rstrip().endswith("?")), None)
+            return text if asked is None else "\n".join(lines[:asked])
+        return text
+
+    def _other_marked(self, before: MarkedAnswer | None, kind: int, choices: Mapping[str, str]) -> int:
+        """Return the code of the answer that is marked before another one, unless the text between them corrects it."""
+        if before is None or before.text is None:
+            return OUTSIDE
+        between = plain_sentence(before.between)
+        if RETRACTION.search(between) or STRONG_RETRACTION.search(between) or WRONG.search(between):
+            return OUTSIDE
+        return self._exact(before.text if before.is_delimited else before.value, kind, choices)
+
+    def _marked(self, marked: MarkedAnswer, kind: int, choices: Mapping[str, str]) -> int:
+        """Return the code of the answer in a marked text."""
+        text, after = marked.text or "", marked.after
+        line = [] if marked.is_delimited else sentences_of([plain_sentence(text)])[1:]
+        if self._is_retracted("\n".join([*line, after]), kind):
+            return OUTSIDE
+        next_line = plain_sentence(after.split("\n")[0])
+        if ADDED.match(after) and self.named(next_line).codes & self.admitted[kind]:
+            return OUTSIDE
+        if marked.is_delimited and REJECTED.match(next_line):
+            return OUTSIDE
+        code = self._exact(text, kind, choices)
+        if code == OUTSIDE and marked.is_delimited and len(plain_lines(text)) > 1:
+            code = self._unmarked(text, kind, choices)
+        elif code == OUTSIDE:
+            stated = self._stated(text, kind, choices, is_marked=True, after=after)
+            code = OUTSIDE if stated is None else stated
+        later = {self.vocabulary.code(bare(line)) for line in plain_lines(after)} - {OUTSIDE, code}
+        return OUTSIDE if later & self.admitted[kind] else code
 
 
 def is_cut_off(text: str) -> bool:

@@ -78,7 +78,7 @@ SUBJECT_WORDS = words_of(
     "place location current motivation reason feeling partly partially mostly hidden you're we're you we i i'm "
     "facing using made there here having has have most as than gave given received got took handed over passed "
     "carrying "
-    "holding"
+    "holding foreground corner edge side group row"
 )
 """Words that a subject may have besides words for things and answers, which the reader knows."""
 VERB = re.compile(
@@ -126,7 +126,7 @@ SEEN = Assertion(
         r")?(?:see|count|counted|spot|find|observe|"
         r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
         r"contains|has|depicts)|"
-        r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?|(?:in )?total|"
+        r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?(?: us| me)?|(?:in )?total|"
         r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
         r")*(?P<phrase>[^,;:]{1,80})"
     ),
@@ -181,7 +181,10 @@ ACTED = Assertion(
 WHICH = Assertion(
     "it is the object on the left, which is red",
     "red",
-    re.compile(r"(?:it is |that is )?the [^,;:]{1,80}, which (?:is|are|looks) (?P<phrase>[^,;:]{1,60})"),
+    re.compile(
+        r"(?:(?:it is |that is )?the [^,;:]{1,80}, which (?:is|are|looks)|(?:it|the) [^,;:]{1,120}, which (?:indicates|"
+        r"suggests|means)(?: that)?(?: it is| it's)?) (?P<phrase>[^,;:]{1,60})"
+    ),
 )
 COLON = Assertion(
     "the number of cubes: 3",

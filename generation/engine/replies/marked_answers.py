@@ -213,7 +213,7 @@ def _values(found: dict[str, Any]) -> Iterator[str]:
     if "step" in found:
         return  # the result of a step is no answer
     for key, value in found.items():
-        if re.sub(r"[\W_]", "", key).lower() in KEYS:
+        if re.sub(r"[\W_\d]", "", key).lower() in KEYS:
             if isinstance(value, list):
                 yield ",".join(map(_text, value)) or "[]"
             elif isinstance(value, dict):

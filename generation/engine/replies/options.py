@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from generation.engine.replies.statements import (
     DRESS,
+    REJECTED,
     RETRACTION,
     STRONG_RETRACTION,
     bare,
@@ -31,12 +32,6 @@ CHOSEN = re.compile(
     r"picked)(?: option)?) [(\[\"'*]{0,3}([A-Z])(?![\w'])"
 )
 LETTER_PIECE = re.compile(r"[.\n;]")
-DENIED = re.compile(
-    r"[^a-z,]{0,3}(?:(?:is|was|seems|looks|would be|can be|must be) )?(?:\w+ly )?(?:wrong|incorrect|ruled|"
-    r"excluded|eliminated|"
-    r"impossible|not\b|isn't|can't|cannot|doesn't)"
-)
-"""What rejects a letter after it: `is wrong`, `is not the answer`."""
 OPTION_ALONE = re.compile(
     r"(?:the )?(?:(?:correct|right|best) )?(?:option|choice|letter|answer)(?: is)? \(?([a-z])\)?", re.IGNORECASE
 )
@@ -62,7 +57,7 @@ def stated_letter(text: str, choices: Mapping[str, str], *, is_marked: bool) -> 
     rest, after = line[found.end() :], text[text.index(line) + found.end() :]
     others = set(CAPITAL.findall(SENTENCE_STOP.split(rest)[0])) & choices.keys() - {"A", "I"}
     alone = {bare(piece).upper() for piece in LETTER_PIECE.split(after)} & choices.keys() - {found[1]}
-    is_denied = NOT_BEFORE.search(line[: found.start(1)]) or DENIED.match(plain_sentence(rest))
+    is_denied = NOT_BEFORE.search(line[: found.start(1)]) or REJECTED.match(plain_sentence(rest))
     is_retracted = any(map(STRONG_RETRACTION.search, plain_lines(after))) or RETRACTION.search(plain_sentence(rest))
     is_unclear = is_denied or is_retracted or others or alone or OR_LETTER.match(rest)
     return StatedLetter("" if is_unclear or not is_asserted(plain_sentence(line)) else found[1], after)

@@ -69,7 +69,7 @@ BEFORE = re.compile(r"^before (?:\w+ ){0,4}the (\w+), (?=\w)|(?<=\w) before (?:\
 TRUTHS = ("yes", "no", "maybe")
 PHRASE = re.compile(r"[\w\s'\".,&/-]+")
 RELATIVE = re.compile(r" (?:that|which|who|of (?:them|those|these)|matching|meeting|with|in|on|either)\b")
-NUMBERED = re.compile(r"^(?!\w+$)[a-z][a-z -]* #?\d+$|\b(?:colou?rs|sizes|kinds|materials|textures|surfaces)\b")
+NUMBERED = re.compile(r"^(?!\w+$)[a-z][a-z -]* #?\d+$|\b(?:colou?rs|sizes|kinds|materials|textures|surfaces|lights)\b")
 """The number of a thing, as in `figure 2`, and numbers of what nobody counts: `8 colors`."""
 OWNER = re.compile(r"^\w+'s (?=\w)|\b\w+(?= (?:is|was) (?:carrying|holding)\b)")
 KIND_OF = re.compile(r" are\b| an? ")

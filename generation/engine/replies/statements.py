@@ -17,7 +17,7 @@ MACRO = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|bf|rm|displays
 EMPHASIS = re.compile(r"[*`#~|]+|(?<![^\W_])_+|_+(?![^\W_])")
 BULLET = re.compile(r"^(?:(?:[-•+–—]|>(?! ?\d)) +)*(?:\(?\d{1,3}[.)] +(?=\S))?")
 SENTENCE_END = re.compile(r"(?<=\.\.\.)(?=\w)|(?<=[.!?;])[\"')\]]* +(?=\S)")
-ABBREVIATION = re.compile(r"\b(e\.g|i\.e|fig|nr|vs|approx|ca)\. ")
+ABBREVIATION = re.compile(r"\b(e\.g|fig|nr|vs|approx|ca)\. ")
 NUMBER_RANGE = re.compile(r"(?<=\d)[–—](?=\d)")
 PARENTHESES = re.compile(r"\([^()]{0,400}\)|\[[^\[\]]{0,400}\]")
 
@@ -230,7 +230,14 @@ ELSEWHERE = re.compile(
     r"\bi (?:heard|read|was told)\b"
 )
 """What somebody else says, what holds in general, and what is so in another picture."""
+REJECTED = re.compile(
+    r"[^a-z,]{0,3}(?:(?:is|was|seems|looks|would be|can be|must be) )?(?:\w+ly )?(?:wrong|incorrect|ruled|excluded|"
+    r"eliminated|"
+    r"impossible|not\b|isn't|wasn't|can't|cannot|doesn't)"
+)
+"""What rejects an answer or a letter before it: `is wrong`, `is not my answer`."""
 CHAT = re.compile(
+    r"\b(?:attach\w*|upload\w*|loaded|you (?:did|didn't|have|haven't|sent|asked|gave))\b|"
     r"\b(?:question|help|ready|understand|please|thank\w*|error|an? (?:\w+ )?(?:image|picture|photo)|problem|issue|"
     r"let me|let's|"
     r"go ahead|happy|glad|given an?|"
@@ -302,7 +309,7 @@ def plain_sentence(text: str) -> str:
     if text.count("$") > 1:
         text = text.replace("$", "")
     said = " ".join(EMPHASIS.sub("", without_macros(text)).split()).casefold()
-    return ABBREVIATION.sub(r"\1.", NUMBER_RANGE.sub("-", said))
+    return ABBREVIATION.sub(r"\1.", NUMBER_RANGE.sub("-", said)).replace("i.e. ", "")
 
 
 def plain_lines(text: str) -> list[str]:
