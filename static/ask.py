@@ -1171,7 +1171,7 @@ def is_listed(line: str) -> bool:
 FILLERS = words_of(
     "a an the its of such very quite rather bright dark deep light solid single only exactly other visible different "
     "colored coloured shaped sized color colour shape size material kind made them those these "
-    "matching distinct separate total surface finish texture look looking object's object"
+    "matching distinct separate total shade hue surface finish texture look looking object's object"
 )
 LEAD = re.compile(
     r"(?:(?:no doubt(?: about it)?|without (?:a |any )?doubt|so yes|sure thing|sure|ok|okay|well|hmm|so|thus|hence|"
@@ -1186,12 +1186,15 @@ LEAD = re.compile(
     r"my (?:best )?guess (?:is|would be)|"
     r"it (?:seems|appears|follows|is clear)(?: that)?(?= (?:it|the|there|he|she|they|its)\b)|(?:this|that) "
     r"means(?: that)?|"
-    r"(?:based on|from|according to|in|looking at|judging by|judging from|going by|although|though|while|after|"
+    r"(?:based on|from|according to|in|looking at|judging by|judging from|\w+ing|among|out of|going by|although|"
+    r"though|while|after|"
     r"since|because|as|given|considering|"
     r"despite|when|with|on|at|by|excluding|including|for) [^,.;:]{1,160},)[,:!]? )",
 )
 TAIL = re.compile(
-    r"(?:,|;| -|–|—|:)? ?\b(?:because|since|as (?=it|the|there|he|she|they|we|i|can|you)|which(?= (?:is|are|was|"
+    r"(?:,|;| -|–|—|:)? ?\b(?:because|since|like (?=the|all|its|every)|with (?:him|her|them)(?= |$)|as (?=shown|seen|"
+    r"described|stated|indicated|it|the|there|he|she|they|we|"
+    r"i|can|you)|which(?= (?:is|are|was|"
     r"were|has|have|can|means))|though|although|based on|given (?:that|the|how)|due to|"
     r"considering|according to|even though|thanks to|judging|for (?:the|this) (?:image|picture|scene)|i (?:think|"
     r"believe|guess|suppose|would say)|to me|for sure|for certain|"
@@ -1199,7 +1202,8 @@ TAIL = re.compile(
     r"(?:left|right|back|front|middle|center|"
     r"centre|top|bottom|foreground|edge|corner|side|end)\b.*|from (?:left|right)|now|at the moment|right now|in "
     r"total|altogether|all together|as well|after all|in (?:colou?r|size|shape)|compared (?:to|with)|"
-    r"visible|present|though)\b.*$| (?:here|there|now|then|again|too|either|so|overall|indeed|though)$"
+    r"visible|present|shown|displayed|depicted|pictured|though)\b.*$| (?:here|there|now|then|again|too|either|so|"
+    r"overall|indeed|though)$"
 )
 REASON_TAIL = re.compile(
     r"(?:[,;:–—]| -|\()? ?\b(?:because|since|as|so that|given|due to|based on|considering|which means)\b"
@@ -1350,13 +1354,16 @@ COLON = Assertion(
         r"hence|is|are|it|answer|"
         r"conclusion|namely|carries|holds|carrying|holding|has|place|location|paths?|way|route|directions?|induction|"
         r"reason))(?: is| "
-        r"are)? ?: ?(?P<phrase>[^,;:]{1,60})"
+        r"are)? ?[:=] ?(?P<phrase>[^,;:]{1,60})"
     ),
 )
 INVERSE = Assertion(
-    "a red ball is the object behind it",
-    "a red ball",
-    re.compile(r"(?P<phrase>(?:an?|the) [^,;:]{1,60}) is the (?:object|thing|one|item|answer)(?: [^,;:]{0,40})?"),
+    "jeff is the one who received the milk",
+    "jeff",
+    re.compile(
+        r"(?P<phrase>(?:an?|the) [^,;:]{1,60}|\w+) (?:is|was) the (?:object|thing|one|item|answer|person|receiver|"
+        r"recipient|giver)(?: [^,;:]{0,40})?"
+    ),
 )
 RECEIVED = Assertion(
     "he got it from jeff",
@@ -1423,12 +1430,16 @@ NEGATIVE = re.compile(
 )
 
 
+ASIDE = re.compile(
+    r", (?:which|who|positioned|located|placed|situated|seen|shown|visible|found)\b[^,;:]{1,80}, (?=(?:is|was|has|"
+    r"looks|appears)\b)"
+)
 APPOSITION = re.compile(r"^(\w+), an? \w+, (?=is\b|was\b)")
 
 
 def stripped_sentence(sentence: str) -> str:
     """Return a plain sentence without parentheses, phrases such as `, not blue`, and words such as `so`."""
-    said = bare(PARENTHESES.sub(" ", CONTRAST.sub(" ", sentence)))
+    said = bare(PARENTHESES.sub(" ", CONTRAST.sub(" ", ASIDE.sub(" ", sentence))))
     for _ in range(6):
         lead = LEAD.match(f"{said} ")
         if lead is None or lead.end() >= len(said):
@@ -1865,6 +1876,8 @@ class SentenceReader:
         subject = phrase.subject
         if VERB.search(subject) or (self.counts[kind] and not AMOUNT.search(subject)):
             return False
+        if subject in ("he", "she") and KIND_OF.search(f"{phrase.rest} {phrase.text}"):
+            return False
         words = WORD.findall(OWNER.sub(" ", subject).replace("-", " ").replace("'s", ""))
         strange = [word for word in words if word not in SUBJECT_WORDS and not self._is_noun(word)]
         is_name = len(words) == 1 and strange == words
@@ -1889,7 +1902,7 @@ class SentenceReader:
         if self.truths[kind] and phrase.pattern is not None and not TRUTH_OF.match(phrase.rest):
             return False
         others = self.admitted[kind] - {code}
-        if phrase.pattern not in (STATED, STATED_LAST, REASONED) and self.named(phrase.rest).codes & others:
+        if phrase.pattern not in (STATED, STATED_LAST, REASONED, INVERSE) and self.named(phrase.rest).codes & others:
             return False
         if is_number and tail.startswith(":") and self._sum_of(tail) == self.vocabulary.answers[code]:
             return True
@@ -2192,11 +2205,12 @@ class TextReader(SentenceReader):
         if self._goes_on(sentences, kind):
             return OUTSIDE
         rows = text.rstrip().split("\n")
-        if self.truths[kind] and len(rows) > 1:
+        if self.truths[kind] and len(sentences) > 1:
             row = sentences_of(plain_lines(rows[-1]))
-            last = self._leading(row, kind, choices) if row else None
-            if last is not None:
-                return last if exact <= {last} else OUTSIDE
+            for last in (row, sentences[-1:]):
+                code = self._leading(last, kind, choices) if last else None
+                if code is not None:
+                    return code if exact <= {code} else OUTSIDE
         if sum(map(is_listed, rows[:-1])) > 1 and (not rows[-2].strip() or not is_listed(rows[-1])):
             found = self._given_by(sentences_of(plain_lines(rows[-1])), kind)
             if found != OUTSIDE:
@@ -2281,8 +2295,6 @@ class TextReader(SentenceReader):
         composed = self._composed(kind)
         if len(sentences) > 1 and any(map(TRUE_THAT.match, sentences)):
             return OUTSIDE
-        if composed is not None and composed.is_set and any(map(DROPPED.search, sentences)):
-            return OUTSIDE
         if (
             composed is not None
             and not composed.is_set
@@ -2295,6 +2307,10 @@ class TextReader(SentenceReader):
             return OUTSIDE
         found = {given for one in sentences if (given := self._given(one, kind)) is not None}
         code = found.pop() if len(found) == 1 else OUTSIDE
+        if composed is not None and composed.is_set and code == composed.empty:
+            return code
+        if composed is not None and composed.is_set and any(map(DROPPED.search, sentences)):
+            return OUTSIDE
         if composed is not None and composed.is_set and code != OUTSIDE:
             mentioned = self.named(" . ".join(CONTRAST.sub(" ", one) for one in sentences))
             named = (mentioned.codes - mentioned.denied) & self.admitted[kind] - {code}

@@ -16,7 +16,7 @@ from generation.engine.replies.statements import CONTRAST, PARENTHESES, PLACE, b
 FILLERS = words_of(
     "a an the its of such very quite rather bright dark deep light solid single only exactly other visible different "
     "colored coloured shaped sized color colour shape size material kind made them those these "
-    "matching distinct separate total surface finish texture look looking object's object"
+    "matching distinct separate total shade hue surface finish texture look looking object's object"
 )
 LEAD = re.compile(
     r"(?:(?:no doubt(?: about it)?|without (?:a |any )?doubt|so yes|sure thing|sure|ok|okay|well|hmm|so|thus|hence|"
@@ -31,12 +31,15 @@ LEAD = re.compile(
     r"my (?:best )?guess (?:is|would be)|"
     r"it (?:seems|appears|follows|is clear)(?: that)?(?= (?:it|the|there|he|she|they|its)\b)|(?:this|that) "
     r"means(?: that)?|"
-    r"(?:based on|from|according to|in|looking at|judging by|judging from|going by|although|though|while|after|"
+    r"(?:based on|from|according to|in|looking at|judging by|judging from|\w+ing|among|out of|going by|although|"
+    r"though|while|after|"
     r"since|because|as|given|considering|"
     r"despite|when|with|on|at|by|excluding|including|for) [^,.;:]{1,160},)[,:!]? )",
 )
 TAIL = re.compile(
-    r"(?:,|;| -|–|—|:)? ?\b(?:because|since|as (?=it|the|there|he|she|they|we|i|can|you)|which(?= (?:is|are|was|"
+    r"(?:,|;| -|–|—|:)? ?\b(?:because|since|like (?=the|all|its|every)|with (?:him|her|them)(?= |$)|as (?=shown|seen|"
+    r"described|stated|indicated|it|the|there|he|she|they|we|"
+    r"i|can|you)|which(?= (?:is|are|was|"
     r"were|has|have|can|means))|though|although|based on|given (?:that|the|how)|due to|"
     r"considering|according to|even though|thanks to|judging|for (?:the|this) (?:image|picture|scene)|i (?:think|"
     r"believe|guess|suppose|would say)|to me|for sure|for certain|"
@@ -44,7 +47,8 @@ TAIL = re.compile(
     r"(?:left|right|back|front|middle|center|"
     r"centre|top|bottom|foreground|edge|corner|side|end)\b.*|from (?:left|right)|now|at the moment|right now|in "
     r"total|altogether|all together|as well|after all|in (?:colou?r|size|shape)|compared (?:to|with)|"
-    r"visible|present|though)\b.*$| (?:here|there|now|then|again|too|either|so|overall|indeed|though)$"
+    r"visible|present|shown|displayed|depicted|pictured|though)\b.*$| (?:here|there|now|then|again|too|either|so|"
+    r"overall|indeed|though)$"
 )
 REASON_TAIL = re.compile(
     r"(?:[,;:–—]| -|\()? ?\b(?:because|since|as|so that|given|due to|based on|considering|which means)\b"
@@ -195,13 +199,16 @@ COLON = Assertion(
         r"hence|is|are|it|answer|"
         r"conclusion|namely|carries|holds|carrying|holding|has|place|location|paths?|way|route|directions?|induction|"
         r"reason))(?: is| "
-        r"are)? ?: ?(?P<phrase>[^,;:]{1,60})"
+        r"are)? ?[:=] ?(?P<phrase>[^,;:]{1,60})"
     ),
 )
 INVERSE = Assertion(
-    "a red ball is the object behind it",
-    "a red ball",
-    re.compile(r"(?P<phrase>(?:an?|the) [^,;:]{1,60}) is the (?:object|thing|one|item|answer)(?: [^,;:]{0,40})?"),
+    "jeff is the one who received the milk",
+    "jeff",
+    re.compile(
+        r"(?P<phrase>(?:an?|the) [^,;:]{1,60}|\w+) (?:is|was) the (?:object|thing|one|item|answer|person|receiver|"
+        r"recipient|giver)(?: [^,;:]{0,40})?"
+    ),
 )
 RECEIVED = Assertion(
     "he got it from jeff",
@@ -268,12 +275,16 @@ NEGATIVE = re.compile(
 )
 
 
+ASIDE = re.compile(
+    r", (?:which|who|positioned|located|placed|situated|seen|shown|visible|found)\b[^,;:]{1,80}, (?=(?:is|was|has|"
+    r"looks|appears)\b)"
+)
 APPOSITION = re.compile(r"^(\w+), an? \w+, (?=is\b|was\b)")
 
 
 def stripped_sentence(sentence: str) -> str:
     """Return a plain sentence without parentheses, phrases such as `, not blue`, and words such as `so`."""
-    said = bare(PARENTHESES.sub(" ", CONTRAST.sub(" ", sentence)))
+    said = bare(PARENTHESES.sub(" ", CONTRAST.sub(" ", ASIDE.sub(" ", sentence))))
     for _ in range(6):
         lead = LEAD.match(f"{said} ")
         if lead is None or lead.end() >= len(said):

@@ -11,6 +11,7 @@ from generation.engine.replies.assertions import (
     COLON,
     COUNTED,
     FILLERS,
+    INVERSE,
     MOVED,
     NEGATIVE,
     OUT_OF,
@@ -192,6 +193,8 @@ class SentenceReader:
         subject = phrase.subject
         if VERB.search(subject) or (self.counts[kind] and not AMOUNT.search(subject)):
             return False
+        if subject in ("he", "she") and KIND_OF.search(f"{phrase.rest} {phrase.text}"):
+            return False
         words = WORD.findall(OWNER.sub(" ", subject).replace("-", " ").replace("'s", ""))
         strange = [word for word in words if word not in SUBJECT_WORDS and not self._is_noun(word)]
         is_name = len(words) == 1 and strange == words
@@ -216,7 +219,7 @@ class SentenceReader:
         if self.truths[kind] and phrase.pattern is not None and not TRUTH_OF.match(phrase.rest):
             return False
         others = self.admitted[kind] - {code}
-        if phrase.pattern not in (STATED, STATED_LAST, REASONED) and self.named(phrase.rest).codes & others:
+        if phrase.pattern not in (STATED, STATED_LAST, REASONED, INVERSE) and self.named(phrase.rest).codes & others:
             return False
         if is_number and tail.startswith(":") and self._sum_of(tail) == self.vocabulary.answers[code]:
             return True

@@ -251,11 +251,12 @@ class TextReader(SentenceReader):
         if self._goes_on(sentences, kind):
             return OUTSIDE
         rows = text.rstrip().split("\n")
-        if self.truths[kind] and len(rows) > 1:
+        if self.truths[kind] and len(sentences) > 1:
             row = sentences_of(plain_lines(rows[-1]))
-            last = self._leading(row, kind, choices) if row else None
-            if last is not None:
-                return last if exact <= {last} else OUTSIDE
+            for last in (row, sentences[-1:]):
+                code = self._leading(last, kind, choices) if last else None
+                if code is not None:
+                    return code if exact <= {code} else OUTSIDE
         if sum(map(is_listed, rows[:-1])) > 1 and (not rows[-2].strip() or not is_listed(rows[-1])):
             found = self._given_by(sentences_of(plain_lines(rows[-1])), kind)
             if found != OUTSIDE:
@@ -340,8 +341,6 @@ class TextReader(SentenceReader):
         composed = self._composed(kind)
         if len(sentences) > 1 and any(map(TRUE_THAT.match, sentences)):
             return OUTSIDE
-        if composed is not None and composed.is_set and any(map(DROPPED.search, sentences)):
-            return OUTSIDE
         if (
             composed is not None
             and not composed.is_set
@@ -354,6 +353,10 @@ class TextReader(SentenceReader):
             return OUTSIDE
         found = {given for one in sentences if (given := self._given(one, kind)) is not None}
         code = found.pop() if len(found) == 1 else OUTSIDE
+        if composed is not None and composed.is_set and code == composed.empty:
+            return code
+        if composed is not None and composed.is_set and any(map(DROPPED.search, sentences)):
+            return OUTSIDE
         if composed is not None and composed.is_set and code != OUTSIDE:
             mentioned = self.named(" . ".join(CONTRAST.sub(" ", one) for one in sentences))
             named = (mentioned.codes - mentioned.denied) & self.admitted[kind] - {code}
