@@ -134,7 +134,7 @@ def _labelled(label: str, rest: str) -> MarkedAnswer:
         end += len(whole) + 1
         if HAS_WORDS.search(line):
             is_said = not (
-                ("answer" in label and not OWN.search(LABEL_CLAUSE_END.split(label)[-1]))
+                ("answer" in label and not OWN.search(LABEL_CLAUSE_END.split(label)[-1].strip()))
                 or DOUBT.search(label)
                 or ELSEWHERE.search(label)
                 or CONDITION.search(label.replace("would be", ""))

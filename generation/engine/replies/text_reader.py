@@ -60,6 +60,7 @@ TRUTH_LEAD = re.compile(
     r"^(?:based on|from|according to|looking at|judging by|in|given|after|upon|having) [^,.;:]{1,80}[,:] (?=(?:yes|"
     r"no|true|false|maybe)\b)"
 )
+LONGEST_PIECE = 40  # characters of an answer that stands alone, with words such as `it is`
 PIECES = re.compile(r"[–—;]| -+ ")
 LIST_GOES_ON = re.compile(r",? ?(?:and )?(?:an? |the )?\w+[.!]?$")
 DROPPED = re.compile(
@@ -281,7 +282,8 @@ class TextReader(SentenceReader):
         if self._composed(kind) is not None:
             return set()
         pieces = (piece for one in sentences if not is_question(one) for piece in PIECES.split(one))
-        return {self._answer(self._without_lead(bare(piece), kind), kind) for piece in pieces} - {OUTSIDE}
+        short = (bare(piece) for piece in pieces if len(piece) < LONGEST_PIECE)
+        return {self._answer(self._without_lead(piece, kind), kind) for piece in short} - {OUTSIDE}
 
     def _leading(self, sentences: Sequence[str], kind: int, choices: Mapping[str, str]) -> int | None:
         """Return the code of the answer with which a text begins, `OUTSIDE` if it is taken back, None without one."""
