@@ -1,7 +1,7 @@
 """The reader of `static/ask.py` and the site's own read the same answers, whatever a reply is."""
 
-import io
 import json
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 
 from generation.engine.environment import score_reply
 from generation.engine.items import AnswerForm, AnswerKind, Question
-from generation.engine.predictions import ExpectedAnswers, read_predictions
+from generation.engine.predictions import ExpectedAnswers
+from generation.engine.predictions.packed_predictions import PackedPredictions
 from generation.engine.replies.reply_reader import ReplyReader, is_cut_off
 from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary
 from generation.engine.worlds import find_preset, get_world
+from generation.exchange import predictions_process
+from generation.exchange.predictions_process import CheckRequest
 from tests import proof
 from tests.engine.predictions import asked
 from tests.engine.replies import test_composed, test_reply_reader
@@ -116,8 +119,8 @@ def world(request: pytest.FixtureRequest) -> tuple[str, WorldReader]:
     return request.param, reader_of(request.param)
 
 
-def test_the_script_the_site_and_rewards_read_each_reply_of_the_corpus_the_same(
-    world: tuple[str, WorldReader], script: ModuleType
+def test_the_script_the_site_its_check_and_rewards_read_each_reply_of_the_corpus_the_same(
+    world: tuple[str, WorldReader], script: ModuleType, tmp_path: Path
 ) -> None:
     name, own = world
     corpus = [one for some in CORPORA for one in read_corpus(some)]
@@ -131,7 +134,9 @@ def test_the_script_the_site_and_rewards_read_each_reply_of_the_corpus_the_same(
         tuple(own.forms), own.most_counted, synonyms=own.synonyms,
     )  # fmt: skip
     lines = "".join(json.dumps({"question_id": at, "answer": one.reply}) + "\n" for at, one in enumerate(rows))
-    found = read_predictions(io.BytesIO(lines.encode()), expected)
+    (tmp_path / "replies.jsonl").write_text(lines)
+    _, content = predictions_process.answer(CheckRequest(tmp_path / "replies.jsonl", expected))
+    found = PackedPredictions(content)  # of a submission, and of a check of one
     for one, kind, code, whole in zip(rows, kinds, found.read.tolist(), found.codes.tolist(), strict=True):
         form = own.forms[kind]
         answer = own.read(one.reply, one.type)
