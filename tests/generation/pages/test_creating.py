@@ -225,7 +225,7 @@ def test_rules_are_written_as_lines(page: Client) -> None:
         (
             "scene.never",
             "just cubes",
-            "Rule 1: Expected rules about size, color, material, shape, got &#x27;just&#x27;",
+            "Rule 1: Expected rules about size, color, material, shape, got &#x27;just cubes&#x27;",
         ),
         ("questions.only", "length=99..", "Rule 1, length: Expected a number of 0.."),
         ("questions.only", "template=84", "Expected rules that leave 4 families to ask"),
