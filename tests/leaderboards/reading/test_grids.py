@@ -207,8 +207,9 @@ def test_splits_with_too_few_questions_need_nothing(towns: Dataset, owner: User,
 def test_methods_of_two_accounts_with_the_same_name_stay_apart(net: Method, towns: Dataset, client: Client) -> None:
     other = User.objects.create_user("other", "other@example.org", "x")
     train_method(towns, other, "Net", {**RIGHTS, "five": {100: (40, 40)}})
-    assert [one["label"] for one in get_json(client, API)["methods"]] == ["Net", "Net (2)"]
-    assert [lines_of(client, label)[95]["sizes"][0]["reached"] for label in ("Net", "Net (2)")] == [400, 100]
+    labels = [one["label"] for one in get_json(client, API)["methods"]]
+    assert labels == [f"Net (method {one.pk})" for one in Method.objects.order_by("pk")]
+    assert [lines_of(client, label)[95]["sizes"][0]["reached"] for label in labels] == [400, 100]
 
 
 def test_a_question_set_of_the_training_split_belongs_to_the_same_line(
