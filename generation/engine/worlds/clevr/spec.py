@@ -241,6 +241,15 @@ class Most(NamedTuple):
     same: int
 
 
+class DerivedValues(dict[str, Any]):
+    """Values that are computed from a spec. Equal specs stay equal, whichever values were computed so far."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DerivedValues)
+
+    __hash__ = None
+
+
 class ClevrSpec(BaseSpec):
     """The spec of a CLEVR dataset."""
 
@@ -255,7 +264,7 @@ class ClevrSpec(BaseSpec):
 
     _families: tuple[Family, ...] = PrivateAttr(default=())
     _files: Mapping[str, bytes] = PrivateAttr(default={})
-    _made: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _made: DerivedValues = PrivateAttr(default_factory=DerivedValues)
 
     @model_serializer(mode="wrap")
     def _without_no_scenes(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
