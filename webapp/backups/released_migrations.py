@@ -9,7 +9,7 @@ RELEASED: dict[str, dict[str, str]] = {
     "0.2.0": {
         "annotations": "0009_placeholders",
         "generation": "0018_heartbeat_processes",
-        "leaderboards": "0017_disclosure_step",
+        "leaderboards": "0018_submission_column",
         "webapp": "0003_api_tokens",
     },
 }
