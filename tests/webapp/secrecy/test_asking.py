@@ -94,7 +94,7 @@ FIELDS = {
     Submission: {
         **dict.fromkeys(("id", "split", "method", "run", "trained_on", "train_size", "examples_seen", "note"), PUBLIC),
         **dict.fromkeys((*JOB, "batch", "size", "kept", "format", "outside", "failures", "filename"), PUBLIC),
-        "replies_size": PUBLIC,
+        **dict.fromkeys(("replies_size", "column"), PUBLIC),
         **dict.fromkeys(("replies", "replies_file"), What.ANSWER),  # see `may_see_replies`
         **dict.fromkeys(("trained_on_name", "trained_on_listed", "training"), PUBLIC),  # see `training`
         **dict.fromkeys(("file", "digest", "predictions", "findings", "message"), What.PER_QUESTION_RESULT),
