@@ -438,12 +438,29 @@ MISSING = re.compile(
     r"\bno \w+ (?:is|was|are) (?:given|stated|mentioned|named|provided|shown)\b"
 )
 """The text says that what was asked for is not there."""
+GONE = re.compile(
+    r"\b(?:went|goes|moved|travell?ed|journeyed|walked|ran|returned|came|headed)\b(?! (?:back )?there\b)|\belsewhere\b|"
+    r"\b(?:somewhere else|after (?:that|which) to|then to)\b"
+)
+"""Somebody went on to a place; if it is none of the answers, the place before it is none either."""
+EMPTY_HANDED = re.compile(
+    r"(?!(?:i|we|you|it|this|that|which|what|nobody)\b)\w{2,20}(?: is| does| has)?(?:n't| not)"
+    r"(?: currently| now| still)? (?:carry|carrying|hold|holding|have) anything"
+    r"(?: (?:now|any ?more|at all|anymore|at the moment|currently))?"
+)
 UNCOUNTED = re.compile(
-    r"\b(?:(?:is|are|be) (?:\w+ )?(?:hidden|occluded)|hidden ones?|out of (?:view|frame)|not counting|more may|"
+    r"\b(?:(?:is|are|be) (?:\w+ )?(?:hidden|occluded)|hidden ones?|out of (?:view|frame)|not counting|minus the|"
+    r"(?:thing|object|one)s? (?:that )?i (?:can't|cannot|couldn't)|more may|"
     r"may be more|"
     r"others? (?:may|might|could)|as far as i can (?:see|tell))\b"
 )
 """There may be more than the text counts: `There are 3, but others are hidden.`"""
+FURTHER = re.compile(
+    r"\b(?:many|several|some|few|one|two|three|\d|with|and) more\b(?! than)|"
+    r"(?:\band|\bwith|\bplus|,) (?:others|another|the rest|many|several|some|a crowd|a few|more)\b"
+    r"(?: \w+){0,3}? (?:in|behind|on|at|to|further|beyond|near)\b"
+)
+"""A count of a part: `There are 3 in front and several more behind.`"""
 ELSEWHERE = re.compile(
     r"\b(?:usual(?:ly)?|typical(?:ly)?|normally|generally|often|sometimes|by default|in general|as a rule|"
     r"(?:other|another|previous|last|earlier|next|different|most|many|some|all|similar|such) (?:\w+ )?"
@@ -488,12 +505,18 @@ THINGS = words_of(
 """Words for what a picture can have, and for how it can look."""
 EXISTENCE = re.compile(
     r"\bthere(?: is|'s| are| was| were|re) (?:no|not|n't any)((?: (?:"
-    + "|".join(sorted(THINGS | {"such", "a", "an", "any", "single", "visible"}))
+    + "|".join(sorted(THINGS | {"such", "a", "an", "any", "matching", "single", "visible"}))
     + r"))+)(?= [^a-z]|[.,;!]| (?:in|on|at|to|of|left|right|"
     r"behind|front|here|visible|present|that|which|with|so|because|and so|above|below|near|next|matching|there|"
     r"therefore|hence|thus)\b|$)"
 )
 """`There is no red cube` says no. The noun must be a thing: `there is no difference` says yes."""
+NONE_EXISTS = re.compile(
+    rf"no(?: (?:such|matching|other|{'|'.join(sorted(THINGS))}))+ (?:exists?|"
+    r"(?:is|are) (?:present|visible|there|found|shown))(?: in (?:the|this) (?:image|picture|scene|photo))?|"
+    rf"there (?:is|are) no other(?: (?:{'|'.join(sorted(THINGS))}))+ (?:with|of|that (?:has|have|is|are)) the same\b.*"
+)
+"""`No such object exists` says no, and so does `there is no other cube with the same color`."""
 CAPTION = (
     r"(?:(?:the|this|that|your|given) ){0,3}(?:caption|statement|claim|sentence|description|assertion)"
     r"(?: \"[^\"]{1,120}\")?(?: is|'s| was)"
@@ -507,8 +530,14 @@ UNTRUE = re.compile(
     r"(?: not|n't)(?: \w+)? (?:true|correct|accurate|the case)(?:$| that\b(?!.*\b(?:no|not|never|none)\b))"
 )
 """`The caption is not true` says no."""
-TRUE = re.compile(rf"{CAPTION}(?: \w+ly)? (?:correct|accurate|right|true)(?! (?:if|when|only))\b")
-TRUE_THAT = re.compile(r"it(?: is|'s)(?: \w+ly)? true that\b(?!.*\b(?:no|not|never)\b)")
+WHOLLY = r"(?= ?(?:$|[^\w\s])| (?:because|since|as|so|given|and|for (?:the|this)|in (?:the|this)|based|here|that)\b)"
+TRUE = re.compile(rf"{CAPTION}(?: \w+ly)? (?:correct|accurate|right|true)\b{WHOLLY}")
+ADMITS = re.compile(r"it(?: is|'s)(?: \w+ly)? (?:true|correct|right) that\b")
+TRUE_THAT = re.compile(
+    r"it(?: is|'s)(?: \w+ly)? true that (?=(?:there|the|an?|most|all|some|both|every|each|exactly|only|at|more|fewer|"
+    r"less|half|two|three|four|five|\d+)\b)(?!.*\b(?:no|not|never|caption|statement|claim|sentence|description|image|people|"
+    rf"can|way|ways|question)\b)(?=.*\b(?:{'|'.join(sorted(THINGS))})\b)"
+)
 PLACE = re.compile(
     r"\b(?:(?:which|that) (?:is|are) )?(?:behind|in front of|(?:to the |on the )?(?:left|right) of|next to|"
     r"near(?:er)?(?: to)?|beside|besides|above|below|underneath|"
@@ -1129,6 +1158,8 @@ LIST_IN_LINE = re.compile(
 EMPTY_LABEL = re.compile(
     r"\n[^\w\n]*(?:output|a|answer|assistant|response|reply)[*_]{0,2} ?:[\s*_]*\Z|\byour turn\b", re.IGNORECASE
 )
+ARROW = re.compile("->|→|=>|⇒")
+TRUTH_AFTER = re.compile(r" ?(?:yes|no|true|false)\W*")
 ITEM = re.compile(r"\d{1,3}[.)] ")
 EMPTY_ITEM = re.compile(r"\d{1,3}[.)]")
 EXAMPLE = re.compile(r"[\W_]*(?:example|sample|demo|shot) ?\d*[*_]{0,2} ?:", re.IGNORECASE)
@@ -1145,8 +1176,16 @@ def is_unanswered(text: str) -> bool:
     return bool(is_item) or EXAMPLE.match(text) is not None or EMPTY_LABEL.search(text) is not None
 
 
+def concluding_arrow(sentences: Sequence[str]) -> re.Match[str] | None:
+    """Return the only arrow of a text if it leads to a yes or no at its end: `4 > 3 → yes`."""
+    arrows = [arrow for one in sentences for arrow in ARROW.finditer(one)]
+    return arrows[0] if len(arrows) == 1 and TRUTH_AFTER.fullmatch(sentences[-1], arrows[0].end()) else None
+
+
 def breaks_off(text: str, sentences: Sequence[str]) -> bool:
     """Return whether a text of several sentences breaks off, or ends with a sign after which more is expected."""
+    if concluding_arrow(sentences) is not None:
+        return False
     end = text.rstrip(" \t\n*_`")
     rows = end.split("\n")
     if len(rows) > 1 and rows[-1].startswith("|") and rows[-1].count("|") < rows[-2].count("|"):
@@ -1174,7 +1213,8 @@ FILLERS = words_of(
     "matching distinct separate total shade hue surface finish texture look looking object's object"
 )
 LEAD = re.compile(
-    r"(?:(?:no doubt(?: about it)?|without (?:a |any )?doubt|so yes|sure thing|sure|ok|okay|well|hmm|so|thus|hence|"
+    r"(?:(?:in (?:the|this) (?:image|picture|photo|scene)(?= (?:there|i|we|you)\b)|"
+    r"no doubt(?: about it)?|without (?:a |any )?doubt|so yes|sure thing|sure|ok|okay|well|hmm|so|thus|hence|"
     r"therefore|of course|certainly|absolutely|indeed|overall|finally|clearly|"
     r"obviously|in (?:conclusion|summary|short)|to conclude|consequently|accordingly|then|now|and|but|also|"
     r"probably|likely|"
@@ -1184,9 +1224,10 @@ LEAD = re.compile(
     r"i(?:'m| am) (?:\w+ )?(?:sure|confident|certain)(?: that)?|i(?:'d| would) say(?: that)?|i (?:think|believe|"
     r"guess)(?: it's| it is)?|"
     r"my (?:best )?guess (?:is|would be)|"
-    r"it (?:seems|appears|follows|is clear)(?: that)?(?= (?:it|the|there|he|she|they|its)\b)|(?:this|that) "
+    r"it (?:seems|appears|looks like|follows|is clear)(?: that)?(?= (?:it|the|there|he|she|they|its)\b)|(?:this|that) "
     r"means(?: that)?|"
-    r"(?:based on|from|according to|in|looking at|judging by|judging from|\w+ing|among|out of|going by|although|"
+    r"(?:to (?:get|go|reach|travel|walk|move)|"
+    r"based on|from|according to|in|looking at|judging by|judging from|\w+ing|among|out of|going by|although|"
     r"though|while|after|"
     r"since|because|as|given|considering|"
     r"despite|when|with|on|at|by|excluding|including|for) [^,.;:]{1,160},)[,:!]? )",
@@ -1283,7 +1324,8 @@ SEEN = Assertion(
     re.compile(
         r"(?:there(?: is| are| was| were|'s|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
         r")?(?:see|count|counted|spot|find|observe|"
-        r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
+        r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts|features|"
+        r"includes|displays)|it (?:shows|"
         r"contains|has|depicts)|"
         r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?(?: us| me)?|(?:in )?total|"
         r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
@@ -1294,8 +1336,11 @@ MOVED = Assertion(
     "mary went back to the kitchen",
     "kitchen",
     re.compile(
-        r"(?:(?:the )?[\w']{1,20}(?: (?:and )?[\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|were|are|'s)(?: now| still| "
-        r"currently| again| both)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
+        r"(?:(?:the )?[\w']{1,20}(?: (?:and )?[\w']{1,20})?)"
+        r"(?: (?:last|final|latest|most recent) (?:move|trip|journey|stop|visit))? ?(?:\b|(?='))"
+        r"(?:(?:is|was|were|are|'s)(?: now| still| currently| again| both| located)?|"
+        r"can be found|(?:will |would |must |should )?(?:went|goes?|"
+        r"stay(?:s|ed)|remain(?:s|ed)|moved|travell?ed|journeyed|walked|ran|"
         r"returned|came|moves|travels|walks|headed|go)(?: back| over)?)(?: (?:in|at|to|inside|into|back to))(?: the)? "
         r"(?P<phrase>[\w -]{1,30})"
     ),
@@ -1352,7 +1397,8 @@ COLON = Assertion(
         r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|sum|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|"
         r"thus|"
         r"hence|is|are|it|answer|"
-        r"conclusion|namely|carries|holds|carrying|holding|has|place|location|paths?|way|route|directions?|induction|"
+        r"conclusion|namely|(?:final|current|last) (?:location|place|position) of [\w ]{1,40}|"
+        r"carries|holds|carrying|holding|has|place|location|paths?|way|route|directions?|induction|"
         r"reason))(?: is| "
         r"are)? ?[:=] ?(?P<phrase>[^,;:]{1,60})"
     ),
@@ -1451,8 +1497,9 @@ def stripped_sentence(sentence: str) -> str:
 SAID = re.compile(
     r"\b(?:say|says|said|wrote|writes|answer\w*|reads?|line|question|example|quote\w*|caption|label|step|\w*\d)\b"
 )
-
-
+STANDS = re.compile(r"(?!(?:only |exactly |just )?(?:one|1)\b).*(?: (?:is|was)|'s)$|the .* (?:are|were)$")
+"""What is left of `the cube is behind the sphere`: it says where something is, not what."""
+STANDS_TOO = re.compile(r",? and (?:it )?(?:is|are)$")
 NO_WORDS = re.compile(r" ?, ?, ?")
 
 
@@ -1466,10 +1513,11 @@ class Statement(NamedTuple):
 
 def statements_in(sentence: str) -> Iterator[Statement]:
     """Yield a stripped sentence whole, without its tail, and without what follows a colon."""
-    said = bare(NO_WORDS.sub(" ", " ".join(PLACE.sub(" ", sentence).split())))
-    yield Statement(said, "")
+    said = STANDS_TOO.sub("", bare(NO_WORDS.sub(" ", " ".join(PLACE.sub(" ", sentence).split()))))
+    if said == bare(sentence) or STANDS.match(said) is None:
+        yield Statement(said, "")
     tail = TAIL.search(said)
-    if tail is not None and tail.start() > 0:
+    if tail is not None and tail.start() > 0 and STANDS.match(bare(said[: tail.start()])) is None:
         yield Statement(bare(said[: tail.start()]), tail[0])
     before, _, after = said.partition(": ")
     if after:
@@ -1725,6 +1773,64 @@ def number_in(text: str) -> float | None:
     return float(found[0]) if found else None
 
 
+# Counts of things that no list of words has, as in `There are 4 dogs`.
+
+
+NO_THINGS = words_of(
+    "second minute hour day week month year time step part option choice answer question problem issue error way type "
+    "kind sort group row column pair set line image picture photo photograph attachment pixel color colour size scene "
+    "material percent percentage point star dollar euro cent token word letter sentence reason detail degree inch foot "
+    "meter metre mile kilometer kilometre attempt try possibility hint fact section category aspect character byte "
+    "file message request credit version level dozen hundred thousand million score copy page frame other piece layer "
+    "corner side edge angle region area quadrant criterion condition clue sign indication evidence doubt difference "
+    "mistake need idea context information mention reference guarantee limit task example case label caption class "
+    "phase stage digit number bit unit probability chance remark caveat exception objection comment note rule layout "
+    "across always yes is this has was plus minus perhaps its as does vs less looks seems remains matches unless us"
+)
+"""Units, words about the task, and words that end as plurals do."""
+NO_QUALITY = (
+    rf"(?!(?:{NUMBERS.replace(' ', '|')}|of|or|and|more|less|fewer|other|others|additional|extra|different|dozen|"
+    r"hundred|thousand|to|per|possible|main|key|first|last|next|than|if|but|is|are|was|were|not|no|each|every|as|year|"
+    r"month|hour|minus|plus|times|x|such)\b)"
+)
+ANY_WORD = rf"{NO_QUALITY}[a-z][a-z'-]*"
+PLURALS = rf"{NO_QUALITY}(?:[a-z][a-z'-]*s|people|men|women|children|sheep|fish|deer|mice|geese|cattle|aircraft)"
+DOING = rf"(?: (?:\w+ing|\w+ed|in|on|at|by|along|inside|here|visible|present|that|who|which)(?: {ANY_WORD}){{0,12}})"
+THING_COUNT = re.compile(
+    rf"(?:(?:exactly|only|just|precisely|a total of) )?(?:(?P<count>\d+|{NUMBERS.replace(' ', '|')})"
+    rf"(?: {ANY_WORD}){{0,3}}? (?P<things>{PLURALS}){DOING}?|"
+    rf"(?:1|one|a single)(?: {ANY_WORD}){{0,3}}? (?P<thing>{ANY_WORD}){DOING})"
+)
+NUMBER_OF = re.compile(rf"the (?:total )?(?:number|count) of(?: {ANY_WORD}){{0,3}}? (?P<things>{PLURALS}){DOING}?")
+ABSENCE = re.compile(rf"there (?:are|were)(?: no| not any|n't any)(?: {ANY_WORD}){{0,3}}? (?P<things>{PLURALS}){DOING}")
+
+
+def count_of_things(phrase: str) -> str | None:
+    """Return the number of things that a plain phrase counts: `4` for `4 brown dogs on a sofa`; None without one."""
+    found = THING_COUNT.fullmatch(phrase)
+    if found is None or not is_thing(found["things"] or found["thing"]):
+        return None
+    return found["count"] or "1"
+
+
+def has_no_things(clause: str) -> bool:
+    """Return whether a plain clause says that things are absent: `there are no dogs`."""
+    found = ABSENCE.fullmatch(clause)
+    return found is not None and is_thing(found["things"])
+
+
+def is_number_of_things(subject: str) -> bool:
+    """Return whether the subject of a statement is a number of things: `the number of dogs`."""
+    found = NUMBER_OF.fullmatch(subject)
+    return found is not None and is_thing(found["things"])
+
+
+def is_thing(word: str) -> bool:
+    """Return whether a word may name things that a picture shows."""
+    stem = word.removesuffix("s")
+    return not {word, stem, stem.removesuffix("e"), f"{stem.removesuffix('ie')}y"} & NO_THINGS
+
+
 # The answers that sentences name, and the one that a sentence asserts as a whole.
 
 
@@ -1766,7 +1872,8 @@ TRUTH_OF = re.compile(
 )
 CLAUSES = re.compile(
     r";|, (?:but|while|whereas)\b|, (?:and|so)\b| so (?=(?:no|yes)\b)| - |–|—|, (?=(?:it|he|she|they|this|that|the)\b)|"
-    r" and (?=\w+ (?:is|was|went|are)\b)"
+    r"(?:,| and) (?=(?!who\b|which\b|that\b)\w+ (?:is|was|went|moved|travell?ed|journeyed|walked|looks|stays)\b)|"
+    r", (?=(?!who\b|which\b|that\b)\w+ are\b)| and (?=they are\b)"
 )
 ARTICLES = re.compile(r"\b(?:the|an?|both|only|just|still)\b ?")
 INFORMAL = {"nope": "no", "nah": "no", "yep": "yes", "yeah": "yes", "yup": "yes"}
@@ -1800,6 +1907,7 @@ class SentenceReader:
         )
         self.counts = tuple(bool(codes & self.numbers) for codes in self.admitted)
         self.has_truths_alone = set(vocabulary.answers) <= set(TRUTHS)
+        self.has_counts_alone = all(answer.isdecimal() for answer in vocabulary.answers)
         self.zero = vocabulary.exact.get("0", OUTSIDE)
         self.no = vocabulary.ways.get("no", OUTSIDE)
         self.maybe = vocabulary.ways.get("maybe", OUTSIDE - 1)
@@ -1838,7 +1946,14 @@ class SentenceReader:
             code = self._clause(stripped_sentence(clause), kind, sentence)
             if code is not None:
                 found.add(code)
+            elif found and (GONE.search(clause) or self._names_other(clause, found, kind)):
+                return OUTSIDE
         return None if not found else found.pop() if len(found) == 1 else OUTSIDE
+
+    def _names_other(self, clause: str, found: Collection[int], kind: int) -> bool:
+        """Return whether a clause names another answer than those that are found, apart from places and reasons."""
+        named = self.named(PLACE.sub(" ", clause))
+        return bool((named.codes - named.denied) & self.admitted[kind] - set(found))
 
     def _without_next_place(self, sentence: str, kind: int) -> str:
         """Return a sentence without the place that somebody went to next: `before the office`."""
@@ -1853,8 +1968,12 @@ class SentenceReader:
             claims = {self._claim(one) for one in CLAUSES.split(clause)} & self.admitted[kind]
             if claims:
                 return claims.pop() if len(claims) == 1 else OUTSIDE
-        if self.zero in self.admitted[kind] and EXISTENCE.match(clause):
+        if self.zero in self.admitted[kind] and (
+            EXISTENCE.match(clause) or (self.has_counts_alone and has_no_things(clause))
+        ):
             return self.zero
+        if EMPTY_HANDED.fullmatch(clause):
+            return self._nothing(kind)
         composed = self._composed(kind)
         counts = (*PATTERNS, COUNTED) if self.counts[kind] else PATTERNS
         patterns = counts if composed is None else (CARRIED, COLON) if composed.is_set else (WALKED, COLON)
@@ -1862,6 +1981,8 @@ class SentenceReader:
             for phrase in phrases_of(core, patterns):
                 if phrase.subject and not self._is_subject(phrase, kind):
                     continue
+                if phrase.pattern is HAS and self.has_counts_alone:
+                    continue  # parts of a thing: `the dog has 4 legs`
                 if is_after_colon and not phrase.rest.strip() and composed is None:
                     continue  # a bare answer after an unknown label, such as `Score: 3`
                 code = self._phrase(phrase.text, kind)
@@ -1871,6 +1992,12 @@ class SentenceReader:
                     return code if self._is_whole(code, phrase, core, tail, kind, sentence) else OUTSIDE
         return None
 
+    def _nothing(self, kind: int) -> int | None:
+        """Return the code of the answer that nobody carries anything; None if there is none."""
+        composed = self._composed(kind)
+        code = self._answer("none", kind) if composed is None else composed.empty
+        return None if code == OUTSIDE else code
+
     def _is_subject(self, phrase: Phrase, kind: int) -> bool:
         """Return whether a subject is a phrase of known words for things, or a name; a name is of no kind."""
         subject = phrase.subject
@@ -1878,6 +2005,8 @@ class SentenceReader:
             return False
         if subject in ("he", "she") and KIND_OF.search(f"{phrase.rest} {phrase.text}"):
             return False
+        if self.has_counts_alone and is_number_of_things(subject):
+            return True
         words = WORD.findall(OWNER.sub(" ", subject).replace("-", " ").replace("'s", ""))
         strange = [word for word in words if word not in SUBJECT_WORDS and not self._is_noun(word)]
         is_name = len(words) == 1 and strange == words
@@ -1885,7 +2014,7 @@ class SentenceReader:
 
     def _claim(self, clause: str) -> int:
         """Return the code of yes or no for a clause about existence or a caption: `there is no such object`."""
-        if EXISTENCE.match(clause) or UNTRUE.match(clause):
+        if EXISTENCE.match(clause) or UNTRUE.match(clause) or NONE_EXISTS.fullmatch(clause):
             return self.no
         is_true = TRUE.match(clause) or (self.has_truths_alone and TRUE_THAT.match(clause))
         return self.vocabulary.ways.get("yes", OUTSIDE) if is_true else OUTSIDE
@@ -1929,6 +2058,9 @@ class SentenceReader:
             said = RELATIVE.split(said)[0]
             if NUMBERED.search(said):
                 return OUTSIDE
+            count = count_of_things(bare(phrase)) if self.has_counts_alone else None
+            if count is not None:
+                return self._answer(count, kind)
         if PHRASE.fullmatch(said) is None or NEGATIVE.search(said):
             return OUTSIDE
         if not all(self._is_noun(word) for word in WORD.findall(said.replace("-", " ").replace("'s", ""))):
@@ -2195,15 +2327,16 @@ class TextReader(SentenceReader):
         conclusion = None if is_open else self._conclusion(sentences, kind)
         if conclusion is not None and first in (None, OUTSIDE):
             return conclusion
+        is_part = self.counts[kind] and any(map(FURTHER.search, sentences))
         if first is not None:
-            return first if exact <= {first} and conclusion in (None, first) else OUTSIDE
+            return first if exact <= {first} and conclusion in (None, first) and not is_part else OUTSIDE
         final = OUTSIDE if is_question(sentences[-1]) else self._answer(bare(sentences[-1]), kind)
         if final != OUTSIDE:
             before = sentences[-2] if len(sentences) > 1 else ""
             is_format = before.endswith(":") and (CONDITION.search(before) or INSTRUCTION.search(before))
             is_doubted = DOUBT.search(before) and not self._has_maybe(kind)
             return OUTSIDE if is_format or is_doubted or not exact <= {final} else final
-        if self._goes_on(sentences, kind):
+        if is_part or self._goes_on(sentences, kind):
             return OUTSIDE
         rows = text.rstrip().split("\n")
         if self.truths[kind] and len(sentences) > 1:
@@ -2241,7 +2374,7 @@ class TextReader(SentenceReader):
 
     def _leading(self, sentences: Sequence[str], kind: int, choices: Mapping[str, str]) -> int | None:
         """Return the code of the answer with which a text begins, `OUTSIDE` if it is taken back, None without one."""
-        is_caption = self.truths[kind] and TRUE_THAT.match(sentences[0])
+        is_caption = self.truths[kind] and ADMITS.match(sentences[0])
         if self.truths[kind]:
             sentences = [BARE_TRUTH.sub(r"\1, ", TRUTH_LEAD.sub("", sentences[0])), *sentences[1:]]
         first = None if is_caption else self._stated(sentences[0], kind, choices, is_marked=False)
@@ -2271,6 +2404,7 @@ class TextReader(SentenceReader):
             or is_question(said[-1])
             or any(map(STRONG_RETRACTION.search, sentences[given + self.truths[kind] :]))
             or any(map(RETREAT.search, sentences[given + 1 :]))
+            or any(GONE.search(one) and self._given(one, kind) is None for one in sentences[given + 1 :])
         )
 
     def _conclusion(self, sentences: Sequence[str], kind: int) -> int | None:
@@ -2279,6 +2413,9 @@ class TextReader(SentenceReader):
             if STRONG_RETRACTION.search(sentence):
                 return None
             marks = list(CONCLUSION.finditer(sentence))
+            arrow = concluding_arrow(sentences) if self.truths[kind] and sentence is sentences[-1] else None
+            if arrow is not None and not self.named(sentence[: arrow.start()]).codes & self.admitted[kind]:
+                marks.append(arrow)
             if not marks or not is_asserted(sentence, doubts=not self._has_maybe(kind)):
                 continue
             for said in (sentence[marks[-1].end() :], sentence[marks[-1].start() :].lstrip(" ,;:"), sentence):

@@ -19,7 +19,8 @@ FILLERS = words_of(
     "matching distinct separate total shade hue surface finish texture look looking object's object"
 )
 LEAD = re.compile(
-    r"(?:(?:no doubt(?: about it)?|without (?:a |any )?doubt|so yes|sure thing|sure|ok|okay|well|hmm|so|thus|hence|"
+    r"(?:(?:in (?:the|this) (?:image|picture|photo|scene)(?= (?:there|i|we|you)\b)|"
+    r"no doubt(?: about it)?|without (?:a |any )?doubt|so yes|sure thing|sure|ok|okay|well|hmm|so|thus|hence|"
     r"therefore|of course|certainly|absolutely|indeed|overall|finally|clearly|"
     r"obviously|in (?:conclusion|summary|short)|to conclude|consequently|accordingly|then|now|and|but|also|"
     r"probably|likely|"
@@ -29,9 +30,10 @@ LEAD = re.compile(
     r"i(?:'m| am) (?:\w+ )?(?:sure|confident|certain)(?: that)?|i(?:'d| would) say(?: that)?|i (?:think|believe|"
     r"guess)(?: it's| it is)?|"
     r"my (?:best )?guess (?:is|would be)|"
-    r"it (?:seems|appears|follows|is clear)(?: that)?(?= (?:it|the|there|he|she|they|its)\b)|(?:this|that) "
+    r"it (?:seems|appears|looks like|follows|is clear)(?: that)?(?= (?:it|the|there|he|she|they|its)\b)|(?:this|that) "
     r"means(?: that)?|"
-    r"(?:based on|from|according to|in|looking at|judging by|judging from|\w+ing|among|out of|going by|although|"
+    r"(?:to (?:get|go|reach|travel|walk|move)|"
+    r"based on|from|according to|in|looking at|judging by|judging from|\w+ing|among|out of|going by|although|"
     r"though|while|after|"
     r"since|because|as|given|considering|"
     r"despite|when|with|on|at|by|excluding|including|for) [^,.;:]{1,160},)[,:!]? )",
@@ -128,7 +130,8 @@ SEEN = Assertion(
     re.compile(
         r"(?:there(?: is| are| was| were|'s|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
         r")?(?:see|count|counted|spot|find|observe|"
-        r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts)|it (?:shows|"
+        r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts|features|"
+        r"includes|displays)|it (?:shows|"
         r"contains|has|depicts)|"
         r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?(?: us| me)?|(?:in )?total|"
         r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
@@ -139,8 +142,11 @@ MOVED = Assertion(
     "mary went back to the kitchen",
     "kitchen",
     re.compile(
-        r"(?:(?:the )?[\w']{1,20}(?: (?:and )?[\w']{1,20})?) ?(?:\b|(?='))(?:(?:is|was|were|are|'s)(?: now| still| "
-        r"currently| again| both)?|(?:will |would |must |should )?(?:went|goes?|moved|travell?ed|journeyed|walked|ran|"
+        r"(?:(?:the )?[\w']{1,20}(?: (?:and )?[\w']{1,20})?)"
+        r"(?: (?:last|final|latest|most recent) (?:move|trip|journey|stop|visit))? ?(?:\b|(?='))"
+        r"(?:(?:is|was|were|are|'s)(?: now| still| currently| again| both| located)?|"
+        r"can be found|(?:will |would |must |should )?(?:went|goes?|"
+        r"stay(?:s|ed)|remain(?:s|ed)|moved|travell?ed|journeyed|walked|ran|"
         r"returned|came|moves|travels|walks|headed|go)(?: back| over)?)(?: (?:in|at|to|inside|into|back to))(?: the)? "
         r"(?P<phrase>[\w -]{1,30})"
     ),
@@ -197,7 +203,8 @@ COLON = Assertion(
         r"(?:[^:]{0,80}\b(?:colou?r|shape|size|material|count|sum|(?:number|total)(?: of [\w ]{1,40})?|so|therefore|"
         r"thus|"
         r"hence|is|are|it|answer|"
-        r"conclusion|namely|carries|holds|carrying|holding|has|place|location|paths?|way|route|directions?|induction|"
+        r"conclusion|namely|(?:final|current|last) (?:location|place|position) of [\w ]{1,40}|"
+        r"carries|holds|carrying|holding|has|place|location|paths?|way|route|directions?|induction|"
         r"reason))(?: is| "
         r"are)? ?[:=] ?(?P<phrase>[^,;:]{1,60})"
     ),
@@ -296,8 +303,9 @@ def stripped_sentence(sentence: str) -> str:
 SAID = re.compile(
     r"\b(?:say|says|said|wrote|writes|answer\w*|reads?|line|question|example|quote\w*|caption|label|step|\w*\d)\b"
 )
-
-
+STANDS = re.compile(r"(?!(?:only |exactly |just )?(?:one|1)\b).*(?: (?:is|was)|'s)$|the .* (?:are|were)$")
+"""What is left of `the cube is behind the sphere`: it says where something is, not what."""
+STANDS_TOO = re.compile(r",? and (?:it )?(?:is|are)$")
 NO_WORDS = re.compile(r" ?, ?, ?")
 
 
@@ -311,10 +319,11 @@ class Statement(NamedTuple):
 
 def statements_in(sentence: str) -> Iterator[Statement]:
     """Yield a stripped sentence whole, without its tail, and without what follows a colon."""
-    said = bare(NO_WORDS.sub(" ", " ".join(PLACE.sub(" ", sentence).split())))
-    yield Statement(said, "")
+    said = STANDS_TOO.sub("", bare(NO_WORDS.sub(" ", " ".join(PLACE.sub(" ", sentence).split()))))
+    if said == bare(sentence) or STANDS.match(said) is None:
+        yield Statement(said, "")
     tail = TAIL.search(said)
-    if tail is not None and tail.start() > 0:
+    if tail is not None and tail.start() > 0 and STANDS.match(bare(said[: tail.start()])) is None:
         yield Statement(bare(said[: tail.start()]), tail[0])
     before, _, after = said.partition(": ")
     if after:

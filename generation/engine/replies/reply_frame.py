@@ -29,6 +29,8 @@ LIST_IN_LINE = re.compile(
 EMPTY_LABEL = re.compile(
     r"\n[^\w\n]*(?:output|a|answer|assistant|response|reply)[*_]{0,2} ?:[\s*_]*\Z|\byour turn\b", re.IGNORECASE
 )
+ARROW = re.compile("->|→|=>|⇒")
+TRUTH_AFTER = re.compile(r" ?(?:yes|no|true|false)\W*")
 ITEM = re.compile(r"\d{1,3}[.)] ")
 EMPTY_ITEM = re.compile(r"\d{1,3}[.)]")
 EXAMPLE = re.compile(r"[\W_]*(?:example|sample|demo|shot) ?\d*[*_]{0,2} ?:", re.IGNORECASE)
@@ -45,8 +47,16 @@ def is_unanswered(text: str) -> bool:
     return bool(is_item) or EXAMPLE.match(text) is not None or EMPTY_LABEL.search(text) is not None
 
 
+def concluding_arrow(sentences: Sequence[str]) -> re.Match[str] | None:
+    """Return the only arrow of a text if it leads to a yes or no at its end: `4 > 3 → yes`."""
+    arrows = [arrow for one in sentences for arrow in ARROW.finditer(one)]
+    return arrows[0] if len(arrows) == 1 and TRUTH_AFTER.fullmatch(sentences[-1], arrows[0].end()) else None
+
+
 def breaks_off(text: str, sentences: Sequence[str]) -> bool:
     """Return whether a text of several sentences breaks off, or ends with a sign after which more is expected."""
+    if concluding_arrow(sentences) is not None:
+        return False
     end = text.rstrip(" \t\n*_`")
     rows = end.split("\n")
     if len(rows) > 1 and rows[-1].startswith("|") and rows[-1].count("|") < rows[-2].count("|"):

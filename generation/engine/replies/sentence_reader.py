@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from generation.engine.replies.assertions import (
@@ -11,6 +11,7 @@ from generation.engine.replies.assertions import (
     COLON,
     COUNTED,
     FILLERS,
+    HAS,
     INVERSE,
     MOVED,
     NEGATIVE,
@@ -30,11 +31,16 @@ from generation.engine.replies.assertions import (
     stripped_sentence,
 )
 from generation.engine.replies.characters import words_of
+from generation.engine.replies.counted_things import count_of_things, has_no_things, is_number_of_things
 from generation.engine.replies.statements import (
     DETERMINER,
+    EMPTY_HANDED,
     EXISTENCE,
+    GONE,
     LEAD_IN,
+    NONE_EXISTS,
     OPEN_DENIAL,
+    PLACE,
     THINGS,
     TRUE,
     TRUE_THAT,
@@ -83,7 +89,8 @@ TRUTH_OF = re.compile(
 )
 CLAUSES = re.compile(
     r";|, (?:but|while|whereas)\b|, (?:and|so)\b| so (?=(?:no|yes)\b)| - |–|—|, (?=(?:it|he|she|they|this|that|the)\b)|"
-    r" and (?=\w+ (?:is|was|went|are)\b)"
+    r"(?:,| and) (?=(?!who\b|which\b|that\b)\w+ (?:is|was|went|moved|travell?ed|journeyed|walked|looks|stays)\b)|"
+    r", (?=(?!who\b|which\b|that\b)\w+ are\b)| and (?=they are\b)"
 )
 ARTICLES = re.compile(r"\b(?:the|an?|both|only|just|still)\b ?")
 INFORMAL = {"nope": "no", "nah": "no", "yep": "yes", "yeah": "yes", "yup": "yes"}
@@ -117,6 +124,7 @@ class SentenceReader:
         )
         self.counts = tuple(bool(codes & self.numbers) for codes in self.admitted)
         self.has_truths_alone = set(vocabulary.answers) <= set(TRUTHS)
+        self.has_counts_alone = all(answer.isdecimal() for answer in vocabulary.answers)
         self.zero = vocabulary.exact.get("0", OUTSIDE)
         self.no = vocabulary.ways.get("no", OUTSIDE)
         self.maybe = vocabulary.ways.get("maybe", OUTSIDE - 1)
@@ -155,7 +163,14 @@ class SentenceReader:
             code = self._clause(stripped_sentence(clause), kind, sentence)
             if code is not None:
                 found.add(code)
+            elif found and (GONE.search(clause) or self._names_other(clause, found, kind)):
+                return OUTSIDE
         return None if not found else found.pop() if len(found) == 1 else OUTSIDE
+
+    def _names_other(self, clause: str, found: Collection[int], kind: int) -> bool:
+        """Return whether a clause names another answer than those that are found, apart from places and reasons."""
+        named = self.named(PLACE.sub(" ", clause))
+        return bool((named.codes - named.denied) & self.admitted[kind] - set(found))
 
     def _without_next_place(self, sentence: str, kind: int) -> str:
         """Return a sentence without the place that somebody went to next: `before the office`."""
@@ -170,8 +185,12 @@ class SentenceReader:
             claims = {self._claim(one) for one in CLAUSES.split(clause)} & self.admitted[kind]
             if claims:
                 return claims.pop() if len(claims) == 1 else OUTSIDE
-        if self.zero in self.admitted[kind] and EXISTENCE.match(clause):
+        if self.zero in self.admitted[kind] and (
+            EXISTENCE.match(clause) or (self.has_counts_alone and has_no_things(clause))
+        ):
             return self.zero
+        if EMPTY_HANDED.fullmatch(clause):
+            return self._nothing(kind)
         composed = self._composed(kind)
         counts = (*PATTERNS, COUNTED) if self.counts[kind] else PATTERNS
         patterns = counts if composed is None else (CARRIED, COLON) if composed.is_set else (WALKED, COLON)
@@ -179,6 +198,8 @@ class SentenceReader:
             for phrase in phrases_of(core, patterns):
                 if phrase.subject and not self._is_subject(phrase, kind):
                     continue
+                if phrase.pattern is HAS and self.has_counts_alone:
+                    continue  # parts of a thing: `the dog has 4 legs`
                 if is_after_colon and not phrase.rest.strip() and composed is None:
                     continue  # a bare answer after an unknown label, such as `Score: 3`
                 code = self._phrase(phrase.text, kind)
@@ -188,6 +209,12 @@ class SentenceReader:
                     return code if self._is_whole(code, phrase, core, tail, kind, sentence) else OUTSIDE
         return None
 
+    def _nothing(self, kind: int) -> int | None:
+        """Return the code of the answer that nobody carries anything; None if there is none."""
+        composed = self._composed(kind)
+        code = self._answer("none", kind) if composed is None else composed.empty
+        return None if code == OUTSIDE else code
+
     def _is_subject(self, phrase: Phrase, kind: int) -> bool:
         """Return whether a subject is a phrase of known words for things, or a name; a name is of no kind."""
         subject = phrase.subject
@@ -195,6 +222,8 @@ class SentenceReader:
             return False
         if subject in ("he", "she") and KIND_OF.search(f"{phrase.rest} {phrase.text}"):
             return False
+        if self.has_counts_alone and is_number_of_things(subject):
+            return True
         words = WORD.findall(OWNER.sub(" ", subject).replace("-", " ").replace("'s", ""))
         strange = [word for word in words if word not in SUBJECT_WORDS and not self._is_noun(word)]
         is_name = len(words) == 1 and strange == words
@@ -202,7 +231,7 @@ class SentenceReader:
 
     def _claim(self, clause: str) -> int:
         """Return the code of yes or no for a clause about existence or a caption: `there is no such object`."""
-        if EXISTENCE.match(clause) or UNTRUE.match(clause):
+        if EXISTENCE.match(clause) or UNTRUE.match(clause) or NONE_EXISTS.fullmatch(clause):
             return self.no
         is_true = TRUE.match(clause) or (self.has_truths_alone and TRUE_THAT.match(clause))
         return self.vocabulary.ways.get("yes", OUTSIDE) if is_true else OUTSIDE
@@ -246,6 +275,9 @@ class SentenceReader:
             said = RELATIVE.split(said)[0]
             if NUMBERED.search(said):
                 return OUTSIDE
+            count = count_of_things(bare(phrase)) if self.has_counts_alone else None
+            if count is not None:
+                return self._answer(count, kind)
         if PHRASE.fullmatch(said) is None or NEGATIVE.search(said):
             return OUTSIDE
         if not all(self._is_noun(word) for word in WORD.findall(said.replace("-", " ").replace("'s", ""))):

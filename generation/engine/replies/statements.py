@@ -210,12 +210,29 @@ MISSING = re.compile(
     r"\bno \w+ (?:is|was|are) (?:given|stated|mentioned|named|provided|shown)\b"
 )
 """The text says that what was asked for is not there."""
+GONE = re.compile(
+    r"\b(?:went|goes|moved|travell?ed|journeyed|walked|ran|returned|came|headed)\b(?! (?:back )?there\b)|\belsewhere\b|"
+    r"\b(?:somewhere else|after (?:that|which) to|then to)\b"
+)
+"""Somebody went on to a place; if it is none of the answers, the place before it is none either."""
+EMPTY_HANDED = re.compile(
+    r"(?!(?:i|we|you|it|this|that|which|what|nobody)\b)\w{2,20}(?: is| does| has)?(?:n't| not)"
+    r"(?: currently| now| still)? (?:carry|carrying|hold|holding|have) anything"
+    r"(?: (?:now|any ?more|at all|anymore|at the moment|currently))?"
+)
 UNCOUNTED = re.compile(
-    r"\b(?:(?:is|are|be) (?:\w+ )?(?:hidden|occluded)|hidden ones?|out of (?:view|frame)|not counting|more may|"
+    r"\b(?:(?:is|are|be) (?:\w+ )?(?:hidden|occluded)|hidden ones?|out of (?:view|frame)|not counting|minus the|"
+    r"(?:thing|object|one)s? (?:that )?i (?:can't|cannot|couldn't)|more may|"
     r"may be more|"
     r"others? (?:may|might|could)|as far as i can (?:see|tell))\b"
 )
 """There may be more than the text counts: `There are 3, but others are hidden.`"""
+FURTHER = re.compile(
+    r"\b(?:many|several|some|few|one|two|three|\d|with|and) more\b(?! than)|"
+    r"(?:\band|\bwith|\bplus|,) (?:others|another|the rest|many|several|some|a crowd|a few|more)\b"
+    r"(?: \w+){0,3}? (?:in|behind|on|at|to|further|beyond|near)\b"
+)
+"""A count of a part: `There are 3 in front and several more behind.`"""
 ELSEWHERE = re.compile(
     r"\b(?:usual(?:ly)?|typical(?:ly)?|normally|generally|often|sometimes|by default|in general|as a rule|"
     r"(?:other|another|previous|last|earlier|next|different|most|many|some|all|similar|such) (?:\w+ )?"
@@ -260,12 +277,18 @@ THINGS = words_of(
 """Words for what a picture can have, and for how it can look."""
 EXISTENCE = re.compile(
     r"\bthere(?: is|'s| are| was| were|re) (?:no|not|n't any)((?: (?:"
-    + "|".join(sorted(THINGS | {"such", "a", "an", "any", "single", "visible"}))
+    + "|".join(sorted(THINGS | {"such", "a", "an", "any", "matching", "single", "visible"}))
     + r"))+)(?= [^a-z]|[.,;!]| (?:in|on|at|to|of|left|right|"
     r"behind|front|here|visible|present|that|which|with|so|because|and so|above|below|near|next|matching|there|"
     r"therefore|hence|thus)\b|$)"
 )
 """`There is no red cube` says no. The noun must be a thing: `there is no difference` says yes."""
+NONE_EXISTS = re.compile(
+    rf"no(?: (?:such|matching|other|{'|'.join(sorted(THINGS))}))+ (?:exists?|"
+    r"(?:is|are) (?:present|visible|there|found|shown))(?: in (?:the|this) (?:image|picture|scene|photo))?|"
+    rf"there (?:is|are) no other(?: (?:{'|'.join(sorted(THINGS))}))+ (?:with|of|that (?:has|have|is|are)) the same\b.*"
+)
+"""`No such object exists` says no, and so does `there is no other cube with the same color`."""
 CAPTION = (
     r"(?:(?:the|this|that|your|given) ){0,3}(?:caption|statement|claim|sentence|description|assertion)"
     r"(?: \"[^\"]{1,120}\")?(?: is|'s| was)"
@@ -279,8 +302,14 @@ UNTRUE = re.compile(
     r"(?: not|n't)(?: \w+)? (?:true|correct|accurate|the case)(?:$| that\b(?!.*\b(?:no|not|never|none)\b))"
 )
 """`The caption is not true` says no."""
-TRUE = re.compile(rf"{CAPTION}(?: \w+ly)? (?:correct|accurate|right|true)(?! (?:if|when|only))\b")
-TRUE_THAT = re.compile(r"it(?: is|'s)(?: \w+ly)? true that\b(?!.*\b(?:no|not|never)\b)")
+WHOLLY = r"(?= ?(?:$|[^\w\s])| (?:because|since|as|so|given|and|for (?:the|this)|in (?:the|this)|based|here|that)\b)"
+TRUE = re.compile(rf"{CAPTION}(?: \w+ly)? (?:correct|accurate|right|true)\b{WHOLLY}")
+ADMITS = re.compile(r"it(?: is|'s)(?: \w+ly)? (?:true|correct|right) that\b")
+TRUE_THAT = re.compile(
+    r"it(?: is|'s)(?: \w+ly)? true that (?=(?:there|the|an?|most|all|some|both|every|each|exactly|only|at|more|fewer|"
+    r"less|half|two|three|four|five|\d+)\b)(?!.*\b(?:no|not|never|caption|statement|claim|sentence|description|image|people|"
+    rf"can|way|ways|question)\b)(?=.*\b(?:{'|'.join(sorted(THINGS))})\b)"
+)
 PLACE = re.compile(
     r"\b(?:(?:which|that) (?:is|are) )?(?:behind|in front of|(?:to the |on the )?(?:left|right) of|next to|"
     r"near(?:er)?(?: to)?|beside|besides|above|below|underneath|"

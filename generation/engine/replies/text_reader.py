@@ -4,9 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from generation.engine.replies.assertions import FILLERS, WALKED
-from generation.engine.replies.marked_answers import (
-    HAS_WORDS,
-)
+from generation.engine.replies.marked_answers import HAS_WORDS
 from generation.engine.replies.options import LETTER_LABEL, OPTION_ALONE, stated_letter
 from generation.engine.replies.reply_frame import (
     CLOSER,
@@ -15,11 +13,13 @@ from generation.engine.replies.reply_frame import (
     THOUGHT_LABEL,
     UNREAD_JSON,
     breaks_off,
+    concluding_arrow,
     is_listed,
     is_question,
 )
 from generation.engine.replies.sentence_reader import WITHOUT, WORD, SentenceReader
 from generation.engine.replies.statements import (
+    ADMITS,
     CHAT,
     CONCLUSION,
     CONDITION,
@@ -27,6 +27,8 @@ from generation.engine.replies.statements import (
     DOUBT,
     DRESS,
     EARLIER,
+    FURTHER,
+    GONE,
     HEAD_END,
     INSTRUCTION,
     LEAD_IN,
@@ -241,15 +243,16 @@ class TextReader(SentenceReader):
         conclusion = None if is_open else self._conclusion(sentences, kind)
         if conclusion is not None and first in (None, OUTSIDE):
             return conclusion
+        is_part = self.counts[kind] and any(map(FURTHER.search, sentences))
         if first is not None:
-            return first if exact <= {first} and conclusion in (None, first) else OUTSIDE
+            return first if exact <= {first} and conclusion in (None, first) and not is_part else OUTSIDE
         final = OUTSIDE if is_question(sentences[-1]) else self._answer(bare(sentences[-1]), kind)
         if final != OUTSIDE:
             before = sentences[-2] if len(sentences) > 1 else ""
             is_format = before.endswith(":") and (CONDITION.search(before) or INSTRUCTION.search(before))
             is_doubted = DOUBT.search(before) and not self._has_maybe(kind)
             return OUTSIDE if is_format or is_doubted or not exact <= {final} else final
-        if self._goes_on(sentences, kind):
+        if is_part or self._goes_on(sentences, kind):
             return OUTSIDE
         rows = text.rstrip().split("\n")
         if self.truths[kind] and len(sentences) > 1:
@@ -287,7 +290,7 @@ class TextReader(SentenceReader):
 
     def _leading(self, sentences: Sequence[str], kind: int, choices: Mapping[str, str]) -> int | None:
         """Return the code of the answer with which a text begins, `OUTSIDE` if it is taken back, None without one."""
-        is_caption = self.truths[kind] and TRUE_THAT.match(sentences[0])
+        is_caption = self.truths[kind] and ADMITS.match(sentences[0])
         if self.truths[kind]:
             sentences = [BARE_TRUTH.sub(r"\1, ", TRUTH_LEAD.sub("", sentences[0])), *sentences[1:]]
         first = None if is_caption else self._stated(sentences[0], kind, choices, is_marked=False)
@@ -317,6 +320,7 @@ class TextReader(SentenceReader):
             or is_question(said[-1])
             or any(map(STRONG_RETRACTION.search, sentences[given + self.truths[kind] :]))
             or any(map(RETREAT.search, sentences[given + 1 :]))
+            or any(GONE.search(one) and self._given(one, kind) is None for one in sentences[given + 1 :])
         )
 
     def _conclusion(self, sentences: Sequence[str], kind: int) -> int | None:
@@ -325,6 +329,9 @@ class TextReader(SentenceReader):
             if STRONG_RETRACTION.search(sentence):
                 return None
             marks = list(CONCLUSION.finditer(sentence))
+            arrow = concluding_arrow(sentences) if self.truths[kind] and sentence is sentences[-1] else None
+            if arrow is not None and not self.named(sentence[: arrow.start()]).codes & self.admitted[kind]:
+                marks.append(arrow)
             if not marks or not is_asserted(sentence, doubts=not self._has_maybe(kind)):
                 continue
             for said in (sentence[marks[-1].end() :], sentence[marks[-1].start() :].lstrip(" ,;:"), sentence):

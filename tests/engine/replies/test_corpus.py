@@ -7,7 +7,11 @@ have no certain label were left out later. `variant_replies` has other replies o
 of its 88 probes of further kinds (form `20-probes`), 10 were read wrongly at first, and one that still is was left out.
 Of 120 replies as usual models write them (form `21-usual-models`), one was read wrongly at first, and 14 of 84 clear
 ones were unreadable; the wrong one has no certain label and was left out. The rules were mended after each part, so no
-part is a test of replies that the rules have never met.
+part is a test of replies that the rules have never met. `usual_replies` has replies of usual models to the prompts of
+all sets, written without a look at the rules. When the rules first met them, 6 of 310 were read wrongly, and 26 of 191
+clear ones were unreadable, most of them counts of things in photographs. Form `22-probes-of-usual-models` has probes of
+the kinds that were read wrongly or lost then;
+50 of these 392 were read wrongly at first, and those that are still unreadable are not marked as clear.
 """
 
 from time import process_time
@@ -17,7 +21,7 @@ import pytest
 from generation.engine.replies.thoughts import split_thoughts, with_plain_marks
 from tests.engine.replies.worlds import PRESETS, LabelledReply, read_corpus, reader_of
 
-CORPORA = ("replies", "more_replies", "hostile_replies", "fresh_replies", "variant_replies")
+CORPORA = ("replies", "more_replies", "hostile_replies", "fresh_replies", "variant_replies", "usual_replies")
 
 
 def read(one: LabelledReply) -> str | None:
@@ -38,6 +42,7 @@ def test_no_reply_is_read_wrongly(name: str) -> None:
         ("hostile_replies", 0.16),
         ("fresh_replies", 0.02),
         ("variant_replies", 0.02),
+        ("usual_replies", 0.03),
     ],
 )
 def test_few_clear_replies_are_unreadable(name: str, share: float) -> None:
@@ -64,6 +69,7 @@ PIECES = (
     "a. red b. ",
     "before the x ",
     "A: ",
+    "there are 3 small ",
 )
 
 
