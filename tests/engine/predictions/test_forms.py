@@ -264,7 +264,14 @@ def test_the_error_names_the_columns_to_choose_from() -> None:
 def test_the_exact_truth_beside_an_unknown_column_is_not_scored() -> None:
     truth = np.array([VOCABULARY.index(text) for text in YES])
     asked = replace(expected(2), truth=truth, exported=frozenset({"facet_shape"}))
-    for more, is_refused in (({"qwen": "no"}, True), ({"facet_shape": "x", "question": "?", "model": "m"}, False)):
+    for more, is_refused in (
+        ({"qwen": "no"}, True),
+        ({"facet_shape": "x", "question": "?", "model": "m"}, False),
+        (
+            {"state": "answered", "run": "1"},
+            False,  # as `ask.py` writes them
+        ),
+    ):
         content = io.BytesIO(jsonl(rows(**more)).encode())
         if is_refused:
             with pytest.raises(BadPredictions, match="got 'answer' and 'qwen'"):

@@ -28,14 +28,15 @@ TRUTH_WORDS = _words(
 )
 ABOUT_REPLIES = _words(
     "time ms seconds sec latency tokens token length len count path file url id ids index score scores prob probs "
-    "probability logprob logprobs logits confidence config type format model name cost hash status date reason usage "
-    "is has hit match"
+    "probability logprob logprobs logits confidence config type format model name cost hash status state date reason "
+    "usage error attempt attempts epoch finish is has hit match"
 )
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 OTHERS = _words(
     "question prompt input instruction query context passage hint image images imageid imagepath imageindex split kind "
     "family scope program choices options story facets category l2category type questiontype model modelid modelname "
-    "method note notes comment source dataset task metadata answerid boxes scores"
+    "method note notes comment source dataset subset fold task metadata answerid boxes scores run seed difficulty "
+    "level language lang topic tag tags group user author version licence license"
 )  # names without capitals and marks that never have replies
 
 
