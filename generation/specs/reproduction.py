@@ -1,5 +1,6 @@
 """Reproducing a dataset: the command, what it needs, and whether this program can do it."""
 
+import functools
 import io
 import json
 import zipfile
@@ -123,18 +124,24 @@ def _refused(dataset: Dataset) -> str:
 
 def _refused_spec(dataset: Dataset) -> str:
     """Return why this program refuses or changes the spec of a dataset of an earlier release; empty if it does not."""
-    files = {file.digest: bytes(file.content) for file in dataset.files.order_by("digest")}
-    try:
-        again = dataset.get_world().read_spec(dataset.spec_data, files=files)
-        if again.to_json() == dataset.read_spec().to_json():
-            return ""
-        reason = "families of questions with only one possible answer are left out now"
-    except BadSpec as error:
-        reason = str(error).rstrip(".")
-    return (
+    reason = _difference(dataset.pk, dataset.world, dataset.spec)
+    return reason and (
         f"This program is {PROGRAM}; the dataset was made by {dataset.made_by}, and its spec gives another dataset "
         f"here: {reason}. Install release {dataset.release} to make it again."
     )
+
+
+@functools.lru_cache(maxsize=64)
+def _difference(number: int, world: str, spec: str) -> str:
+    # It needs up to 50 ms, and each view of a dataset asks for it.
+    dataset = Dataset(pk=number, world=world, spec=spec)
+    stored = dataset.read_spec()
+    try:
+        again = dataset.get_world().read_spec(dataset.spec_data, files=stored.files)
+    except BadSpec as error:
+        return str(error).rstrip(".")
+    is_same = again.to_json() == stored.to_json()
+    return "" if is_same else "families of questions with only one possible answer are left out now"
 
 
 def _missing(splits: list[Split]) -> str:
