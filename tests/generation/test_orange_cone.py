@@ -101,7 +101,7 @@ def test_names_of_several_words_and_of_any_script_work_from_end_to_end(
     assert answers and answers <= {"dark blue", "أحمر", "größer"}
     asked = next(Question.objects.filter(kind="query_color").order_by("position").iterator())
     shown = client.get(f"/api/v1/datasets/words/splits/test/questions/{asked.position}/").json()
-    assert "Answer with one of these: dark blue, größer, yellow, أحمر." in str(shown)
+    assert "Answer with one of these answers: dark blue, größer, yellow, أحمر." in str(shown)
     for name in ("clevr", "clevr-generator", "jsonl"):
         call_command("export", "words", "--format", name, "--output", str(tmp_path / name))
     lines = [
