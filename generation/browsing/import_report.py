@@ -1,6 +1,6 @@
 """The report on an import: what was found, what is missing, what is wrong; and what a question lacks."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from generation.access import Visitor, What, may_see
@@ -8,6 +8,7 @@ from generation.engine.items import Media
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene, Split
 
 FAULTS = 20  # shown for each split
+CHANGES = 10  # shown for each split
 
 
 class ImportFault(NamedTuple):
@@ -32,6 +33,8 @@ class ImportFindings(NamedTuple):
     faults : list of ImportFault
     more : int
         Number of further faults.
+    normalised : str
+        Which answers are stored in another form than published, as a sentence; empty if none is.
     pictures : bool
         Whether the page may mention the files of its pictures.
     """
@@ -41,6 +44,7 @@ class ImportFindings(NamedTuple):
     absent: str
     faults: list[ImportFault]
     more: int
+    normalised: str
     pictures: bool
 
 
@@ -82,7 +86,8 @@ def _finding(user: Visitor, split: Split, origin: ImportedSplit) -> ImportFindin
         ImportFault(fault["question"], fault["got"], fault["expected"], fault["kind"] == "answer")
         for fault in report.get("first_faults", ())[:FAULTS]
     ]
-    if not (may_see(user, split, What.ANSWER) and may_see(user, split, What.PROGRAM)):
+    sees_answers = may_see(user, split, What.ANSWER)
+    if not (sees_answers and may_see(user, split, What.PROGRAM)):
         faults = []
     return ImportFindings(
         split=split,
@@ -90,8 +95,18 @@ def _finding(user: Visitor, split: Split, origin: ImportedSplit) -> ImportFindin
         absent=absent_of(split, report),
         faults=faults,
         more=report.get("faults", 0) - len(faults),
+        normalised=describe_normalised(report) if sees_answers else "",
         pictures=may_see(user, split, What.IMAGE),
     )
+
+
+def describe_normalised(report: Mapping[str, Any]) -> str:
+    """Return how many answers of a split are stored in another form than published, and which; empty if none is."""
+    count, pairs = report.get("normalised", 0), report.get("first_normalised", ())
+    changes = [f"`{published}` became `{stored}`" for published, stored in pairs[:CHANGES]]
+    more = ", and others" if len(pairs) > CHANGES else ""
+    said = f"{'answer was' if count == 1 else 'answers were'} normalised: {', '.join(changes)}{more}"
+    return f"{count:,} {said}" if count else ""
 
 
 def absent_of(split: Split, report: dict[str, Any] | None = None) -> str:

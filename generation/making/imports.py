@@ -11,6 +11,7 @@ from django.db.models import Sum
 from django.db.models.functions import Coalesce
 
 from generation import __version__
+from generation.browsing.import_report import describe_normalised
 from generation.engine import ENGINE_VERSION
 from generation.engine.errors import BadRecord
 from generation.engine.reading.dataset_reader import FoundFiles, SplitFiles, find_reader
@@ -183,6 +184,8 @@ def _told(split: Split, report: dict[str, Any]) -> Iterator[str]:
             yield f"    question {fault['question']}: published {fault['got'] or 'nothing'}, its program {gives}"
         if report["faults"] > SHOWN:
             yield f"    and {report['faults'] - SHOWN:,} more"
+    if changes := describe_normalised(report):
+        yield f"  {changes}"
     if report["unknown_families"]:
         yield f"  {report['unknown_families']:,} questions are of templates that aren't ours"
     if report["pictures"] or report["missing"]:

@@ -33,7 +33,8 @@ SCENES = 250  # largest number of scenes in a batch
 ROWS = 4_900  # largest number of scenes and questions in a batch; its transaction also writes a few other rows
 LISTED = 1000  # faults that are listed one by one
 WORDS = 1000  # largest number of kept answers that the world does not expect
-NAMED = 20  # files that are listed by name
+NAMED = 20  # files, or changes of answers, that are listed one by one
+LONGEST_NAMED = 100  # characters of a listed answer
 FORMATS = ("PNG", "JPEG")
 MOST_PIXELS = LIMITS["side"].ceiling ** 2  # limit for a picture, because the web process makes its thumbnail
 STORED = (  # attributes of a question, in the order of `insert_questions`
@@ -71,8 +72,9 @@ class ImportReport:
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data: dict[str, Any] = {
             **dict.fromkeys(("items", "scenes", "views", "programs", "answers", "families", "executed", "most"), 0),
-            **dict.fromkeys(("faults", "unknown_families", "pictures", "missing", "odd_sizes"), 0),
+            **dict.fromkeys(("faults", "normalised", "unknown_families", "pictures", "missing", "odd_sizes"), 0),
             "first_faults": [],
+            "first_normalised": [],
             "first_missing": [],
             "first_odd_sizes": [],
             "words": [],
@@ -98,6 +100,12 @@ class ImportReport:
             data["faults"] += 1
             if len(data["first_faults"]) < LISTED:
                 data["first_faults"].append({**fault._asdict(), "question": position + fault.question})
+
+        for changed in read.normalised:
+            data["normalised"] += 1
+            pair = [text[:LONGEST_NAMED] for text in (changed.published, changed.stored)]
+            if len(data["first_normalised"]) < NAMED and pair not in data["first_normalised"]:
+                data["first_normalised"].append(pair)
 
     def add_missing(self, name: str, *, why: str) -> None:
         self.data["missing"] += 1

@@ -83,6 +83,13 @@ class Fault(NamedTuple):
     got: str
 
 
+class NormalisedAnswer(NamedTuple):
+    """An answer that is stored in another form than its published one, such as `apple,milk` for `milk, apple`."""
+
+    published: str
+    stored: str
+
+
 class ReadItem(NamedTuple):
     """One item that was read.
 
@@ -98,6 +105,8 @@ class ReadItem(NamedTuple):
         Words that the spec must list and does not list yet, without repeats, for example unusual answers.
     size : (width, height)
         The published size of its picture in pixels; zeros if it is not known.
+    normalised : tuple of NormalisedAnswer
+        Answers that changed. The order of a set is no change.
     """
 
     item: Item
@@ -106,6 +115,7 @@ class ReadItem(NamedTuple):
     unknown_families: int = 0
     words: tuple[str, ...] = ()
     size: tuple[int, int] = (0, 0)
+    normalised: tuple[NormalisedAnswer, ...] = ()
 
 
 class SplitSummary(NamedTuple):

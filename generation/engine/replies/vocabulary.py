@@ -78,13 +78,15 @@ class ComposedAnswers:
     def __init__(self, form: ComposedForm, codes: Mapping[str, int], synonyms: Mapping[str, str]) -> None:
         self.is_set = form.is_set
         self.empty = codes.get(form.empty, OUTSIDE) if form.empty else OUTSIDE
-        small = {part.casefold() for part in form.parts}
+        small = {part.strip().casefold() for part in form.parts}
         self.nothing = {form.empty.casefold(), EMPTY_SET} - small
         self.ways = {part: part for part in small}
         for way, meant in synonyms.items():
             if meant.casefold() in small:
                 self.ways.setdefault(way.casefold(), meant.casefold())
-        known = {self._key([part.casefold() for part in parts]): answer for answer, parts in form.answers.items()}
+        known: dict[tuple[str, ...], str] = {}
+        for answer, parts in form.answers.items():  # older versions imported answers with blanks around their parts
+            known.setdefault(self._key([part.strip().casefold() for part in parts]), answer)
         self.codes = {key: codes[answer] for key, answer in known.items() if key and answer in codes}
         self.parts = {code: key for key, code in self.codes.items()}
         words = "|".join(sorted(map(re.escape, self.ways), key=len, reverse=True))

@@ -13,7 +13,7 @@ from django.test import Client
 from generation.browsing.pictures import version_of
 from generation.engine.reading.dataset_reader import find_reader
 from generation.making import dataset_jobs, import_sandbox, imports
-from generation.models import Dataset, Import, Job, Scene
+from generation.models import Dataset, Import, ImportedSplit, Job, Question, Scene
 from generation.queue.runner import Runner
 from generation.storage import files
 from tests.clients import client_of
@@ -87,6 +87,20 @@ def test_a_broken_record_is_named_on_the_page_of_the_import(page: Client) -> Non
     assert "nothing was kept" in text(page.get(NEW))
     folder = files.local_path(run.stored)
     assert folder is not None and not folder.exists()
+
+
+def test_the_page_of_the_dataset_says_which_answers_were_normalised(page: Client) -> None:
+    data = questions_of("val")
+    words = {"0": "zero", "1": "1.0", "2": " 2", "3": "Three", "yes": "Yes", "no": "NO.", "gray": "grey"}
+    before = [record["answer"] for record in data["questions"]]
+    for record in data["questions"]:
+        record["answer"] = words.get(record["answer"], record["answer"].upper())
+    page.post(NEW, form(sent("s.json", scenes_of("val")), sent("q.json", data)))
+    dataset = Dataset.objects.get()
+    dataset_jobs.work(dataset=dataset)
+    assert list(Question.objects.order_by("position").values_list("answer", flat=True)) == before
+    assert ImportedSplit.objects.get().report_json["faults"] == 0
+    assert "Val: 12 answers were normalised: `" in text(page.get("/datasets/theirs/"))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from generation.engine.reading.dataset_reader import SplitSummary, find_reader
 from generation.exchange import exports
 from generation.making import dataset_jobs, imports
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene
+from generation.reports import scoring
 from tests.generation.complete_datasets import finish
 from tests.proof import sample
 
@@ -297,6 +298,40 @@ def test_unknown_words_are_imported_unchanged(tmp_path: Path, capsys: Any) -> No
     assert (theirs.spec_data["told"]["language"], theirs.spec_data["answers"]) == ("shuffled", ["pmv"])
     call_command("verify", "again", "--workers", "1")
     assert "language is not read" in capsys.readouterr().out
+
+
+HAND_MADE = """1 Mary got the milk there.
+2 Mary took the apple.
+3 What is Mary carrying?\tmilk, apple\t1 2
+4 What is Mary carrying? \tApple and milk\t1 2
+5 What is Mary carrying?\tmilk,apple\t1 2
+"""
+ORDERS = ("milk, apple", "apple,milk", "Apple and Milk")
+
+
+def test_lists_with_blanks_are_normalised_and_right_in_any_order(tmp_path: Path, capsys: Any) -> None:
+    folder = write_released_files(tmp_path, files={"qa8_lists-sets_train.txt": HAND_MADE})
+    theirs = import_dataset(folder)
+    split = theirs.splits.get()
+    asked = Question.objects.filter(split=split).order_by("position")
+    assert [(one.answer, one.spelling) for one in asked] == [
+        ("apple,milk", "milk,apple"), ("apple,milk", None), ("apple,milk", "milk,apple"),
+    ]  # fmt: skip
+    assert theirs.spec_data["answers"] == []
+    changes = "2 answers were normalised: `milk, apple` became `apple,milk`, `Apple and milk` became `apple,milk`"
+    assert f"  {changes}" in list(imports.describe_import(theirs))
+    rows = [{"question_id": number, "answer": answer} for number, answer in enumerate(ORDERS)]
+    sent = io.BytesIO("\n".join(map(json.dumps, rows)).encode())
+    assert scoring.score_file(sent, split).strict.accuracy == 1
+    written = export_dataset(theirs, tmp_path / "out") / ROOT / "en" / "qa8_lists-sets_train.txt"
+    assert [line.split("\t")[1] for line in written.read_text().splitlines()[2:]] == [
+        "milk,apple", "apple,milk", "milk,apple",
+    ]  # fmt: skip
+    call_command("verify", "again", "--workers", "1")
+    asked.filter(position=0).update(answer=" apple,milk")  # as older versions stored it
+    with pytest.raises(CommandError):
+        call_command("verify", "again", "--workers", "1")
+    assert "the answer 'apple,milk': import the files again" in "".join(capsys.readouterr())
 
 
 HOSTILE = {

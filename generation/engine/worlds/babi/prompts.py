@@ -57,7 +57,12 @@ def answer_form(spec: BabiSpec, question: Question) -> AnswerForm:
     return AnswerForm(kind, choices, {}, TOLD[kind], parts, empty, length)
 
 
-def _choices(spec: BabiSpec, task: str) -> tuple[str, ...]:
+def usual_answers(spec: BabiSpec, task: str) -> tuple[str, ...]:
+    """Return the answers of a task, without the other answers that a spec lists."""
     language, kind = spec.language, kind_of_answer(task)
     own: Sequence[str] = BY_NAME[task].answers(spec.told) if task in BY_NAME else ()
-    return (*[localised_answer(language, kind, answer) for answer in own], *spec.answers)
+    return tuple(localised_answer(language, kind, answer) for answer in own)
+
+
+def _choices(spec: BabiSpec, task: str) -> tuple[str, ...]:
+    return (*usual_answers(spec, task), *spec.answers)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from generation.engine.items import Item, Question
 from generation.engine.verification.proof import Outputs, Proof
+from generation.engine.worlds.babi.formats.published_answers import tidy
 from generation.engine.worlds.babi.languages import LANGUAGES, StoryLanguage, localised_answer
 from generation.engine.worlds.babi.reading import sentences
 from generation.engine.worlds.babi.reading.possession import Conclusion
@@ -48,6 +49,7 @@ class BabiProver:
         if not isinstance(story, Story):
             proof.leave("items without a story")
             return
+        self._prove_tidy(item, proof)
         english = self._english(story)
         reader = StoryReader([line.text for line in english.lines])
         if not self.made and len(reader.unread) == len(story.lines) and self.language is not LANGUAGES["english"]:
@@ -59,6 +61,13 @@ class BabiProver:
         for number, question in enumerate(item.questions):
             supports = _claimed_supports(item, number, given[number])
             self._prove_question(reader, question, supports, proof, number=number)
+
+    def _prove_tidy(self, item: Item, proof: Proof) -> None:
+        """Prove that no answer has blanks around its words, as those had that older versions imported."""
+        for number, question in enumerate(item.questions):
+            text = "" if question.answer is None else question.answer.text
+            if text != (clean := tidy(text)):
+                proof.flaw("answers", f"the answer {clean!r}: import the files again", repr(text), question=number)
 
     def prove_pictures(
         self, item: Item, rgb: NDArray[np.uint8] | None, ids: NDArray[np.uint16] | None, proof: Proof

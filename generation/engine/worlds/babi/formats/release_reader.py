@@ -8,13 +8,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from generation.engine.errors import BadRecord, EngineError, IllPosed
-from generation.engine.items import Answer, AnswerKind, Item, Question
+from generation.engine.items import Item, Question
 from generation.engine.program import FunctionTable, from_json, outputs, typecheck
 from generation.engine.reading import sidecar_reader
 from generation.engine.reading.bounded_json import loads
 from generation.engine.reading.dataset_reader import (
     Fault,
     FoundFiles,
+    NormalisedAnswer,
     Open,
     PublishedCount,
     ReadItem,
@@ -24,6 +25,7 @@ from generation.engine.reading.dataset_reader import (
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds.babi import prompts
 from generation.engine.worlds.babi.formats import archive, file_names, split_files
+from generation.engine.worlds.babi.formats.published_answers import PublishedAnswers, tidy
 from generation.engine.worlds.babi.formats.release_writer import stories_path
 from generation.engine.worlds.babi.formats.split_files import STORIES
 from generation.engine.worlds.babi.formats.story_files import RawQuestion, RawStory, stories
@@ -81,7 +83,8 @@ class BabiReader:
         )
         said: dict[str, Any] = data.get("splits", {})
         unsaid: Mapping[str, Any] = DERIVED if found.spec else {}
-        words = {*data.get("answers", ()), *(word for one in told.values() for word in one.words)}
+        listed = (word for word in data.get("answers", ()) if word == tidy(word))
+        words = {*listed, *(word for one in told.values() for word in one.words)}
         return read_spec(
             {
                 "world": self.world,
@@ -107,7 +110,7 @@ class BabiReader:
                 content = stack.enter_context(closing(opened(split.files[STORIES])))
                 reads = _join(files, content, told, name=Path(split.files[STORIES]).name)
             else:
-                reads = (ReadItem(told.item(task, raw)) for task, found in files.items() for raw in found)
+                reads = (told.story(task, raw) for task, found in files.items() for raw in found)
             for read in islice(reads, skip, None):
                 yield read._replace(words=told.new_words(read.item))
 
@@ -158,28 +161,46 @@ class _Telling:
         self.language: StoryLanguage = spec.language
         self.table: FunctionTable = function_table(spec.language)
         self.answers = frozenset(prompts.answers(spec))
+        self.published = PublishedAnswers(spec)
 
-    def item(self, task: int, raw: RawStory) -> Item:
-        """Return a published story; it has events for the sentences that can be read."""
+    def story(self, task: int, raw: RawStory) -> ReadItem:
+        """Return a published story with its questions."""
+        return self._read(self._item(task, raw), task, raw, [{} for _ in raw.questions])
+
+    def _item(self, task: int, raw: RawStory) -> Item:
+        """Return a published story without its questions; it has events for the sentences that can be read."""
         reader = StoryReader([self.language.english(text) or "" for text in raw.lines])
         told = zip(raw.lines, reader.events, reader.antecedents, strict=True)
         lines = tuple(Line(text, events, antecedent) for text, events, antecedent in told)
         supports = tuple(one.supports for one in raw.questions) if any(one.supports for one in raw.questions) else None
-        return Item(Story(task, lines, supports), None, tuple(question(task, one, {}) for one in raw.questions))
+        return Item(Story(task, lines, supports), None, ())
 
     def read(self, record: Mapping[str, Any], raw: RawStory) -> ReadItem:
         """Return an exported story with its record beside the release; raise if the two do not fit."""
-        task, item = record["task"], self.item(record["task"], raw)
+        task, item = record["task"], self._item(record["task"], raw)
         if "lines" in record:
             _check_count(raw.lines, record["lines"], "lines")
             lines = [{**told, "text": text} for text, told in zip(raw.lines, record["lines"], strict=True)]
             story = read_story({"task": task, "lines": lines, "supports": record.get("supports")})
             item = Item(story, None, ())
         _check_count(raw.questions, record["questions"], "questions")
-        pairs = list(zip(raw.questions, record["questions"], strict=True))
-        asked = tuple(question(task, one, told) for one, told in pairs)
-        faults = [self._fault(item, place, one, raw.questions[place]) for place, one in enumerate(asked)]
-        return ReadItem(replace(item, questions=asked), tuple(fault for fault in faults if fault is not None))
+        read = self._read(item, task, raw, record["questions"])
+        faults = [self._fault(item, place, one, raw.questions[place]) for place, one in enumerate(read.item.questions)]
+        return read._replace(faults=tuple(fault for fault in faults if fault is not None))
+
+    def _read(self, item: Item, task: int, raw: RawStory, told: Sequence[Mapping[str, Any]]) -> ReadItem:
+        """Return an item with the questions of its story; `told` has the records beside the release."""
+        kind, texts = file_names.TASKS[task - 1], (*raw.lines, *(one.text for one in raw.questions))
+        asked: list[Question] = []
+        changed: list[NormalisedAnswer] = []
+        for one, beside in zip(raw.questions, told, strict=True):
+            published = one.answer or str(beside.get("answer", ""))
+            answer = self.published.read(kind, published, texts=texts, where=one.where)
+            if answer is not None and published != (answer.spelling or answer.text):
+                changed.append(NormalisedAnswer(published, answer.text))
+            program = None if beside.get("program") is None else from_json(beside["program"])
+            asked.append(Question(one.text, program, answer, kind, family=task, scope=one.scope))
+        return ReadItem(replace(item, questions=tuple(asked)), normalised=tuple(changed))
 
     def _fault(self, item: Item, place: int, asked: Question, raw: RawQuestion) -> Fault | None:
         """Return how a question differs from its program's result, or None; raise `BadProgram` if it cannot be run."""
@@ -210,29 +231,6 @@ def _numbers(lines: Sequence[int]) -> str:
 def _check_count(own: Sequence[Any], beside_them: Sequence[Any], what: str) -> None:
     if len(own) != len(beside_them):
         raise ValueError(f"{len(beside_them)} {what} for {len(own)}")
-
-
-def question(task: int, asked: RawQuestion, told: Mapping[str, Any]) -> Question:
-    """Return a published question, with its record beside the release."""
-    kind = file_names.TASKS[task - 1]
-    program = told.get("program")
-    return Question(
-        asked.text,
-        None if program is None else from_json(program),
-        answer(kind, asked.answer or str(told.get("answer", ""))),
-        kind,
-        family=task,
-        scope=asked.scope,
-    )
-
-
-def answer(task: str, text: str) -> Answer | None:
-    """Return a published answer, with the words of a set sorted, or None if it is withheld."""
-    kind = prompts.kind_of_answer(task)
-    if not text:
-        return None
-    canonical = ",".join(sorted(text.split(","))) if kind == AnswerKind.SET else text
-    return Answer(canonical, kind, text if text != canonical else None)
 
 
 def _join(files: Mapping[int, Iterator[RawStory]], content: Any, told: _Telling, *, name: str) -> Iterator[ReadItem]:

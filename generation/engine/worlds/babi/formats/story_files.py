@@ -75,13 +75,15 @@ class _Story:
 
     def _question(self, fields: Sequence[str], *, where: str) -> RawQuestion:
         text, answer, *rest = [field.strip() for field in fields]
+        while rest and not rest[-1]:
+            rest.pop()
         if not text or len(rest) > 1:
             raise BadRecord(
                 "Expected a question, its answer and the numbers of its supporting facts with tabs between them, got "
                 f"{shorten(chr(9).join(fields))}.",
                 where=where,
             )
-        supports = rest[0].split() if rest else []
+        supports = rest[0].replace(",", " ").split() if rest else []
         for number in supports:
             if number not in self.statements:
                 raise BadRecord(

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from generation.engine.errors import BadProgram, BadRecord, BadScene, IllPosed
 from generation.engine.items import Answer, AnswerKind, Question
 from generation.engine.program import FunctionTable, Program, Step, from_json, outputs, typecheck
-from generation.engine.reading.dataset_reader import Fault, shorten, value_of
+from generation.engine.reading.dataset_reader import Fault, NormalisedAnswer, shorten, value_of
 from generation.engine.reading.json_stream import JsonText, records
+from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary
 from generation.engine.worlds.clevr.formats.split_files import KINDS, split_name
 from generation.engine.worlds.clevr.programs import function_table
 from generation.engine.worlds.clevr.scene import ClevrScene, read_published, read_scene
@@ -19,6 +20,7 @@ from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 
 SPOKEN = {"true": "yes", "false": "no"}
+AROUND = " .,;\"'`"
 MOST_STEPS = 100
 MOST_TEXT = 10_000  # characters of a question
 MOST_INDEX = 100  # characters of a question's name
@@ -159,6 +161,7 @@ class Records:
         self.most = spec.scene.objects_max
         self.table: FunctionTable = function_table(spec.vocabulary, most=self.most)
         self.answers = _answers(self.table)
+        self.vocabulary = AnswerVocabulary(tuple(self.answers), synonyms=spec.vocabulary.synonyms)
         self.families = len(spec.families)
         self.steps: dict[tuple[Any, ...], Step] = {}  # of earlier programs, by content; they are few
         self.kinds: dict[tuple[Any, ...], str] = {}  # result types of programs, by their functions and inputs
@@ -258,7 +261,10 @@ class Records:
     def _new_answer(self, published: Any, kind: str, *, where: str) -> Answer:
         spelling = str(published).lower() if isinstance(published, bool) else str(published)
         text = SPOKEN.get(spelling.lower(), spelling)
-        if isinstance(published, float | list | dict) or text not in self.answers:
+        if text not in self.answers and not isinstance(published, list | dict):
+            code = self.vocabulary.code(text.strip(AROUND))
+            text = text if code == OUTSIDE else self.vocabulary.answers[code]
+        if isinstance(published, list | dict) or text not in self.answers:
             raise BadRecord(
                 f"Expected yes, no, a number up to {self.most} or a word of our vocabulary, got {shorten(published)}.",
                 where=f"{where}, answer",
@@ -292,6 +298,13 @@ class Records:
             return Fault(0, "no-answer", str(error), got)
         said = str(self.table.show(kind, result).value)
         return None if answer is None or said == answer.text else Fault(0, "answer", said, got)
+
+
+def normalised(answer: Answer | None) -> NormalisedAnswer | None:
+    """Return how an answer changed, or None. The original generator writes true for yes, which is no change."""
+    if answer is None or answer.spelling is None or answer.spelling in SPOKEN:
+        return None
+    return NormalisedAnswer(answer.spelling, answer.text)
 
 
 def _check_places(scene: ClevrScene, *, where: str) -> None:

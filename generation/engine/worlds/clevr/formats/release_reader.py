@@ -21,7 +21,7 @@ from generation.engine.reading.json_stream import JsonText
 from generation.engine.spec import LIMITS, BaseSpec
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.formats import split_files
-from generation.engine.worlds.clevr.formats.records import PlacedRecord, Records, image_name, read_placed
+from generation.engine.worlds.clevr.formats.records import PlacedRecord, Records, image_name, normalised, read_placed
 from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
 
 MOST = LIMITS["objects"].ceiling
@@ -174,6 +174,7 @@ def _read(
         faults=tuple(one.fault._replace(question=place) for place, one in enumerate(found) if one.fault is not None),
         most=max([len(scene.objects) if scene else 0, *counts]),
         unknown_families=sum(not one.knows_family for one in found),
+        normalised=tuple(filter(None, (normalised(one.question.answer) for one in found))),
     )
 
 
