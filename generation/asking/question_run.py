@@ -127,6 +127,7 @@ class QuestionRun:
         self.waiting: deque[ModelRequest] = deque()
         self.outcomes: dict[tuple[int, int, int], Kept] = {}
         self.postponed: list[ModelRequest] = []  # refused before the server had answered any question
+        self.last_refusal = ModelReply(FAILED)
         self.is_answering = settings.model in log.answering
         self.trouble: BaseException | None = None
         self.working, self.lock, self.ended = 0, threading.Lock(), threading.Event()
@@ -225,7 +226,7 @@ class QuestionRun:
                 return
             self.postponed.append(request)
             self.last_refusal = found
-            is_over = len(self.postponed) >= FIRST_REFUSALS
+            is_over = len({one.question.number for one in self.postponed}) >= FIRST_REFUSALS
         if is_over or self.sampling.setting_named(found.error or "", self.sampling.sent):
             raise self._refusal(found)
 

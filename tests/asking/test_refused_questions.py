@@ -65,6 +65,11 @@ def test_a_question_that_is_refused_first_is_asked_again_at_the_end(call: Call, 
     assert [line["state"] for line in records(folder)] == ["failed", *["answered"] * 7, "refused"]
 
 
+def test_the_variants_of_one_question_count_as_one(call: Call, model: ModelStub, folder: Path) -> None:
+    model.troubles.extend([refusal(400, "Bad image.")] * 3)  # the first question has three possible answers
+    assert call("--form", "circular") == 0 and answers(folder) == truth(8)
+
+
 def test_a_run_of_one_question_that_is_refused_says_why(
     call: Call, site: Contrary, model: ModelStub, capsys: pytest.CaptureFixture[str]
 ) -> None:
