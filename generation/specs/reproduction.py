@@ -126,8 +126,8 @@ def _refused_spec(dataset: Dataset) -> str:
     """Return why this program refuses or changes the spec of a dataset of an earlier release; empty if it does not."""
     reason = _difference(dataset.pk, dataset.world, dataset.spec)
     return reason and (
-        f"This program is {PROGRAM}; the dataset was made by {dataset.made_by}, and its spec gives another dataset "
-        f"here: {reason}. Install release {dataset.release} to make it again."
+        f"This program is {PROGRAM}; the dataset was made by {dataset.made_by}, and its spec does not give the same "
+        f"dataset here: {reason}. Install release {dataset.release} to make it again."
     )
 
 
@@ -135,8 +135,8 @@ def _refused_spec(dataset: Dataset) -> str:
 def _difference(number: int, world: str, spec: str) -> str:
     # It needs up to 50 ms, and each view of a dataset asks for it.
     dataset = Dataset(pk=number, world=world, spec=spec)
-    stored = dataset.read_spec()
     try:
+        stored = dataset.read_spec()
         again = dataset.get_world().read_spec(dataset.spec_data, files=stored.files)
     except BadSpec as error:
         return str(error).rstrip(".")

@@ -67,6 +67,7 @@ def test_a_dataset_of_an_unknown_world_is_still_shown(client, shapes):
         response = client.get(address)
         assert response.status_code == 200
         assert "vanished" in text_of(response)
+    assert "does not give the same dataset here: world: Expected one of" in text_of(response)
 
 
 # The overview ----------------------------------------------------------------------------------------------
