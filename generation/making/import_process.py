@@ -6,10 +6,11 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from generation.engine.errors import BadRecord, EngineError
 from generation.engine.reading.dataset_reader import ProgressFile, ReadItem, find_reader
+from generation.engine.reading.published_files import explain, unpacked
 from generation.making.import_sandbox import End, ReadBatch, ReadingOrder
 from generation.queue import sandbox
 
@@ -40,15 +41,18 @@ class _Opened:
         self.files: list[tuple[str, ProgressFile]] = []
 
     def plainly(self, name: str) -> BinaryIO:
+        return unpacked(self._packed(name), name=Path(name).name)
+
+    def counted(self, name: str) -> BinaryIO:
+        file = ProgressFile(self._packed(name), tick=self._tick)
+        self.files.append((name, file))
+        return unpacked(file, name=Path(name).name)
+
+    def _packed(self, name: str) -> BinaryIO:
         try:
             return Path(self.places[name]).open("rb")
         except OSError as error:
             raise BadRecord(f"Expected a file that can be read, got: {error.strerror}.", where=name) from error
-
-    def counted(self, name: str) -> BinaryIO:
-        file = ProgressFile(self.plainly(name), tick=self._tick)
-        self.files.append((name, file))
-        return cast("BinaryIO", file)
 
     def _tick(self, count: int) -> None:
         self.bytes += count
@@ -66,6 +70,14 @@ def _parts(reads: Iterator[ReadItem], opened: _Opened) -> Iterator[ReadBatch]:
     yield ReadBatch(part, opened.bytes)
 
 
+def _explained(error: EngineError, order: ReadingOrder) -> EngineError:
+    """Return an error that says what the files are, if they are well known and not of the format; else the error."""
+    if not isinstance(error, BadRecord):
+        return error
+    files = [(name, Path(place)) for name, place in order.places.items()] or [(one, Path(one)) for one in order.names]
+    return explain(error, files, format=order.format, label=find_reader(order.format).label)
+
+
 def main() -> None:
     """Read the order, and write each answer as a frame. An error of the engine is an answer too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C, and stops this process
@@ -75,7 +87,7 @@ def main() -> None:
         for answer in answers(order):
             sandbox.write_frame(pickle.dumps(answer))
     except EngineError as error:
-        sandbox.write_frame(pickle.dumps(error))
+        sandbox.write_frame(pickle.dumps(_explained(error, order)))
     except BrokenPipeError:
         sys.exit(1)  # the parent process has ended, or reads no further
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from generation.engine.errors import BadRecord, EngineError
 from generation.engine.reading.dataset_reader import FoundFiles, ReadItem, SplitFiles
+from generation.engine.reading.published_files import GZIP
 from generation.engine.spec import BaseSpec
 from generation.queue import sandbox
 from generation.storage import files as storage
@@ -22,6 +23,7 @@ CHILD = "generation.making.import_process"
 MEMORY = 560 << 20  # bytes of address space; less than this is in memory
 SECONDS = 8
 SECONDS_PER_MB = 4
+PACKED = 20  # bytes of text for each byte of gzip, as published questions have
 FOLDER_MB = 10  # assumed size of a folder, of which little more than the names of its files is read
 
 Check = Callable[[], None]
@@ -67,7 +69,7 @@ def nothing() -> None:
 
 
 def find(format_: str, paths: Sequence[Path]) -> FoundFiles:
-    size = sum(path.stat().st_size if path.is_file() else FOLDER_MB * 10**6 for path in paths)
+    size = sum(_size_of(path) if path.is_file() else FOLDER_MB * 10**6 for path in paths)
     order = ReadingOrder("find", format_, [str(path) for path in paths])
     return _only(_answers(order, size=size, check=nothing))
 
@@ -165,6 +167,12 @@ def _place(name: str, stack: ExitStack) -> str:
 
 def _size(places: Mapping[str, str]) -> int:
     try:
-        return sum(Path(place).stat().st_size for place in places.values())
+        return sum(_size_of(Path(place)) for place in places.values())
     except OSError as error:
         raise BadRecord("Expected a file, got nothing. Put it back.", where=str(error.filename)) from error
+
+
+def _size_of(path: Path) -> int:
+    """Return the number of bytes of a file, or about as many as it has when it is unpacked."""
+    with path.open("rb") as file:
+        return path.stat().st_size * (PACKED if file.read(len(GZIP)) == GZIP else 1)

@@ -23,6 +23,7 @@ MAY_NAME_WORLDS = {
     "generation/management/commands/datasets.py": "says what to type if there is no dataset",
     "generation/templates/generation/datasets.html": "says what to type if there is no dataset",
     "generation/asking/single_file.py": "the example in the first lines of ask.py",
+    "generation/engine/reading/other_sets.py": "names sets of other projects, such as CLEVRER",
     "generation/engine/precompilation.py": "compiles ahead what the world that ships needs",
 }
 

@@ -133,9 +133,13 @@ class JsonText:
         if self._next() != "[":
             yield from self._names()
 
+    def begins_list(self) -> bool:
+        """Return whether the value that begins here is a list."""
+        return self._next() == "["
+
     def first(self) -> Any:
         """Return the first item of the list that begins here, or None. Nothing is read after it."""
-        return next(self._list(), None) if self._next() == "[" else None
+        return next(self._list(), None) if self.begins_list() else None
 
     def skip(self) -> None:
         """Skip the value that begins here; a list is skipped item by item."""

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from generation.engine.errors import BadRecord
 from generation.engine.reading.bounded_json import BadJson, loads
+from generation.engine.reading.folders import list_files
 
 BESIDE = "horsesense"
 OURS = ("dataset.json", "spec.json")
@@ -37,7 +38,7 @@ def beside(paths: Sequence[Path]) -> Path | None:
 def read_side_facts(ours: Path) -> SideFacts:
     """Return the content of the folder `horsesense/`; raise `BadRecord` if a file cannot be read."""
     folder = ours / "files"
-    contents = {path.name: path.read_bytes() for path in sorted(folder.iterdir())} if folder.is_dir() else {}
+    contents = {path.name: path.read_bytes() for path in list_files(folder)} if folder.is_dir() else {}
     return SideFacts(_object(ours / OURS[0]), _object(ours / OURS[1]), contents)
 
 

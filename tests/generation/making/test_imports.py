@@ -1,6 +1,7 @@
 """Imports store published files as rows completely or not at all, also after interruptions and errors."""
 
 import gzip
+import hashlib
 import json
 import tarfile
 import time
@@ -194,6 +195,18 @@ def test_a_broken_record_leaves_only_an_error_message(tmp_path: Path, monkeypatc
     assert is_nothing_left()
     message = Import.objects.get().message
     assert message.startswith("CLEVR_val_questions.json, questions[23], answer: Expected yes, no, a number")
+
+
+def test_packed_files_are_imported_by_the_child_process(tmp_path: Path) -> None:
+    root = release(tmp_path / "r", ("val",))
+    plain = import_all(root, slug="plain").fingerprint
+    for path in root.rglob("*.json"):
+        path.with_suffix(".json.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    packed = import_all(root, slug="packed")
+    assert packed.fingerprint == plain
+    hashes = ImportedSplit.objects.get(split__dataset=packed).report_json["sha256"]
+    assert hashes == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in root.rglob("*.json.gz")}
 
 
 def test_answers_that_disagree_with_their_programs_are_listed(tmp_path: Path) -> None:
@@ -415,6 +428,11 @@ HOSTILE: dict[str, tuple[str, str, Callable[[], bytes], str]] = {
         "babi", "t.tar.gz", lambda: tar_of(long_name(700 << 20), zeros=700), "560 MB of memory",
     ),
     "a link in a tar": ("babi", "t.tar.gz", lambda: tar_of(link_out(STORY)), "Expected"),
+    "a file of another set": (
+        "clevr", "q.json", lambda: b'{"1": {"imageId": "2", "question": "Is it?"}}', "got questions of GQA",
+    ),
+    "a part of a gz": ("clevr", "q.json.gz", lambda: gzip.compress(b'{"questions": []}')[:-9], "a whole file of gzip"),
+    "a bomb": ("clevr", "q.json.gz", lambda: gzip.compress(b" " * (64 << 20), 1), "Expected JSON"),
     "a gz in a gz": ("babi", "t.tar.gz", lambda: gzip.compress(tar_of(link_out(STORY))), "Expected an archive"),
 }  # fmt: skip
 

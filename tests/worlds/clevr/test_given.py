@@ -1,5 +1,6 @@
 """Questions about scenes of other people: the scenes do not change, and their file is named by its digest."""
 
+import gzip
 import hashlib
 import json
 from pathlib import Path
@@ -53,6 +54,13 @@ def test_questions_are_generated_for_published_scenes(tmp_path: Path) -> None:
         for question in item.questions:
             assert question.program is not None and question.answer is not None
             assert str(execute(question.program, item.scene, table=table)[-1].value) == question.answer.text
+
+
+def test_a_packed_file_of_scenes_is_stored_unpacked(tmp_path: Path) -> None:
+    source = source_of(tmp_path, scenes_of("val", 2))
+    packed = tmp_path / "theirs.json.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "theirs.json").read_bytes()))
+    assert loading.load(str(tmp_path / "preset.json"), scenes_from=packed).files == source.files
 
 
 def test_rotations_in_degrees_are_read_unchanged(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_splits_are_in_the_names_of_files(tmp_path: Path) -> None:
     [
         ("tallyqa", ["questions.json"], "Expected train, val or test in the file's name, got none of them."),
         ("tallyqa", ["train.json", "train-2.json"], "Expected one file with questions of train, got also"),
-        ("tallyqa", ["train.zip"], "Expected a JSON file or a folder. Unpack what is packed."),
+        ("tallyqa", ["train.zip"], "Expected a JSON file, also packed with gzip, or a folder. Unpack other archives."),
         ("tallyqa", ["nowhere/train.json"], "Expected a file or a folder, got nothing."),
         ("coco-grounding", ["a.json", "b.json"], "Expected one file with questions of grounding, got also"),
         ("howmany-qa", ["question_ids.json"], "Expected the file v2_OpenEnded_mscoco_train2014_questions.json too"),

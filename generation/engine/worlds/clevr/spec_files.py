@@ -5,6 +5,7 @@ import math
 import re
 from array import array
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -13,7 +14,9 @@ from typing import Any
 from generation.engine.errors import BadRecord, BadScene, BadSpec, Exhausted
 from generation.engine.items import Chunk, Item
 from generation.engine.reading.bounded_json import Guarded, loads
+from generation.engine.reading.folders import list_files
 from generation.engine.reading.json_stream import JsonText
+from generation.engine.reading.published_files import open_published
 from generation.engine.spec import merge
 from generation.engine.worlds.clevr.camera import View, project, solve_view
 from generation.engine.worlds.clevr.formats.records import Records, image_name, read_placed
@@ -56,7 +59,7 @@ def _gather_families(questions: Any, folder: Path, found: dict[str, bytes], *, w
     if named == "clevr":
         return
     place = folder / named
-    paths = sorted(place.glob("*.json")) if place.is_dir() else [place]
+    paths = [path for path in list_files(place) if path.suffix == ".json"] if place.is_dir() else [place]
     if not paths:
         raise BadSpec(f"Expected *.json files with families, found none in {place}.", where=where)
     questions["families"] = {path.name: _take(path, found, where=where) for path in paths}
@@ -72,8 +75,9 @@ def _gather_meshes(vocabulary: Any, folder: Path, found: dict[str, bytes], *, wh
 
 def _take(path: Path, found: dict[str, bytes], *, where: str) -> str:
     try:
-        content = path.read_bytes()
-    except (OSError, ValueError) as error:
+        with closing(open_published(path)) as file:
+            content = file.read()
+    except (BadRecord, ValueError) as error:
         raise BadSpec(f"Expected a readable file, got {str(path)!r} ({error}).", where=where) from error
     digest = hashlib.sha256(content).hexdigest()
     found[digest] = content

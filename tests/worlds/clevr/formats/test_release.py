@@ -213,7 +213,7 @@ def test_a_truncated_or_invalid_file_is_refused_and_its_record_is_named(
         ("a.json", "{}", "Expected a file with a list of scenes or questions"),
         ("a.json", "[1, 2]", "Expected a file with a list of scenes or questions"),
         ("a.json", "nothing", "Expected JSON"),
-        ("a.zip", "PK", "Unpack what is packed"),
+        ("a.zip", "PK", "Unpack other archives"),
         ("a.json", '{"questions": [{"split": "a b"}]}', "Expected a split's name"),
     ],
 )

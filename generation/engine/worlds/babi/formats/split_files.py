@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from generation.engine.errors import BadRecord
 from generation.engine.reading.dataset_reader import SplitFiles
+from generation.engine.reading.folders import walk
+from generation.engine.reading.published_files import plain_name
 from generation.engine.reading.sidecar_reader import BESIDE
 from generation.engine.spec import RESERVED_SPLITS
 from generation.engine.worlds.babi.formats import archive, file_names
 
-DEPTH = 4
 ORDER = ("train", "val", "test")
 STORIES = "stories"  # kind of the file beside the release
 INSIDE = "@"  # separates a file's kind from its name in an archive
@@ -42,7 +43,7 @@ def search(paths: Sequence[Path]) -> list[TaskFile]:
     found: list[TaskFile] = []
     for path in paths:
         if path.is_dir():
-            found += _in_folder(path, depth=DEPTH)
+            found += _in_folder(path)
         elif path.is_file() and archive.is_archive(path):
             found += _in_archive(path, "")
         elif path.is_file():
@@ -52,16 +53,9 @@ def search(paths: Sequence[Path]) -> list[TaskFile]:
     return found
 
 
-def _in_folder(folder: Path, *, depth: int) -> list[TaskFile]:
-    try:
-        entries = sorted(folder.iterdir())
-    except OSError as error:
-        raise BadRecord(f"Expected a folder that can be read, got: {error.strerror}.", where=str(folder)) from error
-    found = [_file(path) for path in entries if path.is_file() and file_names.parse_file_name(path.name) is not None]
-    for path in entries:
-        if path.is_dir() and depth > 0 and not path.name.startswith(".") and path.name != BESIDE:
-            found += _in_folder(path, depth=depth - 1)
-    return found
+def _in_folder(folder: Path) -> list[TaskFile]:
+    found = [path for inner in walk(folder, skipped=(BESIDE,)) for path in inner.files]
+    return [_file(path) for path in found if file_names.parse_file_name(plain_name(path.name)) is not None]
 
 
 def _file(path: Path) -> TaskFile:
@@ -71,7 +65,7 @@ def _file(path: Path) -> TaskFile:
 
 def file_named(name: str, *, where: str) -> file_names.TaskFileName:
     """Return the task and split in a file's name; raise `BadRecord` if the name is not one of the release's."""
-    found = file_names.parse_file_name(name)
+    found = file_names.parse_file_name(plain_name(name))
     if found is None or found.split in RESERVED_SPLITS:
         raise BadRecord(
             "Expected a file, folder or archive of the release, as qa1_single-supporting-fact_train.txt, got another.",

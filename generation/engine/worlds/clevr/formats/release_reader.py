@@ -17,6 +17,7 @@ from generation.engine.reading.dataset_reader import (
     SplitFiles,
     SplitSummary,
 )
+from generation.engine.reading.folders import list_files
 from generation.engine.reading.json_stream import JsonText
 from generation.engine.spec import LIMITS, BaseSpec
 from generation.engine.worlds.clevr.camera import View
@@ -187,7 +188,7 @@ def _number(answer: Answer | None) -> int:
 def _pictures(split: SplitFiles, *, skip: int) -> Iterator[ReadItem]:
     """Yield an item for each picture of a folder, in the order of the numbers in their names."""
     names = {}
-    for path in sorted(Path(split.images).iterdir()):
+    for path in list_files(Path(split.images)):
         number = split_files.picture_number(path.name)
         if number is not None and number not in names:
             names[number] = path.name

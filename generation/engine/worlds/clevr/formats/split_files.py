@@ -7,7 +7,7 @@ found. Our exports have a folder `horsesense/` beside the release's folder, with
 import json
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 from generation.engine.errors import BadRecord
 from generation.engine.reading.bounded_json import BadJson, Guarded
 from generation.engine.reading.dataset_reader import Open, SplitFiles, shorten
+from generation.engine.reading.folders import walk
 from generation.engine.reading.json_stream import JsonText, NoList
+from generation.engine.reading.published_files import is_json, open_published, plain_name
 from generation.engine.reading.sidecar_reader import BESIDE, OURS
 from generation.engine.spec import RESERVED_SPLITS
 
@@ -26,7 +28,6 @@ PICTURE = re.compile(r"(?:[^_]*_)?(.*?)_?([0-9]{1,9})\.(?:png|jpe?g)", re.IGNORE
 SPLIT = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}")
 NAMED = re.compile(r"CLEVR_([A-Za-z0-9-]+)_(?:scenes|questions)\.json")
 UNNAMED = "main"  # the split of records that name none or `new`, which the generator writes
-DEPTH = 4
 MOST_NAMES = 30  # keys of a scene that are read at most
 
 
@@ -78,42 +79,39 @@ def search(paths: Sequence[Path]) -> Parts:
     parts = Parts()
     for path in paths:
         if path.is_dir():
-            _search_folder(path, parts, depth=DEPTH, is_beside=path.name == BESIDE)
+            _search_folder(path, parts)
         elif not path.is_file():
             raise BadRecord("Expected a file or a folder, got nothing.", where=str(path))
-        elif path.suffix.lower() == ".json":
+        elif is_json(path):
             parts.add(_read_part(path))
         else:
-            raise BadRecord("Expected a JSON file or a folder. Unpack what is packed.", where=str(path))
+            raise BadRecord(
+                "Expected a JSON file, also packed with gzip, or a folder. Unpack other archives.", where=str(path)
+            )
     return parts
 
 
-def _search_folder(folder: Path, parts: Parts, *, depth: int, is_beside: bool) -> None:
-    try:
-        entries = sorted(folder.iterdir())
-    except OSError as error:
-        raise BadRecord(f"Expected a folder that can be read, got: {error.strerror}.", where=str(folder)) from error
-    files = [path for path in entries if path.suffix.lower() == ".json" and path.name not in OURS and path.is_file()]
-    if files and not _is_single(files[0]):
-        for path in files:
-            parts.add(_read_part(path)._replace(is_beside=is_beside))
-    picture = next((path for path in entries if path.suffix.lower() in PICTURES), None)
-    if picture is not None:
-        parts.add_pictures(_split_of_picture(picture), str(folder))
-    for path in entries:
-        if path.is_dir() and depth > 0 and not path.name.startswith("."):
-            _search_folder(path, parts, depth=depth - 1, is_beside=is_beside or path.name == BESIDE)
+def _search_folder(folder: Path, parts: Parts) -> None:
+    for place, entries in walk(folder):
+        is_beside = BESIDE in (folder.name, *place.relative_to(folder).parts)
+        files = [path for path in entries if is_json(path) and path.name not in OURS]
+        if files and not _is_single(files[0]):
+            for path in files:
+                parts.add(_read_part(path)._replace(is_beside=is_beside))
+        picture = next((path for path in entries if path.suffix.lower() in PICTURES), None)
+        if picture is not None:
+            parts.add_pictures(_split_of_picture(picture), str(place))
 
 
 def _read_part(path: Path) -> RecordFile:
-    with path.open("rb") as file:
+    with closing(open_published(path)) as file:
         kind, split = sniff(file, name=path.name)
     return RecordFile(kind, split, str(path))
 
 
 def _is_single(path: Path) -> bool:
     """Return whether a file is a single scene; the generator writes each scene into its own file too."""
-    with path.open("rb") as file, suppress(ValueError):
+    with closing(open_published(path)) as file, suppress(ValueError):
         text = JsonText(Guarded(file))
         for name in islice(text.names(), MOST_NAMES):
             if name == "objects" or name in KINDS:
@@ -192,7 +190,7 @@ def _split_of(record: Any) -> str:
 
 def split_name(split: str, file: str) -> str:
     """Return a split's name, from records or else from the file's name; raise `BadRecord` for a malformed name."""
-    if not split and (found := NAMED.fullmatch(file)):
+    if not split and (found := NAMED.fullmatch(plain_name(file))):
         split = found[1]
     if not split or split in RESERVED_SPLITS:
         return UNNAMED

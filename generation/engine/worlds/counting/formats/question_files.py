@@ -15,6 +15,8 @@ from generation.engine.reading.dataset_reader import (
     SplitFiles,
     SplitSummary,
 )
+from generation.engine.reading.folders import walk
+from generation.engine.reading.published_files import is_json, plain_name
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds.counting.formats.coco_classes import COCO_CLASSES
 
@@ -33,8 +35,8 @@ class QuestionFile(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the file's name without its folders."""
-        return PurePosixPath(self.path).name
+        """Return the file's name without its folders, as it is when the file is unpacked."""
+        return plain_name(PurePosixPath(self.path).name)
 
 
 class QuestionFilesReader(ABC):
@@ -106,25 +108,22 @@ class QuestionFilesReader(ABC):
 
 def _files_in(path: Path) -> Iterator[QuestionFile]:
     if path.is_dir():
-        try:
-            entries = sorted(path.iterdir())
-        except OSError as error:
-            raise BadRecord(f"Expected a folder that can be read, got: {error.strerror}.", where=str(path)) from error
-        for entry in entries:
-            if entry.suffix.lower() == ".json" and entry.is_file():
-                yield QuestionFile(str(entry), is_named=False)
+        for folder in walk(path):
+            yield from (QuestionFile(str(one), is_named=False) for one in folder.files if is_json(one))
     elif not path.is_file():
         raise BadRecord("Expected a file or a folder, got nothing.", where=str(path))
-    elif path.suffix.lower() != ".json":
-        raise BadRecord("Expected a JSON file or a folder. Unpack what is packed.", where=str(path))
+    elif not is_json(path):
+        raise BadRecord(
+            "Expected a JSON file, also packed with gzip, or a folder. Unpack other archives.", where=str(path)
+        )
     else:
         yield QuestionFile(str(path), is_named=True)
 
 
 def _picture_folder(paths: Sequence[Path]) -> str:
     """Return the only folder that contains folders of pictures, or an empty string; raise `BadRecord` for several."""
-    folders = [folder for path in paths if path.is_dir() for folder in (path, path / "images") if folder.is_dir()]
-    found = [str(folder) for folder in folders if any(OF_PICTURES.fullmatch(one.name) for one in folder.iterdir())]
+    folders = [folder.path for path in paths if path.is_dir() for folder in walk(path)]
+    found = list(dict.fromkeys(str(one.parent) for one in folders if OF_PICTURES.fullmatch(one.name)))
     if len(found) > 1:
         raise BadRecord(
             f"Expected one folder with folders of pictures, got also {found[0]}. Put them into one folder.",
