@@ -1575,6 +1575,21 @@ NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:in
 ROOM = 100  # characters that a text may have beyond the longest answer, for extra spaces
 
 
+MEMBER_END = re.compile(r"[,;&+/|]|->|→|\b(?:and|then|plus|as well as|(?:along |together )?with|besides|alongside)\b")
+MORE = re.compile(r"\b(?:also|too|as well|in addition|additionally|another|plus)\b")
+ADDITION = re.compile(r"\((?:and|plus|also)\b")
+IN_PARENTHESES = re.compile(r"\([^()]*\)")
+MEMBER_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+MEMBER_ARTICLES = ("a", "an", "the", "some")
+NO_MEMBERS = words_of(
+    "as well too also both only just now currently still respectively together in total all else nothing sure ok okay "
+    "yes so thus hence therefore finally thanks please i we he she they it that this is are has had because since from "
+    "to here there order answer sorry"
+)
+"""Words that are no part of a list of things or steps, although they may stand between its commas."""
+LARGEST_MEMBER = 2  # words of one that is not known
+
+
 class ComposedForm(NamedTuple):
     """Answers that are sets or sequences.
 
@@ -1652,6 +1667,30 @@ class ComposedAnswers:
             found.append(self.ways[part[1]])
             at = part.end()
         return self.codes.get(self._key(found), OUTSIDE)
+
+    def lists_others(self, said: str) -> bool:
+        """Return whether a list has a part that is none of the form's: `apple, milk and cake`, or `apple (and milk)`.
+
+        `said` is a sentence in small letters. A part that is not known has one or two words.
+        """
+        pieces = MEMBER_END.split(IN_PARENTHESES.sub(" ", said))
+        known = [self.word.search(piece) is not None for piece in pieces]
+        if not any(known):
+            return False
+        return ADDITION.search(said) is not None or any(
+            not is_known and self._is_member(piece)
+            for piece, is_known in zip(pieces, known)  # noqa: B905 - Python 3.9
+        )
+
+    def adds_others(self, said: str) -> bool:
+        """Return whether a sentence adds something that is no part of the form: `she also carries a cake`."""
+        return self.is_set and MORE.search(said) is not None and self.word.search(said) is None
+
+    @staticmethod
+    def _is_member(piece: str) -> bool:
+        words = MEMBER_WORD.findall(piece)
+        words = words[1:] if words and words[0] in MEMBER_ARTICLES else words
+        return 0 < len(words) <= LARGEST_MEMBER and NO_MEMBERS.isdisjoint(words)
 
     def together(self, named: Collection[int]) -> int:
         """Return the code of the set with all parts of these answers; `OUTSIDE` if no answer is that set."""
@@ -2148,6 +2187,7 @@ TRUTH_LEAD = re.compile(
     r"^(?:based on|from|according to|looking at|judging by|in|given|after|upon|having) [^,.;:]{1,80}[,:] (?=(?:yes|"
     r"no|true|false|maybe)\b)"
 )
+NEXT_SENTENCE = re.compile(r"[.!?:]\s+(?=\S)")
 LONGEST_PIECE = 40  # characters of an answer that stands alone, with words such as `it is`
 PIECES = re.compile(r"[–—;]| -+ ")
 LIST_GOES_ON = re.compile(r",? ?(?:and )?(?:an? |the )?\w+[.!]?$")
@@ -2212,6 +2252,8 @@ class TextReader(SentenceReader):
         if letter is not None:
             return letter
         sentence = CONTRAST.sub("", sentence)
+        if self._lists_others(line, kind):
+            return OUTSIDE
         whole = bare(PARENTHESES.sub(" ", sentence))
         inner = self._without_lead(bare(sentence), kind)
         for said in (bare(sentence), inner, whole):
@@ -2300,8 +2342,21 @@ class TextReader(SentenceReader):
             or UNREAD_JSON.match(text) is not None
             or THOUGHT_LABEL.match(text) is not None
             or (self._composed(kind) is not None and LIST_IN_LINE.search(text) is not None)
+            or any(self._lists_others(line, kind) for line in plain_lines(text))
+            or any(self._adds_others(one, kind) for one in sentences)
             or (self.counts[kind] and any(map(UNCOUNTED.search, sentences)))
         )
+
+    def _lists_others(self, line: str, kind: int) -> bool:
+        """Return whether the first sentence of a line is a list with a part that is no answer: `apple; cake`."""
+        composed = self._composed(kind)
+        return composed is not None and composed.lists_others(
+            CONTRAST.sub("", plain_sentence(NEXT_SENTENCE.split(line, 1)[0]))
+        )
+
+    def _adds_others(self, sentence: str, kind: int) -> bool:
+        composed = self._composed(kind)
+        return composed is not None and composed.adds_others(sentence)
 
     def _listed(self, lines: Sequence[str], codes: set[int], kind: int) -> int:
         """Return the code of the set whose answers stand in lines of their own."""
@@ -2569,7 +2624,7 @@ class ReplyReader(TextReader):
         """Return the code of the answer in a marked text."""
         text, after = marked.text or "", marked.after
         line = [] if marked.is_delimited else sentences_of([plain_sentence(text)])[1:]
-        if self._is_retracted("\n".join([*line, after]), kind):
+        if self._is_retracted("\n".join([*line, after]), kind) or any(self._adds_others(one, kind) for one in line):
             return OUTSIDE
         next_line = plain_sentence(after.split("\n")[0])
         if ADDED.match(after) and self.named(next_line).codes & self.admitted[kind]:

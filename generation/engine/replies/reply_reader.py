@@ -121,7 +121,7 @@ class ReplyReader(TextReader):
         """Return the code of the answer in a marked text."""
         text, after = marked.text or "", marked.after
         line = [] if marked.is_delimited else sentences_of([plain_sentence(text)])[1:]
-        if self._is_retracted("\n".join([*line, after]), kind):
+        if self._is_retracted("\n".join([*line, after]), kind) or any(self._adds_others(one, kind) for one in line):
             return OUTSIDE
         next_line = plain_sentence(after.split("\n")[0])
         if ADDED.match(after) and self.named(next_line).codes & self.admitted[kind]:

@@ -62,6 +62,7 @@ TRUTH_LEAD = re.compile(
     r"^(?:based on|from|according to|looking at|judging by|in|given|after|upon|having) [^,.;:]{1,80}[,:] (?=(?:yes|"
     r"no|true|false|maybe)\b)"
 )
+NEXT_SENTENCE = re.compile(r"[.!?:]\s+(?=\S)")
 LONGEST_PIECE = 40  # characters of an answer that stands alone, with words such as `it is`
 PIECES = re.compile(r"[–—;]| -+ ")
 LIST_GOES_ON = re.compile(r",? ?(?:and )?(?:an? |the )?\w+[.!]?$")
@@ -126,6 +127,8 @@ class TextReader(SentenceReader):
         if letter is not None:
             return letter
         sentence = CONTRAST.sub("", sentence)
+        if self._lists_others(line, kind):
+            return OUTSIDE
         whole = bare(PARENTHESES.sub(" ", sentence))
         inner = self._without_lead(bare(sentence), kind)
         for said in (bare(sentence), inner, whole):
@@ -214,8 +217,21 @@ class TextReader(SentenceReader):
             or UNREAD_JSON.match(text) is not None
             or THOUGHT_LABEL.match(text) is not None
             or (self._composed(kind) is not None and LIST_IN_LINE.search(text) is not None)
+            or any(self._lists_others(line, kind) for line in plain_lines(text))
+            or any(self._adds_others(one, kind) for one in sentences)
             or (self.counts[kind] and any(map(UNCOUNTED.search, sentences)))
         )
+
+    def _lists_others(self, line: str, kind: int) -> bool:
+        """Return whether the first sentence of a line is a list with a part that is no answer: `apple; cake`."""
+        composed = self._composed(kind)
+        return composed is not None and composed.lists_others(
+            CONTRAST.sub("", plain_sentence(NEXT_SENTENCE.split(line, 1)[0]))
+        )
+
+    def _adds_others(self, sentence: str, kind: int) -> bool:
+        composed = self._composed(kind)
+        return composed is not None and composed.adds_others(sentence)
 
     def _listed(self, lines: Sequence[str], codes: set[int], kind: int) -> int:
         """Return the code of the set whose answers stand in lines of their own."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from generation.engine.replies.characters import plain_characters
+from generation.engine.replies.characters import plain_characters, words_of
 
 OUTSIDE = -1  # the code of an answer that is not in the vocabulary
 JOINT = ","  # between the parts of an answer
@@ -34,6 +34,21 @@ WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
 TWICE = re.compile(r"(\w+) (?:twice|two times)\b")
 NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.ASCII | re.IGNORECASE)
 ROOM = 100  # characters that a text may have beyond the longest answer, for extra spaces
+
+
+MEMBER_END = re.compile(r"[,;&+/|]|->|→|\b(?:and|then|plus|as well as|(?:along |together )?with|besides|alongside)\b")
+MORE = re.compile(r"\b(?:also|too|as well|in addition|additionally|another|plus)\b")
+ADDITION = re.compile(r"\((?:and|plus|also)\b")
+IN_PARENTHESES = re.compile(r"\([^()]*\)")
+MEMBER_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+MEMBER_ARTICLES = ("a", "an", "the", "some")
+NO_MEMBERS = words_of(
+    "as well too also both only just now currently still respectively together in total all else nothing sure ok okay "
+    "yes so thus hence therefore finally thanks please i we he she they it that this is are has had because since from "
+    "to here there order answer sorry"
+)
+"""Words that are no part of a list of things or steps, although they may stand between its commas."""
+LARGEST_MEMBER = 2  # words of one that is not known
 
 
 class ComposedForm(NamedTuple):
@@ -113,6 +128,30 @@ class ComposedAnswers:
             found.append(self.ways[part[1]])
             at = part.end()
         return self.codes.get(self._key(found), OUTSIDE)
+
+    def lists_others(self, said: str) -> bool:
+        """Return whether a list has a part that is none of the form's: `apple, milk and cake`, or `apple (and milk)`.
+
+        `said` is a sentence in small letters. A part that is not known has one or two words.
+        """
+        pieces = MEMBER_END.split(IN_PARENTHESES.sub(" ", said))
+        known = [self.word.search(piece) is not None for piece in pieces]
+        if not any(known):
+            return False
+        return ADDITION.search(said) is not None or any(
+            not is_known and self._is_member(piece)
+            for piece, is_known in zip(pieces, known)  # noqa: B905 - Python 3.9
+        )
+
+    def adds_others(self, said: str) -> bool:
+        """Return whether a sentence adds something that is no part of the form: `she also carries a cake`."""
+        return self.is_set and MORE.search(said) is not None and self.word.search(said) is None
+
+    @staticmethod
+    def _is_member(piece: str) -> bool:
+        words = MEMBER_WORD.findall(piece)
+        words = words[1:] if words and words[0] in MEMBER_ARTICLES else words
+        return 0 < len(words) <= LARGEST_MEMBER and NO_MEMBERS.isdisjoint(words)
 
     def together(self, named: Collection[int]) -> int:
         """Return the code of the set with all parts of these answers; `OUTSIDE` if no answer is that set."""

@@ -137,3 +137,50 @@ def test_a_row_of_lmms_eval_without_a_reply_is_not_the_empty_set(said: Any) -> N
 @given(said=st.text(alphabet="aplefigr ,[]\"'nsew&;->", max_size=120))
 def test_any_text_gives_a_valid_code(said: str) -> None:
     assert OUTSIDE <= VOCABULARY.code(said) < len(ANSWERS)
+
+
+MARKED = ("{}", "Answer: {}", "**{}**", "The answer is {}.", "\\boxed{{{}}}", "<answer>{}</answer>", "Answer: {}.",
+          "{}.", "Final answer: {}\n\nI looked closely.", '{{"answer": "{}"}}')  # fmt: skip
+COMMAS = (", ", ",", " and ", ", and ", "; ", " & ", "/", " + ")
+STRANGERS = ("cake", "key", "the cake", "a key", "blue mug", "an old lamp", "north", "up", "x")
+
+
+@settings(max_examples=proof.size(4000), deadline=None)
+@given(data=st.data())
+def test_a_list_with_a_part_that_is_not_known_is_no_answer(data: st.DataObject) -> None:
+    kind = data.draw(st.sampled_from((0, 1)))
+    known = data.draw(st.lists(st.sampled_from((FRUIT, LETTERS)[kind]), min_size=1, max_size=3, unique=True))
+    at = data.draw(st.integers(0, len(known)))
+    stranger = data.draw(st.sampled_from([one for one in STRANGERS if kind == 0 or one != "north"]))
+    comma, mark = data.draw(st.sampled_from(COMMAS)), data.draw(st.sampled_from(MARKED))
+    said = mark.format(comma.join([*known[:at], stranger, *known[at:]]))
+    assert READER.code(said, kind) == OUTSIDE, said
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("Answer: apple, fig, cake", None),
+        ("Answer: cake, apple", None),
+        ("apple (and fig)", None),
+        ("Answer: apple (also a key)", None),
+        ("Answer: ['apple', 'fig', 'cake']", None),
+        ('{"answer": ["apple", "cake"]}', None),
+        ("Answer: apple, fig and a key", None),
+        ("apple with cake", None),
+        ("She has the apple as well as a cake.", None),
+        ("Mary carries the apple. She also carries a cake.", None),
+        ("Apple. She has a key, too.", None),
+        ("Answer: apple. She also has a key.", None),
+        ("Answer: apple, fig, too", "apple,fig"),
+        ("Answer: apple and fig, I think.", "apple,fig"),
+        ("Answer: apple and fig, because she took both", "apple,fig"),
+        ("Answer: the apple and the fig", "apple,fig"),
+        ("Answer: apple, not fig", "apple"),
+        ("So, apple and fig.", "apple,fig"),
+        ("Answer: apple, fig (she took both)", "apple,fig"),
+    ],
+)
+def test_parts_that_are_not_known(said: str, meant: str | None) -> None:
+    code = READER.code(said, 0)
+    assert (None if code == OUTSIDE else ANSWERS[code]) == meant
