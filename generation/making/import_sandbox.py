@@ -173,6 +173,6 @@ def _size(places: Mapping[str, str]) -> int:
 
 
 def _size_of(path: Path) -> int:
-    """Return the number of bytes of a file, or about as many as it has when it is unpacked."""
+    # of a packed file, about the size that it has when it is unpacked
     with path.open("rb") as file:
         return path.stat().st_size * (PACKED if file.read(len(GZIP)) == GZIP else 1)
