@@ -250,6 +250,8 @@ class AnswerForm(NamedTuple):
         The answer that stands for the empty set; empty if there is no such answer.
     length : int
         The number of parts of a sequence.
+    synonyms : mapping of str to str
+        Other words that a model's reply may have for answers or parts. Only `World.reply_form` sets them.
     """
 
     kind: AnswerKind
@@ -259,6 +261,7 @@ class AnswerForm(NamedTuple):
     parts: tuple[str, ...] = ()
     empty: str = ""
     length: int = 0
+    synonyms: Mapping[str, str] = {}
 
     def put_together(self, parts: Sequence[str]) -> str | None:
         """Return the answer that these parts form, in any order for a set; None if they form no answer."""
@@ -280,15 +283,23 @@ class AnswerForm(NamedTuple):
         return ComposedForm(self.kind == AnswerKind.SET, parts, self.empty)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is needed to read replies as JSON: `kind`, `choices`, `parts` and `empty`."""
-        return {"kind": str(self.kind), "choices": list(self.choices), "parts": list(self.parts), "empty": self.empty}
+        """Return what is needed to read replies as JSON: `kind`, `choices`, `parts`, `empty` and `synonyms`."""
+        return {
+            "kind": str(self.kind),
+            "choices": list(self.choices),
+            "parts": list(self.parts),
+            "empty": self.empty,
+            "synonyms": [{"word": word, "answer": answer} for word, answer in self.synonyms.items()],
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "AnswerForm":
         """Return the form that `to_json` described. An empty mapping gives a form without known choices."""
         choices, parts = (tuple(map(str, () if found is None else found)) for found in map(data.get, FORM_LISTS))
         kind = AnswerKind(data.get("kind") or AnswerKind.WORD)
-        return cls(kind, choices, {}, parts=parts, empty=str(data.get("empty") or ""))
+        found = data.get("synonyms")
+        synonyms = {str(one["word"]): str(one["answer"]) for one in (() if found is None else found)}
+        return cls(kind, choices, {}, parts=parts, empty=str(data.get("empty") or ""), synonyms=synonyms)
 
     def taken_apart(self, answer: str) -> tuple[str, ...]:
         """Return the parts of a canonical answer."""

@@ -144,7 +144,7 @@ def test_the_script_the_site_its_check_and_rewards_read_each_reply_of_the_corpus
         if whole == OUTSIDE or own.answers[whole] in form.choices:  # else an answer to another kind of question
             assert (None if code == OUTSIDE else own.answers[code]) == answer, one.reply
         if own.most_counted is None and answer is not None and not is_cut_off(one.reply):
-            assert score_reply(one.reply, answer, form, synonyms=own.synonyms) == 1.0, one.reply
+            assert score_reply(one.reply, answer, form._replace(synonyms=own.synonyms)) == 1.0, one.reply
 
 
 def test_the_words_of_the_property_have_answers_of_every_vocabulary(readers: dict[str, BothReaders]) -> None:

@@ -324,7 +324,7 @@ class EnvironmentDataset(Sequence[EnvironmentItem]):
             index=index,
             prompt=prompt_of(world, self._own, asked, lines),
             answer=asked.answer.text,
-            form=world.answer_form(self._own, asked),
+            form=world.reply_form(self._own, asked),
             measures={one.name: one.facet for one in world.levels if one.trend is not Trend.VARIETY},
             story=None if lines is None else seen_by(asked, lines),
             asked=asked,

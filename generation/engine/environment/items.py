@@ -33,7 +33,7 @@ class EnvironmentItem:
     answer : str
         The right answer, in its canonical form.
     form : AnswerForm
-        The form of the answer.
+        The form of the answer, with the synonyms that a reply may have.
     measures : mapping of str to str
         The names of attributes of the world's levels, each with the facet that has its value for a question.
     story : tuple of str or None

@@ -65,9 +65,7 @@ def score_with_steps(reply: str | None, item: EnvironmentItem, *, weight: float 
     return (1.0 - weight) * score_answer(reply, item) + weight * steps
 
 
-def score_reply(
-    reply: str | None, answer: str, form: AnswerForm, *, synonyms: Mapping[str, str] | None = None
-) -> float:
+def score_reply(reply: str | None, answer: str, form: AnswerForm) -> float:
     """Return the reward of a reply to a question with this answer.
 
     Parameters
@@ -76,9 +74,7 @@ def score_reply(
     answer : str
         The right answer, one of `form.choices`.
     form : AnswerForm
-        The form of the answers to the question.
-    synonyms : mapping of str to str, optional
-        Other words for answers, as `World.synonyms` gives them.
+        The form of the answers to the question, with their synonyms, as `World.reply_form` gives it.
 
     Returns
     -------
@@ -87,7 +83,7 @@ def score_reply(
     """
     if not _is_complete(reply):
         return WRONG
-    words = tuple((synonyms or {}).items())
+    words = tuple(form.synonyms.items())
     reader = _reader(form.kind, tuple(form.choices) or (answer,), tuple(form.parts), form.empty, words)
     code = reader.code(reply, 0)
     return RIGHT if code != OUTSIDE and reader.vocabulary.answers[code] == answer else WRONG

@@ -58,9 +58,14 @@ def check_pictures(dataset: ExportDataset) -> None:
 
 
 def breakdown(dataset: ExportDataset) -> dict[str, Any]:
-    """Return how accuracy is broken down: every facet, and the columns of the leaderboards as separate metrics."""
+    """Return how accuracy is broken down, and other words for answers.
+
+    Accuracy is broken down by every facet; the columns of the leaderboards are separate metrics.
+    """
     facets = {column_of(facet.name): facet.label for split in dataset.splits for facet in split.facets}
-    return {"dataset": dataset.slug, "facets": facets, "columns": list(_columns(dataset, *dataset.splits))}
+    synonyms = {word: answer for split in dataset.splits for word, answer in dataset.world.synonyms(split.spec).items()}
+    columns = list(_columns(dataset, *dataset.splits))
+    return {"dataset": dataset.slug, "facets": facets, "columns": columns, "synonyms": synonyms}
 
 
 def _columns(dataset: ExportDataset, *splits: ExportSplit) -> list[dict[str, str]]:
@@ -144,7 +149,8 @@ def _layout(dataset: ExportDataset, names: Mapping[str, str]) -> list[str]:
         f"    python -m lmms_eval --include_path . --tasks {task_name(dataset, next(iter(names.values())))} \\",
         "        --model MODEL --model_args ... --batch_size 1 --output_path results",
         "",
-        "- `*.yaml`: the tasks; `utils.py`: their functions; `breakdown.json`: what accuracy is broken down by",
+        "- `*.yaml`: the tasks; `utils.py`: their functions; `breakdown.json`: what accuracy is broken down by, "
+        "and other words for answers",
         "- `data/`: the questions as Parquet" + ("; `images/`: the pictures, by split" if is_pictured else ""),
         "- results have `accuracy` and one metric for each question type; a file `..._by_facet.json` beside them has "
         "n and the number of right answers for every value of every facet",

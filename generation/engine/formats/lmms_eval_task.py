@@ -50,7 +50,7 @@ def doc_to_target(doc: Doc) -> str:
 
 def process_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
     """Return the question's score in each metric, 1 if right and 0 if wrong; or the answer for a submission."""
-    said = read_answer(results[0], doc["choices"])
+    said = read_answer(results[0], doc["choices"], breakdown().get("synonyms", {}))
     if doc["answer"] is None:
         return {"submission": {"question_id": doc["question_id"], "answer": said, "split": doc["split"]}}
     right = float(said == doc["answer"])
@@ -95,33 +95,37 @@ def values_of(value: Any) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]
 
 
-def read_answer(text: str, choices: Sequence[str]) -> str:
+def read_answer(text: str, choices: Sequence[str], synonyms: Mapping[str, str] | None = None) -> str:
     """Return the choice that a model's text gives: the text itself, or the only choice that the text names.
 
     If the text contains the word "answer", only the text after the last one counts. Numbers may be words. "true" and
-    "false" alone mean yes and no; so do 1 and 0 if no choice is a number. If the text names no choice or more than one,
-    it is returned unchanged, which is not a valid answer.
+    "false" alone mean yes and no; so do 1 and 0 if no choice is a number. `synonyms` are other words for choices or
+    their parts. If the text names no choice or more than one, it is returned unchanged, which is not a valid answer.
     """
-    known = {choice.lower(): choice for choice in choices}
+    named = {choice.lower(): choice for choice in choices}
+    ways = {word.lower(): meant.lower() for word, meant in (synonyms or {}).items()}
+    known = {word: named[meant] for word, meant in ways.items() if meant in named} | named
     said = re.split(r"\banswer(?:\s+is\b|\s*:)?", text.strip().lower())[-1].strip(" \t\n.,:;!?\"'*`()")
     others = DIGITS | TRUTHS | ({} if any(choice.isdecimal() for choice in known) else BITS)
     for meant in (said, others.get(said)):
         if meant in known:
             return known[meant]
     if any("," in choice for choice in choices):
-        return join_parts(said, known) or text.strip()
-    found = {choice for choice in known if re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", said)}
-    found |= {DIGITS[word] for word in re.findall(r"\w+", said) if DIGITS.get(word) in known}
-    return known[found.pop()] if len(found) == 1 else text.strip()
+        return join_parts(said, named, ways) or text.strip()
+    found = {choice for word, choice in known.items() if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", said)}
+    found |= {known[DIGITS[word]] for word in re.findall(r"\w+", said) if DIGITS.get(word) in known}
+    return found.pop() if len(found) == 1 else text.strip()
 
 
-def join_parts(said: str, known: Mapping[str, str]) -> str:
+def join_parts(said: str, known: Mapping[str, str], ways: Mapping[str, str]) -> str:
     """Return the choice whose parts a text lists, or an empty text. The parts of a set may come in any order.
 
-    A choice is a set if the parts of every choice are in alphabetical order.
+    A choice is a set if the parts of every choice are in alphabetical order. `ways` are other words for parts.
     """
     parts = {tuple(choice.split(",")): choice for choice in known}
-    words = tuple(word for word in re.findall(r"\w+", said) if word not in ("and", "then"))
+    usual = {part for one in parts for part in one}
+    said_parts = [word for word in re.findall(r"[^\s,;.:!?\"'()/&+-]+", said) if word not in ("and", "then")]
+    words = tuple([word if word in usual else ways.get(word, word) for word in said_parts])
     if words not in parts and all(list(one) == sorted(one) for one in parts):
         words = tuple(sorted(words))
     return known[parts[words]] if words in parts else ""

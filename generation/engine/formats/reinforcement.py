@@ -20,7 +20,6 @@ from generation.engine.formats.huggingface.parquet import (
     QUESTIONS,
     TEXT,
     TEXTS,
-    Feature,
     Shards,
     arrow,
     schema_of,
@@ -30,7 +29,8 @@ from generation.engine.formats.lmms_eval import check_pictures
 from generation.engine.items import FacetKind, Media
 
 MESSAGES = [{"role": TEXT, "content": TEXT}]
-FORM: Mapping[str, Feature] = {"kind": TEXT, "choices": TEXTS, "parts": TEXTS, "empty": TEXT}
+SYNONYMS = [{"word": TEXT, "answer": TEXT}]
+FORM: Mapping[str, Any] = {"kind": TEXT, "choices": TEXTS, "parts": TEXTS, "empty": TEXT, "synonyms": SYNONYMS}
 PLACEHOLDER = "<image>"  # stands for the picture in verl's prompts
 PLACEHOLDERS = (PLACEHOLDER, "<video>")  # verl reads both in the prompts of a dataset with pictures
 ABILITIES = {Media.IMAGE: "visual-question-answering", Media.STORY: "reading", Media.NONE: "reasoning"}
@@ -63,7 +63,7 @@ class RewardedPrompts(Format):
         content = None if item.image is None else item.image()
         picture = None if content is None else {"bytes": content, "path": item.image_name}
         for row, asked in zip(rows.of(item), item.item.questions, strict=True):
-            form = dataset.world.answer_form(rows.split.spec, asked).to_json()
+            form = dataset.world.reply_form(rows.split.spec, asked).to_json()
             facets = {name: row[name] for name in rows.columns}
             shards.add(self.row(dataset, row, picture=picture, form=form, facets=facets), weight=len(content or b""))
 

@@ -485,6 +485,13 @@ class World(ABC):
         """Return other words for answers, or for the parts of answers, that replies may have; none by default."""
         return {}
 
+    def reply_form(self, spec: Any, question: Question) -> AnswerForm:
+        """Return the form of a question's answer with the synonyms of its answers, as rewards need it."""
+        form = self.answer_form(spec, question)
+        known = {*form.choices, *form.parts}
+        synonyms = {word: answer for word, answer in self.synonyms(spec).items() if not known or answer in known}
+        return form._replace(synonyms=synonyms)
+
     # Scenes and programs
 
     def elements(self, spec: Any, item: Item) -> tuple[Element, ...]:
