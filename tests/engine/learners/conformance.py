@@ -67,7 +67,7 @@ def trained(kind: Kind, examples: Examples, settings: Settings) -> Learner:
     return _trained_once(kind, examples, json.dumps(dict(settings)))
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)
 def _trained_once(kind: Kind, examples: Examples, settings: str) -> Learner:
     return train(kind, examples, json.loads(settings))
 
