@@ -1,10 +1,11 @@
 """Levels: each one is at least as hard as the one before it, by the facet that measures it."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from generation.engine.environment import EnvironmentDataset, create_dataset
+from generation.engine.environment import EnvironmentDataset, EnvironmentItem, create_dataset
 from generation.engine.errors import BadSpec, EngineError
 from generation.engine.only_never_rules import RuleValues
 from generation.engine.worlds import REGISTRY, get_world, usable
@@ -13,7 +14,7 @@ from tests import proof
 from tests.engine.environment.specs import SMALL
 from tests.worlds import marbles
 
-FEWER = proof.size(160, name="questions of each level", least=48)
+FEWER = proof.size(160, name="questions of each level", least=32)
 ENOUGH = dict.fromkeys(SMALL, FEWER) | {"simtown": 160}  # its levels of distance differ least
 ATTRIBUTES = [(name, attribute) for name in SMALL for attribute in get_world(name).levels]
 # Specs in which the attribute alone changes questions.
@@ -25,11 +26,11 @@ SPECS: dict[tuple[str, str], Any] = {
 }
 
 
-def codes_of(dataset: EnvironmentDataset, attribute: LevelAttribute, *, count: int) -> list[int]:
-    """Return the code of the attribute's facet for each of the first items."""
+def codes_of(dataset: EnvironmentDataset, attribute: LevelAttribute, items: Iterable[EnvironmentItem]) -> list[int]:
+    """Return the code of the attribute's facet for each of these items of a dataset."""
     [facet] = [one for one in dataset.facets if one.name == attribute.facet]
     codes = {value: code for code, value in enumerate(facet.values)}
-    return [codes.get(str(one.facets[attribute.facet]), -1) for one in dataset[:count]]
+    return [codes.get(str(one.facets[attribute.facet]), -1) for one in items]
 
 
 def hardness_of(codes: list[int], trend: Trend) -> float:
@@ -44,7 +45,8 @@ def hardness_of(codes: list[int], trend: Trend) -> float:
 @pytest.mark.parametrize(("name", "attribute"), ATTRIBUTES, ids=lambda one: getattr(one, "name", one))
 def test_each_level_of_an_attribute_is_at_least_as_hard_as_the_one_before(name: str, attribute: LevelAttribute) -> None:
     dataset = create_dataset(SPECS.get((name, attribute.name), SMALL[name]), seed=1)
-    levels = [codes_of(dataset.at(**{attribute.name: level}), attribute, count=ENOUGH[name]) for level in NAMES]
+    found = [dataset.at(**{attribute.name: level}) for level in NAMES]
+    levels = [codes_of(one, attribute, one[: ENOUGH[name]]) for one in found]
     hardness = [hardness_of(codes, attribute.trend) for codes in levels]
     assert all(any(code >= 0 for code in codes) for codes in levels)
     assert hardness == sorted(hardness)
@@ -54,9 +56,9 @@ def test_each_level_of_an_attribute_is_at_least_as_hard_as_the_one_before(name: 
 @pytest.mark.parametrize("name", SMALL)
 def test_each_joint_level_is_harder_by_every_attribute(name: str) -> None:
     dataset = create_dataset(SMALL[name], seed=1)
-    found = {level: dataset.at(level) for level in NAMES}
+    found = [(one, one[: ENOUGH[name]]) for one in map(dataset.at, NAMES)]
     for attribute in get_world(name).levels:
-        codes = [codes_of(found[level], attribute, count=ENOUGH[name]) for level in NAMES]
+        codes = [codes_of(one, attribute, items) for one, items in found]
         hardness = [hardness_of(one, attribute.trend) for one in codes]
         assert hardness == sorted(hardness), attribute.name
 
