@@ -1,5 +1,7 @@
 """Figures that follow from sums over questions: slices, intervals, runs, differences and gaps."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,6 +26,7 @@ from tests.engine.scoring.counts.box_twins import Answered, pack
 from tests.proof import size
 
 
+@cache
 def some_terms(n: int, *, seed: int = 0) -> dict[str, QuestionTerms]:
     """Return the terms of every metric for `n` questions with errors of many sizes."""
     chance = np.random.Generator(np.random.PCG64(seed))
