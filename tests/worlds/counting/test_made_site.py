@@ -13,7 +13,7 @@ from generation.making import dataset_jobs, imports
 from generation.models import Dataset
 from generation.splits import count_shifts
 from generation.storage.split_index import SplitIndex
-from tests.generation.complete_datasets import finish
+from tests.generation.complete_datasets import finish, shared
 from tests.worlds.counting import published
 from tests.worlds.counting.made import spec_of
 
@@ -21,11 +21,18 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reads_here")]
 SCENES = {"train": 77, "val": 8, "test": 20, "grounding": 20}
 
 
-@pytest.fixture
-def solids() -> Dataset:
-    """A made dataset without pictures."""
+def make() -> Dataset:
+    """Return a made dataset without pictures."""
     data = spec_of(splits={name: {"scenes": count} for name, count in SCENES.items()}).to_json()
     return finish(dataset_jobs.start(data, slug="solids", visibility="public", images=False))
+
+
+key = shared(make)
+
+
+@pytest.fixture
+def solids(key: int) -> Dataset:
+    return Dataset.objects.get(pk=key)
 
 
 def test_the_index_has_a_box_for_each_counted_object(solids: Dataset) -> None:
