@@ -24,7 +24,7 @@ gc.set_threshold(50_000)
 HYPOTHESIS_FULL = 2000
 settings.register_profile(
     "proof",
-    max_examples=max(25, int(HYPOTHESIS_FULL * proof.SHARE)),
+    max_examples=proof.size(HYPOTHESIS_FULL, least=25, most=50),
     deadline=None,
     derandomize=proof.SHARE < 1,
     suppress_health_check=[HealthCheck.too_slow],
