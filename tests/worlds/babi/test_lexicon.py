@@ -22,10 +22,12 @@ from generation.engine.worlds.babi.languages import language_of
 from generation.engine.worlds.babi.lexicon import KINDS, meaning
 from generation.engine.worlds.babi.lexicon_learning import learn
 from generation.engine.worlds.babi.spec import gathered
+from tests.proof import size
 from tests.worlds.babi.items import generate_items
 from tests.worlds.babi.release_words import write_release
 
 WORLD = get_world("babi")
+STORIES = size(40, least=20)  # of each task in the files
 UNKNOWN = 0.02  # of all tokens: the largest share that the other side lacks
 FOLDERS = ("hn", *(pytest.param(name, marks=pytest.mark.full) for name in ("en", "shuffled")))
 RARE = {"en": "three", "shuffled": language_of("shuffled").answer("three"), "hn": language_of("hindi").answer("three")}
@@ -36,7 +38,7 @@ def write_files(folder: str) -> Path:
     """Write files of all tasks in the format of the release in this language and in English, and return the folder."""
     root = Path(mkdtemp(prefix="horsesense-test-"))
     for name in dict.fromkeys(("en", folder)):
-        write_release(root, language=name)
+        write_release(root, language=name, count=STORIES)
     return root / folder
 
 
