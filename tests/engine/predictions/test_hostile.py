@@ -65,7 +65,7 @@ def test_unpacking_stops_at_the_limit_of_the_message(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     "name",
     [
-        "1,000,001 lines",
+        pytest.param("1,000,001 lines", marks=pytest.mark.full),
         pytest.param("1,000,001 broken lines", marks=pytest.mark.full),
         "spaces in gzip",
         "deep json",
