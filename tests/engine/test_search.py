@@ -97,7 +97,7 @@ def test_the_twin_allows_every_question_that_the_search_finds(number: int, mode:
     family, chance = FAMILIES[8][number], random.Random(number)
     search = searcher(family, mode=mode, values=VALUES, seed=number, states=300)
     questions = 0
-    for _ in range(size(100, least=4, name="scenes a family and mode, each question held against the twin")):
+    for _ in range(size(100, least=3, most=3, name="scenes a family and mode, each question held against the twin")):
         scene = random_scene(chance, chance.randint(3, 10), values=VALUES)
         wanted = wanted_answers(search, family)
         question = ask(search, family, for_search(scene, VALUES), values=VALUES)
@@ -116,7 +116,7 @@ def test_the_twin_allows_every_question_that_the_search_finds(number: int, mode:
 def test_a_question_is_found_if_and_only_if_the_twin_has_one(number: int, mode: str):
     """Limited and invented instantiations may be found; firm ones with a wanted answer must be found."""
     family = FAMILIES[2][number]
-    for case in range(size(40, name="scenes a family and mode, existence held against the twin")):
+    for case in range(size(40, most=1, name="scenes a family and mode, existence held against the twin")):
         chance = random.Random(1000 * number + case)
         scene = random_scene(chance, chance.choice((2, 3, 3, 4)), values=FEW)
         search = searcher(family, mode=mode, values=FEW, seed=case)
@@ -135,7 +135,7 @@ def test_a_question_is_found_if_and_only_if_the_twin_has_one(number: int, mode: 
             assert question[1] in wanted
 
 
-@pytest.mark.parametrize("number", sample([0, 9, 36, 40, 48, 52, 56, 65, 72, 73, 74, 84, 85, 86], gate=5))
+@pytest.mark.parametrize("number", sample([0, 9, 36, 40, 48, 52, 56, 65, 72, 73, 74, 84, 85, 86], gate=3))
 def test_every_valid_instantiation_is_drawn_eventually(number: int):
     family = FAMILIES[2][number]
     scene, expected = small_scene(number)
@@ -178,7 +178,7 @@ def questions_over(number: int, *, scenes: int, mode: str = "reference") -> Iter
             yield found, scene
 
 
-@pytest.mark.parametrize("number", [0, 1, 2, 64, 84, 85])
+@pytest.mark.parametrize("number", sample([0, 1, 2, 64, 84, 85], gate=3))
 def test_an_invented_filter_fits_no_object(number: int):
     invented = 0
     for found, scene in questions_over(number, scenes=size(1000, least=100)):
@@ -200,7 +200,7 @@ MEASURED = (3, 4, 5, 6, 7, 8, 25, 26, 31, 44, 45, 46, 47, 48, 49, 50, 51, 67, 70
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", sample(MEASURED, gate=3))
+@pytest.mark.parametrize("number", sample(MEASURED, gate=2))
 def test_at_most_a_tenth_of_relations_before_count_or_exist_remove_nothing(number: int):
     found = [found for found, _ in questions_over(number, scenes=300)]
     assert found
