@@ -29,7 +29,7 @@ from generation.engine.render.tracer import ground_depth
 from tests import proof
 
 WIDTH, HEIGHT = 24, 16
-EXAMPLES = proof.size(1_000, name="daylight: scenes that every ray tries", least=60)
+EXAMPLES = proof.size(1_000, name="daylight: scenes that every ray tries", least=30)
 PAR_OF = {
     shapes.SPHERE: (),
     shapes.BOX: (1.0, 0.4, 0.7, 0.1),

@@ -169,7 +169,7 @@ def test_the_interval_is_that_of_a_slow_bootstrap(counted: list[tuple[int, int]]
 def test_the_interval_contains_the_true_difference_as_often_as_it_states(
     n: int, others: list[int], shares: tuple[float, float]
 ) -> None:
-    times = size(20_000, least=2_000)
+    times = size(20_000, least=1_000)
     chance = np.random.default_rng(n + len(others))
     first = chance.binomial(n, shares[0], times)
     rest = [chance.binomial(count, shares[1], times) for count in others]

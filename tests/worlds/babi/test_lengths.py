@@ -98,7 +98,7 @@ class Counted(NamedTuple):
 
 @cache
 def count_lengths(task: int, *, faithful: bool, least: int = 1) -> Counted:
-    count = proof.size(8_000, name=f"lengths of task {task}", least=least, most=max(least, 150))
+    count = proof.size(8_000, name=f"lengths of task {task}", least=least, most=max(least, 80))
     told = stories(task, count, faithful=faithful)
     asked = [one for story in told for one in answer_questions(task, story)]
     return Counted(

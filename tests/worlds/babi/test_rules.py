@@ -30,7 +30,7 @@ class TaskCase(Case):
 
     @cached_property
     def spec(self) -> BaseSpec:
-        return spec_of(self.task, questions=proof.size(24, name="questions of a task under all rules", least=10))  # type: ignore[attr-defined]
+        return spec_of(self.task, questions=proof.size(24, name="questions of a task under all rules", least=6))  # type: ignore[attr-defined]
 
     @cached_property
     def specs(self) -> dict[str, BaseSpec]:

@@ -203,7 +203,7 @@ CASES = [(name, kind) for name in HALVES for kind in ("only", "never")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "kind"), CASES[:: max(1, len(CASES) // size(len(CASES), least=7))])
+@pytest.mark.parametrize(("name", "kind"), CASES[:: max(1, len(CASES) // size(len(CASES), least=4))])
 def test_questions_follow_rules_about_any_facet(name: str, kind: str):
     """The twin computes the facet from the generated items."""
     spec = spec_of(questions={"per_scene": 3, kind: [{name: HALVES[name]}]}, scenes=3)

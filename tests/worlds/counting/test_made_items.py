@@ -24,7 +24,7 @@ from tests.worlds.counting.made import (
     spec_of,
 )
 
-SCENES = proof.size(10_000, name="counting scenes made", least=200, most=200)
+SCENES = proof.size(10_000, name="counting scenes made", least=150, most=150)
 
 
 def test_answers_are_those_of_the_slow_twin_and_of_programs() -> None:

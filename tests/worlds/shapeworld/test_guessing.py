@@ -32,7 +32,7 @@ def form_of(meaning: Meaning, *, exactly: bool) -> object:
 @pytest.mark.parametrize("name", tuple(PRESETS)[:-1])
 def test_true_and_false_captions_differ_only_in_shapes_and_colours(name: str, negatives: str) -> None:
     data = {"base": name, "captions": {"negatives": negatives}}
-    for index in range(proof.size(1_000, name=f"{name}, false by {negatives}: one frame for true and false", most=12)):
+    for index in range(proof.size(1_000, name=f"{name}, false by {negatives}: one frame for true and false", most=6)):
         spec = read_spec(data).for_split(("train", "validation", "test")[index % 3])
         one, other = (caption_of(spec, index, fits=fits) for fits in (True, False))
         if one is None or other is None:

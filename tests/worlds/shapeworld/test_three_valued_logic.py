@@ -37,7 +37,7 @@ def as_masks(output: Any) -> Any:
     return tuple(sum(1 << e for e, truth in output.items() if truth >= least) for least in (1, 0))
 
 
-@settings(max_examples=size(10_000, name="statements and microworlds, executor and twin"))
+@settings(max_examples=size(10_000, name="statements and microworlds, executor and twin", most=200))
 @given(meanings(few=True), scenes())
 def test_the_executor_equals_the_twin(meaning: Meaning, scene: FlatScene):
     program = program_of(meaning)
@@ -47,7 +47,7 @@ def test_the_executor_equals_the_twin(meaning: Meaning, scene: FlatScene):
     assert truth_of(program, Microworld(scene, THRESHOLDS)) == found[-1]
 
 
-@settings(max_examples=size(2_000, least=50))
+@settings(max_examples=size(2_000, most=50))
 @given(meanings(few=True), scenes())
 def test_a_trace_refers_to_entities_that_certainly_belong(meaning: Meaning, scene: FlatScene):
     program = program_of(meaning)
@@ -59,7 +59,7 @@ def test_a_trace_refers_to_entities_that_certainly_belong(meaning: Meaning, scen
             assert (step.value, step.elements) == ({1: "yes", 0: "unclear", -1: "no"}[output], ())
 
 
-@settings(max_examples=size(2_000, least=50))
+@settings(max_examples=size(2_000, most=50))
 @given(meanings(few=True), scenes())
 def test_smaller_thresholds_never_reverse_a_truth(meaning: Meaning, scene: FlatScene):
     program = program_of(meaning)
