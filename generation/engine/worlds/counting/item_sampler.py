@@ -146,8 +146,7 @@ class ItemSampler:
             others = [placed[number] for number in places]
             self.scenes.shuffle(others)
             for number, other in zip(places, others, strict=True):
-                look = {name: getattr(other, name) for name in ("shape", "material", "color")}
-                changed[number] = placed[number]._replace(**look)
+                changed[number] = placed[number]._replace(shape=other.shape, material=other.material, color=other.color)
         return changed
 
 

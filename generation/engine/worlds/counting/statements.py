@@ -72,7 +72,10 @@ class Statement(NamedTuple):
 
 def fits(look: Look | SceneObject, description: Description) -> bool:
     """Return whether an object has all values of a description."""
-    return all(getattr(look, attribute) == value for attribute, value in description)
+    for attribute, value in description:  # noqa: SIM110 - a loop is twice as fast, and this is asked most often
+        if getattr(look, attribute) != value:
+            return False
+    return True
 
 
 def are_apart(one: Description, two: Description) -> bool:
