@@ -111,7 +111,7 @@ def test_the_first_items_of_a_seed_never_change(name: str) -> None:
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=proof.size(50, least=20), deadline=None)
 def test_an_item_depends_on_its_index_alone(index: int) -> None:
     chunk, within = divmod(index, EACH)
     one = create_dataset(MARBLES, seed=4)[index]

@@ -22,7 +22,7 @@ from generation.engine.worlds import REGISTRY
 from tests.engine.environment.specs import SMALL
 from tests.engine.learners.conformance import SilentReporter
 from tests.engine.learners.test_example_writer import as_lists
-from tests.proof import sample
+from tests.proof import sample, size
 from tests.worlds import marbles
 
 MARBLES = marbles.PRESETS["marbles"]
@@ -68,7 +68,7 @@ def of_scenes(examples: Examples, first: int, scenes: int) -> Examples:
 
 
 @given(st.integers(0, LONG - 1), st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=size(20, least=8), deadline=None)
 def test_the_scenes_of_a_stream_can_be_read_from_any_scene_on(first: int, data: st.DataObject) -> None:
     scenes = data.draw(st.integers(1, LONG - first))
     found = marble_examples(scenes=scenes, first=first)

@@ -80,7 +80,7 @@ def test_memory_stays_small(name: str) -> None:
     assert peak < 50 << 20
 
 
-@settings(max_examples=proof.size(4000, name="prediction files harmed at random"), deadline=None)
+@settings(max_examples=proof.size(4000, name="prediction files harmed at random", most=100), deadline=None)
 @given(
     name=st.sampled_from(sorted(FORMATS)),
     packing=st.sampled_from(sorted(PACKINGS)),
@@ -101,7 +101,7 @@ def test_a_damaged_file_is_read_or_refused(name: str, packing: str, harms: list[
         assert len(found.codes) == 6
 
 
-@settings(max_examples=proof.size(4000, name="prediction files made at random"), deadline=None)
+@settings(max_examples=proof.size(4000, name="prediction files made at random", most=100), deadline=None)
 @given(content=st.binary(max_size=200) | st.text('[]{}:,"0123456789\n\\ \taequstion_id', max_size=60).map(str.encode))
 def test_random_content_is_read_or_refused(content: bytes) -> None:
     for packed in PACKINGS.values():

@@ -115,7 +115,7 @@ def test_a_pickled_table_in_a_gzip_in_a_zip_is_refused() -> None:
     assert "got a pickle: pickles are never opened" in str(refusal(packed, 1))
 
 
-@settings(max_examples=proof.size(3000, name="prediction files with boxes harmed at random"), deadline=None)
+@settings(max_examples=proof.size(3000, name="prediction files with boxes harmed at random", most=100), deadline=None)
 @given(
     form=st.sampled_from(WRITTEN),
     packing=st.sampled_from(sorted(PACKINGS)),
@@ -137,7 +137,7 @@ def test_a_damaged_file_with_boxes_is_read_or_refused(
         assert found.boxes is None or (found.boxes.starts[-1] == len(found.boxes.boxes) and len(found.codes) == 5)
 
 
-@settings(max_examples=proof.size(3000, name="boxes made at random"), deadline=None)
+@settings(max_examples=proof.size(3000, name="boxes made at random", most=100), deadline=None)
 @given(
     boxes=st.recursive(
         st.none() | st.booleans() | st.integers(-2, 70) | st.floats() | st.text(max_size=2),

@@ -23,7 +23,7 @@ from generation.engine.scoring.question_terms import (
 )
 from generation.engine.scoring.score import Slicing
 from tests.engine.scoring.counts.box_twins import Answered, pack
-from tests.proof import size
+from tests.proof import sample, size
 
 
 @cache
@@ -84,7 +84,7 @@ def test_an_interval_contains_the_figure_and_shrinks_with_more_questions(name: s
     assert 0 < widths[1] < widths[0] / 3
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", sample(METRICS, gate=6))
 def test_the_normal_limit_has_the_interval_of_questions_that_are_drawn_one_by_one(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

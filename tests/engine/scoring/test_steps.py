@@ -223,7 +223,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=proof.size(4000), deadline=None)
+@settings(max_examples=proof.size(4000, most=100), deadline=None)
 @given(rows=st.lists(JSON, max_size=12), before=st.text(max_size=9), after=st.text('[]{}" \\x1,', max_size=9))
 def test_any_reply_has_a_score_whose_parts_agree(rows: list[Any], before: str, after: str) -> None:
     score = score_steps(f"{before}{json.dumps(rows)}{after}", STEPS)
@@ -235,7 +235,7 @@ def test_any_reply_has_a_score_whose_parts_agree(rows: list[Any], before: str, a
     assert score.accuracy <= sum(score.right) / len(STEPS)
 
 
-@settings(max_examples=proof.size(2000), deadline=None)
+@settings(max_examples=proof.size(2000, most=50), deadline=None)
 @given(flags=st.lists(st.booleans(), min_size=len(STEPS), max_size=len(STEPS)))
 def test_the_accuracy_is_the_share_of_right_results(flags: list[bool]) -> None:
     results = [one if is_right else "something else" for one, is_right in zip(RIGHT, flags, strict=True)]

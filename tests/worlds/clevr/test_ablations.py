@@ -57,7 +57,7 @@ def without(program, scene, name):
     return {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer)
 
 
-@settings(max_examples=size(4000, least=200), deadline=None)
+@settings(max_examples=size(4000, most=100), deadline=None)
 @given(questions(values=FEW))
 def test_leaving_out_a_step_gives_the_answer_of_the_twin(drawn):
     published, scene = drawn

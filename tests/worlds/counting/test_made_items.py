@@ -115,7 +115,7 @@ def test_a_grounding_split_asks_as_often_for_0_1_and_2() -> None:
     ],
 )
 def test_other_specs_are_made_as_well(changes: dict[str, object]) -> None:
-    spec = sized(20, **changes)
+    spec = sized(proof.size(20, least=8), **changes)
     for item in make_items(spec):
         assert spec.scene.objects_min <= len(scene_of(item).objects) <= spec.scene.objects_max
         for question in item.questions:

@@ -137,10 +137,10 @@ def test_a_change_is_found_by_its_check(name: str, item: Item) -> None:
 
 def test_our_items_are_proved() -> None:
     each = {
-        name: {"scenes": proof.size(split.scenes, name=f"scenes of the preset's {name} proved", least=10, most=10)}
+        name: {"scenes": proof.size(split.scenes, name=f"scenes of the preset's {name} proved", least=5, most=5)}
         for name, split in spec_of().splits.items()
     }
-    for spec in (sized(proof.size(4_000, name="counting scenes proved", most=40)), spec_of(splits=each)):
+    for spec in (sized(proof.size(4_000, name="counting scenes proved", most=20)), spec_of(splits=each)):
         for split in spec.splits:
             own = spec.for_split(split)
             checker = Checker(WORLD, own, made=True)

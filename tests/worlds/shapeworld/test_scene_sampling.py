@@ -49,7 +49,7 @@ def test_presets_follow_their_parameters(split: str) -> None:
             assert flaws(spec, scene) == [], name
 
 
-@settings(max_examples=proof.size(600), deadline=None)
+@settings(max_examples=proof.size(600, most=25), deadline=None)
 @given(
     some.fixed_dictionaries(
         {
@@ -82,7 +82,7 @@ def test_an_entity_near_another_stays_inside_if_the_boundary_is_strict() -> None
 
 def test_training_contains_no_held_out_things() -> None:
     for name, spec in parts_of("train"):
-        for scene in sample_scenes(spec, proof.size(4_000, name="worlds without what is held out", least=50)):
+        for scene in sample_scenes(spec, proof.size(4_000, name="worlds without what is held out", most=80)):
             assert not {entity[:2] for entity in scene.entities} & set(spec.held_out.combinations), name
             assert len(scene.entities) not in spec.held_out.counts, name
 
