@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
+from generation.engine import worlds
 from generation.engine.items import Box, Item, Question
 from generation.engine.predictions import PredictedBoxes
 from generation.making import dataset_jobs
@@ -47,7 +48,8 @@ WORLD = CountedMarbles()
 
 @pytest.fixture
 def marbles(monkeypatch: pytest.MonkeyPatch) -> Dataset:
-    monkeypatch.setitem(dataset_jobs.engine.REGISTRY, NAME, f"{__name__}:WORLD")
+    monkeypatch.setattr(worlds, "_LOADED", worlds._Loaded())  # another test may have loaded marbles without boxes
+    monkeypatch.setitem(worlds.REGISTRY, NAME, f"{__name__}:WORLD")
     splits = {"train": {"scenes": 40}, "test": {"scenes": 60}}
     return finish(dataset_jobs.start({"world": NAME, "splits": splits}, slug="marbles", images=False))
 
