@@ -100,7 +100,11 @@ def readers(script: ModuleType) -> dict[str, BothReaders]:
     return {name: BothReaders(found, script) for name, found in VOCABULARIES.items()}
 
 
-@settings(max_examples=proof.size(20_000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=proof.size(20_000, most=250),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(text=REPLIES, letters=LETTERS)
 def test_both_readers_read_the_same(readers: dict[str, BothReaders], text: str, letters: dict[str, str] | None) -> None:
     for name, both in readers.items():

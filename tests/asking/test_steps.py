@@ -147,7 +147,11 @@ AROUND = st.one_of(
 )
 
 
-@settings(max_examples=proof.size(20_000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=proof.size(20_000, most=250),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(rows=ROWS, less=st.integers(0, 3), more=st.lists(JSON, max_size=2), before=AROUND, after=AROUND)
 def test_both_readers_score_the_same(
     script: ModuleType, rows: list[Any], less: int, more: list[Any], before: str, after: str
