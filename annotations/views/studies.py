@@ -19,6 +19,7 @@ from annotations.models import Participant, Study
 from annotations.studies import lifecycle, planning, question_filter
 from annotations.studies.lifecycle import NotReady, may_study
 from generation.access import Visitor, is_researcher
+from generation.models import find_one
 from generation.site_addresses import site_address
 
 NOTHING = "There is no such study, or it isn't yours."
@@ -96,7 +97,7 @@ def study_test_link(request: HttpRequest, code: str) -> HttpResponse:
 def find_study(user: Visitor, code: str) -> Study:
     """Return the study with this code; raise `Http404` if there is none or the user may not run it."""
     found = Study.objects.select_related("split__dataset", "split__parent", "easy__dataset", "owner")
-    one = found.filter(code=code).first()
+    one = find_one(found.filter(code=code))
     if one is None or not may_study(user, one.split) or not (user.is_staff or one.owner_id == user.pk):
         raise Http404(NOTHING)
     return one

@@ -14,6 +14,7 @@ from generation.models.jobs import (
     Turn,
     from_now,
 )
+from generation.models.lookups import find_one
 from generation.models.quotas import Limit, PreviewTurn, Quota, Upload
 from generation.models.reports import AblationReport, BlindReport
 from generation.models.twins import FreshTwin, FreshTwinQuerySet
@@ -48,5 +49,6 @@ __all__ = [
     "SplitQuerySet",
     "Turn",
     "Upload",
+    "find_one",
     "from_now",
 ]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from generation.engine import worlds as engine
 from generation.engine.program import from_text
-from generation.models import Question, Scene, Split
+from generation.models import Question, Scene, Split, find_one
 from generation.storage.split_index import SplitIndex
 
 
@@ -45,7 +45,7 @@ def question_at(split: Split, position: int) -> Question | None:
     at = position_in_source(split, position)
     if at is None:
         return None
-    found = Question.objects.filter(split=split.source, position=at).select_related("scene").first()
+    found = find_one(Question.objects.filter(split=split.source, position=at).select_related("scene"))
     if found is not None:
         found.position = position
     return found
@@ -58,7 +58,7 @@ def words_at(split: Split, position: int) -> Question | None:
         return None
     picture = (f"scene__{name}" for name in ("image", "linked", "width", "height"))
     found = Question.objects.filter(split_id=split.parent_id or split.pk, position=at).select_related("scene")
-    return found.only("text", "kind", "answer", *picture).first()
+    return find_one(found.only("text", "kind", "answer", *picture))
 
 
 def others_of(split: Split, asked: Question) -> list[Question]:

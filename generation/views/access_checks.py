@@ -8,7 +8,7 @@ from django.shortcuts import render
 
 from generation.access import Visitor, may_open
 from generation.charts.counts import side_by_side
-from generation.models import Dataset, Split
+from generation.models import Dataset, Split, find_one
 from generation.splits.query_string import shorten
 
 NOTHING = "There is no such dataset, or it isn't public."
@@ -16,7 +16,7 @@ NOTHING = "There is no such dataset, or it isn't public."
 
 def find_dataset(user: Visitor, slug: str) -> Dataset:
     """Return the dataset at this address if this user may open it; raise `Http404`."""
-    dataset = Dataset.objects.exclude(state=Dataset.State.DELETING).filter(slug=slug).first()
+    dataset = find_one(Dataset.objects.exclude(state=Dataset.State.DELETING).filter(slug=slug))
     if dataset is None or not may_open(user, dataset):
         raise Http404(NOTHING)
     return dataset
@@ -25,7 +25,7 @@ def find_dataset(user: Visitor, slug: str) -> Dataset:
 def find_split(user: Visitor, slug: str, name: str) -> Split:
     """Return the split at this address with its dataset if this user may open it; raise `Http404`."""
     splits = Split.objects.for_browse().exclude(dataset__state=Dataset.State.DELETING)
-    split = splits.filter(dataset__slug=slug, name=name).first()
+    split = find_one(splits.filter(dataset__slug=slug, name=name))
     if split is None or not may_open(user, split.dataset):
         raise Http404(NOTHING)
     return split

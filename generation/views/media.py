@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from generation.access import What, may_see
 from generation.browsing.pictures import version_of
-from generation.models import Dataset, Scene, Split
+from generation.models import Dataset, Scene, Split, find_one
 from generation.storage import pictures
 from generation.storage.pictures import Pictures, name_of, thumbnail
 from generation.views.access_checks import find_split
@@ -66,7 +66,7 @@ def check_version(split: Split, stored: str, version: str) -> None:
 
 def _scene(split: Split, position: int) -> Scene:
     kept = ("image", "ids_image", "linked", "position")
-    scene = Scene.objects.filter(split=split, position=position).only(*kept).first()
+    scene = find_one(Scene.objects.filter(split=split, position=position).only(*kept))
     if scene is None:
         raise Http404(MISSING)
     return scene

@@ -15,7 +15,7 @@ from django.urls import Resolver404, resolve, reverse
 from generation.access import Visitor, What, may_mention, may_see, may_see_exact_figures
 from generation.engine.scoring.figures import Averaged, Figure, figure
 from generation.extension_points import Link, Note
-from generation.models import Dataset, Split
+from generation.models import Dataset, Split, find_one
 from generation.splits.query_string import BadAddress, shorten
 from generation.views.access_checks import find_split as any_split
 from webapp.leaderboards.disclosure.visibility import figure_of
@@ -60,7 +60,7 @@ def find_board(user: Any, slug: str, name: str) -> Split:
 
 def find_method(user: Any, number: int) -> Method:
     """Return a method that this visitor may see; raise `Http404` otherwise."""
-    found = Method.objects.visible_to(user).select_related("owner").filter(pk=number).first()
+    found = find_one(Method.objects.visible_to(user).select_related("owner").filter(pk=number))
     if found is None:
         raise Http404(NO_METHOD)
     return found
@@ -68,7 +68,7 @@ def find_method(user: Any, number: int) -> Method:
 
 def find_own_method(user: Any, number: int) -> Method:
     """Return a method of this account; raise `Http404` otherwise."""
-    found = Method.objects.filter(pk=number, owner=user.pk).select_related("owner").first()
+    found = find_one(Method.objects.filter(pk=number, owner=user.pk).select_related("owner"))
     if found is None:
         raise Http404(NO_METHOD)
     return found
@@ -89,7 +89,7 @@ def find_submission(user: Any, number: int) -> Submission:
         "trained_on__dataset",
         "trained_on__parent",
     )
-    found = rows.visible_to(user).filter(pk=number).first()
+    found = find_one(rows.visible_to(user).filter(pk=number))
     if found is None or not may_see(user, found.split, What.QUESTION):
         raise Http404(NO_SUBMISSION)
     if not found.is_scored and not owns(user, found):
@@ -107,7 +107,7 @@ def find_own_submission(user: Any, number: int) -> Submission:
 
 def find_training(user: Any, number: int) -> Training:
     """Return a training of this account, if it may still see the questions; staff may see all. Raise `Http404`."""
-    found = Training.objects.for_list().filter(pk=number).first()
+    found = find_one(Training.objects.for_list().filter(pk=number))
     if found is None or not all(may_see(user, split, What.QUESTION) for split in (found.train, found.val)):
         raise Http404(NO_TRAINING)
     if not user.is_staff and found.owner_id != user.pk:
