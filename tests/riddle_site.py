@@ -130,15 +130,16 @@ def crawl_site(who: str, *, changes: bool) -> Crawled:
             yield
         asked[request] = {_key_of(question) for question in questions}
 
+    is_brief = BRIEFLY and who == "owner"  # who may see everything: what pages show is asked, not what they hide
     known = {"values": values(), "published": published(), "canaries": canaries()}
     evidence = {what: texts for what in What if (texts := evidence_of(what))}
     known_addresses = {
         "values": values(),
-        "queries": QUERIES,
+        "queries": QUERIES[:1] if is_brief else QUERIES,
         "combined": not BRIEFLY,
         "most": MOST,
         "most_links": MOST_LINKS,
-        "variants": OTHER_WAYS,
+        "variants": () if is_brief else OTHER_WAYS,
     }
     replies = crawl(browser(who), **known_addresses, changes=changes, observe=observe)
     return Crawled(replies=replies, asked=asked, evidence=evidence, **known)

@@ -59,7 +59,9 @@ def crawl_without_name(who: str) -> Replies:
         "most_links": MOST_LINKS,
         "variants": () if BRIEFLY else OTHER_WAYS,
     }
-    replies = crawl(browser(who), values=values, queries=["?q=brook", "?format=json"], **limits)
+    replies = crawl(
+        browser(who), values=values, queries=["?q=brook"] if BRIEFLY else ["?q=brook", "?format=json"], **limits
+    )
     client = browser(who)()
     for address in LISTS:
         replies[Request("GET", address)] = reply_of(client, Request("GET", address))
