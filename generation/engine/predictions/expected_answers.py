@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.items import AnswerForm
-from generation.engine.replies.reply_reader import ReplyReader
 from generation.engine.replies.vocabulary import AnswerVocabulary
+
+if TYPE_CHECKING:
+    from generation.engine.replies.reply_reader import ReplyReader
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +63,10 @@ class ExpectedAnswers:
     exported: frozenset[str] = frozenset()
 
     @cached_property
-    def reader(self) -> ReplyReader:
+    def reader(self) -> "ReplyReader":
         """Return the reader of free-text replies to these questions."""
+        from generation.engine.replies.reply_reader import ReplyReader  # a tenth of the start of each process
+
         vocabulary = AnswerVocabulary(
             self.vocabulary,
             [form.composed for form in self.forms],
