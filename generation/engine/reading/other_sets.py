@@ -13,7 +13,7 @@ MOST_NAMES = 30  # names of an object that are looked at
 LIST = "a list"
 VALUES = "values"  # of an object whose names are ids
 OBJECT = "an object"  # a line of JSON lines, or a file with one record
-PREDICTIONS = "predictions, which are submitted to a leaderboard"
+PREDICTIONS = "predictions of a model"
 
 
 class PublishedSet(NamedTuple):
@@ -68,6 +68,8 @@ SETS = (
     PublishedSet("objects of Visual Genome", LIST, ("image_id", "objects")),
     PublishedSet("attributes of Visual Genome", LIST, ("image_id", "attributes")),
     PublishedSet("facts about pictures of Visual Genome", LIST, ("image_id", "coco_id", "flickr_id")),
+    PublishedSet("questions of Super-CLEVR", "questions", ("image_filename",), start="superCLEVR"),
+    PublishedSet("scenes of Super-CLEVR", "scenes", ("image_filename",), start="superCLEVR"),
     PublishedSet("scenes of CLEVRER", OBJECT, ("scene_index", "video_filename")),
     PublishedSet("questions of CLEVRER", LIST, ("scene_index", "questions")),
     PublishedSet("questions of CLEVRER", LIST, ("video_filename", "questions")),
@@ -101,12 +103,13 @@ def known_sets(text: JsonText, *, file: str) -> list[PublishedSet]:
     not JSON.
     """
     records = list(_records(text))
-    return [
+    found = [
         one
         for one in SETS
         if file.startswith(one.start)
         and any(place == one.place and all(field in record for field in one.fields) for place, record in records)
     ]
+    return [one for one in found if one.start] or found
 
 
 def _records(text: JsonText) -> Iterator[tuple[str, Mapping[str, Any]]]:

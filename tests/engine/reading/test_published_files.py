@@ -49,6 +49,9 @@ OTHERS: dict[str, tuple[str, Any, str]] = {
     "Visual Genome": ("question_answers.json", [GENOME], "questions of Visual Genome"),
     "regions": ("region_descriptions.json", [{"regions": [], "id": 1}], "regions of Visual Genome"),
     "objects": ("objects.json", [{"image_id": 1, "objects": [], "image_url": "x"}], "objects of Visual Genome"),
+    "Super-CLEVR": (
+        "superCLEVR_questions_30k.json", {"questions": [{"image_filename": "superCLEVR_new_0.png"}]}, "of Super-CLEVR",
+    ),
     "CLEVRER": ("train.json", [{"scene_index": 0, "video_filename": "v.mp4", "questions": []}], "of CLEVRER"),
     "a video": ("a.json", {"scene_index": 0, "video_filename": "v.mp4", "object_property": []}, "scenes of CLEVRER"),
     "CLEVR-Ref+": ("r.json", {"info": {}, "refexps": [{"refexp": "x", "program": []}]}, "expressions of CLEVR-Ref+"),
@@ -62,7 +65,7 @@ OTHERS: dict[str, tuple[str, Any, str]] = {
     "FigureQA": ("f.json", {"qa_pairs": [{"question_string": "x", "image_index": 0}]}, "questions of FigureQA"),
     "NLVR2": ("dev.json", {"sentence": "x", "label": "True", "identifier": "dev-1"}, "examples of NLVR2"),
     "LLaVA": ("llava.json", [{"id": "1", "image": "a.jpg", "conversations": []}], "in the form of LLaVA"),
-    "predictions": ("p.json", [{"question_id": 0, "answer": "yes"}], "predictions, which are submitted"),
+    "predictions": ("p.json", [{"question_id": 0, "answer": "yes"}], "predictions of a model"),
 }  # fmt: skip
 READ: dict[str, tuple[str, Any]] = {
     "tallyqa": ("train.json", [TALLY]),
@@ -121,6 +124,13 @@ def test_a_file_that_another_format_reads_names_this_format(tmp_path: Path, form
     (tmp_path / name).write_text(json.dumps(data))
     assert describe(tmp_path / name, format=format_) == ""
     assert describe(tmp_path / name, format="clevr").endswith(f": import the files as {format_}")
+
+
+@pytest.mark.parametrize("case", ["captions", "key points"])
+def test_other_files_of_coco_are_not_taken_for_instances(tmp_path: Path, case: str) -> None:
+    name, data, expected = OTHERS[case]
+    (tmp_path / name).write_text(json.dumps(data))
+    assert expected in describe(tmp_path / name, format="coco-instances")
 
 
 @pytest.mark.parametrize("format_", READERS)
