@@ -15,7 +15,7 @@ from tests import proof
 from tests.webapp.commands import ROOT
 
 pytestmark = pytest.mark.slow
-PROCESSES, PEOPLE, WANTED = 4, 5, 3
+PROCESSES, PEOPLE, WANTED = proof.size(4, name="processes of a crowd", least=2), 5, 3
 ROWS = "SELECT a.id, a.slot_id, a.question_id, a.participant_id FROM annotations_answer a WHERE NOT a.superseded"
 
 

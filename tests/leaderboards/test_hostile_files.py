@@ -21,6 +21,7 @@ from generation.exchange import prediction_files
 from generation.models import Split
 from generation.reports.scoring import expected_of
 from tests.leaderboards import sent
+from tests.proof import sample
 from tests.webapp.commands import ROOT
 from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.models import Method, Submission
@@ -108,14 +109,7 @@ ZOO: dict[str, Callable[[], bytes]] = {
 }  # fmt: skip
 
 
-IN_SHORT = {
-    "names twice, 140 KB",
-    "wide rows in a zip",
-    "nested objects, plain",
-    "a row without end",
-    "members of a byte",
-    "talk",
-}
+IN_SHORT = {"names twice, 140 KB", "wide rows in a zip", "a row without end"}  # one of JSON, of a zip, and of CSV
 WATCH = """
 import os, resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -162,7 +156,9 @@ def test_reading_a_small_file_takes_little_time_and_memory(name: str, val: Split
     assert seconds < MOST_SECONDS and memory < MOST_MEMORY
 
 
-@pytest.mark.parametrize("name", ["names twice, 140 KB", "wide rows in a zip", "nested objects, plain", "talk"])
+@pytest.mark.parametrize(
+    "name", sample(["names twice, 140 KB", "wide rows in a zip", "nested objects, plain", "talk"], gate=1)
+)
 def test_checking_and_scoring_a_hostile_file_takes_little_time_and_memory(
     name: str, val: Split, folder: Path, method: Method, as_member: Client
 ) -> None:
