@@ -1,17 +1,18 @@
 """Two complete fresh twins of a split with open answers, and their suite."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django.plugin import DjangoDbBlocker
 
 from generation.making import dataset_jobs
 from generation.models import Dataset, FreshTwin, Split
 from tests.clients import client_of, make_researcher
 from tests.leaderboards.sent import approve
 from webapp.leaderboards.fresh_twins.suite import MadeTwins, make_twins_with_suite
-from webapp.leaderboards.models import Method
+from webapp.leaderboards.models import Method, Suite
 from webapp.models import User
 
 
@@ -23,12 +24,24 @@ def finish(twins: Sequence[FreshTwin]) -> list[Split]:
     return list(Split.objects.for_browse().filter(pk__in=[twin.split_id for twin in twins]).order_by("pk"))
 
 
+@pytest.fixture(scope="module")
+def kept_twins(kept: int, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
+    """Give the key of the suite of two complete twins of val; the changes of each test are rolled back."""
+    with django_db_blocker.unblock():
+        found = make_twins_with_suite(Split.objects.for_browse().get(dataset=kept, name="val"), count=2)
+        splits = finish(found.twins)
+    yield found.suite.pk
+    with django_db_blocker.unblock():
+        found.suite.delete()
+        Dataset.objects.filter(splits__in=splits).delete()
+
+
 @pytest.fixture
-def made(val: Split, member: User) -> MadeTwins:
+def made(kept_twins: int, val: Split, member: User) -> MadeTwins:
     """Give two complete twins of val with their suite; the member may submit to them."""
-    found = make_twins_with_suite(val, count=2)
-    for split in finish(found.twins):
-        approve(split, member)
+    found = MadeTwins(list(FreshTwin.objects.for_list()), Suite.objects.get(pk=kept_twins))
+    for twin in found.twins:
+        approve(twin.split, member)
     return found
 
 

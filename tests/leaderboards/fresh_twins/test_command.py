@@ -1,6 +1,5 @@
 """`manage.py fresh`: what it prints, what it makes, and how it goes on after a stop."""
 
-import gzip
 import json
 import os
 import signal
@@ -8,7 +7,6 @@ import subprocess
 import sys
 import time
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +18,7 @@ from generation.models import Dataset, FreshTwin, Split
 from generation.splits.split_recipes import read_recipe
 from tests.generation import small
 from tests.generation.conftest import MANAGE, child_environment
-from webapp.leaderboards.fresh_twins.suite import MadeTwins, make_twins_with_suite
+from webapp.leaderboards.fresh_twins.suite import make_twins_with_suite
 from webapp.leaderboards.models import Suite
 
 pytestmark = [pytest.mark.slow]
@@ -99,20 +97,6 @@ def test_with_resume_it_goes_on_and_makes_no_new_twin(val: Split, pool: None) ->
     assert FreshTwin.objects.count() == 2 and not FreshTwin.objects.unfinished().exists()
     assert "scored-val-fresh-1/val" in text and "scored-val-fresh-2/val" in text
     assert "scored-val-fresh-2/val" in fresh("scored/val", "--resume")
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("more", [[], ["--withheld"]])
-def test_an_exported_twin_can_be_verified(made: MadeTwins, twins: list[Split], tmp_path: Path, more: list[str]) -> None:
-    slug, folder = twins[0].dataset.slug, tmp_path / "out"
-    call_command("export", slug, "--format", "clevr", "--output", str(folder), *more, stderr=StringIO())
-    output = StringIO()
-    call_command("verify", "--folder", str(folder), "--format", "clevr", "--json", stdout=output, stderr=StringIO())
-    assert json.loads(output.getvalue())["findings"] == []
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    written = b"".join(gzip.decompress(one.read_bytes()) if one.suffix == ".gz" else one.read_bytes() for one in files)
-    assert twins[0].secret_sha256.encode() in written
-    assert (twins[0].secret.encode() in written) == bool(more)
 
 
 @pytest.mark.full

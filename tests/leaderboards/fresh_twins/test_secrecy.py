@@ -2,10 +2,14 @@
 
 import base64
 import gzip
+import json
 import logging
 import re
+from io import StringIO
+from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from generation.models import Question, Split
@@ -110,3 +114,16 @@ def test_the_questions_of_a_twin_can_be_downloaded_but_not_its_answers(
     assert not re.search(r'"(answer|program|scene)":\s*["\[{]', text)
     template = as_member.get(f"/leaderboards/{twins[0].dataset.slug}/val/template.jsonl")
     assert template.status_code == 200
+
+
+@pytest.mark.parametrize("more", [[], ["--withheld"]])
+def test_an_exported_twin_can_be_verified(made: MadeTwins, twins: list[Split], tmp_path: Path, more: list[str]) -> None:
+    slug, folder = twins[0].dataset.slug, tmp_path / "out"
+    call_command("export", slug, "--format", "clevr", "--output", str(folder), *more, stderr=StringIO())
+    output = StringIO()
+    call_command("verify", "--folder", str(folder), "--format", "clevr", "--json", stdout=output, stderr=StringIO())
+    assert json.loads(output.getvalue())["findings"] == []
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    written = b"".join(gzip.decompress(one.read_bytes()) if one.suffix == ".gz" else one.read_bytes() for one in files)
+    assert twins[0].secret_sha256.encode() in written
+    assert (twins[0].secret.encode() in written) == bool(more)
